@@ -21,6 +21,7 @@ from pydantic import SecretStr
 from declared_kit import SAMPLES, SPECS, values_of, verbs_of
 from gwtui.cli.changes.change import ChangeContext
 from gwtui.client.connection import Connection
+from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.contract.dialects import GENERIC
@@ -270,6 +271,12 @@ class Desk:
         return {name: partial(self._do, name) for name in verbs_of(self.writes)}
 
     async def _do(self, name: str) -> None:
+        try:
+            await self._handle(name)
+        except GatewayError as error:  # as the dashboard says it
+            self.person.told.append(error.message)
+
+    async def _handle(self, name: str) -> None:
         further = {how.action: how for how in self.writes.further}
         if name == "create":
             assert self.writes.create is not None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from textual.worker import Worker, get_current_worker
 
+from gwtui.client.errors import NotSentError
 from gwtui.domain.clock import Clock
 from gwtui.resources.session import (
     Link,
@@ -231,30 +232,32 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
         """How the attempt to connect stands."""
         return self._connection_manager.link
 
-    def _open_session(self) -> Session:
+    @property
+    def open_session(self) -> Session:
+        """The open connection. NotSentError while there is none."""
         if self.session is None:
-            raise RuntimeError("there is no connection yet")
+            raise NotSentError("There is no connection yet")
         return self.session
 
     @property
     def connection(self) -> Connection:
-        """RuntimeError while there is no connection."""
-        return self._open_session().connection
+        """NotSentError while there is no connection."""
+        return self.open_session.connection
 
     @property
     def gateway(self) -> GatewayClient:
-        """RuntimeError while there is no connection."""
-        return self._open_session().gateway
+        """NotSentError while there is no connection."""
+        return self.open_session.gateway
 
     @property
     def hub(self) -> FeedHub:
-        """RuntimeError while there is no connection."""
-        return self._open_session().hub
+        """NotSentError while there is no connection."""
+        return self.open_session.hub
 
     @property
     def executor(self) -> WriteExecutor:
-        """RuntimeError while there is no connection."""
-        return self._open_session().executor
+        """NotSentError while there is no connection."""
+        return self.open_session.executor
 
     @property
     def alert_badge(self) -> Cell | None:
@@ -337,8 +340,8 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
 
         if self.notices is not None:
             self.notices.close()
-        self.notices = AlertNotices(self._whole, session)
-        self.notices.open()
+        if session.alerts is not None:
+            self.notices = AlertNotices(self._whole, session, session.alerts)
 
     async def _offer(self) -> None:
         """At the first connect, one after the other: what an earlier run left, the first steps."""

@@ -250,7 +250,7 @@ async def one_deleted_meanwhile_is_said(desk: GuardrailDesk) -> None:
         await client.guardrails.delete(row.guardrail.id or "")
     await desk.type_into("limit_usd", "2")
     await desk.press("ctrl+s")
-    await desk.reads("This guardrail no longer exists")
+    await desk.reads("Guardrail “ours” no longer exists")
     assert desk.events() == []
 
 

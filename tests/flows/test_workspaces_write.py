@@ -187,7 +187,6 @@ async def the_default_workspace_takes_its_slug_to_be_typed(desk: WorkspaceDesk) 
     await desk.press("D")
     await desk.wait_for(ConfirmScreen)
     assert "It is the default workspace" in desk.text
-    await desk.press("tab", "enter")
     await desk.reads("To confirm, type default")
     button = desk.app.screen.query_one("#deliberate", Button)
     desk.app.screen.query_one(TextEditor).focus()

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
 from textual import work
 from textual.content import Content
 
-from gwtui.client.errors import GatewayError
+from gwtui.client.errors import NotSentError
 from gwtui.contract.request import problems
 from gwtui.crud.fields import Facts, PickOption
 from gwtui.crud.form import FormSpec
-from gwtui.crud.plan import Applied, Outcome, Refused
+from gwtui.crud.plan import Applied, Outcome
 from gwtui.crud.resource import Cell
 from gwtui.domain.alert_rules import GATEWAY, GUARDED, KINDS, AlertRule, model_name, subject_name
 from gwtui.domain.safe_text import safe_line
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from gwtui.watch.alerts.session import Alerts
 
 
+T = TypeVar("T")
 Try = Callable[[AlertRule], Awaitable[Preview]]
 
 _TYPING = 0.25
@@ -119,12 +120,21 @@ def preview_cell(found: Preview, rule: AlertRule) -> Cell:
 _NAME = 60
 
 
-def _alerts(context: ActionContext) -> Alerts | None:
-    session = context.app.session
-    if session is None or session.alerts is None:
-        context.app.say("Nothing is recorded here, so nothing is watched", severity="warning")
-        return None
+def _alerts(context: ActionContext) -> Alerts:
+    session = context.app.open_session
+    if session.alerts is None:
+        raise NotSentError("Nothing is recorded here, so nothing is watched")
     return session.alerts
+
+
+async def _kept(change: Awaitable[T]) -> T:
+    """The result of a change of a file or of the history; NotSentError says why it failed."""
+    try:
+        return await change
+    except ValidationError as error:
+        raise NotSentError(str(problems(error)[0])) from None
+    except (AlertFileError, HistoryError) as error:
+        raise NotSentError(str(error)) from error
 
 
 # Alerts -----------------------------------------------------------------------------------------
@@ -132,56 +142,32 @@ def _alerts(context: ActionContext) -> Alerts | None:
 
 async def acknowledge(context: ActionContext[Alert]) -> None:
     """Say that somebody knows."""
-    alerts, chosen = _alerts(context), context.chosen
-    if alerts is None:
-        return
-    try:
-        count = await alerts.acknowledge([alert.key for alert in chosen])
-    except HistoryError as error:
-        context.app.say(str(error), severity="error")
-        return
+    keys = [alert.key for alert in context.chosen]
+    count = await _kept(_alerts(context).acknowledge(keys))
     context.app.say(f"Acknowledged {_counted(count)}" if count else "Already known, or not firing")
 
 
 async def silence(context: ActionContext[Alert]) -> None:
     """Tell nobody for a time; of what is silenced already, tell again."""
     alerts, chosen = _alerts(context), context.chosen
-    if alerts is None or not chosen:
-        return
     keys = [alert.key for alert in chosen]
     if all(alert.silenced_until is not None for alert in chosen):
-        await _lift(context, alerts, chosen)
+        question = f"Tell of {_counted(len(chosen))} again?"
+        text = "What is still firing is told at once."
+        screen = AskScreen(question, text, safe="Keep silent", deliberate="Tell again")
+        if await context.app.push_screen_wait(screen):
+            await _kept(alerts.lift(keys))
         return
 
     async def submit(request: SilenceRequest) -> Outcome[str]:
         until = context.app.clock.now() + request.lasts
-        try:
-            await alerts.silence(keys, until)
-        except HistoryError as error:
-            return Refused(GatewayError(str(error)))
+        await _kept(alerts.silence(keys, until))
         return Applied(utc(until))
 
     form: FormScreen[str] = FormScreen(silence_form(len(keys)), plain_facts(context), submit)
     match await context.app.push_screen_wait(form):
         case Applied(until):
             context.app.say(f"Silenced {_counted(len(keys))} until {until}")
-
-
-async def _lift(context: ActionContext, alerts: Alerts, chosen: Sequence[Alert]) -> None:
-    agreed = await context.app.push_screen_wait(
-        AskScreen(
-            f"Tell of {_counted(len(chosen))} again?",
-            "What is still firing is told at once.",
-            safe="Keep silent",
-            deliberate="Tell again",
-        )
-    )
-    if not agreed:
-        return
-    try:
-        await alerts.lift([alert.key for alert in chosen])
-    except HistoryError as error:
-        context.app.say(str(error), severity="error")
 
 
 def _counted(count: int) -> str:
@@ -194,8 +180,6 @@ def _counted(count: int) -> str:
 async def create(context: ActionContext) -> None:
     """Choose a kind, fill in its form."""
     alerts = _alerts(context)
-    if alerts is None:
-        return
     choices = [
         PickOption(kind, model.kind.title, model.kind.about) for kind, model in KINDS.items()
     ]
@@ -206,9 +190,8 @@ async def create(context: ActionContext) -> None:
 
 async def edit(context: ActionContext[RuleRow]) -> None:
     """A form filled from the rule."""
-    alerts, row = _alerts(context), context.target
-    if alerts is not None:
-        await _edit(context, alerts, row, type(row.rule))
+    row = context.target
+    await _edit(context, _alerts(context), row, type(row.rule))
 
 
 async def _edit(
@@ -221,10 +204,7 @@ async def _edit(
             put_rule(alerts.scope.rules, identity, rule)
             return identity
 
-        try:
-            return Applied(await asyncio.to_thread(save))
-        except AlertFileError as error:
-            return Refused(GatewayError(str(error)))
+        return Applied(await _kept(asyncio.to_thread(save)))
 
     async def choices() -> Sequence[PickOption]:
         return await _subjects(context, alerts, model)
@@ -250,10 +230,7 @@ async def _subjects(
 ) -> Sequence[PickOption]:
     """What is recorded and can be watched by itself. Raises GatewayError."""
     now = context.app.clock.now()
-    try:
-        facts = await alerts.read(lambda history: history.facts_at(now))
-    except HistoryError as error:
-        raise GatewayError(str(error)) from None
+    facts = await _kept(alerts.read(lambda history: history.facts_at(now)))
     found: dict[str, PickOption] = {}
     scopes = model.model_fields["scope"].annotation.__args__  # type: ignore[union-attr]
     for subject, fields in facts.items():
@@ -269,19 +246,15 @@ async def _subjects(
 async def toggle(context: ActionContext[RuleRow]) -> None:
     """Switch a rule on or off."""
     alerts, row = _alerts(context), context.target
-    if alerts is None:
-        return
     rule = row.rule.model_copy(update={"enabled": not row.rule.enabled})
-    if await _saved(context, alerts, lambda: put_rule(alerts.scope.rules, row.id, rule)):
-        name = safe_line(row.name, _NAME)
-        context.app.say(f"Rule “{name}” is {'on' if rule.enabled else 'off'}")
+    await _kept(asyncio.to_thread(put_rule, alerts.scope.rules, row.id, rule))
+    alerts.changed()
+    context.app.say(f"Rule “{safe_line(row.name, _NAME)}” is {'on' if rule.enabled else 'off'}")
 
 
 async def delete(context: ActionContext[RuleRow]) -> None:
     """Delete a rule of the person's own; a built-in one is as it was made again."""
     alerts, row = _alerts(context), context.target
-    if alerts is None:
-        return
     if row.built_in and not row.edited:
         key = key_of("alert-rules.toggle")
         context.app.say(f"A built-in rule cannot be deleted: {key} switches it off")
@@ -297,7 +270,9 @@ async def delete(context: ActionContext[RuleRow]) -> None:
             deliberate="Reset" if row.built_in else "Delete",
         )
     )
-    if agreed and await _saved(context, alerts, lambda: remove_rule(alerts.scope.rules, row.id)):
+    if agreed:
+        await _kept(asyncio.to_thread(remove_rule, alerts.scope.rules, row.id))
+        alerts.changed()
         if not row.built_in:
             context.expect_removed()
         context.app.say(f"Rule “{name}” {'reset' if row.built_in else 'deleted'}")
@@ -306,21 +281,10 @@ async def delete(context: ActionContext[RuleRow]) -> None:
 async def effects(context: ActionContext) -> None:
     """What an alert does."""
     alerts = _alerts(context)
-    if alerts is None:
-        return
-    try:
-        book = await asyncio.to_thread(alerts.book)
-    except AlertFileError as error:
-        context.app.say(str(error), severity="error")
-        return
+    book = await _kept(asyncio.to_thread(alerts.book))
 
     async def submit(request: EffectsRequest) -> Outcome[str]:
-        try:
-            await asyncio.to_thread(put_effects, alerts.scope.rules, request.effects())
-        except ValidationError as error:
-            return Refused(GatewayError(str(problems(error)[0])))
-        except AlertFileError as error:
-            return Refused(GatewayError(str(error)))
+        await _kept(asyncio.to_thread(lambda: put_effects(alerts.scope.rules, request.effects())))
         return Applied("")
 
     form: FormScreen[str] = FormScreen(effects_form(book.effects), plain_facts(context), submit)
@@ -328,16 +292,6 @@ async def effects(context: ActionContext) -> None:
         case Applied():
             alerts.changed()
             context.app.say("Effects saved")
-
-
-async def _saved(context: ActionContext, alerts: Alerts, save: Callable[[], None]) -> bool:
-    try:
-        await asyncio.to_thread(save)
-    except AlertFileError as error:
-        context.app.say(str(error), severity="error")
-        return False
-    alerts.changed()
-    return True
 
 
 HANDLERS: Mapping[str, Handler] = {

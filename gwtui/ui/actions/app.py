@@ -71,9 +71,6 @@ async def open_goto(context: ActionContext) -> None:
 async def choose_workspace(context: ActionContext) -> None:
     """Narrow the lists to one workspace, or to none."""
     app = context.app
-    if app.session is None:
-        app.say("There is no connection yet", severity="warning")
-        return
     state = await workspaces_feed(app.hub, app.scope).refresh()
     if state.value is None:
         why = state.error.message if state.error is not None else "there is no answer yet"

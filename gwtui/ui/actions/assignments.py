@@ -10,12 +10,10 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from gwtui.client.errors import NotSentError
 from gwtui.contract.guardrails import Guardrail
-from gwtui.contract.request import RequestModel
-from gwtui.crud.fields import Facts, Field, PickOption
+from gwtui.crud.fields import Choices, Field, PickOption, Preview
 from gwtui.crud.form import FormSpec
-from gwtui.crud.plan import Applied, Outcome, Plan, Refused, bundle_alike
+from gwtui.crud.plan import Applied, Plan, bundle_alike
 from gwtui.crud.plan_text import NAME_LIMIT, Names, count, named, several
 from gwtui.crud.resource import Cell
 from gwtui.crud.undo import undo_each
@@ -33,15 +31,12 @@ from gwtui.resources.guardrails.view import display_name, shown_name
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.links import say_not_made
 from gwtui.ui.actions.writing import (
-    confirm,
     confirm_and_report,
-    execute,
-    plain_facts,
+    pick_and_send,
     read_again,
     refresh,
     report_done,
 )
-from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.picker import NAMED, Picker
 from gwtui.watch.feeds.guardrails import (
     FEEDS,
@@ -66,15 +61,41 @@ async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> 
         return
     reading = context.app.gateway.guardrails.get(row.guardrail.id)
     fresh = await read_again(context, reading, f"Guardrail {shown_name(row)}", FEEDS)
-    if fresh is None:
-        return
     bindings = (await bindings_feed(context.app.hub).refresh()).value or Bindings()
     if context.covered:
         return
-    assigning = _AssignmentFlow(context, kind, fresh, bindings)
-    title = f"Assign guardrail {shown_name(row)} to {kind.noun}s"
-    form = FormScreen(assigning.form(title), plain_facts(context), assigning.submit)
-    match await context.app.push_screen_wait(form):
+    names, held = _guardrail_names(bindings), kind.held(bindings)
+    called: dict[str, str] = {}
+    """What can be picked: a short name of each."""
+
+    async def read() -> Mapping[str, tuple[str, PickOption]]:
+        found = await kind.candidates(context.app.gateway, fresh)
+        called.update({one.identity: one.short for one in found})
+        return {one.identity: (one.called, option(one)) for one in found}
+
+    def option(one: Assignable) -> PickOption:
+        guardrail = held.get(one.identity)
+        holds = "no guardrail" if guardrail is None else f"has {_name(guardrail, names)}"
+        holds = "has it already" if guardrail and guardrail == fresh.id else holds
+        return PickOption(one.identity, one.title, f"{holds} · {one.note}")
+
+    def replaced(value: Sequence[str] | None, *_form: object) -> Cell | None:
+        """Whose guardrail is replaced, while picking."""
+        others = [each for each in value or () if held.get(each, fresh.id) != fresh.id]
+        lines = [f"{_name(held[each], names, 30)} on {_name(each, called)}" for each in others]
+        return Cell(f"replaces {several(lines, 3)}", "warn") if lines else None
+
+    outcome = await pick_and_send(
+        context,
+        partial(
+            _assign_form, kind, f"Assign guardrail {shown_name(row)} to {kind.noun}s", replaced
+        ),
+        read,
+        lambda chosen: plan_assign(kind, fresh, chosen, kind.current(bindings), names),
+        "Assign",
+        f"Not a {kind.noun} of this account",
+    )
+    match outcome:
         case Applied(number):
             done = f"Guardrail {shown_name(row)} assigned to {count(number, kind.noun)}"
             report_done(context, done)
@@ -83,89 +104,30 @@ async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> 
     await refresh(context, FEEDS)
 
 
-class _AssignmentFlow:
-    """One form that assigns one guardrail; knows what each key or member holds now."""
+def _assign_form(kind: AssignmentKind, title: str, preview: Preview, choices: Choices) -> FormSpec:
+    """Pick keys or members."""
+    noun = f"{kind.noun}s"
+    picked = Field(
+        kind.field,
+        noun.capitalize(),
+        help=f"each of the {noun} holds one guardrail: assigning replaces it",
+        choices=choices,
+        empty="none yet",
+        chosen="assign to",
+        noun=noun,
+        preview=preview,
+    )
+    return FormSpec(
+        title=title,
+        model=kind.request,
+        fields=(picked,),
+        submit="Review",
+        unknown_help="They may have been assigned or not: look at the list before you try again.",
+    )
 
-    def __init__(
-        self, context: ActionContext, kind: AssignmentKind, fresh: Guardrail, bindings: Bindings
-    ) -> None:
-        self._context = context
-        self._kind = kind
-        self._fresh = fresh
-        self._current = kind.current(bindings)
-        self._held = kind.held(bindings)
-        self._names = _guardrail_names(bindings)
-        self._offered: Mapping[str, Assignable] = {}
 
-    def form(self, title: str) -> FormSpec:
-        """Pick keys or members."""
-        noun = f"{self._kind.noun}s"
-        picked = Field(
-            self._kind.field,
-            noun.capitalize(),
-            help=f"each of the {noun} holds one guardrail: assigning replaces it",
-            choices=self._choices,
-            empty="none yet",
-            chosen="assign to",
-            noun=noun,
-            preview=self._replaced,
-        )
-        return FormSpec(
-            title=title,
-            model=self._kind.request,
-            fields=(picked,),
-            submit="Review",
-            unknown_help="They may have been assigned or not: look at the list before you try "
-            "again.",
-        )
-
-    async def _choices(self) -> Sequence[PickOption]:
-        """What can get the guardrail, with what it holds now. Raises GatewayError."""
-        found = await self._kind.candidates(self._context.app.gateway, self._fresh)
-        self._offered = {one.identity: one for one in found}
-        return [
-            PickOption(one.identity, one.title, f"{self._holds(one.identity)} · {one.note}")
-            for one in found
-        ]
-
-    def _holds(self, identity: str) -> str:
-        guardrail = self._held.get(identity)
-        if guardrail is None:
-            return "no guardrail"
-        if guardrail == self._fresh.id:
-            return "has it already"
-        return f"has {self._guardrail(guardrail, NAME_LIMIT)}"
-
-    def _guardrail(self, identity: str, most: int) -> str:
-        return safe_line(self._names.get(identity) or identity, most)
-
-    def _replaced(
-        self, value: Sequence[str] | None, _values: Mapping[str, object], _facts: Facts
-    ) -> Cell | None:
-        """Whose guardrail is replaced, while picking."""
-        replaced = [
-            f"{self._guardrail(self._held[each], 30)} on {self._short(each)}"
-            for each in value or ()
-            if each in self._held and self._held[each] != self._fresh.id
-        ]
-        return Cell(f"replaces {several(replaced, 3)}", "warn") if replaced else None
-
-    def _short(self, identity: str) -> str:
-        known = self._offered.get(identity)
-        return safe_line(identity, NAME_LIMIT) if known is None else known.short
-
-    async def submit(self, request: RequestModel) -> Outcome[int] | None:
-        """Show what is assigned and replaced, then assign."""
-        chosen: Sequence[str] = getattr(request, self._kind.field)
-        strange = [each for each in chosen if each not in self._offered]
-        if strange:
-            who = safe_line(", ".join(strange), 200)
-            why = f"Not a {self._kind.noun} of this account, as far as is known: {who}."
-            return Refused(NotSentError(why))
-        called = {each: self._offered[each].called for each in chosen}
-        plan = plan_assign(self._kind, self._fresh, called, self._current, self._names)
-        confirmation = await confirm(self._context, plan, "Assign")
-        return None if confirmation is None else await execute(self._context, confirmation)
+def _name(identity: str, names: Names, most: int = NAME_LIMIT) -> str:
+    return safe_line(names.get(identity) or identity, most)
 
 
 # From a list of keys, members or people ---------------------------------------------------------
@@ -217,8 +179,6 @@ async def _pick_and_assign(context: ActionContext, kind: AssignmentKind, called:
         return
     name = f"Guardrail {shown_name(known[picked])}"
     fresh = await read_again(context, app.gateway.guardrails.get(picked), name, FEEDS)
-    if fresh is None:
-        return
     names = {identity: display_name(row) for identity, row in known.items()}
     plan = plan_assign(kind, fresh, called, kind.current(bindings), names)
     await confirm_and_report(context, plan, "Assign", f"{name} assigned to {chosen}", FEEDS)

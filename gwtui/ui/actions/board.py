@@ -62,11 +62,7 @@ async def _toggle_watch(context: ActionContext[Model]) -> None:
 
 async def _requests(context: ActionContext) -> None:
     """What goes out to the gateway, and why."""
-    session = context.app.session
-    if session is None:
-        context.app.say("There is no connection yet", severity="warning")
-        return
-    lines = request_lines(session)
+    lines = request_lines(context.app.open_session)
     await context.app.push_screen(ReadingScreen("Requests", lambda _width: lines))
 
 

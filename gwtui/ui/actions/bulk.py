@@ -7,17 +7,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from gwtui.client.errors import NotSentError
 from gwtui.contract.request import RequestModel
 from gwtui.crud.bulk import BulkOperation, BulkPlan, BulkRun, BulkWrites, plan_many
 from gwtui.crud.fields import Field, PickOption, PlanContext
 from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Applied, Outcome
 from gwtui.crud.plan_text import Names, count
-from gwtui.crud.writes import declared_writes
 from gwtui.domain.diffs import same
 from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.actions.writing import (
     confirm,
+    declared,
     facts_for,
     form_context,
     refresh,
@@ -39,8 +40,6 @@ _OFF, _ON = "disable", "enable"
 async def toggle(context: ActionContext) -> None:
     """Disable or enable what is marked; where some are disabled and some are not, it is asked."""
     many, names = _marked(context)
-    if many is None:
-        return
     states = {one.disabled for one in many.known.values()}
     wanted: str | None = _ON if states == {True} else _OFF
     if states not in ({True}, {False}):
@@ -65,8 +64,8 @@ async def delete(context: ActionContext, barred: Callable[[Any], str] = lambda _
     ``barred`` says why a row of the list cannot be deleted; empty where it can.
     """
     many, names = _marked(context, barred=barred)
-    if many is not None and many.any.delete is not None:
-        how = many.any.delete
+    how = many.any.delete
+    if how is not None:
         sent = await carry_out(context, many.delete(), names, how.button, how.done)
         await _look(context, sent)
 
@@ -77,20 +76,20 @@ async def edit(context: ActionContext) -> None:
     A field in which they differ is unknown to the form: it stays as it is unless something is
     typed. What one is called by is its own and not in the form.
     """
-    declared = None if context.spec is None else declared_writes(context.spec)
-    if declared is None or declared.update is None:
+    writes = declared(context)
+    if writes.update is None:
         return
-    facts = await facts_for(context, declared.update.request)
+    facts = await facts_for(context, writes.update.request)
     many, names = _marked(context, facts.workspaces)
-    how = None if many is None else many.any.update
-    if many is None or how is None or context.covered:
+    how = many.any.update
+    if how is None or context.covered:
         return
-    known = [writes.fields.known(many.known[one]) for one, writes in many.declared.items()]
+    known = [each.fields.known(many.known[one]) for one, each in many.declared.items()]
     first = next(iter(many.known.values()))
     form = shared_form(
-        many.any.edit_form(first, form_context(context)), known, {*declared.called, "slug"}
+        many.any.edit_form(first, form_context(context)), known, {*writes.called, "slug"}
     )
-    title = f"Edit {count(len(names), declared.noun)}: what stays empty differs, and stays as it is"
+    title = f"Edit {count(len(names), writes.noun)}: what stays empty differs, and stays as it is"
 
     async def submit(request: RequestModel) -> Outcome[BulkOutcome] | None:
         over = partial(carry_out, covering=context.app.screen)
@@ -178,21 +177,25 @@ async def carry_out(
 
 async def _send_and_report(context: ActionContext, run: BulkRun, done: str) -> Next:
     """Send what was agreed to and say what became of it; what the person wants next."""
-    session, bulk = context.app.session, run.bulk
-    answer: Next = "resume"
-    while answer == "resume":
-        screen = ProgressScreen(run, gateway_label(context.app))
-        answer = await context.app.push_screen_wait(screen)
-    if session is not None:
-        session.executor.undo.add_many(bulk.plan, run.carried_out)
+    bulk, answer = run.bulk, await show_progress(context, run)
+    context.app.executor.undo.add_many(bulk.plan, run.carried_out)
     if isinstance(context.screen, ResourceScreen):
-        context.screen.table.unmark(part.identity for part, _ in run.carried_out)
+        context.screen.table.unmark({part.identity for part, _ in run.carried_out})
     said = f"{count(len(run.carried_out), bulk.operation.noun)} {done}"
     if run.complete:
         report_done(context, said)
     elif run.carried_out:
         report_done(context, f"{said}; {run.summary()}")
-    await refresh(context, *feeds_of(context))
+    await refresh(context, *declared(context).feeds)
+    return answer
+
+
+async def show_progress(context: ActionContext, run: BulkRun, *, retry: bool = True) -> Next:
+    """Send what was agreed to one after the other; what the person wants next."""
+    answer: Next = "resume"
+    while answer == "resume":
+        screen = ProgressScreen(run, gateway_label(context.app), retry=retry)
+        answer = await context.app.push_screen_wait(screen)
     return answer
 
 
@@ -200,45 +203,37 @@ async def _say_nothing_left(context: ActionContext, bulk: BulkPlan) -> None:
     """Why there is nothing to send."""
     title = f"{bulk.operation.verb}: nothing is left to send"
     await context.app.push_screen_wait(AskScreen(title, "\n".join(bulk.plan.effects)))
-    await refresh(context, *feeds_of(context))
-
-
-def feeds_of(context: ActionContext) -> tuple[str, ...]:
-    """The feeds that a write of what is listed makes out of date begin so."""
-    spec = context.spec
-    return () if spec is None or not spec.writes else declared_writes(spec).feeds
+    await refresh(context, *declared(context).feeds)
 
 
 def _marked(
     context: ActionContext,
     called: Names | None = None,
     barred: Callable[[Any], str] = lambda _row: "",
-) -> tuple[BulkWrites | None, Mapping[str, str]]:
-    """What was marked at the key press, and what each is called; None where nothing has an id."""
-    spec, app = context.spec, context.app
-    if spec is None:
-        return None, {}
-    declared, dialect = declared_writes(spec), app.connection.dialect
-    found = [(declared.for_row(row, dialect), row) for row in context.chosen]
-    ones = [(writes, writes.of_row(row)) for writes, row in found]
-    nameless = [writes.name(one) for writes, one in ones if not writes.identity(one)]
+) -> tuple[BulkWrites, Mapping[str, str]]:
+    """What was marked at the key press, and what each is called.
+
+    Raises NotSentError where one has no id.
+    """
+    app = context.app
+    writes, dialect = declared(context), app.connection.dialect
+    found = [(writes.for_row(row, dialect), row) for row in context.chosen]
+    ones = [(each, each.of_row(row)) for each, row in found]
+    nameless = [one for each, one in ones if not each.identity(one)]
     if nameless:
         key = key_of("list.unmark")
-        why = f"The gateway gave {len(nameless)} of them no {declared.identifier}"
-        app.say(f"{why}: they cannot be changed; {key} takes the marks away", severity="warning")
-        return None, {}
-    of_id = {str(writes.identity(one)): (writes, one) for writes, one in ones}
-    if not of_id:
-        return None, {}
+        why = f"The gateway gave {len(nameless)} of them no {writes.identifier}"
+        raise NotSentError(f"{why}: they cannot be changed; {key} takes the marks away")
+    of_id = {str(each.identity(one)): (each, one) for each, one in ones}
     many = BulkWrites(
         app.gateway,
-        {identity: writes for identity, (writes, _) in of_id.items()},
+        {identity: each for identity, (each, _) in of_id.items()},
         {identity: one for identity, (_, one) in of_id.items()},
         PlanContext(app.clock.now(), called or {}, dialect),
         {
-            str(declared.identity(declared.of_row(row))): why
+            str(writes.identity(writes.of_row(row))): why
             for row in context.chosen
             if (why := barred(row))
         },
     )
-    return many, {identity: writes.name(one) for identity, (writes, one) in of_id.items()}
+    return many, {identity: each.name(one) for identity, (each, one) in of_id.items()}

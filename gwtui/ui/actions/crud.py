@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
+from gwtui.client.errors import NotSentError
 from gwtui.contract.request import RequestModel
 from gwtui.crud.fields import Facts, PlanContext
 from gwtui.crud.form import FormSpec
-from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused
+from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan
 from gwtui.crud.plan_text import both_sides
 from gwtui.crud.resource import ResourceSpec
 from gwtui.crud.writes import NO_WARNING, RequestWarning, Update, Writes, declared_writes
@@ -29,6 +29,7 @@ from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import (
     confirm,
     confirm_and_report,
+    declared,
     execute,
     facts_for,
     form_context,
@@ -50,23 +51,12 @@ HandOver = Callable[[ActionContext, str, Any], Awaitable[None]]
 """Shows what the gateway answers only once; takes the id of the plan, and the answer."""
 
 
-class _NothingLeftError(Exception):
-    """Everything that was typed is so already."""
-
-
-def not_read_again(noun: str, error: GatewayError) -> Refused:
-    """What a form says when its resource cannot be read again before anything is sent."""
-    if isinstance(error, NotFoundError):
-        return Refused(NotSentError(f"This {noun} no longer exists."))
-    why = f"Nothing was sent: the {noun} could not be read again. {error.message}"
-    return Refused(NotSentError(why))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditFlow(Generic[T]):
     """One form on one resource: on submit it is read again, so that nobody's change is lost.
 
-    ``noun`` is "key", ``called`` names this one ("Key “ci”"). ``known`` gives the editable fields
+    ``noun`` is "key", ``called`` names this one ("Key “ci”"). ``read`` gives it as it is now;
+    ``known`` gives the editable fields
     that the gateway gave, ``format_value`` the text of a value. ``plan`` plans the fields that are
     to be sent, in view of the fresh reading. ``send`` carries a confirmed plan out, ``uses`` says
     what uses the resource.
@@ -85,42 +75,29 @@ class EditFlow(Generic[T]):
     uses: Callable[[T], Awaitable[Uses]] | None = None
 
     async def submit(self, request: RequestModel) -> Outcome[T] | None:
-        """Compare with what it is now, settle disputes, confirm, send.
+        """Compare with what it is now, settle disputes, confirm, send. Raises GatewayError.
 
         The question may stand for minutes: what somebody changed meanwhile is asked about anew.
         """
         mine = {name: getattr(request, name) for name in request.model_fields_set}
-        try:
-            confirmation = await self._confirmed_now(mine)
-        except _NothingLeftError:
-            why = f"Nothing is left to change: the {self.noun} is like this already."
-            return Refused(NotSentError(why))
-        except GatewayError as error:
-            return not_read_again(self.noun, error)
-        return None if confirmation is None else await self.send(self.context, confirmation)
-
-    async def _confirmed_now(self, mine: Mapping[str, Any]) -> Confirmation[Any] | None:
-        """Confirmation in view of what still holds once it is given.
-
-        Raises GatewayError and _NothingLeftError.
-        """
         fresh = await self.read()
         while (confirmation := await self._confirmed(mine, fresh)) is not None:
             again = await self.read()
             if self.known(again) == self.known(fresh):
-                return confirmation
+                return await self.send(self.context, confirmation)
             fresh = again
             self.context.app.say(f"{self.called} was changed meanwhile: look once more")
         return None
 
     async def _confirmed(self, mine: Mapping[str, Any], fresh: T) -> Confirmation[Any] | None:
-        """Confirmation to what is to be sent in view of a reading. Raises _NothingLeftError."""
+        """Confirmation to what is to be sent in view of a reading. Raises NotSentError."""
         merged = three_way(self.known(self.original), mine, self.known(fresh))
         changes = await self._settle(merged)
         if changes is None:
             return None
         if not changes:
-            raise _NothingLeftError
+            why = f"Nothing is left to change: the {self.noun} is like this already."
+            raise NotSentError(why)
         plan = self.plan(fresh, changes)
         if self.uses is not None:
             plan = replace(plan, effects=(*plan.effects, *await self.uses(fresh)))
@@ -171,7 +148,7 @@ async def create(
 
     ``hand_over`` comes before anything else is read: what it shows is given only once.
     """
-    writes = _declared(context).for_row(None, context.app.connection.dialect)
+    writes = declared(context).for_row(None, context.app.connection.dialect)
     how = writes.create
     if how is None:
         return
@@ -217,7 +194,7 @@ async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any 
         await bulk.edit(context)
         return None
     writes, one = written(context), selected(context)
-    if one is None or writes.update is None:
+    if writes.update is None:
         return None
     how, request = writes.update, writes.update.request
     facts = await facts_for(context, request)
@@ -230,7 +207,7 @@ async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any 
         original=one,
         noun=writes.noun,
         called=writes.title(one),
-        read=partial(_read, context, one),
+        read=partial(_read_again, context, one),
         known=writes.fields.known,
         labels=writes.fields.labels,
         format_value=writes.fields.formatter(at),
@@ -250,7 +227,7 @@ async def edit_only(spec: ResourceSpec[Any], context: ActionContext) -> Any | No
     """The same for what there is one of: no row of a list is selected, it is read first."""
     writes = declared_writes(spec)
     one = await read_again(context, writes.read(context.app.gateway, ""), writes.title(None))
-    if one is None or context.covered:
+    if context.covered:
         return None
     return await edit(replace(context, spec=spec, target=one, identity=writes.identity(one)))
 
@@ -259,20 +236,13 @@ async def change(name: str, context: ActionContext) -> None:
     """A verb that changes fields in a way of its own: a form, what it leads to, one request."""
     writes, one = written(context), selected(context)
     how = next(further for further in writes.further if further.action == name)
-    if one is None:
-        return
     before = await _read_again(context, one)
-    if before is None or context.covered:
+    if context.covered:
         return
-    app = context.app
 
     async def submit(request: RequestModel) -> Outcome[Any] | None:
-        try:
-            now = await _read(context, one)
-        except GatewayError as error:
-            return not_read_again(writes.noun, error)
-        at = plan_context(context)
-        uses = await writes.uses(app.gateway, now, at)
+        now, at = await _read_again(context, one), plan_context(context)
+        uses = await writes.uses(context.app.gateway, now, at)
         plan = writes.plan_update(now, request, at, uses, how=how)
         notes = tuple(filter(None, (how.outside_change(before, now),)))
         confirmation = await confirm(context, plan, how.button, notes=notes)
@@ -290,16 +260,10 @@ async def toggle(context: ActionContext) -> None:
         await bulk.toggle(context)
         return
     writes, one = written(context), selected(context)
-    if one is None:
-        return
     if one.disabled is None:
-        why = f"It is not known whether this {writes.noun} is disabled"
-        context.app.say(why, severity="warning")
-        return
+        raise NotSentError(f"It is not known whether this {writes.noun} is disabled")
     disabled = not one.disabled
     fresh = await _read_again(context, one)
-    if fresh is None:
-        return
     state = "disabled" if disabled else "enabled"
     if fresh.disabled is disabled:
         context.app.say(f"{writes.title(fresh)} is {state} already")
@@ -319,7 +283,7 @@ async def delete(context: ActionContext) -> None:
         return
     writes = written(context)
     how, fresh = writes.delete, await read_selected(context)
-    if fresh is None or how is None:
+    if how is None:
         return
     at = plan_context(context)
     plan = writes.plan_delete(fresh, at, await writes.around(context.app.gateway, fresh, at))
@@ -347,28 +311,17 @@ def handlers(resource: str, *verbs: str) -> Mapping[str, Handler]:
 
 def written(context: ActionContext) -> Writes[Any]:
     """What can be written to the row that was selected at the key press."""
-    return _declared(context).for_row(context.target, context.app.connection.dialect)
+    return declared(context).for_row(context.target, context.app.connection.dialect)
 
 
-def _declared(context: ActionContext) -> Writes[Any]:
-    """What can be written to the resource of the list that was shown at the key press."""
-    if context.spec is None:
-        raise TypeError("only the rows of a list can be written to in this way")
-    found: Writes[Any] = declared_writes(context.spec)
-    return found
-
-
-def selected(context: ActionContext) -> Any | None:
-    """What was selected at the key press; says so when it cannot be written to."""
+def selected(context: ActionContext) -> Any:
+    """What was selected at the key press. Raises NotSentError when it cannot be written to."""
     writes = written(context)
     one = writes.of_row(context.target)
-    if writes.identity(one):
-        return one
-    context.app.say(
-        f"The gateway gave this {writes.noun} no {writes.identifier}: it cannot be changed",
-        severity="warning",
-    )
-    return None
+    if not writes.identity(one):
+        why = f"The gateway gave this {writes.noun} no {writes.identifier}: it cannot be changed"
+        raise NotSentError(why)
+    return one
 
 
 def plan_context(context: ActionContext, names: Mapping[str, str] | None = None) -> PlanContext:
@@ -406,20 +359,15 @@ async def _names(context: ActionContext, facts: Facts) -> Mapping[str, str]:
     return {**facts.workspaces, **(further or {})}
 
 
-async def _read(context: ActionContext, one: Any) -> Any:
+async def read_selected(context: ActionContext) -> Any:
+    """What was selected as it is now. Raises NotSentError when that cannot be known."""
+    return await _read_again(context, selected(context))
+
+
+async def _read_again(context: ActionContext, one: Any) -> Any:
     writes = written(context)
-    return await writes.read(context.app.gateway, writes.identity(one) or "")
-
-
-async def read_selected(context: ActionContext) -> Any | None:
-    """What was selected as it is now; None when that cannot be known, which is said."""
-    one = selected(context)
-    return None if one is None else await _read_again(context, one)
-
-
-async def _read_again(context: ActionContext, one: Any) -> Any | None:
-    writes = written(context)
-    return await read_again(context, _read(context, one), writes.title(one), *writes.feeds)
+    read = writes.read(context.app.gateway, writes.identity(one) or "")
+    return await read_again(context, read, writes.title(one), *writes.feeds)
 
 
 HANDLERS: Mapping[str, Handler] = {

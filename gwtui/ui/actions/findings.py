@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from gwtui.client.errors import NotSentError
 from gwtui.crud.resource import Scope
 from gwtui.resources.actions import by_id
 from gwtui.resources.choices import value_soon
@@ -25,7 +26,7 @@ async def fix(context: ActionContext[AccountFinding]) -> None:
         app.say(finding.advice or "Nothing that can be sent mends this")
         return
     found = await _subject(context)
-    if found is None or context.covered:
+    if context.covered:
         return
     if way.action == "keys.toggle" and found.target.key.disabled is not False:
         # The action would switch it on again.
@@ -34,18 +35,16 @@ async def fix(context: ActionContext[AccountFinding]) -> None:
     await app.perform(by_id(way.action), replace(found, argument=way.field))
 
 
-async def _subject(context: ActionContext[AccountFinding]) -> ActionContext[Any] | None:
-    """The row that a finding is about, as its own list has it; None when it is not there."""
-    app, one = context.app, context.target.subject
+async def _subject(context: ActionContext[AccountFinding]) -> ActionContext[Any]:
+    """The row that a finding is about, as its own list has it. NotSentError without one."""
+    one = context.target.subject
     spec = RESOURCES[one.resource]
-    rows = await value_soon(spec.feed(app.hub, Scope()))
+    rows = await value_soon(spec.feed(context.app.hub, Scope()))
     if rows is None:
-        app.say(f"The {spec.plural or spec.singular + 's'} could not be read", severity="warning")
-        return None
+        raise NotSentError(f"The {spec.plural or spec.singular + 's'} could not be read")
     row = next((row for row in rows if spec.identity(row) == one.identity), None)
     if row is None:
-        app.say(f"This {spec.singular} no longer exists", severity="warning")
-        return None
+        raise NotSentError(f"This {spec.singular} no longer exists")
     return replace(context, spec=spec, target=row, identity=one.identity)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.client.errors import NotFoundError
 from gwtui.contract.usage import Generation
 from gwtui.resources.generations import shown_name
 from gwtui.ui.actions.context import ActionContext, Handler, on_screen
@@ -22,12 +22,10 @@ async def show_content(context: ActionContext[Generation]) -> None:
         content = await app.gateway.generations.content(one.id)
     except NotFoundError:
         app.say("Nothing is kept of it: its workspace does not log inputs and outputs")
-    except GatewayError as error:
-        app.say(f"The content could not be read: {error.message}", severity="error")
-    else:
-        if app.screen is context.screen:
-            screen = ReadingScreen(shown_name(one), lambda width: content_lines(content, width))
-            await app.push_screen(screen)
+        return
+    if app.screen is context.screen:
+        screen = ReadingScreen(shown_name(one), lambda width: content_lines(content, width))
+        await app.push_screen(screen)
 
 
 IMMEDIATE: Mapping[str, Handler] = {

@@ -58,8 +58,6 @@ async def delete(context: ActionContext[GuardrailRow]) -> None:
     if context.marked:
         await bulk.delete(context, lambda row: "" if row.made else "not made yet")
         return
-    if crud.selected(context) is None:
-        return
     if context.target.made:
         await crud.delete(context)
     else:

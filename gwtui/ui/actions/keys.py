@@ -52,10 +52,8 @@ async def hand_over(context: ActionContext, plan_id: str, created: CreatedKey) -
         return
     attempt = partial(_try, context, name)
     await app.push_screen_wait(SecretScreen(name, created.key, attempt))
-    if app.session is None:
-        return
     try:
-        await asyncio.to_thread(app.session.executor.ledger.acknowledge, plan_id, app.clock.now())
+        await asyncio.to_thread(app.executor.ledger.acknowledge, plan_id, app.clock.now())
     except OSError as error:
         why = error.strerror or "unknown reason"
         app.say(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from gwtui.client.errors import NotSentError
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud.export import is_made_up
 from gwtui.domain.alert_rules import GATEWAY, GUARDED
@@ -110,9 +111,7 @@ def say_not_made(context: ActionContext) -> None:
 
 async def show_scoped(resource: str, context: ActionContext[WorkspaceRow]) -> None:
     """Narrow the lists to the workspace and go to one of them."""
-    space = workspace_of(context)
-    if space is not None:
-        await go_to(context, resource, space)
+    await go_to(context, resource, workspace_of(context))
 
 
 async def go_to(context: ActionContext, resource: str, space: Workspace) -> None:
@@ -121,13 +120,12 @@ async def go_to(context: ActionContext, resource: str, space: Workspace) -> None
     await context.app.open_route(resource)
 
 
-def workspace_of(context: ActionContext[WorkspaceRow]) -> Workspace | None:
-    """The workspace that was selected at the key press; says so when it has no id."""
+def workspace_of(context: ActionContext[WorkspaceRow]) -> Workspace:
+    """The workspace that was selected at the key press. NotSentError when it has no id."""
     space = context.target.workspace
-    if space.id:
-        return space
-    context.app.say("The gateway gave this workspace no id", severity="warning")
-    return None
+    if not space.id:
+        raise NotSentError("The gateway gave this workspace no id")
+    return space
 
 
 async def go_to_subject(context: ActionContext[Alert | AlertEvent]) -> None:

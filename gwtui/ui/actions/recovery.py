@@ -171,11 +171,8 @@ async def _close(
     write: Callable[[Ledger, datetime], None],
 ) -> bool:
     app = context.app
-    if app.session is None:
-        app.say("There is no connection now", severity="warning")
-        return False
-    ledger, intent = app.session.executor.ledger, evidence.intent
-    gateway = app.session.connection.base_url
+    ledger, intent = app.executor.ledger, evidence.intent
+    gateway = app.connection.base_url
     try:
         left = await asyncio.to_thread(unsettled, ledger, gateway, app.clock)
         still = intent.id in {one.id for one in left}

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from gwtui.client.errors import NotSentError
 from gwtui.contract.keys import ApiKey, CreatedKey
-from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused, Unknown
+from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.actions import by_id
 from gwtui.resources.keys.resource import KEYS
@@ -40,72 +39,46 @@ from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.rotations import FEED, RotationRow
 
-if TYPE_CHECKING:
-    from gwtui.crud.fields import Facts
-
 _NAME = 60
-_NO_CONNECTION = Refused(NotSentError("Nothing was sent: there is no connection now."))
-
-
-class _RotationFlow:
-    """One form for a rotation, from the choices to what became of each request."""
-
-    def __init__(self, context: ActionContext[KeyRow], old: ApiKey, facts: Facts) -> None:
-        self._context = context
-        self._old = old
-        self._facts = facts
-        self.made: tuple[Plan[CreatedKey], Applied[CreatedKey]] | None = None
-        self.failure: tuple[Plan[Any], Refused | Unknown] | None = None
-        """What came of a request after the successor was made."""
-
-    async def submit(self, asked: RotateRequest) -> Outcome[CreatedKey] | None:
-        """Plan, ask, send; the outcome is that of the successor's creation."""
-        context, session = self._context, self._context.app.session
-        if session is None:
-            return _NO_CONNECTION
-        space = context.target.workspace
-        source = await read_source(session, self._old, None if space is None else space.id)
-        at = plan_context(context, self._facts.workspaces)
-        plan = plan_rotation(source, asked, at, rotation_storage(session))
-        confirmation = await confirm(context, plan, "Make the successor")
-        return None if confirmation is None else await self._send(confirmation)
-
-    async def _send(self, confirmation: Confirmation[Any]) -> Outcome[CreatedKey]:
-        first, *rest = confirmation.each()
-        outcome: Outcome[CreatedKey] = await execute(self._context, first)
-        if not isinstance(outcome, Applied):
-            return outcome
-        self.made = first.plan, outcome
-        for each in rest:
-            found = await execute(self._context, each)
-            if not isinstance(found, Applied):
-                self.failure = each.plan, found
-                break
-        return outcome
 
 
 async def rotate(context: ActionContext[KeyRow]) -> None:
     """A form, the plan, the successor; its value once, after its guardrail binds it."""
     app, old = context.app, await read_selected(context)
-    if old is None:
-        return
     facts = await workspace_facts(context)
     name = await read_name(app.gateway, old, app.clock.now())
     if context.covered:
         return
-    rotating = _RotationFlow(context, old, facts)
-    form: FormScreen[CreatedKey] = FormScreen(rotate_form(name), facts, rotating.submit)
-    await app.push_screen_wait(form)
-    if rotating.made is None:
+    sent: list[tuple[Plan[Any], Outcome[Any]]] = []
+    """The requests up to the first that failed, the successor's creation before the others."""
+
+    async def submit(asked: RotateRequest) -> Outcome[CreatedKey] | None:
+        space = context.target.workspace
+        source = await read_source(app.open_session, old, None if space is None else space.id)
+        at = plan_context(context, facts.workspaces)
+        plan = plan_rotation(source, asked, at, rotation_storage(app.open_session))
+        confirmation = await confirm(context, plan, "Make the successor")
+        if confirmation is None:
+            return None
+        sent.clear()
+        for each in confirmation.each():
+            sent.append((each.plan, await execute(context, each)))
+            if not isinstance(sent[-1][1], Applied):
+                break
+        return sent[0][1]
+
+    form: FormScreen[CreatedKey] = FormScreen(rotate_form(name), facts, submit)
+    made = await app.push_screen_wait(form)
+    if not isinstance(made, Applied):
         return
-    plan, made = rotating.made
     # What went wrong after it was made keeps nobody from storing the value: it is given once.
-    await hand_over(context, plan.id, made.value)
-    if rotating.failure is not None:
-        await _report_failure(context, *rotating.failure)
-    else:
+    await hand_over(context, sent[0][0].id, made.value)
+    plan, last = sent[-1]
+    if isinstance(last, Applied):
         called = WRITES.title(old)
         app.say(f"{called} has a successor. :rotations tells when the old key is silent")
+    else:
+        await _report_failure(context, plan, last)
     await refresh(context, *WRITES.feeds, "guardrails")
 
 
@@ -162,9 +135,9 @@ async def forget(context: ActionContext[RotationRow]) -> None:
             deliberate="Forget it",
         )
     )
-    if not agreed or app.session is None:
+    if not agreed:
         return
-    log, now = rotation_log(app.session), app.clock.now()
+    log, now = rotation_log(app.open_session), app.clock.now()
     try:
         await asyncio.to_thread(log.note, one.id, "ended", now, stage="forgotten")
     except OSError as error:

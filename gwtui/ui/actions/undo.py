@@ -6,24 +6,23 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from gwtui.client.errors import GatewayError
 from gwtui.crud.bulk import BulkRun
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused, Unknown
 from gwtui.crud.undo import CannotUndoError
 from gwtui.crud.undo_list import AppliedChange
 from gwtui.domain.safe_text import safe_line
+from gwtui.ui.actions.bulk import show_progress
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import (
     confirm,
     execute,
+    read_again,
     refresh,
     report_unknown,
     send_one,
 )
-from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.ui.in_doubt_writes import route_to
 from gwtui.ui.screens.dialogs import AskScreen
-from gwtui.ui.widgets.frame import gateway_label
 
 _EVERYTHING = ""
 """The beginning of every feed's name."""
@@ -37,7 +36,14 @@ async def undo(context: ActionContext) -> None:
     if done is None:
         app.say(changes.why_not(), severity="warning")
         return
-    confirmation = await _confirmed(context, done)
+    try:
+        confirmation = await _confirmed(context, done)
+    except CannotUndoError as error:
+        changes.forget(done)
+        if not context.covered:
+            title = f"This cannot be undone any more: {done.title}"
+            await app.push_screen_wait(AskScreen(title, safe_line(str(error), 400)))
+        return
     if confirmation is None:
         return
     if done.parts:
@@ -54,31 +60,25 @@ async def _confirmed(context: ActionContext, done: AppliedChange) -> Confirmatio
     """Confirmation to the way back as it still is after the person was asked; None without.
 
     The question may stand for minutes: what somebody else changed meanwhile is asked about anew.
+    Raises CannotUndoError, and NotSentError where nothing can be read.
     """
+    notes: tuple[str, ...] = ()
     plan = await _planned(context, done)
-    moved: tuple[str, ...] = ()
-    while plan is not None and not context.covered:
-        confirmation = await confirm(context, plan, "Undo it", notes=moved)
+    while not context.covered:
+        confirmation = await confirm(context, plan, "Undo it", notes=notes)
         if confirmation is None:
             return None
         plan = await _planned(context, done)
-        if plan is not None and _requests(plan) == _requests(confirmation.plan):
+        if _requests(plan) == _requests(confirmation.plan):
             return confirmation
-        moved = ("Somebody else changed it while this was asked: it means this now.",)
+        notes = ("Somebody else changed it while this was asked: it means this now.",)
     return None
 
 
-async def _planned(context: ActionContext, done: AppliedChange) -> Plan[Any] | None:
-    """The way back from what is there now; None where there is none, which is told."""
-    app = context.app
-    try:
-        return await app.executor.undo.plan(app.gateway, done)
-    except CannotUndoError as error:
-        app.executor.undo.forget(done)
-        await _say_why(context, done, str(error))
-    except GatewayError as error:
-        app.say(f"{done.title} could not be read again: {error.message}", severity="error")
-    return None
+async def _planned(context: ActionContext, done: AppliedChange) -> Plan[Any]:
+    """The way back from what is there now."""
+    planning = context.app.executor.undo.plan(context.app.gateway, done)
+    return await read_again(context, planning, done.title)
 
 
 def _requests(plan: Plan[Any]) -> list[tuple[Any, ...]]:
@@ -94,10 +94,7 @@ async def _undo_many(
     changes = app.executor.undo
     bulk = changes.bulk(app.gateway, done, confirmation.plan)
     run = BulkRun(bulk, confirmation, partial(send_one, context))
-    where = gateway_label(app)
-    answer = await app.push_screen_wait(ProgressScreen(run, where, retry=False))
-    while answer == "resume":
-        answer = await app.push_screen_wait(ProgressScreen(run, where, retry=False))
+    answer = await show_progress(context, run, retry=False)
     changes.undone(done, [part.plan.undoes or "" for part, _ in run.carried_out])
     app.say(f"Undone: {done.title}" if run.complete else f"{done.title}, undo: {run.summary()}")
     await refresh(context, _EVERYTHING)
@@ -115,12 +112,6 @@ async def _say_outcome(context: ActionContext, done: AppliedChange, outcome: Out
         case Unknown():
             undone = "It may have been undone or not"
             await report_unknown(context, outcome, "The answer was lost", undone)
-
-
-async def _say_why(context: ActionContext, done: AppliedChange, why: str) -> None:
-    if not context.covered:
-        title = f"This cannot be undone any more: {done.title}"
-        await context.app.push_screen_wait(AskScreen(title, safe_line(why, 400)))
 
 
 HANDLERS: Mapping[str, Handler] = {"app.undo": undo}

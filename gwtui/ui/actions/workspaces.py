@@ -6,16 +6,16 @@ and removed many at once. All budgets are edited in one form; each that changes 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from gwtui.client.errors import GatewayError, NotSentError
+from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
-from gwtui.contract.organization import ChangeMembersRequest, MembersRemoved, OrganizationMember
+from gwtui.contract.organization import MembersRemoved, OrganizationMember
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud.fields import PickOption, PlanContext
-from gwtui.crud.plan import Applied, Outcome, Plan, Refused
+from gwtui.crud.plan import Applied, Plan
 from gwtui.crud.plan_text import count
 from gwtui.crud.undo import none_on_error
 from gwtui.domain.keys import spent_by_interval
@@ -37,15 +37,14 @@ from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.crud import EditFlow, plan_context, read_selected
 from gwtui.ui.actions.links import go_to, workspace_of
 from gwtui.ui.actions.writing import (
-    confirm,
     confirm_and_report,
     execute,
     go_instead,
+    pick_and_send,
     plain_facts,
     read_again,
     refresh,
     report_done,
-    send_and_report,
 )
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.resource import ResourceScreen
@@ -68,8 +67,6 @@ async def edit(context: ActionContext) -> None:
 async def delete(context: ActionContext) -> None:
     """Show what stands in the way and what goes with it; for the default one its slug is typed."""
     app, fresh = context.app, await read_selected(context)
-    if fresh is None:
-        return
     at = plan_context(context)
     around = await WRITES.around(app.gateway, fresh, at)
     plan = WRITES.plan_delete(fresh, at, around)
@@ -79,16 +76,11 @@ async def delete(context: ActionContext) -> None:
         if await go_instead(context, plan, "Show its keys"):
             await go_to(context, "keys", fresh)
         return
-    confirmation = await confirm(context, plan, "Delete for good")
-    if confirmation is None:
-        return
-    done = f"{WRITES.title(fresh)} deleted"
+    button, typed = "Delete for good", ""
     if around.is_default:
         button, typed = "Delete the default workspace", fresh.slug or fresh.id or ""
-        applied = await confirm_and_report(context, plan, button, done, *WRITES.feeds, typed=typed)
-    else:
-        applied = await send_and_report(context, confirmation, done, *WRITES.feeds)
-    if applied is not None:
+    done = f"{WRITES.title(fresh)} deleted"
+    if await confirm_and_report(context, plan, button, done, *WRITES.feeds, typed=typed):
         if app.scope.workspace == fresh.id:
             app.narrow(None, None)
         await refresh(context, "keys", "guardrails", "byok")
@@ -96,19 +88,30 @@ async def delete(context: ActionContext) -> None:
 
 async def add_members(context: ActionContext) -> None:
     """Pick people of the organization that are not members yet; one request adds them."""
-    app = context.app
-    identity = _workspace_id(context)
-    if identity is None:
+    space = await _read_workspace(context)
+    if context.covered:
         return
-    space = await read_again(
-        context, app.gateway.workspaces.get(identity), "The workspace", *_MEMBER_FEEDS
+    present: set[str] = set()
+    client = context.app.gateway
+
+    async def read() -> Mapping[str, tuple[OrganizationMember, PickOption]]:
+        people = (await client.organization.members()).items
+        present.update(user_ids((await client.workspaces.members(space.id or "")).items))
+        return {
+            user: (person, PickOption(user, shown_person(person, user), _note(person)))
+            for person in people
+            if (user := person.id) and user not in present
+        }
+
+    outcome = await pick_and_send(
+        context,
+        partial(add_form, space),
+        read,
+        lambda people: plan_add(space, [*people.values()], present),
+        "Add them",
+        "Not in the organization",
     )
-    if space is None or context.covered:
-        return
-    adding = _MemberAddition(context, space)
-    facts = plain_facts(context)
-    form: FormScreen[Any] = FormScreen(add_form(space, adding.choices), facts, adding.submit)
-    match await app.push_screen_wait(form):
+    match outcome:
         case Applied(added):
             number = added.added_count
             who = "Members" if number is None else count(number, "member")
@@ -118,39 +121,12 @@ async def add_members(context: ActionContext) -> None:
     await refresh(context, *_MEMBER_FEEDS)
 
 
-class _MemberAddition:
-    """One form that adds people to one workspace."""
-
-    def __init__(self, context: ActionContext, space: Workspace) -> None:
-        self._context = context
-        self._space = space
-        self._people: dict[str, OrganizationMember] = {}
-        self._present: set[str] = set()
-
-    async def submit(self, request: ChangeMembersRequest) -> Outcome[Any] | None:
-        """Show who is added, then add them."""
-        users = request.user_ids
-        strangers = [user for user in users if user not in self._people]
-        if strangers:
-            who = safe_line(", ".join(strangers), 200)
-            return Refused(NotSentError(f"Not in the organization, as far as is known: {who}."))
-        people = [self._people[user] for user in users]
-        plan = plan_add(self._space, people, self._present)
-        confirmation = await confirm(self._context, plan, "Add them")
-        return None if confirmation is None else await execute(self._context, confirmation)
-
-    async def choices(self) -> Sequence[PickOption]:
-        """Everybody in the organization who is not a member. Raises GatewayError."""
-        client = self._context.app.gateway
-        people = (await client.organization.members()).items
-        members = (await client.workspaces.members(self._space.id or "")).items
-        self._people = {person.id: person for person in people if person.id}
-        self._present = user_ids(members)
-        return tuple(
-            PickOption(user, shown_person(person, user), _note(person))
-            for user, person in self._people.items()
-            if user not in self._present
-        )
+async def _read_workspace(context: ActionContext) -> Workspace:
+    """The workspace whose members are shown."""
+    screen = context.screen
+    identity = (screen.parent_row if isinstance(screen, ResourceScreen) else None) or ""
+    reading = context.app.gateway.workspaces.get(identity)
+    return await read_again(context, reading, "The workspace", *_MEMBER_FEEDS)
 
 
 def _note(person: OrganizationMember) -> str:
@@ -162,16 +138,9 @@ def _note(person: OrganizationMember) -> str:
 
 async def remove_members(context: ActionContext[MemberRow]) -> None:
     """Remove the marked members, or the selected one; those with active keys are left out."""
-    app = context.app
-    identity, rows = _workspace_id(context), context.chosen
-    if identity is None or not rows:
-        return
-    space = await read_again(
-        context, app.gateway.workspaces.get(identity), "The workspace", *_MEMBER_FEEDS
-    )
-    if space is None:
-        return
-    keys = await none_on_error(app.gateway.keys.list(workspace_id=identity))
+    app, rows = context.app, context.chosen
+    space = await _read_workspace(context)
+    keys = await none_on_error(app.gateway.keys.list(workspace_id=space.id))
     names = {row.member.user_id: row.called for row in rows if row.member.user_id}
     members = [row.member for row in rows]
     shown = plan_remove_all(
@@ -192,21 +161,11 @@ async def remove_members(context: ActionContext[MemberRow]) -> None:
     await confirm_and_report(context, shown, "Remove", done, *_MEMBER_FEEDS)
 
 
-def _workspace_id(context: ActionContext) -> str | None:
-    """The workspace whose members are shown."""
-    screen = context.screen
-    return screen.parent_row if isinstance(screen, ResourceScreen) else None
-
-
 async def edit_budgets(context: ActionContext) -> None:
     """All budgets of the workspace in one form; what changes is sent budget by budget."""
     app, space = context.app, workspace_of(context)
-    if space is None:
-        return
     identity, called = space.id or "", WRITES.title(space)
     present = await read_again(context, read_budgets(app.gateway, identity), called, _BUDGET_FEEDS)
-    if present is None:
-        return
     spent = await _spent(app.gateway, identity)
     if context.covered:
         return
@@ -215,7 +174,7 @@ async def edit_budgets(context: ActionContext) -> None:
         original=present,
         noun="workspace",
         called=called,
-        read=lambda: read_budgets(app.gateway, identity),
+        read=lambda: read_again(context, read_budgets(app.gateway, identity), called),
         known=lambda one: one.known,
         labels=FIELDS.labels,
         format_value=FIELDS.formatter(PlanContext(app.clock.now())),

@@ -6,21 +6,24 @@ The one place of the user interface where a :class:`Confirmation` is made.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
 from gwtui.contract.request import RequestModel
-from gwtui.crud.fields import Facts, FormContext
+from gwtui.crud.fields import Choices, Facts, FormContext, PickOption
+from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused, Unknown
 from gwtui.crud.plan_text import sentence
 from gwtui.crud.undo_list import UNDO_TIME
+from gwtui.crud.writes import Writes, declared_writes
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.resources.choices import value_soon
 from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.commands import key_of
 from gwtui.ui.forms.confirm import ConfirmScreen
+from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.in_doubt_writes import PLACE, route_to
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.resource import ResourceScreen
@@ -50,7 +53,7 @@ async def workspace_facts(context: ActionContext) -> Facts:
         for space in spaces or ()
         if space.id
     }
-    return Facts(app.clock.now, app.local_zone, names, where=gateway_label(app))
+    return replace(plain_facts(context), workspaces=names)
 
 
 async def facts_for(context: ActionContext, request: type[RequestModel]) -> Facts:
@@ -66,6 +69,14 @@ def form_context(context: ActionContext) -> FormContext:
     return FormContext(
         app.hub, app.gateway, app.connection.dialect, app.clock.now(), app.scope.workspace
     )
+
+
+def declared(context: ActionContext) -> Writes[Any]:
+    """What can be written to the resource of the list that was shown at the key press."""
+    if context.spec is None:
+        raise TypeError("only the rows of a list can be written to in this way")
+    found: Writes[Any] = declared_writes(context.spec)
+    return found
 
 
 # Confirmation -------------------------------------------------------------------------------------
@@ -84,7 +95,7 @@ async def confirm(
     ``typed`` is a text that must be typed to confirm. On a critical profile it is the profile's
     name where nothing else is asked for.
     """
-    wanted = typed or _critical_name(context)
+    wanted = typed or context.app.connection.critical_name
     where = gateway_label(context.app)
     screen = ConfirmScreen(plan, deliberate=deliberate, notes=notes, typed=wanted, where=where)
     if not await context.app.push_screen_wait(screen) or plan.obstacles:
@@ -99,7 +110,7 @@ async def submitted(
 
     A plan with warnings is shown and confirmed by itself, and so is each on a critical profile.
     """
-    if plan.warnings or _critical_name(context):
+    if plan.warnings or context.app.connection.critical_name:
         return await confirm(context, plan, deliberate)
     return Confirmation(plan, "form")
 
@@ -111,11 +122,6 @@ async def go_instead(
     where = gateway_label(context.app)
     screen = ConfirmScreen(plan, deliberate="", notes=notes, way_out=way_out, where=where)
     return await context.app.push_screen_wait(screen)
-
-
-def _critical_name(context: ActionContext) -> str:
-    """What must be typed before each write; empty on a profile that is not critical."""
-    return "" if context.app.session is None else context.app.connection.critical_name
 
 
 # Carrying out -----------------------------------------------------------------------------------
@@ -131,16 +137,15 @@ async def execute(
     What was done before that stays done, and the failure says so in the words of ``done``. It can
     be undone together, as far as it has a way back. A plan of several parts gives a tuple.
     """
-    session, plan = context.app.session, confirmation.plan
-    outcome: Outcome[Any] = _NO_CONNECTION
-    values: list[Any] = []
-    for each in () if session is None else confirmation.each():
+    plan, values = confirmation.plan, list[Any]()
+    outcome: Outcome[Any] = Applied(())
+    for each in confirmation.each():
         outcome = await send_one(context, each)
         if not isinstance(outcome, Applied):
             break
         values.append(outcome.value)
-    if session is not None and values:
-        session.executor.undo.add(plan, tuple(values) if plan.parts else values[0])
+    if values:
+        context.app.executor.undo.add(plan, tuple(values) if plan.parts else values[0])
     if not plan.parts:
         return outcome
     if isinstance(outcome, Applied):
@@ -152,14 +157,11 @@ async def execute(
     return replace(outcome, error=GatewayError(message, request_id=outcome.error.request_id))
 
 
-_NO_CONNECTION = Refused(NotSentError("Nothing was sent: there is no connection now."))
-
-
 async def send_one(context: ActionContext, confirmation: Confirmation[T]) -> Outcome[T]:
     """Send the plan's request; what could not be written down of it is told."""
     session = context.app.session
     if session is None:
-        return _NO_CONNECTION
+        return Refused(NotSentError("Nothing was sent: there is no connection now."))
     await session.complete()
     executor = session.executor
     outcome = await executor.execute(confirmation)
@@ -181,8 +183,7 @@ async def send_one(context: ActionContext, confirmation: Confirmation[T]) -> Out
 
 def report_done(context: ActionContext, text: str) -> None:
     """Say what was done, and that it can be taken back where it can."""
-    session = context.app.session
-    if session is not None and session.executor.undo.latest() is not None:
+    if context.app.executor.undo.latest() is not None:
         key, minutes = key_of("app.undo"), int(UNDO_TIME.total_seconds() // 60)
         text = f"{text}. {key} undoes it for {minutes} minutes."
     context.app.say(text)
@@ -194,21 +195,19 @@ async def refresh(context: ActionContext, *feeds: str) -> None:
         await asyncio.gather(*(context.app.hub.refresh(prefix) for prefix in feeds))
 
 
-async def read_again(
-    context: ActionContext, read: Awaitable[T], called: str, *feeds: str
-) -> T | None:
-    """A resource as it is now; None when that cannot be known, which is said.
+async def read_again(context: ActionContext, read: Awaitable[T], called: str, *feeds: str) -> T:
+    """A resource as it is now. Raises NotSentError, which says why that cannot be known.
 
     ``called`` names it at the beginning of a sentence: "Key “ci”".
     """
     try:
         return await read
     except NotFoundError:
-        context.app.say(f"{called} no longer exists", severity="warning")
         await refresh(context, *feeds)
+        raise NotSentError(f"{called} no longer exists") from None
     except GatewayError as error:
-        context.app.say(f"{called} could not be read again: {error.message}", severity="error")
-    return None
+        why = f"{called} could not be read again: {error.message}"
+        raise NotSentError(why) from error
 
 
 async def confirm_and_report(
@@ -224,25 +223,14 @@ async def confirm_and_report(
     if context.covered:
         return None
     confirmation = await confirm(context, plan, deliberate, notes=notes, typed=typed)
-    return (
-        None if confirmation is None else await send_and_report(context, confirmation, done, *feeds)
-    )
-
-
-async def send_and_report(
-    context: ActionContext,
-    confirmation: Confirmation[T],
-    done: str | Callable[[T], str],
-    *feeds: str,
-) -> Applied[T] | None:
-    """Carry out a plan that was confirmed, say what became of it, refresh."""
-    app, plan = context.app, confirmation.plan
+    if confirmation is None:
+        return None
     outcome = await execute(context, confirmation)
     match outcome:
         case Applied(value):
             report_done(context, done if isinstance(done, str) else done(value))
         case Refused(error):
-            app.say(f"{plan.title}: {error.message}", severity="error")
+            context.app.say(f"{plan.title}: {error.message}", severity="error")
         case Unknown():
             await report_unknown(context, outcome, f"{plan.title}: the answer was lost")
     await refresh(context, *feeds)
@@ -256,6 +244,39 @@ async def report_unknown(
     text = f"{sentence(safe_text(lost.error.message, 300))} {may_have}. {LOOK}"
     if await context.app.push_screen_wait(AskScreen(title, text, deliberate="Look now")):
         await context.app.open_route(route_to(lost.plan_id))
+
+
+async def pick_and_send(
+    context: ActionContext,
+    make_form: Callable[[Choices], FormSpec],
+    read: Callable[[], Awaitable[Mapping[str, tuple[T, PickOption]]]],
+    plan: Callable[[Mapping[str, T]], Plan[Any]],
+    button: str,
+    stranger: str,
+) -> Outcome[Any] | None:
+    """A form whose only field picks some of many; what is picked is planned, confirmed and sent.
+
+    ``read`` gives what can be picked by identity, and raises GatewayError. ``stranger`` says what
+    an identity is not that was typed and is none of these.
+    """
+    offered: dict[str, tuple[T, PickOption]] = {}
+
+    async def choices() -> Sequence[PickOption]:
+        offered.update(await read())
+        return [option for _, option in offered.values()]
+
+    async def submit(request: RequestModel) -> Outcome[Any] | None:
+        [chosen] = (getattr(request, name) for name in request.model_fields_set)
+        strange = [each for each in chosen if each not in offered]
+        if strange:
+            who = safe_line(", ".join(strange), 200)
+            raise NotSentError(f"{stranger}, as far as is known: {who}.")
+        wanted = plan({each: offered[each][0] for each in chosen})
+        confirmation = await confirm(context, wanted, button)
+        return None if confirmation is None else await execute(context, confirmation)
+
+    form: FormScreen[Any] = FormScreen(make_form(choices), plain_facts(context), submit)
+    return await context.app.push_screen_wait(form)
 
 
 def select(context: ActionContext, identity: str) -> None:

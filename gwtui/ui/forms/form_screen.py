@@ -15,7 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Button, Static
 from textual.worker import Worker
 
-from gwtui.client.errors import InvalidRequestError
+from gwtui.client.errors import GatewayError, InvalidRequestError
 from gwtui.client.request_log import PendingRequests, pending_in
 from gwtui.contract.request import RequestModel, problems
 from gwtui.crud.fields import Facts, row_id
@@ -340,6 +340,8 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         try:
             with pending_in(self._pending):
                 return await self._submit(request)
+        except GatewayError as error:
+            return Refused(error)
         except ValidationError as error:
             refusals = problems(error)
         return Refused(InvalidRequestError(refusals))
