@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from gwtui.local.alerts import AlertEffects
 from gwtui.resources.alerts.resource import active_alerts, alert_count_cell
 from gwtui.watch.feeds.alerts import alert_history_feed, alerts_feed
 
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from gwtui.resources.session import Session
     from gwtui.ui.app import GwtuiApp
     from gwtui.watch.alerts.model import Alert, AlertEvent
+    from gwtui.watch.alerts.session import Alerts
     from gwtui.watch.feed import FeedState
 
 _EACH = 3
@@ -24,32 +24,25 @@ _FIRST_LOOK = timedelta(minutes=1)
 
 
 class AlertNotices:
-    """Watches the alerts of one connection from the background, until it is closed."""
+    """Watches the alerts of one connection from the background, from now until it is closed."""
 
-    def __init__(self, app: GwtuiApp, session: Session) -> None:
+    def __init__(self, app: GwtuiApp, session: Session, alerts: Alerts) -> None:
         self._app = app
         self._session = session
+        self._alerts = alerts
         self._last: int | None = None
-        self._leave: list[Callable[[], None]] = []
         self.badge: Cell | None = None
         """How many alerts ask for somebody, for the header; None while none does."""
-
-    def open(self) -> None:
-        """Begin."""
-        alerts, hub = self._session.alerts, self._session.hub
-        if alerts is None:
-            return
-        alerts.notifier.failed = lambda why: self._app.call_later(self._failed, why)
+        alerts.notifier.failed = lambda why: app.call_later(app.say, why, severity="warning")
         self._leave = [
-            alerts_feed(hub).watch(self._stand, background=True),
-            alert_history_feed(hub).watch(self._happened, background=True),
+            alerts_feed(session.hub).watch(self._stand, background=True),
+            alert_history_feed(session.hub).watch(self._happened, background=True),
         ]
 
     def close(self) -> None:
         """Watch no more."""
         for leave in self._leave:
             leave()
-        self._leave = []
 
     # What comes in: anywhere in the event loop, so that only a call is left for the app ------
 
@@ -84,10 +77,10 @@ class AlertNotices:
         loudest = active_alerts(alerts)
         where = self._session.connection.label
         text = "" if badge is None else f"{badge.text} · {loudest[0].title} · gwtui {where}"
-        self._app.set_terminal_title(text if self._effects.title else "")
+        self._app.set_terminal_title(text if self._alerts.effects.title else "")
 
     def _notify(self, events: Sequence[AlertEvent]) -> None:
-        effects = self._effects
+        effects = self._alerts.effects
         began = [event for event in events if event.event != "cleared"]
         if effects.bell and began:
             self._app.bell()
@@ -106,11 +99,3 @@ class AlertNotices:
             else:
                 grave = event.severity == "critical"
                 self._app.say(text, severity="error" if grave else "warning")
-
-    def _failed(self, why: str) -> None:
-        self._app.say(why, severity="warning")
-
-    @property
-    def _effects(self) -> AlertEffects:
-        alerts = self._session.alerts
-        return AlertEffects() if alerts is None else alerts.effects

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gwtui.resources.registry import PARENTS, PLACES, RESOURCES, SCREENS, TABS, resource_of
+from gwtui.resources.registry import PARENTS, PLACES, RESOURCES, SCREENS, resource_of
 from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
@@ -15,14 +15,12 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from gwtui.crud.resource import ResourceSpec
-    from gwtui.ui.screens.base import GatewayScreen, ListSnapshot
+    from gwtui.ui.screens.base import GatewayScreen
     from gwtui.watch.hub import FeedHub
 
 _HISTORY = 32
-_KEPT = len(TABS) + 1
-"""Screens that are kept: every tab, and a list that a row opened. Each is a megabyte, and another
-list is made in a tenth of a second."""
-_SNAPSHOTS = 32
+_KEPT = 8
+"""Screens of rows that are kept: there are as many as there are rows, and each is a megabyte."""
 _ASKED = 0.01
 """Seconds in which a reading has begun that goes on by itself."""
 _COVERED = "Close what is open first, then go there"
@@ -41,15 +39,14 @@ class Location:
 
 
 class Navigation:
-    """Keeps the screens shown last, so that cursor, scroll, filter and sort are as they were left.
+    """Keeps screens, so that cursor, scroll, filter and marks are as they were left.
 
-    Of older lists only that is kept, and another screen begins with it.
+    These are the screen of every place, and of the lists that rows opened those shown last.
     """
 
     def __init__(self, app: App[Any]) -> None:
         self._app = app
         self._screens: dict[Location, GatewayScreen] = {}
-        self._snapshots: dict[Location, ListSnapshot] = {}
         self._history: list[Location] = []
         self._here: Location | None = None
         self._reading: set[asyncio.Task[Any]] = set()
@@ -81,7 +78,6 @@ class Navigation:
         """Show this one, and forget every place and the way back: they are another gateway's."""
         places = list(self._screens.values())
         self._screens.clear()
-        self._snapshots.clear()
         self._history.clear()
         self._here = None
         await self._app.switch_screen(screen)
@@ -181,29 +177,16 @@ class Navigation:
         opener = None if place.opener is None else RESOURCES[place.opener]
         if special is not None:
             return special(parent=place.parent, parent_name=place.name, opener=opener)
-        screen = ResourceScreen(
+        return ResourceScreen(
             RESOURCES[place.resource],
             parent=place.parent,
             parent_name=place.name,
             opener=opener,
         )
-        snapshot = self._snapshots.pop(place, None)
-        if snapshot is not None:
-            screen.restore(snapshot)
-        return screen
 
     async def _forget(self) -> None:
-        """Drop the screens that were shown longest ago, beyond the number that is kept."""
-        for place, screen in list(self._screens.items())[:-1]:
-            if len(self._screens) <= _KEPT:
-                return
-            snapshot = screen.snapshot()
-            if snapshot is not None:
-                self._snapshots[place] = snapshot
-            elif place.parent is None:
-                continue
-            del self._screens[place]
+        """Drop the screens of rows that were shown longest ago."""
+        for place in [place for place in self._screens if place.parent is not None][:-_KEPT]:
+            screen = self._screens.pop(place)
             self._app.uninstall_screen(screen)
             await screen.remove()
-        while len(self._snapshots) > _SNAPSHOTS:
-            del self._snapshots[next(iter(self._snapshots))]

@@ -17,6 +17,7 @@ from gwtui.ui.widgets.table import (
     SelectionLost,
     SortChanged,
 )
+from gwtui.ui.widgets.table.model import TableModel
 from table_kit import TableApp, Thing, things
 
 SIZE = (80, 24)
@@ -94,7 +95,7 @@ async def test_space_marks_and_goes_on() -> None:
         app.table.filter_by("row-00")
         await pilot.press("home", "down", "down", *["space"] * 8)
         assert len(app.table.marked) == 10
-        app.table.clear_marks()
+        app.table.change_marks(TableModel.clear_marks)
         assert app.table.marked == ()
 
 
@@ -162,7 +163,7 @@ async def test_a_filter_that_hides_everything_gives_the_row_back() -> None:
         app.table.filter_by("")
         await pilot.pause()
         assert "row-070" in app.cursor_line()
-        (lost,) = app.heard.of(SelectionLost)
+        lost = app.heard.of(SelectionLost)[0].lost
         assert (lost.identity, lost.reason, lost.neighbour) == ("id-070", "filtered", None)
 
 
@@ -225,7 +226,7 @@ async def test_a_deleted_row_is_told_and_its_neighbour_selected() -> None:
         await pilot.press(*["down"] * 7)
         app.table.show([t for t in things(20) if t.id != "id-007"])
         await pilot.pause()
-        (lost,) = app.heard.of(SelectionLost)
+        lost = app.heard.of(SelectionLost)[0].lost
         assert (lost.identity, lost.reason, lost.neighbour) == ("id-007", "deleted", "id-008")
         assert "row-008" in app.cursor_line()
         assert app.lines().index(app.cursor_line()) == 8

@@ -14,6 +14,7 @@ from textual.app import App
 from textual.screen import Screen
 from textual.widgets._toast import Toast
 
+from gwtui.local.alerts import AlertEffects
 from gwtui.ui.alert_notices import AlertNotices
 from gwtui.ui.terminal import app as terminal_app
 from gwtui.ui.terminal.app import Notice, TerminalApp
@@ -60,8 +61,10 @@ def test_what_stood_already_when_a_past_was_told_is_no_news(told: bool, news: li
         call_later=lambda call, *given: call(*given), say=lambda text, severity: said.append(text)
     )
     history = SimpleNamespace(filled_until=began if told else None)
-    session = SimpleNamespace(alerts=None, history=history)
-    notices = AlertNotices(cast("Any", app), cast("Any", session))
+    feed = SimpleNamespace(watch=lambda *_called, **_options: list)
+    session = SimpleNamespace(hub=SimpleNamespace(feed=lambda *_facts: feed), history=history)
+    alerts = SimpleNamespace(notifier=SimpleNamespace(), effects=AlertEffects())
+    notices = AlertNotices(cast("Any", app), cast("Any", session), cast("Any", alerts))
 
     def event(number: int, title: str, after: timedelta) -> AlertEvent:
         key = AlertKey("rule", Subject("key", "k"))

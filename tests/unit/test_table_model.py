@@ -190,16 +190,6 @@ def test_text_that_depends_on_the_time_is_read_anew_after_a_while() -> None:
     assert read_texts(table) == 0, "all is known"
 
 
-def test_texts_that_were_forgotten_are_read_again() -> None:
-    table = model(things(50))
-    assert read_texts(table)
-    table.forget_texts()
-    assert read_texts(table), "there is something to read again"
-    table.forget_texts()
-    table.filter_by("row-02")
-    assert len(table.order) == 10
-
-
 def test_of_many_rows_texts_are_read_part_by_part_before_they_are_found() -> None:
     table = model(things(FEW + 1))
     table.filter_by("row-00")

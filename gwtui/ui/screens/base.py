@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
@@ -41,17 +40,7 @@ from gwtui.watch.feed import FeedState
 if TYPE_CHECKING:
     from gwtui.resources.copying import CopySource
     from gwtui.ui.app import GwtuiApp
-    from gwtui.ui.widgets.table.widget import TableSnapshot
     from gwtui.watch.hub import FeedHub
-
-
-@dataclass(frozen=True, slots=True)
-class ListSnapshot:
-    """A list as it was left; ``detail`` is what the person chose."""
-
-    table: TableSnapshot[Any]
-    filter: str
-    detail: bool | None
 
 
 class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
@@ -177,13 +166,6 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         self.gwtui.say(
             f"{self.heading} has no “{safe_line(path, 60)}”: all of it is shown", severity="warning"
         )
-
-    def snapshot(self) -> ListSnapshot | None:
-        """What another screen of this place needs to be as this one was left, for ``restore``.
-
-        None where that cannot be told: then the screen itself is kept.
-        """
-        return None
 
     def crumbs(self) -> Sequence[str]:
         """The path to here, for a screen that another one opened."""

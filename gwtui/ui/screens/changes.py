@@ -64,7 +64,7 @@ class ChangesScreen(ResourceScreen):
 
     def on_resource_table_selection_lost(self, message: SelectionLost) -> None:
         """With other moments come other rows: nothing that was looked at went away."""
-        if message.neighbour is None:
+        if message.lost.neighbour is None:
             message.prevent_default()
 
     # What actions do --------------------------------------------------------------------------

@@ -48,12 +48,6 @@ class ListFilter:
         explaining.display = True
         self._show()
 
-    async def hold(self, text: str) -> None:
-        """Show a filter that is in force already, or that there is none."""
-        if text or self._lines is not None:
-            _, prompt = await self._made()
-            prompt.restore(text)
-
     def clear(self) -> bool:
         """No filter and no line for it; whether there was a filter."""
         filtered = bool(self.text)

@@ -17,7 +17,7 @@ from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.safe_text import in_sentence, safe_text
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import Marks
-from gwtui.ui.screens.base import GatewayScreen, ListSnapshot
+from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.detail_pane import DetailPane
 from gwtui.ui.screens.list_filter import ListFilter
 from gwtui.ui.screens.list_rows import ListRows
@@ -73,16 +73,13 @@ class ResourceScreen(GatewayScreen):
         self._grows_since: datetime | None = None
         """When the first part of a long list was shown, None for one that came whole."""
         self._ticked: datetime | None = None
-        # Not asked through this screen: a snapshot of the table outlives it.
-        now = self.gwtui.clock.now
         self.table: ResourceTable[Any] = ResourceTable(
-            spec.columns, spec.identity, now, facets=spec.facets, can_mark=True
+            spec.columns, spec.identity, self.gwtui.clock.now, facets=spec.facets, can_mark=True
         )
         self.settings = ListSettings(spec, self.gwtui.preference_store)
         self.detail = DetailPane(self, self.settings)
         self.filtering = ListFilter(self, self.table, spec)
         self.table.choose_columns(self.settings.columns)
-        self._restored: ListSnapshot | None = None
         self.rows = ListRows(self.table, spec, self._shown)
 
     # Hooks of the frame -----------------------------------------------------------------------
@@ -174,16 +171,6 @@ class ResourceScreen(GatewayScreen):
             return True
         return self.filtering.clear()
 
-    def snapshot(self) -> ListSnapshot:
-        """Rows, cursor, marks, order, filter, scroll position and detail."""
-        return ListSnapshot(self.table.snapshot(), self.filtering.text, self.detail.chosen)
-
-    def restore(self, snapshot: ListSnapshot) -> None:
-        """Be as another screen of this place was left; before this one is shown."""
-        self._restored, self.detail.chosen = snapshot, snapshot.detail
-        self.table.choose_columns(self.settings.columns)
-        self.table.restore(snapshot.table)
-
     def crumbs(self) -> Sequence[str]:
         """The opened row, beneath the resource it belongs to."""
         if self.opener is None or self.parent_row is None:
@@ -193,12 +180,12 @@ class ResourceScreen(GatewayScreen):
     @property
     def marked_rows(self) -> list[Any]:
         """The marked rows in the order of the table, filtered out or not."""
-        return self.table.marked_items
+        return self.table.model.marked_items
 
     @property
     def marks(self) -> Marks:
         """How many rows are marked."""
-        return Marks(self.table.mark_count, self.table.hidden_marks)
+        return Marks(len(self.table.marked), self.table.model.hidden_marks)
 
     @property
     def reading(self) -> bool:
@@ -211,7 +198,7 @@ class ResourceScreen(GatewayScreen):
         first = not seen and super().reading
         pending = self._pending_row is not None and any(state.refreshing for state in own)
         resolving = self._path_resolver is not None and self._path_resolver.active and bool(own)
-        return first or pending or resolving or self.table.is_filtering
+        return first or pending or resolving or self.table.model.provisional
 
     # What actions do --------------------------------------------------------------------------
 
@@ -280,14 +267,11 @@ class ResourceScreen(GatewayScreen):
     # Messages ---------------------------------------------------------------------------------
 
     @on(events.Mount)
-    async def _begin(self) -> None:
-        """The order a person meets first, or what the screen was before."""
-        if self._restored is None:
-            column, descending = self.settings.sorting
-            self.table.sort_by(column, descending=descending)
-            self.settings.say_unknown()
-        else:
-            await self.filtering.hold(self._restored.filter)
+    def _begin(self) -> None:
+        """The order a person meets first."""
+        column, descending = self.settings.sorting
+        self.table.sort_by(column, descending=descending)
+        self.settings.say_unknown()
         self.detail.place()
 
     def on_resize(self, _event: events.Resize) -> None:
@@ -339,9 +323,10 @@ class ResourceScreen(GatewayScreen):
 
     def on_resource_table_selection_lost(self, message: SelectionLost) -> None:
         """The selected row is gone: say so, since the cursor is on another one now."""
-        if message.identity in self.expected_gone:
-            self.expected_gone.discard(message.identity)
-        elif message.reason == "deleted":
+        lost = message.lost
+        if lost.identity in self.expected_gone:
+            self.expected_gone.discard(lost.identity)
+        elif lost.reason == "deleted":
             self.gwtui.say(f"The selected {self.declared.singular} is no longer in the list")
 
     def on_resource_table_sort_changed(self, message: SortChanged) -> None:
@@ -394,17 +379,17 @@ def _status_text(
         parts.append(toned(table.filter_error, "muted" if unfinished else "bad"))
     elif table.model.filter_note:
         parts.append(toned(table.model.filter_note, "warn"))
-    elif table.unknown_columns:
-        names = ", ".join(safe_text(name, 20) for name in table.unknown_columns)
+    elif table.model.unknown_columns:
+        names = ", ".join(safe_text(name, 20) for name in table.model.unknown_columns)
         parts.append(toned(f"no column {names}: searched as text", "warn"))
     if only is not None:
         parts.append(toned(f"only {only}", "accent"))
     count = f"{shown:,} of {total:,}" if shown != total else f"{total:,}"
     noun = _noun(spec, total)
     parts.append(toned(f"{count} {noun} shown" if growing else f"{count} {noun}"))
-    if table.mark_count:
-        hidden = f" ({table.hidden_marks} hidden)" if table.hidden_marks else ""
-        parts.append(toned(f"{table.mark_count:,} marked{hidden}", "accent"))
+    if table.marked:
+        hidden = f" ({table.model.hidden_marks} hidden)" if table.model.hidden_marks else ""
+        parts.append(toned(f"{len(table.marked):,} marked{hidden}", "accent"))
     parts.append(toned(f"by {_sorted_by(table, spec)}", "muted"))
     return parts
 

@@ -39,6 +39,7 @@ _GAP = 2
 _NARROWEST = 12
 """Cells that each of the facts on the right keeps, at least."""
 _BETWEEN = " · "
+_LONGEST_TITLE = 40
 _SHORTEST_TITLE = 4
 """Cells that the title of a tab keeps; where it cannot, the tab is its key alone."""
 _ALWAYS = ("app.help", "app.quit")
@@ -57,15 +58,6 @@ class HeaderTab:
     def text(self, cells: int) -> str:
         """Its key, and as much of its title as ``cells`` cells hold."""
         return f"{self.key} {_cut(self.title, cells)}".strip()
-
-
-@dataclass(frozen=True, slots=True)
-class HeaderLayout:
-    """How the tabs are written: the cells that their titles have, and whether they stand apart."""
-
-    current: int
-    others: int
-    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +83,12 @@ class HeaderFacts:
     silent: bool = False
     """Whether the gateway does not answer."""
     name: str = "gwtui"
+    apart: bool = True
+    """Whether the tabs stand apart."""
+    current_cells: int = _LONGEST_TITLE
+    """Cells that the title of the current tab may take."""
+    other_cells: int = _LONGEST_TITLE
+    """Cells that the titles of the others may take; without any they are their keys alone."""
 
     @property
     def origin(self) -> tuple[str, ...]:
@@ -104,57 +102,59 @@ def header_parts(facts: HeaderFacts, width: int) -> list[Part]:
 
     The badges and the profile never give way. What ``left_out`` gives must be said elsewhere.
     """
-    variant, layout = _richest(facts, width)
-    left, right = _left(variant, layout), _right(variant)
+    variant = _richest(facts, width)
+    left, right = _left(variant), _right(variant)
     used = _cells(left) + _cells(right)
     return [*left, Part(Content(" " * (width - used))), *right]
 
 
 def left_out(facts: HeaderFacts, width: int) -> tuple[str, ...]:
     """The facts that the header has no room for in that width."""
-    variant, _ = _richest(facts, width)
+    variant = _richest(facts, width)
     hidden = facts.workspace and not variant.workspace
     scope = (f"w {facts.workspace}",) if hidden else ()
     return scope if variant.origin else (*scope, *facts.origin)
 
 
 @lru_cache(maxsize=8)
-def _richest(facts: HeaderFacts, width: int) -> tuple[HeaderFacts, HeaderLayout]:
-    for variant, layout in _poorer(facts):
-        room = width - _cells(_left(variant, layout)) - _cells(_right(variant))
+def _richest(facts: HeaderFacts, width: int) -> HeaderFacts:
+    for variant in _variants(facts):
+        room = width - _cells(_left(variant)) - _cells(_right(variant))
         if room >= 0:
             break
     if facts.workspace and variant.workspace and room > 0:
         # The name was cut by steps: what is left of the line is its own.
         cells = cell_len(variant.workspace) + room
         variant = replace(variant, workspace=_cut(facts.workspace, cells))
-    return variant, layout
+    return variant
 
 
 def _cells(parts: Iterable[Part]) -> int:
     return sum(part.content.cell_length for part in parts)
 
 
-def _poorer(facts: HeaderFacts) -> Iterator[tuple[HeaderFacts, HeaderLayout]]:
+def _variants(facts: HeaderFacts) -> Iterator[HeaderFacts]:
     """From the richest version on. What can be said elsewhere goes before a title is cut."""
+    shortest = facts
+    for shortest in _briefer(facts):
+        yield shortest
+        yield replace(shortest, apart=False)
     whole = max((cell_len(tab.title) for tab in facts.tabs), default=0)
-    for variant in _briefer(facts):
-        yield variant, HeaderLayout(whole, whole, apart=True)
-        yield variant, HeaderLayout(whole, whole)
     cut = range(whole, _SHORTEST_TITLE - 1, -1)
-    titles = [HeaderLayout(whole, cells) for cells in cut]
-    titles += [HeaderLayout(cells, _SHORTEST_TITLE) for cells in cut]
-    keys = HeaderLayout(whole, 0)
     # Whose gateway this is matters more than what tabs are called; few names are so long.
     for cells in (24, 12):
-        variant = replace(variant, profile=_cut(facts.profile, cells))
-        for layout in titles:
-            yield variant, layout
-        unscoped = replace(variant, workspace="")
-        yield unscoped, titles[-1]
-        yield variant, keys
-        yield unscoped, keys
-        yield replace(unscoped, tabs=tuple(tab for tab in facts.tabs if tab.current)), keys
+        variant = replace(shortest, apart=False, profile=_cut(facts.profile, cells))
+        for others in cut:
+            yield replace(variant, other_cells=others)
+        for current in cut:
+            yield replace(variant, current_cells=current, other_cells=_SHORTEST_TITLE)
+        yield replace(
+            variant, workspace="", current_cells=_SHORTEST_TITLE, other_cells=_SHORTEST_TITLE
+        )
+        for workspace in (variant.workspace, ""):
+            yield replace(variant, workspace=workspace, other_cells=0)
+        current_tab = tuple(tab for tab in facts.tabs if tab.current)
+        yield replace(variant, workspace="", other_cells=0, tabs=current_tab)
 
 
 def _briefer(facts: HeaderFacts) -> Iterator[HeaderFacts]:
@@ -162,9 +162,8 @@ def _briefer(facts: HeaderFacts) -> Iterator[HeaderFacts]:
     brief = replace(facts, name="", workspace=_cut(facts.workspace or "all", 16))
     yield facts
     yield brief
-    yield replace(facts, host="", token_source="", why_read_only="")
-    brief = replace(brief, host="", token_source="", why_read_only="")
-    yield brief
+    for variant in (facts, brief):
+        yield (brief := replace(variant, host="", token_source="", why_read_only=""))
     if facts.alerts is not None:
         count = facts.alerts.text.partition(" ")[0]
         brief = replace(brief, alerts=replace(facts.alerts, text=count))
@@ -177,17 +176,17 @@ def _cut(text: str, cells: int) -> str:
     return text if cell_len(text) <= cells else fit(text, cells)
 
 
-def _left(facts: HeaderFacts, layout: HeaderLayout) -> list[Part]:
+def _left(facts: HeaderFacts) -> list[Part]:
     parts = [Part(toned(f" {facts.name} " if facts.name else "", "accent", bold=True))]
-    gap = " " if layout.apart else ""
+    gap = " " if facts.apart else ""
     for tab in facts.tabs:
         if tab.current:
-            text = f"{gap}{tab.text(layout.current)} "
+            text = f"{gap}{tab.text(facts.current_cells)} "
             content = Content.styled(text, "bold reverse")
-        elif not layout.others:
+        elif not facts.other_cells:
             content = toned(f"{tab.key} ", "muted")
         else:
-            key, _, title = tab.text(layout.others).partition(" ")
+            key, _, title = tab.text(facts.other_cells).partition(" ")
             content = Content.assemble(gap, toned(key, "accent"), " ", toned(title), " ")
         parts.append(Part(content, tab.action))
     return parts
@@ -266,22 +265,20 @@ def crumbs_line(crumbs: Sequence[str], width: int) -> Content:
 
 def header_facts(app: GwtuiApp, current: str) -> HeaderFacts:
     """What the header says on the tab ``current``."""
-    tabs = _tabs(current)
+    facts = HeaderFacts(_tabs(current), app.scope_name, errors=len(caught_errors))
     if app.session is None and app.bound_for is not None:
         to = app.bound_for
-        return HeaderFacts(
-            tabs,
+        return replace(
+            facts,
             profile=safe_text(to.name, 40),
             read_only=to.read_only,
             critical=to.critical,
-            errors=len(caught_errors),
         )
     if app.session is None:
-        return HeaderFacts(tabs, app.scope_name, errors=len(caught_errors))
+        return facts
     connection = app.session.connection
-    return HeaderFacts(
-        tabs,
-        app.scope_name,
+    return replace(
+        facts,
         profile=safe_text(connection.label, 40),
         host=_host(connection),
         token_source=_source(connection),
@@ -290,7 +287,6 @@ def header_facts(app: GwtuiApp, current: str) -> HeaderFacts:
         critical=connection.critical,
         alerts=app.alert_badge,
         faults=connection.faults,
-        errors=len(caught_errors),
         silent=app.session.gateway.traffic.silent,
     )
 

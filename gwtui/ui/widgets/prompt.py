@@ -319,12 +319,6 @@ class FilterPrompt(Prompt):
         """The input, with what can be typed into it."""
         return self.query_one(FilterInput)
 
-    def restore(self, text: str) -> None:
-        """Hold a filter that is in force already."""
-        with self.prevent(Input.Changed):
-            self.input.value = text
-        self.display = bool(text)
-
     def clear(self) -> None:
         """No filter, no prompt."""
         self.input.value = ""

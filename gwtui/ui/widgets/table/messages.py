@@ -11,7 +11,7 @@ from textual.widget import Widget
 from gwtui.resources.frame_actions import TABLE_KEYS
 
 if TYPE_CHECKING:
-    from gwtui.ui.widgets.table.model import Loss
+    from gwtui.ui.widgets.table.model import Lost
 
 
 class TableMessage(Message):
@@ -52,13 +52,11 @@ class Opened(TableMessage, namespace="resource_table"):
 
 
 class SelectionLost(TableMessage, namespace="resource_table"):
-    """The selected row vanished; ``neighbour`` is where the cursor is now, None for nowhere."""
+    """The selected row vanished."""
 
-    def __init__(self, table: Widget, identity: str, reason: Loss, neighbour: str | None) -> None:
+    def __init__(self, table: Widget, lost: Lost) -> None:
         super().__init__(table)
-        self.identity = identity
-        self.reason = reason
-        self.neighbour = neighbour
+        self.lost = lost
 
 
 class SortChanged(TableMessage, namespace="resource_table"):

@@ -26,62 +26,11 @@ Loss = Literal["deleted", "filtered"]
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """The selected row vanished and the cursor had to move."""
+    """The selected row vanished; the cursor is on its ``neighbour`` now, None for nowhere."""
 
     identity: str
     reason: Loss
     neighbour: str | None
-
-
-class Selection:
-    """The cursor: an identity, remembered while nothing at all is visible."""
-
-    def __init__(self) -> None:
-        self.identity: str | None = None
-        self._remembered: str | None = None
-
-    def put(self, identity: str | None) -> None:
-        """Move the cursor because the person said so."""
-        self.identity = identity
-        self._remembered = None
-
-    def follow(
-        self, before: Sequence[str], place: int, after: Mapping[str, int], items: Collection[str]
-    ) -> Lost | None:
-        """Find the cursor's place among other rows.
-
-        ``before`` are the identities as they stood with the cursor at index ``place``, ``after``
-        the index of each now, ``items`` every identity that still exists. The row stays selected
-        where it is still visible; otherwise the cursor goes to its nearest surviving neighbour,
-        below before above.
-        """
-        if self.identity is None:
-            self._settle(after)
-            return None
-        if self.identity in after:
-            return None
-        lost = self.identity
-        neighbour = nearest(before, place, after) or next(iter(after), None)
-        self.identity = neighbour
-        self._remembered = lost if neighbour is None else None
-        return Lost(lost, "filtered" if lost in items else "deleted", neighbour)
-
-    def _settle(self, after: Mapping[str, int]) -> None:
-        if self._remembered in after:
-            self.identity = self._remembered
-        else:
-            self.identity = next(iter(after), None)
-        if self.identity is not None:
-            self._remembered = None
-
-
-def nearest(before: Sequence[str], place: int, after: Mapping[str, int]) -> str | None:
-    """The identity closest to index ``place`` that is still there; of two, the one below."""
-    for distance in range(1, len(before)):
-        for index in (place + distance, place - distance):
-            if 0 <= index < len(before) and before[index] in after:
-                return before[index]
-    return None
 
 
 T = TypeVar("T")
@@ -129,7 +78,10 @@ class TableModel(Generic[T]):
         self._items: dict[str, T] = {}
         self._sorted: Sequence[str] = ()
         self._index: dict[str, int] = {}
-        self._selection = Selection()
+        self._cursor: str | None = None
+        """The row that was selected last; kept while nothing at all is visible."""
+        self._range_start: str | None = None
+        """The row that was marked last: where a range begins."""
         self._texts = RowTexts[T](self.columns)
         self._matcher: Matcher[T] | None = None
         self.provisional = False
@@ -165,19 +117,18 @@ class TableModel(Generic[T]):
     @property
     def selected(self) -> T | None:
         """The item under the cursor."""
-        identity = self._selection.identity
+        identity = self.selected_identity
         return None if identity is None else self._items[identity]
 
     @property
     def selected_identity(self) -> str | None:
         """The identity under the cursor."""
-        return self._selection.identity
+        return self._cursor if self._cursor in self._index else None
 
     @property
     def cursor(self) -> int | None:
         """The cursor's index among the visible rows."""
-        identity = self._selection.identity
-        return None if identity is None else self._index[identity]
+        return None if self._cursor is None else self._index.get(self._cursor)
 
     @property
     def marked(self) -> tuple[str, ...]:
@@ -257,25 +208,38 @@ class TableModel(Generic[T]):
     def move_to(self, index: int) -> None:
         """Put the cursor on a visible row; beyond the ends it is the first or the last."""
         if self.order:
-            self._selection.put(self.order[min(max(index, 0), len(self.order) - 1)])
+            self._cursor = self.order[min(max(index, 0), len(self.order) - 1)]
 
     def select(self, identity: str) -> bool:
         """Put the cursor on an identity; False when it is not visible."""
         if identity not in self._index:
             return False
-        self._selection.put(identity)
+        self._cursor = identity
         return True
 
     def toggle_mark(self, identity: str) -> None:
         """Mark a row or take its mark away."""
         self.marks ^= {identity}
+        self._range_start = identity
 
-    def mark_range(self, start: str | None, end: str) -> None:
-        """Mark the visible rows from one to the other; only the other where one is not visible."""
-        last = self._index.get(end)
-        if last is not None:
-            first = self._index.get(start or "", last)
+    def mark_on(self, step: int) -> None:
+        """Mark the selected row and the one below (1) or above (-1), and go there."""
+        if (place := self.cursor) is not None:
+            self.move_to(place + step)
+            self._range_start = self._range_start or self.order[place]
+            self.marks |= {self.order[place], self._cursor or ""}
+
+    def mark_range(self) -> None:
+        """Mark the rows from the one that was marked last to the selected one."""
+        if (last := self.cursor) is not None:
+            first = self._index.get(self._range_start or "", last)
             self.marks |= set(self.order[min(first, last) : max(first, last) + 1])
+            self._range_start = self.order[last]
+
+    def clear_marks(self) -> None:
+        """Take every mark away, those of hidden rows included."""
+        self.marks.clear()
+        self._range_start = None
 
     def mark_visible(self) -> None:
         """Mark every row that the filter lets through."""
@@ -297,10 +261,6 @@ class TableModel(Generic[T]):
         """Look at every row again: texts were read, or depend on a time that has passed."""
         return None if self._matcher is None else self._arrange()
 
-    def forget_texts(self) -> None:
-        """Keep no texts of rows: the filter reads them again when it searches them."""
-        self._texts.keep_only({})
-
     # What is seen -----------------------------------------------------------------------------
 
     def frame(
@@ -313,7 +273,7 @@ class TableModel(Generic[T]):
         """
         now = self.now()
         cells = [self.columns[slot.index].cell for slot in layout.slots]
-        selected = self._selection.identity
+        selected = self.selected_identity
         rows: list[DrawnRow | None] = []
         for identity in self.order[top : top + height]:
             item = self._items[identity]
@@ -374,7 +334,23 @@ class TableModel(Generic[T]):
         before, place = self.order, self.cursor
         self.order = self._sorted if self._matcher is None else self._matching(self._matcher)
         self._index = {identity: index for index, identity in enumerate(self.order)}
-        return self._selection.follow(before, place or 0, self._index, self._items)
+        return self._follow(before, place)
+
+    def _follow(self, before: Sequence[str], place: int | None) -> Lost | None:
+        """Find the cursor's place among other rows.
+
+        ``before`` are the identities as they stood with the cursor at index ``place``. The row
+        stays selected where it is still visible; otherwise the cursor goes to its nearest surviving
+        neighbour, below before above.
+        """
+        lost = self._cursor
+        if lost in self._index:
+            return None
+        neighbour = nearest(before, place or 0, self._index) or next(iter(self._index), None)
+        self._cursor = neighbour or lost
+        if lost is None or place is None:
+            return None  # nothing was visible
+        return Lost(lost, "filtered" if lost in self._items else "deleted", neighbour)
 
     def _matching(self, matcher: Matcher[T]) -> list[str]:
         now = self.now()
@@ -386,6 +362,12 @@ class TableModel(Generic[T]):
         visible = matcher.visible(self._sorted, self._items, self._texts, now)
         self.filter_error = self.filter_error or matcher.slow or None
         return visible
+
+
+def nearest(before: Sequence[str], place: int, after: Collection[str]) -> str | None:
+    """The identity closest to index ``place`` that is still there; of two, the one below."""
+    left = [(abs(at - place), at < place, one) for at, one in enumerate(before) if one in after]
+    return min(left)[2] if left else None
 
 
 _ABSENT = object()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
@@ -16,7 +15,7 @@ from gwtui.ui.widgets.table import messages
 from gwtui.ui.widgets.table import messages as keys
 from gwtui.ui.widgets.table.matching import FEW
 from gwtui.ui.widgets.table.model import Lost, TableModel
-from gwtui.ui.widgets.table.view import HEADER, MarkingView
+from gwtui.ui.widgets.table.view import HEADER, TableView
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Column
@@ -27,16 +26,7 @@ WHEEL = 3
 """Rows that one notch of the wheel scrolls."""
 
 
-@dataclass(frozen=True, slots=True)
-class TableSnapshot(Generic[T]):
-    """A table as it was left: rows, order, filter, cursor and marks; page of columns, first row."""
-
-    model: TableModel[T]
-    page: int
-    top: int
-
-
-class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings=False):
+class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=False):
     """A list of any length, drawn from its declared columns.
 
     The cursor, the marks and the scroll position belong to identities: new data, another order or
@@ -65,8 +55,6 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
     ) -> None:
         super().__init__(TableModel(columns, identity, now, facets or {}), id=id)
         self.can_mark = can_mark
-        self._resume_at: int | None = None
-        """The first row in view of a table that was restored, until there is room to scroll."""
         self._end: str | None = None
         """The last row when the cursor was sent there."""
         self._counts = (0, 0, 0, 0)
@@ -100,6 +88,11 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
         return self.model.total
 
     @property
+    def marked(self) -> tuple[str, ...]:
+        """Identities of the marked rows in the present order, hidden ones included."""
+        return self.model.marked
+
+    @property
     def hidden_columns(self) -> tuple[str, ...]:
         """Ids of the columns that are not shown just now."""
         return tuple(self.model.columns[index].id for index in self.shape.hidden)
@@ -114,27 +107,7 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
         """What is wrong with the filter being typed; the last good one stays in force."""
         return self.model.filter_error
 
-    @property
-    def is_filtering(self) -> bool:
-        """Whether the filter has not looked at every row yet."""
-        return self.model.provisional
-
-    @property
-    def unknown_columns(self) -> tuple[str, ...]:
-        """Names in the filter that are no column here: they are searched as plain text."""
-        return self.model.unknown_columns
-
     # What others do ---------------------------------------------------------------------------
-
-    def snapshot(self) -> TableSnapshot[T]:
-        """The table as it is now, for another one that takes its place later, if ever."""
-        self.model.forget_texts()
-        return TableSnapshot(self.model, self.page, self.top)
-
-    def restore(self, snapshot: TableSnapshot[T]) -> None:
-        """Be as another table was left; before this one is mounted."""
-        self.model = snapshot.model
-        self.page, self._resume_at = snapshot.page, snapshot.top
 
     def show(self, items: Sequence[T]) -> None:
         """Show another list of items, repainting the lines that differ."""
@@ -178,6 +151,16 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
         """Put the cursor on the last row, and show it."""
         self._step(self.visible_count)
         self._end = self.selected_identity
+
+    def change_marks(self, change: Callable[[TableModel[T]], object]) -> None:
+        """Change what is marked, where rows can be marked."""
+        if self.can_mark:
+            change(self.model)
+            self._moved()
+
+    def unmark(self, identities: Collection[str]) -> None:
+        """Take the marks of these rows away."""
+        self.change_marks(lambda model: model.marks.difference_update(identities))
 
     @property
     def at_end(self) -> bool:
@@ -228,6 +211,20 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
         """Open the selected row."""
         if (identity := self.selected_identity) is not None:
             self.post_message(self.Opened(self, identity))
+
+    def action_toggle_mark(self) -> None:
+        """Mark the selected row or take its mark away, and go on to the next."""
+        if self.can_mark and (identity := self.selected_identity) is not None:
+            self.model.toggle_mark(identity)
+            self._step(1)
+
+    def action_mark_down(self) -> None:
+        """Mark the selected row and the one below, and go there."""
+        self.change_marks(lambda model: model.mark_on(1))
+
+    def action_mark_up(self) -> None:
+        """Mark the selected row and the one above, and go there."""
+        self.change_marks(lambda model: model.mark_on(-1))
 
     # Mouse ------------------------------------------------------------------------------------
 
@@ -286,9 +283,6 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
         else:
             self.lay_out()
         self.fit_height()
-        if self._resume_at is not None and self.size:
-            self.scroll_rows(self._resume_at)
-            self._resume_at = None
         self.reveal()
         self._post_changes()
 
@@ -310,7 +304,7 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
             self.reveal()
         self.redraw()
         if lost is not None:
-            self.post_message(self.SelectionLost(self, lost.identity, lost.reason, lost.neighbour))
+            self.post_message(self.SelectionLost(self, lost))
         self._post_changes()
 
     def _prepare_filter(self) -> None:
