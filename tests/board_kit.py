@@ -156,7 +156,7 @@ def board_of(app: GwtuiApp) -> BoardScreen:
 async def at_rest(pilot: Pilot[Any]) -> None:
     """Wait until feeds and the history have answered."""
     await settled(pilot)
-    recorded = pilot.app._connection_manager._files.data is not None  # type: ignore[attr-defined]
+    recorded = pilot.app.connection_manager._files.data is not None  # type: ignore[attr-defined]
     for _ in range(400):
         board = board_of(pilot.app)  # type: ignore[arg-type]
         recorder = board.recorder

@@ -47,13 +47,15 @@ from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
-    from gwtui.local.dashboard_state import DashboardState, FirstSteps, PathHistory
+    from gwtui.local.dashboard_state import DashboardState
     from gwtui.local.ledger import Ledger
     from gwtui.local.targets import Targets
 
 _BACKGROUND = "background"
 _WRITTEN = 0.001
 """Seconds for the thread that writes the first frame: what is loaded then stops every thread."""
+_LAST_ANSWER = 4.0
+"""Seconds that a write under way is waited for when a person quits or switches."""
 _AHEAD = 0.25
 """Seconds that the start screen waits at most for the connection that its rows are read by."""
 
@@ -126,18 +128,9 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         self._anywhere = {key: one for key, one in anywhere if key.startswith("ctrl+")}
         self.leaving_keys = frozenset(by_id(QUIT).keys)
 
-    @property
-    def paths(self) -> PathHistory:
-        """The paths that were gone to."""
-        return self._dashboard_state.paths
-
-    @property
-    def first_steps(self) -> FirstSteps:
-        """Whether this person has seen the first steps."""
-        return self._dashboard_state.first_steps
-
     @cached_property
-    def _dashboard_state(self) -> DashboardState:
+    def kept(self) -> DashboardState:
+        """The paths that were gone to, and whether this person has seen the first steps."""
         from gwtui.local.dashboard_state import DashboardState  # noqa: PLC0415 - later
 
         return DashboardState(self._state)
@@ -161,8 +154,8 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
     async def _begin(self) -> None:
         """Connect, and show the start screen, which is made while its rows are read."""
         await asyncio.sleep(_WRITTEN)
-        self._connection_manager.start()
-        if await self._connection_manager.opened(_AHEAD):
+        self.connection_manager.start()
+        if await self.connection_manager.opened(_AHEAD):
             await self.navigation.read_ahead(self._start, self.hub)
         if _covers_all(self.screen):
             await self.screen.dismiss()  # it covers the screen whose place is taken
@@ -324,6 +317,16 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         if action.bills and self.session is not None:
             return self.tries.hold_reason(self.connection)
         return self.hold_reason if action.mutates else None
+
+    async def last_answer(self, text: str, enough: str) -> None:
+        """Give a write under way some seconds for its answer, with a word on the screen."""
+        if self.session is None or not self.session.in_flight:
+            return
+        from gwtui.ui.screens.dialogs import WaitScreen  # noqa: PLC0415 - seldom
+
+        title, settle = "Waiting for the answer to the change", self.executor.settle
+        waiting = WaitScreen(title, text, lambda: settle(_LAST_ANSWER), enough=enough)
+        await self.push_screen_wait(waiting)
 
     def would_be_lost(self) -> str | None:
         """What quitting now would lose, None when nothing.

@@ -218,19 +218,19 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
         self.bound_for = to
         """The gateway that was switched to, known before it is open."""
         self._offered = False
-        self._connection_manager = ConnectionManager(
+        self.connection_manager = ConnectionManager(
             connect, self.clock, self._files, self._link_changed, self._session_complete
         )
 
     @property
     def session(self) -> Session | None:
         """The open connection, None until there is one."""
-        return self._connection_manager.session
+        return self.connection_manager.session
 
     @property
     def link(self) -> Link:
         """How the attempt to connect stands."""
-        return self._connection_manager.link
+        return self.connection_manager.link
 
     @property
     def open_session(self) -> Session:
@@ -276,7 +276,7 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
 
     def exit(self, *arguments: Any, **options: Any) -> None:
         """End the program; what is being read keeps nobody waiting meanwhile."""
-        self._connection_manager.begin_to_stop()
+        self.connection_manager.begin_to_stop()
         super().exit(*arguments, **options)
 
     async def leave(self) -> None:
@@ -285,7 +285,7 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
             self.notices.close()
         self.set_terminal_title("")
         self.tries.forget()
-        await self._connection_manager.stop(lambda: self.shutdown.status is not None)
+        await self.connection_manager.stop(lambda: self.shutdown.status is not None)
 
     async def switch(self, target: Target) -> None:
         """Close everything of the present gateway, then open another one. Call it in a worker."""
@@ -305,14 +305,14 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
             self.clear_notifications()
             await self.leave()
             self.adopt(target.connect, TryMemory(), target.facts)
-            self._connection_manager.start()
+            self.connection_manager.start()
             await self.navigation.open_route(route)
         finally:
             done.set()
 
     def reconnect(self) -> None:
         """Try to connect now."""
-        self._connection_manager.retry()
+        self.connection_manager.retry()
 
     def _link_changed(self) -> None:
         if self.is_running and self.hold_reason is not None and not self.connection.read_only:
@@ -323,7 +323,7 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
 
     def first_shown(self) -> None:
         """A screen shows what it read, or why it cannot: the rest may be loaded."""
-        self._connection_manager.shown()
+        self.connection_manager.shown()
 
     def _session_complete(self) -> None:
         if self.session is None or not self.is_running:
@@ -346,7 +346,7 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
     async def _offer(self) -> None:
         """At the first connect, one after the other: what an earlier run left, the first steps."""
         await in_doubt_writes.offer_at_start(self._whole)
-        if not self._whole.first_steps.seen:
+        if not self._whole.kept.first_steps.seen:
             from gwtui.ui.actions import first_steps  # noqa: PLC0415 - once ever
 
             await first_steps.offer_at_start(self._whole)

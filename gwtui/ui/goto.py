@@ -186,7 +186,7 @@ class GotoPrompt(Prompt):
     def __init__(self, app: GwtuiApp) -> None:
         super().__init__(":", _HINT)
         self._names = PathNames(app)
-        self._paths = app.paths
+        self._paths = app.kept.paths
         self._place: int | None = None
         """Which of the earlier ones is shown; None for what is typed."""
         self._draft = ""
@@ -243,7 +243,7 @@ async def follow(context: ActionContext, text: str) -> None:
         app.say(meant.problem, severity="warning")
     elif meant.command is not None:
         if meant.argument:  # a word alone is as quickly typed as found again
-            app.paths.add(text)
+            app.kept.paths.add(text)
         await app.perform(meant.command, replace(context, argument=meant.argument))
     else:
         names = PathNames(app)
@@ -261,5 +261,5 @@ async def _learn_and_go(app: GwtuiApp, names: PathNames, route: str) -> None:
 
 
 async def _go(app: GwtuiApp, route: str) -> None:
-    app.paths.add(route)
+    app.kept.paths.add(route)
     await app.open_route(route)

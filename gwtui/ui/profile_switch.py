@@ -42,11 +42,8 @@ _QUICKLY = 0.4
 """Seconds after which a person is told what is waited for."""
 _ANSWER = 8.0
 """Seconds for the first answer of the other gateway, retries included."""
-_LAST_ANSWER = 4.0
-"""Seconds that a write under way is waited for."""
 _OPENED = 1.5
 """Seconds that are waited for the new session: less than what was typed ahead waits."""
-_LOOK = 0.02
 
 
 class CannotSwitchError(Exception):
@@ -174,16 +171,7 @@ class ProfileSwitch:
         app = self._app
         if app.session is None:
             return True
-        if app.session.in_flight:
-            executor = app.session.executor
-            await app.push_screen_wait(
-                WaitScreen(
-                    "Waiting for the answer to the change",
-                    "A few seconds at most, then you are asked.",
-                    lambda: executor.settle(_LAST_ANSWER),
-                    enough="Wait no longer",
-                )
-            )
+        await app.last_answer("A few seconds at most, then you are asked.", "Wait no longer")
         lost = app.would_be_lost()
         if lost is None:
             lost = await self._in_doubt()
@@ -207,12 +195,8 @@ class ProfileSwitch:
 
     async def _opened(self, to: TargetFacts) -> None:
         """Wait for the new session, and say where this is now. Raises CannotSwitchError."""
-        app = self._app
-        for _ in range(round(_OPENED / _LOOK)):
-            if app.session is not None or app.link.error is not None:
-                break
-            await asyncio.sleep(_LOOK)
-        called = safe_line(to.name, _NAME)
+        app, called = self._app, safe_line(to.name, _NAME)
+        await app.connection_manager.opened(_OPENED)
         if app.link.error is not None:
             raise CannotSwitchError(f"“{called}” cannot be opened: {app.link.error}")
         held = "read-only, nothing can be changed" if to.read_only else "changes are possible"
@@ -248,16 +232,11 @@ def profile_picker(targets: Sequence[TargetFacts], current: str, problem: str = 
             one.name,
             safe_line(one.name, _NAME),
             f"{safe_line(one.where, 100)} · key: {safe_line(one.key_from, 100)}",
-            _searched(one),
+            badges[one.name].plain,
         )
         for one in targets
     ]
     return Picker(title, options, current=current, marks=marks)
-
-
-def _searched(facts: TargetFacts) -> str:
-    marks = (CRITICAL if facts.critical else "", READ_ONLY if facts.read_only else "")
-    return " ".join(filter(None, marks))
 
 
 def _badges(facts: TargetFacts) -> Content:

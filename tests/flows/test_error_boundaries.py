@@ -18,6 +18,8 @@ from gwtui.ui.board.panels import CreditsPanel
 from gwtui.ui.connection_health import StatePanel
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.screens.board import BoardScreen
+from gwtui.ui.screens.credits import CreditsScreen
+from gwtui.ui.screens.help import HelpScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.table import ResourceTable
@@ -75,6 +77,24 @@ async def test_a_broken_action_is_told(
         monkeypatch.undo()
         await pilot.press("x")
         await until(pilot, lambda: isinstance(app.screen, ConfirmScreen), "the next action")
+
+
+@pytest.mark.parametrize("place", ["keys", "board", "credits"])
+async def test_a_screen_that_cannot_be_made_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    async with site() as gateway, dashboard(gateway, tmp_path, start="models") as (app, pilot):
+        for kind in (ResourceScreen, BoardScreen, CreditsScreen):
+            monkeypatch.setattr(kind, "compose_body", fail)
+        await app.open_route(place)
+        await until(pilot, lambda: "cannot be shown" in shown(app), "the words")
+        await until(pilot, lambda: f"? {len(caught_errors)}" in shown(app), "the count")
+        await pilot.press("j", "r", "question_mark")
+        await until(pilot, lambda: isinstance(app.screen, HelpScreen), "the help")
+        await pilot.press("escape")
+        await app.open_route("models")
+        assert listing(app).table.selected is not None
+    assert app.crash is None
 
 
 async def test_a_feed_that_cannot_be_shown_says_so(

@@ -150,7 +150,7 @@ async def _and_back(one: Desk) -> None:
     _is_marked(one, "production-watched", read_only=True)
     assert app.hold_reason is not None
     wanted = ("ctx production", "ctx staging", "ctx production-watched")
-    assert app.paths.paths == PathHistory(one.folder / "state" / PATHS_FILE).paths == wanted
+    assert app.kept.paths.paths == PathHistory(one.folder / "state" / PATHS_FILE).paths == wanted
 
 
 def _is_marked(one: Desk, name: str, *, read_only: bool) -> None:

@@ -122,7 +122,7 @@ def test_the_header_names_a_hostile_place_plainly() -> None:
         gate, traffic = SimpleNamespace(closed=None), SimpleNamespace(silent=False)
         gateway = SimpleNamespace(gate=gate, traffic=traffic)
         session: Any = SimpleNamespace(connection=connection, gateway=gateway)
-        app._connection_manager.session = session
+        app.connection_manager.session = session
         facts = header_facts(app, "keys")
         for width in (80, 200):
             line = "".join(part.content.plain for part in header_parts(facts, width))

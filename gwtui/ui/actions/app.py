@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from textual.content import Content
 
@@ -15,18 +14,13 @@ from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.output import output_actions
 from gwtui.ui.commands import offered
 from gwtui.ui.goto import GotoPrompt
-from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
+from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.help import HelpScreen, help_lines
 from gwtui.ui.screens.palette import palette
 from gwtui.ui.screens.picker import Picker
 from gwtui.ui.themes import DEFAULT_THEME, THEMES, TITLES, known_theme
 from gwtui.watch.feeds.workspaces import workspaces_feed
 
-if TYPE_CHECKING:
-    from gwtui.ui.app import GwtuiApp
-
-_LAST_ANSWER = 4.0
-"""Seconds that a write under way is waited for when a person quits."""
 _ALL = ""
 """The choice that stands for every workspace."""
 
@@ -152,23 +146,9 @@ async def leave(context: ActionContext) -> None:
         AskScreen("Quit now?", loss, safe="Stay", deliberate="Quit")
     )
     if answer:
-        await _last_answer(app)
+        unknown = "A few seconds at most. Without an answer the ledger keeps it as unknown."
+        await app.last_answer(unknown, "Leave now")
         app.exit(0)
-
-
-async def _last_answer(app: GwtuiApp) -> None:
-    """Give a write under way some time, with a word on the screen."""
-    if app.session is None or not app.session.in_flight:
-        return
-    executor = app.session.executor
-    await app.push_screen_wait(
-        WaitScreen(
-            "Waiting for the answer to the change",
-            "A few seconds at most. Without an answer the ledger keeps it as unknown.",
-            lambda: executor.settle(_LAST_ANSWER),
-            enough="Leave now",
-        )
-    )
 
 
 async def redraw(context: ActionContext) -> None:

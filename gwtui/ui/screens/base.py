@@ -18,7 +18,7 @@ from textual.widgets import Input
 from gwtui.crud.action import APP, COPY
 from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import in_sentence, safe_line
-from gwtui.local.caught_errors import BROKEN, guarded
+from gwtui.local.caught_errors import BROKEN, caught_errors, guarded
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, Marks
 from gwtui.ui.commands import offered, with_keys
@@ -99,6 +99,8 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         """Identities of what was removed here and is told already."""
         self.scopes = (resource, *extra_scopes, APP)
         self._subscriptions = Subscriptions(self.post_message)
+        self._broken = False
+        """Whether an error kept the body from being made."""
 
     # Hooks ----------------------------------------------------------------------------------
 
@@ -216,10 +218,33 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         yield OneLine(id="crumbs")
         yield StatePanel(id="panel")
         with Vertical(id="body"):
-            yield from self.compose_body()
+            yield from self._guarded_body()
         yield from self.compose_bars()
         yield StatusLine()
         yield KeyFooter()
+
+    def _guarded_body(self) -> ComposeResult:
+        """The body; without what an error in it kept from being made."""
+        try:
+            yield from self.compose_body()
+        except Exception as error:
+            caught_errors.add(f"body of {self.resource}", error)
+            self._broken = True
+
+    def set_focus(
+        self, widget: Widget | None, scroll_visible: bool = True, from_app_focus: bool = False
+    ) -> None:
+        """As ever; without a body nothing in it takes the keys."""
+        super().set_focus(None if self._broken else widget, scroll_visible, from_app_focus)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Without a body what happens to it fails, too: that is told already."""
+        try:
+            await super().on_event(event)
+        except Exception as error:
+            if not self._broken:
+                raise
+            caught_errors.add(f"screen {self.resource} without its body", error)
 
     def compose_bars(self) -> ComposeResult:
         """Lines between the body and the status line."""
@@ -227,6 +252,8 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
 
     def capture(self) -> ActionContext:
         """What an action that is asked for now will act on."""
+        if self._broken:
+            return ActionContext(self.gwtui, self.spec, None, None, self)
         return ActionContext(
             *(self.gwtui, self.spec, self.target(), self.identity(), self),
             marks=self.marks,
@@ -236,7 +263,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
     def refeed(self) -> None:
         """Watch what ``feeds`` says now: the screen was shown, or the scope changed."""
         session = self.gwtui.session
-        if session is not None and self.is_current:
+        if session is not None and self.is_current and not self._broken:
             self._subscriptions.open(self.feeds(session.hub))
         self.refresh_frame()
 
@@ -335,7 +362,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
 
     def _say_state(self, panel: StatePanel, now: datetime) -> bool:
         """Fill the panel when it must stand in for the body; whether it must."""
-        if self._subscriptions.never_shown:
+        if self._broken or self._subscriptions.never_shown:
             title = f"{BROKEN} {self.heading} cannot be shown"
             panel.say(title, "There is an error in gwtui; its log says where.", tone="bad")
             return True

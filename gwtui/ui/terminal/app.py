@@ -52,20 +52,6 @@ def _is_dangerous(character: str) -> bool:
     return category in {"Cc", "Cs", "Zl", "Zp"}
 
 
-class OneFilter(LineFilter):
-    """Several filters as one, in their order: each would make another strip of every line."""
-
-    def __init__(self, filters: tuple[LineFilter, ...]) -> None:
-        super().__init__()
-        self.filters = filters
-
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """The segments as all of the filters leave them."""
-        for one in self.filters:
-            segments = one.apply(segments, background)
-        return segments
-
-
 class ControlCharacterFilter(LineFilter):
     """Replaces control, surrogate and direction characters that slipped past ``safe_text``."""
 
@@ -163,7 +149,6 @@ class TerminalApp(HookedApp, inherit_bindings=False):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._on_terminal = ScreenDiff()
-        self._filter: OneFilter | None = None
         self.title_on_terminal = TerminalTitle()
         self.garbage = Garbage()
         self._notices: list[Notice] = []
@@ -215,10 +200,7 @@ class TerminalApp(HookedApp, inherit_bindings=False):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Every line passes the control character filter on its way to the terminal."""
-        filters = super().get_line_filters()
-        if self._filter is None or self._filter.filters[:-1] != (*filters,):
-            self._filter = OneFilter((*filters, _LAST_LOOK))
-        return (self._filter,)
+        return (*super().get_line_filters(), _LAST_LOOK)
 
     async def on_event(self, event: events.Event) -> None:
         """A click on what is just being taken away hits nothing: Textual finds it still painted."""

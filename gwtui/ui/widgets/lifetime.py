@@ -11,6 +11,8 @@ from textual.messages import Prune
 from textual.screen import Screen, ScreenResultType
 from textual.widget import Widget
 
+from gwtui.local.caught_errors import guarded
+
 
 class RunsWhileOpen(MessagePump):
     """Stands before a screen or widget among its bases: when it closes, its callbacks end with it.
@@ -35,7 +37,8 @@ class RunsWhileOpen(MessagePump):
         """Call this after the next refresh, unless this is closed by then."""
 
         def call() -> object:
-            return callback(*args, **kwargs) if self.is_open else None
+            guarded_callback = guarded(f"refresh of {type(self).__name__}", callback, None)
+            return guarded_callback(*args, **kwargs) if self.is_open else None
 
         return super().call_after_refresh(call)
 
