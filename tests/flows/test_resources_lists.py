@@ -84,7 +84,7 @@ async def keys_are_filtered_by_state_share_and_workspace(desk: Any) -> None:
     table = listing(app).table
     for text, identities in expected.items():
         assert table.filter_by(text) is None, text
-        while table.is_filtering:
+        while table.model.provisional:
             await pilot.pause()
         assert set(table.identities) == identities, text
         assert identities, f"the simulated world has none of {text}"

@@ -233,7 +233,7 @@ async def export(context: ActionContext) -> None:
     if table is None or not table.visible_count:
         app.say("There is no row to export here", severity="warning")
         return
-    if table.is_filtering:
+    if table.model.provisional:
         app.say("The filter has not looked at every row yet", severity="warning")
         return
     model, places, rows = table.model, table.choice, table.model.visible
