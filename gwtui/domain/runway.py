@@ -13,7 +13,6 @@ for nine cases in ten if days were independent of each other.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -23,16 +22,12 @@ from math import sqrt
 from statistics import fmean, stdev
 from typing import Literal, NamedTuple
 
-WINDOW = timedelta(hours=1)
-"""A measured rate tells of the last hour at most."""
-SHORTEST = timedelta(minutes=1)
-"""Less than this says nothing about an hour."""
+_HOUR = timedelta(hours=1)
+_DAY = timedelta(days=1)
 EARLIEST = timedelta(minutes=10)
 """How much of a UTC day must be over before it stands for the whole."""
 FARTHEST = timedelta(days=3650)
 """Beyond ten years a runway is a number without a meaning."""
-
-_SECONDS_PER_HOUR = 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,64 +38,12 @@ class Rate:
     over: timedelta
 
 
-@dataclass(frozen=True, slots=True)
-class Runway:
-    """How long a balance lasts at a rate; both None when it lasts longer than ``FARTHEST``."""
-
-    left: timedelta | None
-    until: datetime | None
-
-
-class Meter:
-    """Measures a rate from readings of a total that only grows."""
-
-    def __init__(self) -> None:
-        self._readings: deque[tuple[datetime, Decimal]] = deque()
-
-    def add(self, at: datetime, total: Decimal) -> None:
-        """Take a reading. One that is not newer is ignored, one that is lower starts over."""
-        if self._readings:
-            last_at, last_total = self._readings[-1]
-            if at <= last_at:
-                return
-            if total < last_total:
-                self._readings.clear()
-        self._readings.append((at, total))
-        while len(self._readings) > 1 and at - self._readings[1][0] >= WINDOW:
-            self._readings.popleft()
-
-    def rate(self) -> Rate | None:
-        """The rate between the first and the last reading, None while they are too close."""
-        if not self._readings:
-            return None
-        (first_at, first), (last_at, last) = self._readings[0], self._readings[-1]
-        return _rate(last - first, last_at - first_at, SHORTEST)
-
-
 def since_midnight(used: Decimal | None, now: datetime) -> Rate | None:
     """The average of the UTC day so far; None when unknown or the day is too young."""
-    if used is None:
+    over = now - now.replace(hour=0, minute=0, second=0, microsecond=0)
+    if used is None or over < EARLIEST:
         return None
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    return _rate(used, now - midnight, EARLIEST)
-
-
-def runway(balance: Decimal | None, rate: Rate | None, now: datetime) -> Runway | None:
-    """How long the balance lasts. None when unknown, already gone, or nothing is being used."""
-    if balance is None or rate is None or balance <= 0 or rate.usd_per_hour <= 0:
-        return None
-    hours = balance / rate.usd_per_hour
-    if hours > Decimal(FARTHEST / timedelta(hours=1)):
-        return Runway(None, None)
-    left = timedelta(hours=float(hours))
-    return Runway(left, now + left)
-
-
-def _rate(used: Decimal, over: timedelta, shortest: timedelta) -> Rate | None:
-    if over < shortest:
-        return None
-    seconds = Decimal(over / timedelta(seconds=1))
-    return Rate(used * _SECONDS_PER_HOUR / seconds, over)
+    return Rate(used / Decimal(over / _HOUR), over)
 
 
 WINDOWS = (timedelta(hours=1), timedelta(hours=24), timedelta(days=7))
@@ -111,12 +54,9 @@ ENOUGH = 0.5
 LOOK_AHEAD = 24
 """A window says something about this many times its own length."""
 
-Source = Literal["recorded", "today", "measured"]
-"""What an outlook was worked out from: the history, the keys' use of the UTC day, or readings
-since the dashboard opened."""
+Source = Literal["recorded", "today"]
+"""What an outlook was worked out from: the history, or the keys' use of the UTC day."""
 
-_HOUR = timedelta(hours=1)
-_DAY = timedelta(days=1)
 _FEWEST_BLOCKS = 3
 
 
@@ -156,31 +96,22 @@ class Outlook:
 
 
 def credit_outlook(
-    balance: Decimal | None,
-    recorded: Outlook | None,
-    used_today: Decimal | None,
-    now: datetime,
-    measured: Rate | None = None,
+    balance: Decimal | None, recorded: Outlook | None, used_today: Decimal | None, now: datetime
 ) -> Outlook | None:
     """When the balance will be gone: the one answer that every screen and command gives.
 
     What is ``recorded`` tells (see ``outlook``). Before enough is, it is what the keys used since
-    00:00 UTC, and while that day is too young, the rate that was ``measured`` since the dashboard
-    opened; these are given without a range. None when unknown, already gone, or nothing is used.
+    00:00 UTC, without a range. None when unknown, already gone, or nothing is used.
     """
     if balance is None or balance <= 0:
         return None
     if recorded is not None:
         return recorded
-    rates: tuple[tuple[Source, Rate | None], ...] = (
-        ("today", since_midnight(used_today, now)),
-        ("measured", measured),
-    )
-    for source, rate in rates:
-        found = runway(balance, rate, now)
-        if found is not None and rate is not None:
-            return Outlook(found.until, found.until, found.until, rate.over, source)
-    return None
+    rate = since_midnight(used_today, now)
+    if rate is None or rate.usd_per_hour <= 0:
+        return None
+    end = _date(now, float(balance / rate.usd_per_hour))
+    return Outlook(end, end, end, rate.over, "today")
 
 
 def burns(readings: Sequence[UsedTotal], now: datetime) -> tuple[Burn, ...]:

@@ -17,7 +17,7 @@ from gwtui.contract.keys import is_expired
 from gwtui.contract.models import PRICE_KEYS, Endpoint
 from gwtui.contract.usage import Credits
 from gwtui.domain.resets import next_reset
-from gwtui.domain.runway import Outlook, Rate, credit_outlook
+from gwtui.domain.runway import Outlook, credit_outlook
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.keys import KeyRow, used_today
 from gwtui.watch.feeds.models import EndpointRow
@@ -77,8 +77,6 @@ class BoardSnapshot:
     keys: BoardReadings[Sequence[KeyRow]] = BoardReadings()
     workspaces: BoardReadings[Mapping[str, Figures]] = BoardReadings()
     endpoints: Mapping[str, BoardReadings[Sequence[EndpointRow]]] = field(default_factory=dict)
-    measured: Rate | None = None
-    """How fast credits went since the dashboard opened; None of the past."""
 
     def outlook(self, recorded: Outlook | None, now: datetime) -> Outlook | None:
         """When the credits will be gone; ``recorded`` is what the history tells of that."""
@@ -88,7 +86,6 @@ class BoardSnapshot:
             recorded,
             None if rows is None else used_today(rows),
             now,
-            self.measured,
         )
 
 

@@ -92,19 +92,6 @@ def screen_or_none(app: GwtuiApp) -> CreditsScreen | None:
     return screen if isinstance(screen, CreditsScreen) else None
 
 
-async def a_rate_is_not_told_before_it_is_measured(desk: Any) -> None:
-    app = desk.app
-    assert "measuring since it opened" in shown(app)
-
-
-async def test_the_burn_is_measured_from_what_is_seen(tmp_path: Path) -> None:
-    async with (
-        site(speed=120) as place,
-        dashboard(place, tmp_path, start="credits") as (app, pilot),
-    ):
-        await until(pilot, lambda: "measured here over" in shown(app), "a measured rate")
-
-
 async def the_board_tells_the_same_end_before_anything_is_recorded(desk: Any) -> None:
     app, pilot = desk.app, desk.pilot
     await at_credits(desk)
@@ -198,7 +185,6 @@ async def test_balance_ranking_and_runway(tmp_path: Path) -> None:
     async with site() as place, dashboard(place, tmp_path, start="credits") as (app, pilot):
         await walk(
             SimpleNamespace(app=app, pilot=pilot, place=place),
-            a_rate_is_not_told_before_it_is_measured,
             the_balance_is_the_gateways,
             a_second_without_news_repaints_nothing_but_what_moved,
             u_ranks_by_the_next_window,

@@ -37,7 +37,7 @@ from gwtui.watch import cadence
 from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.activity import activity_feed, key_activity_feed
-from gwtui.watch.feeds.credits import credits_feed
+from gwtui.watch.feeds.credits import CreditsRow, credits_feed
 from gwtui.watch.feeds.keys import current_key_feed, keys_feed
 from gwtui.watch.feeds.models import catalog_feed
 from gwtui.watch.hub import FeedHub
@@ -199,7 +199,7 @@ def _of_spec(spec: ResourceSpec[Any], parent: str | None) -> Subject:
 def _credits(values: Sequence[Any]) -> Iterator[Shown]:
     credits, keys = values
     for number, line in enumerate(
-        (*balance.balance_lines(credits), *balance.burn_lines(credits, None, None, NOW))
+        (*balance.balance_lines(credits), *balance.burn_lines(CreditsRow(credits), NOW))
     ):
         yield from (Shown("line", f"{number} {at}", cell.text) for at, cell in enumerate(line))
     yield Shown("line", "digits", balance.balance_text(credits))

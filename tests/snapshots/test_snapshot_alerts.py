@@ -30,7 +30,7 @@ CASES = [
     *(pytest.param(name, "gwtui-dark", (80, 24), id=f"{name}-80x24") for name in LOOKS),
     *(pytest.param(name, "gwtui-light", (120, 40), id=f"{name}-120x40") for name in WIDE),
 ]
-_ALERTS = 17
+_ALERTS = 13
 """What fires in the simulated world at once."""
 
 

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
-from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 
 from gwtui.contract.usage import Credits
-from gwtui.domain.runway import Rate
 from gwtui.resources.credits.balance import balance_lines, balance_text, balance_tone, burn_lines
 from gwtui.resources.credits.resource import share_cell, spending
+from gwtui.watch.feeds.credits import CreditsRow
 from gwtui.watch.feeds.keys import KeyRow
 from resource_samples import NOW, OTHER_WORKSPACE_ID, key, workspace
 
@@ -102,31 +101,23 @@ def test_every_standing_has_words(account: Credits, words: str, tone: str) -> No
 
 
 def test_burn_and_runway_say_where_they_come_from() -> None:
-    text = text_of(
-        burn_lines(credits("100", "52"), Decimal(24), Rate(Decimal(3), timedelta(minutes=5)), NOW)
-    )
+    text = text_of(burn_lines(CreditsRow(credits("100", "52"), Decimal(24)), NOW))
+    assert "nothing is recorded to tell" in text
     assert "$2.00/h" in text
     assert "since 00:00 UTC" in text
-    assert "$3.00/h" in text
-    assert "measured here over 5 min" in text
     assert "1 day, until 2026-11-22" in text
     assert "at today's rate" in text
 
 
-def test_the_measured_rate_stands_in_while_the_day_is_young() -> None:
-    young = NOW.replace(hour=0, minute=1)
-    text = text_of(
-        burn_lines(credits("100", "40"), Decimal(1), Rate(Decimal(1), timedelta(minutes=5)), young)
-    )
-    assert "2 days, until 2026-11-23" in text
-    assert "at the measured rate" in text
-
-
 def test_less_than_a_day_is_said_in_hours_with_the_hour() -> None:
-    text = text_of(burn_lines(credits("10", "0"), Decimal(24), None, NOW))
+    text = text_of(burn_lines(CreditsRow(credits("10", "0"), Decimal(24)), NOW))
     assert "5 hours, until 2026-11-21 17:00 UTC" in text
 
 
 def test_no_runway_is_said_in_words() -> None:
-    assert "none: buy credits" in text_of(burn_lines(credits("1", "2"), Decimal(1), None, NOW))
-    assert "nothing is being used" in text_of(burn_lines(credits("2", "1"), Decimal(0), None, NOW))
+    gone, idle = (
+        CreditsRow(credits("1", "2"), Decimal(1)),
+        CreditsRow(credits("2", "1"), Decimal(0)),
+    )
+    assert "none: buy credits" in text_of(burn_lines(gone, NOW))
+    assert "unknown: nothing used" in text_of(burn_lines(idle, NOW))

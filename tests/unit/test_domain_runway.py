@@ -19,6 +19,7 @@ from gwtui.domain.runway import (
     burns,
     credit_outlook,
     outlook,
+    since_midnight,
     used_per_block,
 )
 from resource_samples import NOW
@@ -196,24 +197,26 @@ def test_one_answer_is_given_from_the_best_there_is_to_tell_it_from() -> None:
     recorded = outlook(Decimal(480), readings([1] * 48), NOW)
     assert recorded is not None
     assert recorded.source == "recorded"
-    measured = Rate(Decimal(2), timedelta(minutes=5))
-    assert credit_outlook(Decimal(48), recorded, Decimal(24), NOW, measured) is recorded
+    assert credit_outlook(Decimal(48), recorded, Decimal(24), NOW) is recorded
 
-    today = credit_outlook(Decimal(48), None, Decimal(24), NOW, measured)
+    today = credit_outlook(Decimal(48), None, Decimal(24), NOW)
     assert today is not None
     assert (today.source, today.window) == ("today", timedelta(hours=12))
     assert {today.soonest, today.likely, today.latest} == {NOW + timedelta(hours=24)}
 
     young = NOW.replace(hour=0, minute=1)
-    stand_in = credit_outlook(Decimal(48), None, Decimal(24), young, measured)
-    assert stand_in is not None
-    assert (stand_in.source, stand_in.likely) == ("measured", young + DAY)
     assert credit_outlook(Decimal(48), None, Decimal(24), young) is None
 
     for balance in (None, Decimal(0), Decimal(-1)):
-        assert credit_outlook(balance, recorded, Decimal(24), NOW, measured) is None
+        assert credit_outlook(balance, recorded, Decimal(24), NOW) is None
     assert credit_outlook(Decimal(48), None, None, NOW) is None
     assert credit_outlook(Decimal(48), None, Decimal(0), NOW) is None
     ages = credit_outlook(Decimal(10) ** 12, None, Decimal(24), NOW)
     assert ages is not None
     assert ages.likely is None
+
+
+def test_the_day_so_far_is_spread_over_its_hours() -> None:
+    assert since_midnight(Decimal(24), NOW) == Rate(Decimal(2), timedelta(hours=12))
+    assert since_midnight(Decimal(24), NOW.replace(hour=0, minute=9)) is None
+    assert since_midnight(None, NOW) is None

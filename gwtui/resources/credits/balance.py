@@ -14,9 +14,9 @@ from gwtui.contract.usage import Credits
 from gwtui.crud import cells
 from gwtui.crud.resource import Cell, Tone
 from gwtui.domain import money, times
-from gwtui.domain import runway as burn
-from gwtui.domain.runway import Burn, Outlook, Source, credit_outlook
+from gwtui.domain.runway import Burn, Outlook, Rate, Source
 from gwtui.watch.board import BoardReadings
+from gwtui.watch.feeds.credits import CreditsRow
 
 Line = tuple[Cell, ...]
 """Cells that stand beside each other."""
@@ -24,7 +24,6 @@ Line = tuple[Cell, ...]
 RATES: Mapping[Source, str] = {
     "recorded": "by what is recorded",
     "today": "at today's rate",
-    "measured": "at the measured rate",
 }
 """What an outlook follows, in words."""
 
@@ -90,57 +89,21 @@ def _share(credits: Credits) -> Cell:
     return Cell(f"{cells.bar(share, _BAR)} {money.percent(share)}", tone)
 
 
-def burn_lines(
-    credits: Credits,
-    used_today: Decimal | None,
-    measured: burn.Rate | None,
-    now: datetime,
-) -> Sequence[Line]:
-    """The two rates and how long the balance lasts at each; each says where it comes from."""
-    today = burn.since_midnight(used_today, now)
-    found = credit_outlook(credits.balance, None, used_today, now, measured)
+def burn_lines(row: CreditsRow, now: datetime, *, brief: bool = False) -> Sequence[Line]:
+    """What is recorded of the burn, today's rate and the runway; ``brief`` as in ``burn_cells``."""
+    burns = () if row.past is None else row.past.burns
     return (
-        _line("Burn", *_today_cells(today)),
-        _line("", *_rate_cells(measured, _measured_over(measured), "measuring since it opened")),
-        _line("Runway", *_runway_cells(credits, found, today, now)),
+        _line("Burn", *burn_cells(burns, brief=brief)),
+        _line("", *_today_cells(row.rate(now))),
+        _line("Runway", *runway_cells(row.credits, row.outlook(now), now)),
     )
 
 
-def recorded_lines(
-    rates: Line, used_today: Decimal | None, runway: Line, now: datetime
-) -> Sequence[Line]:
-    """Burn rates and runway where a history is kept, with today's rate beside them."""
-    return (
-        _line("Burn", *rates),
-        _line("", *_today_cells(burn.since_midnight(used_today, now))),
-        _line("Runway", *runway),
-    )
-
-
-def _today_cells(today: burn.Rate | None) -> Line:
-    return _rate_cells(today, "by the keys' usage since 00:00 UTC", "day too young")
-
-
-def _measured_over(rate: burn.Rate | None) -> str:
-    return "" if rate is None else f"measured here over {times.age(rate.over.total_seconds())}"
-
-
-def _rate_cells(rate: burn.Rate | None, source: str, missing: str) -> Line:
-    if rate is None:
-        return cells.NOTHING, Cell(f"  {missing}", "muted")
-    return Cell(f"{money.usd(rate.usd_per_hour)}/h"), Cell(f"  {source}", "muted")
-
-
-def _runway_cells(
-    credits: Credits, found: Outlook | None, today: burn.Rate | None, now: datetime
-) -> Line:
-    if credits.balance is not None and credits.balance <= 0:
-        return (Cell("none: buy credits, or requests are refused", "bad"),)
-    if found is not None:
-        return rated_runway(found, now)
-    if today is not None and today.usd_per_hour == 0:
-        return (Cell("nothing is being used today", "muted"),)
-    return (cells.NOTHING,)
+def _today_cells(today: Rate | None) -> Line:
+    if today is None:
+        return cells.NOTHING, Cell("  day too young", "muted")
+    source = "  by the keys' usage since 00:00 UTC"
+    return Cell(f"{money.usd(today.usd_per_hour)}/h"), Cell(source, "muted")
 
 
 def rated_runway(found: Outlook, now: datetime, zone: tzinfo | None = None) -> Line:

@@ -20,7 +20,6 @@ from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain.cell_values import SortValue
 from gwtui.domain.keys import key_state
 from gwtui.resources.credits import balance
-from gwtui.resources.credits.balance import burn_cells, runway_cells
 from gwtui.watch.feeds.credits import Around, CreditsRow, around_feed, credits_rows_feed
 from gwtui.watch.feeds.keys import KeyRow
 
@@ -115,13 +114,7 @@ COLUMNS: tuple[Column[CreditsRow], ...] = (
 
 
 def _credits_rows(row: CreditsRow, now: datetime) -> Sequence[DetailRow]:
-    past = row.past
-    if past is None or past.outlook is None:
-        rates = balance.burn_lines(row.credits, row.used_today, None, now)
-    else:
-        runway = runway_cells(row.credits, row.outlook(now), now)
-        rates = balance.recorded_lines(burn_cells(past.burns), row.used_today, runway, now)
-    lines = (*balance.balance_lines(row.credits), *rates)
+    lines = (*balance.balance_lines(row.credits), *balance.burn_lines(row, now))
     return [
         DetailRow(head.text.strip(), Cell("".join(part.text for part in rest)))
         for head, *rest in lines

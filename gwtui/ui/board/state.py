@@ -23,7 +23,7 @@ from gwtui.watch.board import (
     recording_state,
 )
 from gwtui.watch.feed import Feed, FeedState
-from gwtui.watch.feeds.credits import credits_feed, measured_rate
+from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.feeds.keys import keys_feed
 from gwtui.watch.feeds.models import endpoints_feed
 from gwtui.watch.feeds.recorded import CreditsPast, credits_past
@@ -144,7 +144,6 @@ def live_snapshot(hub: FeedHub, models: Iterable[str]) -> BoardSnapshot:
             model: BoardReadings.of(feed.state, at_least=slow)
             for model, feed in feeds.endpoints.items()
         },
-        measured_rate(hub, feeds.credits.state),
     )
 
 

@@ -18,17 +18,13 @@ from gwtui.crud import cells
 from gwtui.crud.action import COPY
 from gwtui.crud.resource import Scope
 from gwtui.domain import money, times
-from gwtui.domain.runway import Rate
 from gwtui.resources.copying import declared, row_path
 from gwtui.resources.credits.balance import (
     Line,
     balance_lines,
     balance_text,
     balance_tone,
-    burn_cells,
     burn_lines,
-    recorded_lines,
-    runway_cells,
 )
 from gwtui.resources.credits.resource import (
     KEY_COLUMNS,
@@ -48,7 +44,7 @@ from gwtui.ui.widgets.lines import DrawingView, OneLine
 from gwtui.ui.widgets.plot import SPANS, PlotFigure, PlotLine, fitted, window_at
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import Feed, FeedState
-from gwtui.watch.feeds.credits import credits_feed, measured_rate
+from gwtui.watch.feeds.credits import CreditsRow, credits_feed
 from gwtui.watch.feeds.keys import KeyRow, keys_feed, used_today
 from gwtui.watch.feeds.recorded import credits_past_feed
 
@@ -57,7 +53,7 @@ if TYPE_CHECKING:
     from gwtui.watch.feeds.recorded import CreditsPast
     from gwtui.watch.hub import FeedHub
 
-_LINES = ("balance", "used", "burn", "measured", "runway")
+_LINES = ("balance", "used", "burn", "today", "runway")
 _MARGINS = 2
 _WIDE = [(110, "-beside")]
 """From this width on the workspaces have a table beside the keys."""
@@ -75,7 +71,6 @@ class CreditsScreen(GatewayScreen):
 
     def __init__(self) -> None:
         super().__init__("credits", title="Credits", extra_scopes=(COPY,))
-        self._measured: Rate | None = None
         self._credits: Credits | None = None
         self._past: CreditsPast | None = None
         self._keys: Sequence[KeyRow] | None = None
@@ -191,7 +186,6 @@ class CreditsScreen(GatewayScreen):
         if credits is None or state.fetched_at is None:
             return
         self._credits = credits
-        self._measured = measured_rate(self.gwtui.hub, state)
         self._show_state(self.now)
 
     def _show_keys(self, state: FeedState[Sequence[KeyRow]]) -> None:
@@ -217,16 +211,9 @@ class CreditsScreen(GatewayScreen):
             self.query_one(f"#credits-{name}", OneLine).show(_content(line))
 
     def _burn_lines(self, credits: Credits, now: datetime) -> Sequence[Line]:
-        """From what is recorded; before there is any, from what was seen since it opened."""
         past = None if self._past is None else self._past.state
-        if past is None or past.outlook is None:
-            return burn_lines(credits, self._used_today, self._measured, now)
-        return recorded_lines(
-            burn_cells(past.burns, brief=not self.has_class("-beside")),
-            self._used_today,
-            runway_cells(credits, past.outlook, now),
-            now,
-        )
+        row = CreditsRow(credits, self._used_today, past)
+        return burn_lines(row, now, brief=not self.has_class("-beside"))
 
     def _show_spending(self) -> None:
         if self._keys is None:

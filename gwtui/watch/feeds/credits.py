@@ -7,30 +7,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
-from weakref import WeakKeyDictionary
 
 from gwtui.contract.usage import Credits
-from gwtui.domain import runway as burn
-from gwtui.domain.runway import Meter, Outlook, Rate, credit_outlook
+from gwtui.domain.runway import Outlook, Rate, credit_outlook, since_midnight
 from gwtui.watch import cadence
-from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.keys import read_keys, used_today
 from gwtui.watch.feeds.recorded import credits_past_feed
-from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope
+from gwtui.watch.hub import FeedReader, FeedSpec, Scope
 
 if TYPE_CHECKING:
     from gwtui.watch.history.reader import CreditsState
-
-
-_meters: WeakKeyDictionary[FeedHub, Meter] = WeakKeyDictionary()
-
-
-def measured_rate(hub: FeedHub, state: FeedState[Credits]) -> Rate | None:
-    """How fast credits went while this connection's readings were looked at, ``state`` included."""
-    meter = _meters.setdefault(hub, Meter())
-    if state.value is not None and state.value.total_usage is not None and state.fetched_at:
-        meter.add(state.fetched_at, state.value.total_usage)
-    return meter.rate()
 
 
 async def _credits(reader: FeedReader, _scope: Scope) -> Credits:
@@ -56,9 +42,9 @@ class CreditsRow:
     used_today: Decimal | None = None
     past: CreditsState | None = None
 
-    def rate(self, now: datetime) -> burn.Rate | None:
+    def rate(self, now: datetime) -> Rate | None:
         """How fast they go by today's use of the keys."""
-        return burn.since_midnight(self.used_today, now)
+        return since_midnight(self.used_today, now)
 
     def outlook(self, now: datetime) -> Outlook | None:
         """When they will be gone, as every screen and command tells it."""
