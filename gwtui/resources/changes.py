@@ -16,10 +16,9 @@ from gwtui.crud.columns import moment_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, SortValue, Tone
 from gwtui.domain import money
 from gwtui.domain.safe_text import safe_line
-from gwtui.watch.board import amount
 from gwtui.watch.feeds.recorded import ChangeRow, FigureDifference, changes_feed, last_day
 from gwtui.watch.history import model as figures
-from gwtui.watch.history.model import Reading, RecordedChange, Series, model_of
+from gwtui.watch.history.model import Reading, RecordedChange, Series, amount, model_of
 
 _PRICE = figures.price_figure("")
 _AMOUNTS = frozenset({"limit", "limit_usd", figures.TOTAL_CREDITS})

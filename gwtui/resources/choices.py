@@ -19,7 +19,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.keys import fetch_keys
 from gwtui.watch.feeds.models import models_feed, providers_feed
-from gwtui.watch.feeds.organization import shown_person
+from gwtui.watch.feeds.workspaces import shown_person
 from gwtui.watch.hub import Scope
 
 T = TypeVar("T")

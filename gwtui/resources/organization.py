@@ -21,7 +21,7 @@ from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ReadBy, Res
 from gwtui.crud.schema_drift import drift_sections, own_drift_sections
 from gwtui.crud.writes import Update, Writes
 from gwtui.resources.workspaces.view import shown_name
-from gwtui.watch.feeds.organization import (
+from gwtui.watch.feeds.workspaces import (
     Belonging,
     PersonRow,
     full_name,

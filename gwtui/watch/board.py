@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from gwtui.client.errors import GatewayError
@@ -33,6 +33,7 @@ from gwtui.watch.history.model import (
     RecordedChange,
     SeriesKey,
     Subject,
+    amount,
     model_of,
 )
 from gwtui.watch.history.reader import HistoryReader
@@ -352,14 +353,3 @@ def direction(change: RecordedChange) -> int:
     if before is None or after is None or before == after:
         return 0
     return 1 if after > before else -1
-
-
-def amount(value: Any) -> Decimal | None:
-    """A fact as an amount; None for what is none."""
-    if isinstance(value, bool) or not isinstance(value, int | str):
-        return None
-    try:
-        found = Decimal(value)
-    except InvalidOperation:
-        return None
-    return found if found.is_finite() else None

@@ -202,6 +202,8 @@ _LABEL = 200
 
 Family = GaugeMetricFamily | CounterMetricFamily
 Facts = Mapping[str, JsonValue]
+MetricSample = tuple[Metric, tuple[str, ...], Decimal]
+"""A metric, the values of its labels, and its own."""
 
 
 class ReadingsCollector(Collector):
@@ -216,18 +218,12 @@ class ReadingsCollector(Collector):
 
     def collect(self) -> Iterator[Family]:
         """Every family that has a sample."""
-        found = _Families()
-        snapshot = self._snapshot()
-        for observation in snapshot.observations.values():
-            found.add_observation(observation)
-        for name, up in snapshot.up.items():
-            found.add(READING_UP, (name,), Decimal(int(up)))
-        for name, observation in snapshot.observations.items():
-            found.add(READING_TIME, (name,), Decimal(str(observation.at.timestamp())))
-        if snapshot.skew is not None:
-            found.add(CLOCK_SKEW, (), Decimal(str(snapshot.skew)))
-        found.add(BUILD, (__version__,), Decimal(1))
-        return found.filled()
+        found: dict[Metric, Family] = {}
+        for metric, labels, value in _samples(self._snapshot()):
+            if metric not in found:
+                found[metric] = _family(metric)
+            found[metric].add_metric([safe_line(text, _LABEL) for text in labels], float(value))
+        return (found[metric] for metric in METRICS if metric in found)
 
 
 def registry_of(snapshot: Callable[[], ReadingsSnapshot]) -> CollectorRegistry:
@@ -247,47 +243,36 @@ def text_of(registry: CollectorRegistry, *, openmetrics: bool) -> bytes:
     return text
 
 
-class _Families:
-    """The families of one collection."""
+def _samples(snapshot: ReadingsSnapshot) -> Iterator[MetricSample]:
+    for name, observation in snapshot.observations.items():
+        yield READING_TIME, (name,), Decimal(str(observation.at.timestamp()))
+        yield from _of_observation(observation)
+    for name, up in snapshot.up.items():
+        yield READING_UP, (name,), Decimal(int(up))
+    if snapshot.skew is not None:
+        yield CLOCK_SKEW, (), Decimal(str(snapshot.skew))
+    yield BUILD, (__version__,), Decimal(1)
 
-    def __init__(self) -> None:
-        self._families = {metric: _family(metric) for metric in METRICS}
-        self._used: set[Metric] = set()
 
-    def add_observation(self, observation: Observation) -> None:
-        """Every figure of a reading, and what its facts say of keys."""
-        facts = observation.facts
-        for sample in observation.samples:
-            key = sample.series.key
-            mapped = OF_FIGURE.get((key.resource, key.figure))
-            if mapped is None or sample.value is None:
-                continue
+def _of_observation(observation: Observation) -> Iterator[MetricSample]:
+    """Every figure of a reading, and what its facts say of keys."""
+    facts = observation.facts
+    for sample in observation.samples:
+        key = sample.series.key
+        mapped = OF_FIGURE.get((key.resource, key.figure))
+        if mapped is not None and sample.value is not None:
             subject = Subject(key.resource, key.identity)
             labels = (*_labels(subject, facts.get(subject, {})), *mapped.extra)
-            self.add(mapped.metric, labels, sample.value * mapped.factor)
-        for subject, known in facts.items():
-            if subject.resource == "key":
-                self._add_key(subject, known)
-
-    def _add_key(self, subject: Subject, facts: Facts) -> None:
-        labels = _labels(subject, facts)
-        disabled, expires = facts.get("disabled"), facts.get("expires_at")
-        if isinstance(disabled, bool):
-            self.add(KEY_DISABLED, labels, Decimal(int(disabled)))
-        if isinstance(expires, str):
-            moment = datetime.fromisoformat(expires).timestamp()
-            self.add(KEY_EXPIRES, labels, Decimal(str(moment)))
-
-    def add(self, metric: Metric, labels: tuple[str, ...], value: Decimal) -> None:
-        """One sample."""
-        self._used.add(metric)
-        self._families[metric].add_metric(
-            [safe_line(text, _LABEL) for text in labels], float(value)
-        )
-
-    def filled(self) -> Iterator[Family]:
-        """The families that have a sample, in the order of their declaration."""
-        return (self._families[metric] for metric in METRICS if metric in self._used)
+            yield mapped.metric, labels, sample.value * mapped.factor
+    for subject, known in facts.items():
+        if subject.resource == "key":
+            labels = _labels(subject, known)
+            disabled, expires = known.get("disabled"), known.get("expires_at")
+            if isinstance(disabled, bool):
+                yield KEY_DISABLED, labels, Decimal(int(disabled))
+            if isinstance(expires, str):
+                moment = datetime.fromisoformat(expires).timestamp()
+                yield KEY_EXPIRES, labels, Decimal(str(moment))
 
 
 def _family(metric: Metric) -> Family:

@@ -151,7 +151,7 @@ async def test_rules_are_made_changed_and_deleted(tmp_path: Path) -> None:
 async def test_a_preview_that_looked_at_some_says_of_how_many(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gwtui.watch.alerts.preview.MOST_SUBJECTS", 1)
+    monkeypatch.setattr("gwtui.watch.alerts.evaluator.MOST_SUBJECTS", 1)
     async with site(speed=SPEED) as place, watching(place, tmp_path) as (app, pilot):
         await pilot.press("R")
         await until(pilot, lambda: listing(app).resource == "alert-rules" and rows(app), "rules")

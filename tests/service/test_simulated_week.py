@@ -19,8 +19,8 @@ import pytest
 
 from gwtui.domain.alert_rules import AlertRule
 from gwtui.local.alerts import load_alerts
+from gwtui.watch.alerts.evaluator import preview
 from gwtui.watch.alerts.model import AlertEvent
-from gwtui.watch.alerts.preview import preview
 from gwtui.watch.alerts.store import read_events
 from gwtui.watch.board import recorded
 from gwtui.watch.feeds.recorded import Between, rows_between

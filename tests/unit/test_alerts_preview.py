@@ -22,7 +22,7 @@ from gwtui.domain.alert_rules import (
     UptimeRule,
     default_rules,
 )
-from gwtui.watch.alerts.preview import preview
+from gwtui.watch.alerts.evaluator import preview
 from gwtui.watch.history.model import SeriesKey, Subject, endpoint_identity
 from history_kit import START, USED, Desk, desk, minutes
 

@@ -23,8 +23,7 @@ from gwtui.resources.organization import ORGANIZATION
 from gwtui.resources.workspaces.resource import WORKSPACES
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.models import EndpointRow, rows_of
-from gwtui.watch.feeds.organization import Belonging, MemberRow, PersonRow
-from gwtui.watch.feeds.workspaces import Figures, WorkspaceRow
+from gwtui.watch.feeds.workspaces import Belonging, Figures, MemberRow, PersonRow, WorkspaceRow
 from resource_samples import (
     HOSTILE,
     NOW,

@@ -17,8 +17,15 @@ from gwtui.resources.members.resource import MEMBERS
 from gwtui.resources.organization import ORGANIZATION
 from gwtui.resources.workspaces.resource import WORKSPACES
 from gwtui.resources.workspaces.view import tightest
-from gwtui.watch.feeds.organization import Belonging, MemberRow, PersonRow, keys_made_by
-from gwtui.watch.feeds.workspaces import Figures, WorkspaceRow, by_interval
+from gwtui.watch.feeds.workspaces import (
+    Belonging,
+    Figures,
+    MemberRow,
+    PersonRow,
+    WorkspaceRow,
+    by_interval,
+    keys_made_by,
+)
 from resource_samples import NOW, key, wire_time, workspace
 
 

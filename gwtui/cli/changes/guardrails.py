@@ -22,7 +22,7 @@ from gwtui.resources.guardrails.view import display_name
 from gwtui.resources.guardrails.writes import WRITES
 from gwtui.resources.keys.resource import KEYS
 from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow, bindings_feed
-from gwtui.watch.feeds.organization import shown_person
+from gwtui.watch.feeds.workspaces import shown_person
 
 _ASSIGNED = (
     row_operand(GUARDRAILS),

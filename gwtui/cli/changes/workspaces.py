@@ -21,7 +21,7 @@ from gwtui.resources.members.writes import plan_add, plan_remove, user_ids
 from gwtui.resources.uses import items_or_none
 from gwtui.resources.workspaces.resource import WORKSPACES
 from gwtui.resources.workspaces.writes import WRITES
-from gwtui.watch.feeds.organization import shown_person
+from gwtui.watch.feeds.workspaces import shown_person
 
 _CONFIRM = Argument(
     "--confirm-default",

@@ -16,7 +16,7 @@ from gwtui.crud.resource import Column, DetailRow, ReadBy, ResourceSpec, Section
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.resources.guardrails.view import display_name
 from gwtui.watch.feeds.guardrails import AssignmentRow, assignments_feed
-from gwtui.watch.feeds.organization import shown_person
+from gwtui.watch.feeds.workspaces import shown_person
 
 
 def _guardrail_name(row: AssignmentRow) -> str | None:

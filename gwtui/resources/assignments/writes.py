@@ -30,7 +30,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 from gwtui.watch.feeds.guardrails import Assignment, Bindings
 from gwtui.watch.feeds.keys import fetch_keys
-from gwtui.watch.feeds.organization import shown_person
+from gwtui.watch.feeds.workspaces import shown_person
 
 Held = Mapping[str, str | None]
 """Key hash or user id -> the guardrail that it has; one that is not there has none."""

@@ -11,7 +11,7 @@ from gwtui.crud.resource import Cell, Column, DetailRow, ReadBy, ResourceSpec, S
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.organization import role_cell
-from gwtui.watch.feeds.organization import MemberRow, full_name, members_feed
+from gwtui.watch.feeds.workspaces import MemberRow, full_name, members_feed
 
 _KEYS_SHOWN = 20
 

@@ -40,8 +40,8 @@ from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.picker import Picker
 from gwtui.ui.text import cell_content
+from gwtui.watch.alerts.evaluator import Preview
 from gwtui.watch.alerts.model import Alert
-from gwtui.watch.alerts.preview import Preview
 from gwtui.watch.feeds.alerts import RuleRow, alert_rules_feed
 from gwtui.watch.history.model import HistoryError
 

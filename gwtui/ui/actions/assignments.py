@@ -47,7 +47,7 @@ from gwtui.watch.feeds.guardrails import (
     read_people,
 )
 from gwtui.watch.feeds.keys import KeyRow
-from gwtui.watch.feeds.organization import MemberRow, PersonRow, shown_person
+from gwtui.watch.feeds.workspaces import MemberRow, PersonRow, shown_person
 from gwtui.watch.hub import unshared
 
 # From a guardrail -------------------------------------------------------------------------------

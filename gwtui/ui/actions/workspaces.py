@@ -48,7 +48,7 @@ from gwtui.ui.actions.writing import (
 )
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.resource import ResourceScreen
-from gwtui.watch.feeds.organization import MemberRow, full_name, shown_person
+from gwtui.watch.feeds.workspaces import MemberRow, full_name, shown_person
 
 _MEMBER_FEEDS = ("members", "organization", "workspaces")
 """The feeds that a change of members makes out of date begin so."""

@@ -27,8 +27,7 @@ from gwtui.local.alerts import (
 )
 from gwtui.watch.alerts import store
 from gwtui.watch.alerts.derived_figures import EVERY, guarded, readability
-from gwtui.watch.alerts.evaluator import PersistentEvaluator
-from gwtui.watch.alerts.preview import Preview, preview
+from gwtui.watch.alerts.evaluator import PersistentEvaluator, Preview, preview
 from gwtui.watch.feeds.models import routing_feed
 from gwtui.watch.history.model import HistoryError, HistoryMissingError, Observation
 

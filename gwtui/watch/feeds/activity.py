@@ -20,7 +20,7 @@ from gwtui.watch import cadence
 from gwtui.watch.base_reads import PEOPLE, WORKSPACES
 from gwtui.watch.feeds.concurrent_reads import fetch_each
 from gwtui.watch.feeds.keys import KeyRow, read_keys
-from gwtui.watch.feeds.organization import shown_person
+from gwtui.watch.feeds.workspaces import shown_person
 from gwtui.watch.hub import (
     FeedReader,
     FeedSpec,

@@ -14,7 +14,7 @@ from gwtui.watch import cadence
 from gwtui.watch.base_reads import PEOPLE
 from gwtui.watch.feeds.concurrent_reads import fetch_of_workspaces, open_workspaces
 from gwtui.watch.feeds.keys import read_keys
-from gwtui.watch.feeds.organization import shown_person
+from gwtui.watch.feeds.workspaces import shown_person
 from gwtui.watch.hub import FeedReader, FeedSpec, Scope, of_workspace
 
 FEEDS = "byok"

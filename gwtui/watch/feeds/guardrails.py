@@ -31,7 +31,7 @@ from gwtui.watch.feeds.concurrent_reads import (
     fetch_each,
     open_workspaces,
 )
-from gwtui.watch.feeds.organization import shown_person
+from gwtui.watch.feeds.workspaces import shown_person
 from gwtui.watch.hub import (
     FeedReader,
     FeedSpec,

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
 from typing import Any, Literal, NamedTuple, get_args
 
 from pydantic import JsonValue
@@ -389,3 +389,14 @@ def digest_of(value: JsonValue) -> JsonValue:
 def json_of(value: Any) -> str:
     """Compact JSON in ASCII, which holds any text that a gateway may send."""
     return _encode(value)
+
+
+def amount(value: Any) -> Decimal | None:
+    """A fact as an amount; None for what is none."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        return None
+    try:
+        found = Decimal(value)
+    except InvalidOperation:
+        return None
+    return found if found.is_finite() else None

@@ -65,10 +65,17 @@ Arrived = Callable[[str, Build], None]
 
 
 class Source:
-    """One feed that is sampled until it is closed."""
+    """One feed that is sampled until it is closed.
 
-    def __init__(self, name: str, every: int, see: See, arrived: Arrived) -> None:
+    With a ``clock``, what is not found is gone: nothing is left of it.
+    """
+
+    def __init__(
+        self, name: str, every: int, see: See, arrived: Arrived, clock: Clock | None = None
+    ) -> None:
+        self._clock = clock
         self.name = name
+        self._misses = 0
         self._every = every
         self._see = see
         self._arrived = arrived
@@ -97,8 +104,16 @@ class Source:
         return None if state.fetched_at is None else True
 
     def news(self, state: FeedState[Any]) -> None:
-        """A failed read says nothing: what nobody could read is a gap."""
-        if state.fetched_at is not None and state.error is None and not state.refreshing:
+        """A failed read says nothing: what nobody could read is a gap.
+
+        One 404 may be an accident on the way; the second in a row is believed.
+        """
+        if state.refreshing:
+            return
+        self._misses = self._misses + 1 if isinstance(state.error, NotFoundError) else 0
+        if self._clock is not None and self._misses >= _BELIEVED:
+            self.take((), self._clock.now(), complete=True)
+        elif state.fetched_at is not None and state.error is None:
             self.take(state.value, state.fetched_at, complete=not state.lacks)
 
     def take(self, value: Any, at: datetime, *, complete: bool) -> None:
@@ -119,27 +134,6 @@ class Source:
         if self._taken_at is None:
             return True
         return not 0 <= (at - self._taken_at).total_seconds() < self._every * _EARLY
-
-
-class EndpointSource(Source):
-    """The endpoints of a model: when the model itself is not found, none is left."""
-
-    def __init__(self, model: str, every: int, clock: Clock, arrived: Arrived) -> None:
-        super().__init__(endpoints_source(model), every, partial(observe_endpoints, model), arrived)
-        self._clock = clock
-        self._misses = 0
-
-    def news(self, state: FeedState[Any]) -> None:
-        """One 404 may be an accident on the way; the second in a row is believed."""
-        if state.refreshing:
-            return
-        if not isinstance(state.error, NotFoundError):
-            self._misses = 0
-            super().news(state)
-            return
-        self._misses += 1
-        if self._misses >= _BELIEVED:
-            self.take((), self._clock.now(), complete=True)
 
 
 class Sources:
@@ -175,7 +169,9 @@ class Sources:
             self._models.pop(model).close()
         for model in chosen:
             if model not in self._models:
-                source = EndpointSource(model, self._paces.endpoints, self._clock, self._arrived)
+                every, see = self._paces.endpoints, partial(observe_endpoints, model)
+                name = endpoints_source(model)
+                source = Source(name, every, see, self._arrived, self._clock)
                 self._models[model] = source.open(endpoints_feed(self._hub, Scope(parent=model)))
 
     def close(self) -> None:
