@@ -29,14 +29,13 @@ from gwtui.crud.plan import Plan
 from gwtui.crud.plan_text import Formatter, Names, named
 from gwtui.crud.writes import NO_WARNING, RequestWarning
 from gwtui.local.rotations import RotationLog
-from gwtui.resources.assignments import writes as assignments
+from gwtui.resources import assignments
 from gwtui.resources.byok import CREDENTIALS, CredentialSurroundings
-from gwtui.resources.guardrails.form import fields_of
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
-from gwtui.resources.guardrails.writes import BoundBy
+from gwtui.resources.guardrails.writes import BoundBy, fields_of
 from gwtui.resources.keys.writes import WRITES as KEYS
 from gwtui.resources.organization import SETTINGS_WRITES as SETTINGS
-from gwtui.resources.rotations.writes import (
+from gwtui.resources.rotations import (
     RotateRequest,
     RotationSource,
     RotationStorage,

@@ -23,8 +23,8 @@ from gwtui.crud.plan import Plan, bundle
 from gwtui.crud.undo import undo_each
 from gwtui.crud.undo_list import AppliedChange, UndoList
 from gwtui.resources import budgets as budget_series
+from gwtui.resources import members as member_plans
 from gwtui.resources.guardrails.writes import BoundBy
-from gwtui.resources.members import writes as member_plans
 from plan_kit import (
     assignment_plans,
     byok_plans,

@@ -42,9 +42,9 @@ from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.resources import budgets as budget_plans
+from gwtui.resources import members as member_plans
 from gwtui.resources.generations import plan_feedback
 from gwtui.resources.guardrails.writes import BoundBy
-from gwtui.resources.members import writes as member_plans
 from gwtui.resources.uses import WorkspaceContents
 from plan_kit import (
     assignment_plans,

@@ -29,7 +29,7 @@ from gwtui.local.alerts import (
 )
 from gwtui.local.paths import Paths
 from gwtui.local.targets import DEMO as DEMO_PROFILE
-from gwtui.resources.alerts.resource import ALERT_HISTORY, ALERT_RULES, ALERTS
+from gwtui.resources.alerts import ALERT_HISTORY, ALERT_RULES, ALERTS
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
 from gwtui.watch.alerts.store import alerts_at, read_events
 from gwtui.watch.feeds.alerts import RuleRow, rule_rows

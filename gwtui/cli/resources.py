@@ -42,7 +42,7 @@ RESOURCES: dict[str, Resource] = {
         Resource(
             "credits",
             "the account's balance",
-            "gwtui.resources.credits.resource:CREDITS",
+            "gwtui.resources.credits:CREDITS",
             single=True,
         ),
         Resource(
@@ -65,7 +65,7 @@ RESOURCES: dict[str, Resource] = {
         Resource(
             "members",
             "members of a workspace",
-            "gwtui.resources.members.resource:MEMBERS",
+            "gwtui.resources.members:MEMBERS",
             "gwtui.cli.changes.workspaces:MEMBERS",
             parent="workspace",
         ),
@@ -87,7 +87,7 @@ RESOURCES: dict[str, Resource] = {
         Resource(
             "assignments",
             "what guardrails are assigned to",
-            "gwtui.resources.assignments.resource:ASSIGNMENTS",
+            "gwtui.resources.assignments:ASSIGNMENTS",
             parent="guardrail",
             any_parent=True,
         ),
@@ -140,14 +140,14 @@ RESOURCES: dict[str, Resource] = {
         Resource(
             "rotations",
             "rotations of keys begun from this machine",
-            "gwtui.resources.rotations.resource:ROTATIONS",
+            "gwtui.resources.rotations:ROTATIONS",
             "gwtui.cli.changes.keys:ROTATION_CHANGES",
             further="gwtui.cli.changes.keys:ROTATION_VERBS",
         ),
         Resource(
             "recovery",
             "writes to settle: lost answers, new keys that nobody stored",
-            "gwtui.resources.recovery.resource:DOUBTS",
+            "gwtui.resources.recovery:DOUBTS",
             "gwtui.cli.changes.recovery",
             further="gwtui.cli.changes.recovery:VERBS",
         ),

@@ -73,7 +73,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
     RegistryEntry(
         "members",
         "Members",
-        "gwtui.resources.members.resource:MEMBERS",
+        "gwtui.resources.members:MEMBERS",
         tab=False,
         parent="workspaces",
     ),
@@ -92,7 +92,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         parent="models",
     ),
     RegistryEntry(
-        "assignments", "Assignments", "gwtui.resources.assignments.resource:ASSIGNMENTS", tab=False
+        "assignments", "Assignments", "gwtui.resources.assignments:ASSIGNMENTS", tab=False
     ),
     RegistryEntry(
         "guardrails",
@@ -118,17 +118,15 @@ ENTRIES: tuple[RegistryEntry, ...] = (
     RegistryEntry(
         "alerts",
         "Alerts",
-        "gwtui.resources.alerts.resource:ALERTS",
+        "gwtui.resources.alerts:ALERTS",
         tab=False,
         key="exclamation_mark",
     ),
-    RegistryEntry(
-        "alert-rules", "Alert rules", "gwtui.resources.alerts.resource:ALERT_RULES", tab=False
-    ),
+    RegistryEntry("alert-rules", "Alert rules", "gwtui.resources.alerts:ALERT_RULES", tab=False),
     RegistryEntry(
         "alert-history",
         "Alert events",
-        "gwtui.resources.alerts.resource:ALERT_HISTORY",
+        "gwtui.resources.alerts:ALERT_HISTORY",
         tab=False,
     ),
     RegistryEntry(
@@ -138,15 +136,13 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         tab=False,
         key="F",
     ),
-    RegistryEntry(
-        "rotations", "Rotations", "gwtui.resources.rotations.resource:ROTATIONS", tab=False
-    ),
+    RegistryEntry("rotations", "Rotations", "gwtui.resources.rotations:ROTATIONS", tab=False),
     RegistryEntry("doctor", "Doctor", "gwtui.resources.doctor:DOCTOR", tab=False),
     RegistryEntry("audit", "Audit entries", "gwtui.resources.audit:AUDIT", tab=False),
     RegistryEntry(
         "recovery",
         "Writes in doubt",
-        "gwtui.resources.recovery.resource:DOUBTS",
+        "gwtui.resources.recovery:DOUBTS",
         tab=False,
         aliases=("doubts",),
     ),

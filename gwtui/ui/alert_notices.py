@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from gwtui.resources.alerts.resource import active_alerts, alert_count_cell
+from gwtui.resources.alerts import active_alerts, alert_count_cell
 from gwtui.watch.feeds.alerts import alert_history_feed, alerts_feed
 
 if TYPE_CHECKING:

@@ -18,11 +18,11 @@ from gwtui.crud.export import exported
 from gwtui.crud.resource import Column, DetailRow, ResourceSpec, Scope, Section
 from gwtui.domain.guardrail_effect import effect_on_catalog, restrictions_of
 from gwtui.resources import activity
+from gwtui.resources import credits as balance
+from gwtui.resources import credits as spending
 from gwtui.resources import generations as generation
 from gwtui.resources.activity import account_usage, key_usage
 from gwtui.resources.copying import copyables, declared, row_path
-from gwtui.resources.credits import balance
-from gwtui.resources.credits import resource as spending
 from gwtui.resources.guardrails.effect import EFFECT_COLUMNS, model_identity
 from gwtui.resources.guardrails.resource import GUARDRAILS
 from gwtui.resources.keys import current as current_key

@@ -22,7 +22,7 @@ from gwtui.contract.usage import GenerationContent
 from gwtui.crud.fields import FormContext, PickOption
 from gwtui.local.ledger import AuditedChange, LedgerEntry
 from gwtui.resources import choices as offered
-from gwtui.resources.alerts.resource import ALERT_HISTORY, ALERTS
+from gwtui.resources.alerts import ALERT_HISTORY, ALERTS
 from gwtui.resources.audit import AUDIT
 from gwtui.resources.guardrails.writes import WRITES
 from gwtui.ui.app import GwtuiApp

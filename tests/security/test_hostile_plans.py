@@ -32,8 +32,8 @@ from gwtui.contract.response import ResponseModel
 from gwtui.crud.plan import Plan
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.ledger import Ledger, LedgerEntry
-from gwtui.resources.assignments.writes import plan_assign, plan_unassign
-from gwtui.resources.rotations.writes import plan_rotation
+from gwtui.resources.assignments import plan_assign, plan_unassign
+from gwtui.resources.rotations import plan_rotation
 from plan_kit import AssignmentPlans, ByokPlans, GuardrailPlans, KeyPlans, WorkspacePlans
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)

@@ -11,7 +11,7 @@ from action_handlers_kit import desk_for
 from declared_kit import SPECS, verbs_of, writes_of
 from gwtui.crud.evidence import Candidate
 from gwtui.crud.recovery import InspectionContext
-from gwtui.resources.recovery.inspection import find_evidence
+from gwtui.resources.recovery import find_evidence
 from writes_kit import NOW, FaultWorld
 
 pytestmark = pytest.mark.usefixtures("quick_disk")

@@ -28,7 +28,7 @@ from gwtui.crud.plan import Applied, Confirmation, Plan, Unknown
 from gwtui.crud.recovery import InspectionContext
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.local.ledger import Ledger
-from gwtui.resources.recovery.inspection import DECLARED, find_evidence
+from gwtui.resources.recovery import DECLARED, find_evidence
 from gwtui.watch.feeds.ledger import makers
 from plan_kit import byok_plans, key_plans
 from writes_kit import CLOCK, NOW, PLANS, FaultWorld

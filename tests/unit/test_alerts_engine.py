@@ -19,7 +19,7 @@ from gwtui.client.errors import ForbiddenError, ServerError
 from gwtui.contract.models import Endpoint
 from gwtui.domain.alert_rules import CreditsRule
 from gwtui.local.alerts import put_rule
-from gwtui.resources.alerts.resource import rule_state_cell
+from gwtui.resources.alerts import rule_state_cell
 from gwtui.watch.alerts.derived_figures import guarded
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
 from gwtui.watch.alerts.session import Alerts, AlertScope, open_alerts

@@ -9,7 +9,7 @@ import pytest
 
 from gwtui.contract.usage import Credits
 from gwtui.domain.runway import Outlook
-from gwtui.resources.credits.balance import Line, runway_cells, short_runway
+from gwtui.resources.credits import Line, runway_cells, short_runway
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 CREDITS = Credits.model_validate({"total_credits": 100, "total_usage": 40})

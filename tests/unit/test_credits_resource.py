@@ -5,8 +5,14 @@ from decimal import Decimal
 import pytest
 
 from gwtui.contract.usage import Credits
-from gwtui.resources.credits.balance import balance_lines, balance_text, balance_tone, burn_lines
-from gwtui.resources.credits.resource import share_cell, spending
+from gwtui.resources.credits import (
+    balance_lines,
+    balance_text,
+    balance_tone,
+    burn_lines,
+    share_cell,
+    spending,
+)
 from gwtui.watch.feeds.credits import CreditsRow
 from gwtui.watch.feeds.keys import KeyRow
 from resource_samples import NOW, OTHER_WORKSPACE_ID, key, workspace

@@ -19,7 +19,7 @@ from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan_text import MOST_NAMED
 from gwtui.crud.writes import declared_writes
 from gwtui.resources.actions import by_id
-from gwtui.resources.recovery.inspection import DECLARED
+from gwtui.resources.recovery import DECLARED
 from gwtui.ui.actions.handlers import handler
 from resource_samples import HOSTILE, nulls
 from writes_kit import NOW

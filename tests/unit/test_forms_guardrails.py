@@ -14,8 +14,7 @@ from gwtui.contract.models import Model
 from gwtui.crud.fields import FormContext
 from gwtui.crud.form import BuiltinRow, CustomRow, FormSpec
 from gwtui.crud.resource import Cell
-from gwtui.resources.guardrails.form import model_options
-from gwtui.resources.guardrails.writes import WRITES
+from gwtui.resources.guardrails.writes import WRITES, model_options
 from gwtui.ui.forms.form_state import FormState
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from plan_kit import form_context

@@ -24,7 +24,7 @@ from gwtui.domain.key_rotation import (
 from gwtui.local import rotations
 from gwtui.local.ledger import DID_NOT_HAPPEN, Ledger, LedgerEntry, this_process
 from gwtui.local.rotations import RotationLog
-from gwtui.resources.rotations.writes import (
+from gwtui.resources.rotations import (
     RotateRequest,
     RotationSource,
     RotationStorage,

@@ -32,7 +32,7 @@ from gwtui.local.alerts import (
     put_rule,
     remove_rule,
 )
-from gwtui.resources.alerts.form import rule_form
+from gwtui.resources.alerts import rule_form
 
 
 @pytest.fixture

@@ -23,8 +23,7 @@ from gwtui.contract.guardrails import (
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.diffs import three_way
-from gwtui.resources.guardrails.form import fields_of
-from gwtui.resources.guardrails.writes import BoundBy
+from gwtui.resources.guardrails.writes import BoundBy, fields_of
 from plan_kit import assignment_plans, changes, guardrail_plans, sent
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)

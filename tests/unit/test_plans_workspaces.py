@@ -27,8 +27,8 @@ from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Confirmation, Refused
 from gwtui.local.ledger import Ledger
 from gwtui.resources import budgets as budget_plans
+from gwtui.resources import members as member_plans
 from gwtui.resources.budgets import WorkspaceBudgets
-from gwtui.resources.members import writes as member_plans
 from gwtui.resources.uses import WorkspaceContents
 from plan_kit import changes, sent, workspace_plans
 

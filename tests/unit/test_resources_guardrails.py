@@ -31,7 +31,7 @@ from gwtui.contract.dialects import GENERIC, OPENROUTER
 from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.organization import OrganizationMember
 from gwtui.domain.guardrail_effect import GuardrailRestrictions, effect_on_catalog
-from gwtui.resources.assignments.resource import ASSIGNMENTS
+from gwtui.resources.assignments import ASSIGNMENTS
 from gwtui.resources.guardrails.effect import MODEL_GUARDRAILS
 from gwtui.resources.guardrails.resource import COLUMNS, GUARDRAILS
 from gwtui.resources.keys.resource import KEYS, binding_of

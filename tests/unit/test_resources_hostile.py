@@ -16,7 +16,7 @@ from gwtui.contract.models import Endpoint, Model, Provider
 from gwtui.contract.organization import OrganizationMember, WorkspaceMember
 from gwtui.contract.workspaces import Workspace
 from gwtui.resources.keys.resource import KEYS
-from gwtui.resources.members.resource import MEMBERS
+from gwtui.resources.members import MEMBERS
 from gwtui.resources.models.endpoints import ENDPOINTS
 from gwtui.resources.models.resource import MODELS, PROVIDERS
 from gwtui.resources.organization import ORGANIZATION

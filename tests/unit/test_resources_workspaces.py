@@ -13,10 +13,9 @@ from gwtui.contract.budgets import Budget
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.organization import OrganizationMember, WorkspaceMember
 from gwtui.domain.keys import KeyCount, spent_by_interval, spent_by_keys
-from gwtui.resources.members.resource import MEMBERS
+from gwtui.resources.members import MEMBERS
 from gwtui.resources.organization import ORGANIZATION
-from gwtui.resources.workspaces.resource import WORKSPACES
-from gwtui.resources.workspaces.view import tightest
+from gwtui.resources.workspaces.resource import WORKSPACES, tightest
 from gwtui.watch.feeds.workspaces import (
     Belonging,
     Figures,

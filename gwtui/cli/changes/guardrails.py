@@ -15,8 +15,8 @@ from gwtui.cli.lists.lookup import find
 from gwtui.crud.plan import Plan, bundle_alike
 from gwtui.crud.plan_text import named
 from gwtui.crud.undo import undo_each
-from gwtui.resources.assignments import writes as assignments
-from gwtui.resources.assignments.writes import plan_assign, plan_unassign
+from gwtui.resources import assignments
+from gwtui.resources.assignments import plan_assign, plan_unassign
 from gwtui.resources.guardrails.resource import GUARDRAILS
 from gwtui.resources.guardrails.view import display_name
 from gwtui.resources.guardrails.writes import WRITES

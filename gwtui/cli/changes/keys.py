@@ -30,8 +30,8 @@ from gwtui.local.paths import Paths
 from gwtui.local.rotations import FILE_NAME, RotationLog
 from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.keys.writes import WRITES as KEY_WRITES
-from gwtui.resources.rotations.resource import ROTATIONS
-from gwtui.resources.rotations.writes import (
+from gwtui.resources.rotations import (
+    ROTATIONS,
     RotateRequest,
     binding_plan,
     plan_rotation,

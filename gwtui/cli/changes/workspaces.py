@@ -17,7 +17,7 @@ from gwtui.contract.organization import OrganizationMember
 from gwtui.crud.plan import Plan
 from gwtui.domain.diffs import ABSENT
 from gwtui.resources.budgets import BudgetLimits, WorkspaceBudgets, read_uses
-from gwtui.resources.members.writes import plan_add, plan_remove, user_ids
+from gwtui.resources.members import plan_add, plan_remove, user_ids
 from gwtui.resources.uses import items_or_none
 from gwtui.resources.workspaces.resource import WORKSPACES
 from gwtui.resources.workspaces.writes import WRITES

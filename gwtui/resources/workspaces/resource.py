@@ -2,30 +2,283 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from decimal import Decimal
 
+from gwtui.contract.budgets import BUDGET_INTERVALS
+from gwtui.contract.workspaces import Workspace
 from gwtui.crud import cells
 from gwtui.crud.columns import figure_column, flag_column, moment_column, text_column
-from gwtui.crud.resource import Cell, Column, Completion, ReadBy, ResourceSpec, SortValue
-from gwtui.resources.workspaces.view import (
-    SECTIONS,
-    active_keys_cell,
-    budget_cell,
-    logging_label,
-    members_cell,
-    or_not_set,
-    shown_name,
-    tightest,
+from gwtui.crud.resource import (
+    Cell,
+    Column,
+    Completion,
+    DetailRow,
+    DetailTable,
+    ReadBy,
+    ResourceSpec,
+    Section,
+    SortValue,
+    Tone,
 )
+from gwtui.crud.schema_drift import drift_sections
+from gwtui.domain import money
+from gwtui.domain.keys import NEAR_LIMIT
+from gwtui.domain.resets import next_reset
+from gwtui.domain.safe_text import safe_line
+from gwtui.domain.times import relative
 from gwtui.resources.workspaces.writes import WRITES
 from gwtui.watch.feeds.workspaces import (
+    BudgetUse,
     Figures,
     WorkspaceRow,
     figures_feed,
     figures_of_feed,
     workspace_rows_feed,
+)
+
+PERIODS = {"daily": "today", "weekly": "this week", "monthly": "this month", "lifetime": "in all"}
+"""The window of a budget, from now."""
+_SHORT = {"daily": "day", "weekly": "week", "monthly": "month", "lifetime": "life"}
+
+
+def shown_name(space: Workspace) -> str:
+    """What a workspace is called, fit to be shown."""
+    return cells.text(space.name or space.slug or space.id).text
+
+
+# How the figures read ---------------------------------------------------------------------------
+
+
+def budget_uses(row: WorkspaceRow) -> tuple[BudgetUse, ...]:
+    """The budgets from the shortest interval on; an interval the contract lacks comes last."""
+    figures = row.figures
+    if figures is None or figures.budgets is None:
+        return ()
+    known = [name for name in BUDGET_INTERVALS if name in figures.budgets]
+    others = [name for name in figures.budgets if name not in BUDGET_INTERVALS]
+    return tuple(
+        BudgetUse(name, figures.budgets[name].limit_usd, figures.spent.get(name))
+        for name in (*known, *others)
+    )
+
+
+def tightest(row: WorkspaceRow) -> BudgetUse | None:
+    """The budget of which most is spent; the first one when no share is known."""
+    uses = budget_uses(row)
+    known = [use for use in uses if use.share is not None]
+    return max(known, key=lambda use: use.share or Decimal(0)) if known else next(iter(uses), None)
+
+
+def share_tone(share: Decimal) -> Tone:
+    """The tone of a spent share."""
+    if share >= 1:
+        return "bad"
+    return "warn" if share >= NEAR_LIMIT else "plain"
+
+
+def budget_cell(row: WorkspaceRow) -> Cell:
+    """The tightest budget: "week 83%", or its size when its share is not known."""
+    figures = row.figures
+    if figures is None or figures.budgets is None:
+        return _not_read(row)
+    use = tightest(row)
+    if use is None:
+        return Cell("none", "muted")
+    word = _SHORT.get(use.interval, cells.text(use.interval).text)
+    if use.share is None:
+        return Cell(f"{word} {money.usd(use.limit)}")
+    return Cell(f"{word} {money.percent(use.share, places=0)}", share_tone(use.share))
+
+
+def resets_words(interval: str, now: datetime) -> str:
+    """When a budget starts over: "resets 2026-12-01, in 10 days"; always at 00:00 UTC."""
+    moment = next_reset(interval, now)
+    if moment is None:
+        return "never starts over" if interval == "lifetime" else "resets unknown"
+    return f"resets {moment:%Y-%m-%d}, {relative(moment, now)}"
+
+
+def active_keys_cell(row: WorkspaceRow, now: datetime) -> Cell:
+    """How many keys are active."""
+    keys = None if row.figures is None else row.figures.keys
+    if keys is None:
+        return _not_read(row)
+    active = keys.active(now)
+    return Cell(money.grouped(active), "plain" if active else "muted")
+
+
+def members_cell(row: WorkspaceRow) -> Cell:
+    """How many members there are."""
+    members = None if row.figures is None else row.figures.members
+    return _not_read(row) if members is None else cells.count(members)
+
+
+def _not_read(row: WorkspaceRow) -> Cell:
+    """A figure that is still being read, or one that could not be."""
+    return Cell("…", "muted") if row.figures is None else cells.NOTHING
+
+
+_NEVER = Cell("never", "muted")
+_NOT_SET = Cell("not set", "muted")
+_READING = Cell("reading…", "muted")
+
+
+def or_not_set(space: Workspace, name: str) -> Cell:
+    """A setting; null is "not set", a missing one is unknown."""
+    return _NOT_SET if cells.is_null(space, name) else cells.text(getattr(space, name))
+
+
+def logging_label(space: Workspace) -> str:
+    """Whether requests are logged privately, and which share of them."""
+    if space.is_observability_io_logging_enabled is None:
+        return cells.DASH
+    if not space.is_observability_io_logging_enabled:
+        return "off"
+    rate = space.io_logging_sampling_rate
+    return "on" if rate is None else f"on, {_rate(rate)}"
+
+
+def _rate(rate: Decimal) -> str:
+    """The contract's smallest rate, 0.0001, takes two places."""
+    return money.percent(rate, places=2)
+
+
+def _identity_rows(row: WorkspaceRow, _now: datetime) -> Sequence[DetailRow]:
+    space = row.workspace
+    default = [DetailRow("default", Cell("yes"), "meant where no workspace is named")]
+    return [
+        DetailRow("name", cells.text(space.name)),
+        DetailRow("slug", cells.text(space.slug)),
+        DetailRow("id", cells.text(space.id)),
+        *(default if row.is_default else []),
+        DetailRow("description", cells.prose(space.description)),
+        DetailRow("creator", cells.text(space.created_by)),
+    ]
+
+
+def _belonging_rows(row: WorkspaceRow, now: datetime) -> Sequence[DetailRow]:
+    figures = row.figures
+    if figures is None:
+        return [DetailRow("", _READING)]
+    keys = cells.NOTHING
+    if figures.keys is not None:
+        active, total = figures.keys.active(now), figures.keys.total
+        keys = Cell(f"{money.grouped(active)} active of {money.grouped(total)}")
+    everyone = "the whole organization" if row.is_default else ""
+    guardrails = figures.guardrails
+    return [
+        DetailRow("keys", keys),
+        DetailRow("members", cells.count(figures.members), everyone),
+        DetailRow("guardrails", cells.count(None if guardrails is None else len(guardrails))),
+        _default_guardrail(row),
+        *(DetailRow("unreadable", Cell(safe_line(fault, 200), "warn")) for fault in figures.faults),
+    ]
+
+
+def _default_guardrail(row: WorkspaceRow) -> DetailRow:
+    """The guardrail that binds all traffic; it has an id before it is there."""
+    label, identity = "default one", row.workspace.default_guardrail_id
+    guardrails = None if row.figures is None else row.figures.guardrails
+    if identity is None or guardrails is None:
+        return DetailRow(label, cells.text(identity))
+    if identity not in guardrails:
+        return DetailRow(label, Cell("not made yet", "muted"), "its first change makes it")
+    return DetailRow(label, cells.text(guardrails[identity].name), "binds all traffic here")
+
+
+def _budget_parts(row: WorkspaceRow, now: datetime) -> Sequence[DetailRow | DetailTable]:
+    figures = row.figures
+    if figures is None:
+        return [DetailRow("", _READING)]
+    if figures.budgets is None:
+        return [DetailRow("", cells.NOTHING)]
+    uses = budget_uses(row)
+    if not uses:
+        return [DetailRow("", Cell("none: this workspace can spend without a bound", "muted"))]
+    rows: list[DetailRow | DetailTable] = []
+    for use in uses:
+        rows += _budget_rows(use, now)
+    byok = row.workspace.include_byok_in_budgets
+    rows.append(DetailRow("BYOK counts", cells.yes_no(byok), "against every budget"))
+    counted = Cell("the present keys, not deleted ones; resets at 00:00 UTC", "muted")
+    rows.append(DetailRow("counted", counted))
+    return rows
+
+
+def _budget_rows(use: BudgetUse, now: datetime) -> Sequence[DetailRow]:
+    label = safe_line(use.interval, 20)
+    period = PERIODS.get(use.interval, "")
+    resets = f", {resets_words(use.interval, now)}"
+    if use.share is None:
+        return [DetailRow(label, cells.usd(use.limit), f"{period}{resets}")]
+    tone = share_tone(use.share)
+    figure = f"{cells.bar(use.share, 10)} {money.percent(use.share)} of {money.usd(use.limit)}"
+    return [
+        DetailRow(label, Cell(figure, tone)),
+        DetailRow("", Cell(f"{money.usd(use.spent)} {period}{resets}", "muted")),
+    ]
+
+
+def _default_rows(row: WorkspaceRow, _now: datetime) -> Sequence[DetailRow]:
+    space = row.workspace
+    return [
+        DetailRow("text model", or_not_set(space, "default_text_model")),
+        DetailRow("image model", or_not_set(space, "default_image_model")),
+        DetailRow("provider order", or_not_set(space, "default_provider_sort")),
+        DetailRow(
+            "tools off",
+            _NOT_SET
+            if cells.is_null(space, "disabled_server_tools")
+            else cells.names(space.disabled_server_tools),
+        ),
+    ]
+
+
+def _logging_rows(row: WorkspaceRow, _now: datetime) -> Sequence[DetailRow]:
+    space = row.workspace
+    ids = space.io_logging_api_key_ids
+    if ids is not None:
+        keys = cells.names([str(number) for number in ids])
+    else:
+        everything = cells.is_null(space, "io_logging_api_key_ids")
+        keys = Cell("all keys") if everything else cells.NOTHING
+    rate = space.io_logging_sampling_rate
+    in_how_many = ""
+    if rate is not None and rate > 0:
+        in_how_many = f"1 in {money.compact_int(max(1, round(1 / rate)))}"
+    return [
+        DetailRow("private logging", cells.yes_no(space.is_observability_io_logging_enabled)),
+        DetailRow(
+            "sampling",
+            cells.NOTHING if rate is None else Cell(f"{_rate(rate)} of requests"),
+            in_how_many,
+        ),
+        DetailRow("logged keys", keys),
+        DetailRow("broadcast", cells.yes_no(space.is_observability_broadcast_enabled)),
+        DetailRow("data discount", cells.yes_no(space.is_data_discount_logging_enabled), "logging"),
+    ]
+
+
+def _lifecycle_rows(row: WorkspaceRow, now: datetime) -> Sequence[DetailRow]:
+    space = row.workspace
+    missing = _NEVER if cells.is_null(space, "updated_at") else cells.NOTHING
+    return [
+        cells.moment_row("created", space.created_at, now),
+        cells.moment_row("changed", space.updated_at, now, missing),
+    ]
+
+
+SECTIONS: tuple[Section[WorkspaceRow], ...] = (
+    Section("Identity", _identity_rows),
+    Section("Belonging", _belonging_rows),
+    Section("Budgets", _budget_parts),
+    Section("Defaults", _default_rows),
+    Section("Logging", _logging_rows),
+    Section("Lifecycle", _lifecycle_rows),
+    *drift_sections(lambda row: row.workspace),
 )
 
 

@@ -26,7 +26,7 @@ from gwtui.local.alerts import (
     put_rule,
     remove_rule,
 )
-from gwtui.resources.alerts.form import (
+from gwtui.resources.alerts import (
     EffectsRequest,
     SilenceRequest,
     effects_form,

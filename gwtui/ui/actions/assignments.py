@@ -18,7 +18,7 @@ from gwtui.crud.plan_text import NAME_LIMIT, Names, count, named, several
 from gwtui.crud.resource import Cell
 from gwtui.crud.undo import undo_each
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.assignments.writes import (
+from gwtui.resources.assignments import (
     KEYS,
     MEMBERS,
     Assignable,

@@ -12,7 +12,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.resources.actions import by_id
 from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.keys.writes import WRITES
-from gwtui.resources.rotations.writes import (
+from gwtui.resources.rotations import (
     RotateRequest,
     binding_plan,
     plan_rotation,

@@ -28,9 +28,9 @@ from gwtui.resources.budgets import (
     read_budgets,
     read_uses,
 )
-from gwtui.resources.members.writes import add_form, plan_add, plan_remove_all, user_ids
+from gwtui.resources.members import add_form, plan_add, plan_remove_all, user_ids
 from gwtui.resources.organization import role_cell
-from gwtui.resources.workspaces.view import shown_name
+from gwtui.resources.workspaces.resource import shown_name
 from gwtui.resources.workspaces.writes import WRITES
 from gwtui.ui.actions import crud
 from gwtui.ui.actions.context import ActionContext, Handler

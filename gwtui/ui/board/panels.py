@@ -17,9 +17,9 @@ from gwtui.domain import money, times
 from gwtui.domain.runway import Outlook
 from gwtui.local.caught_errors import BROKEN, caught_errors
 from gwtui.resources.changes import change_text, event_cell, subject_text
-from gwtui.resources.credits.balance import Line as Words
-from gwtui.resources.credits.balance import burn_cells, left_cells, runway_cells, short_runway
-from gwtui.resources.workspaces.view import share_tone
+from gwtui.resources.credits import Line as Words
+from gwtui.resources.credits import burn_cells, left_cells, runway_cells, short_runway
+from gwtui.resources.workspaces.resource import share_tone
 from gwtui.ui.board.state import BoardState, BoardView
 from gwtui.ui.text import cell_content, toned
 from gwtui.ui.widgets.lines import DrawingView, LinesView, OneLine

@@ -11,7 +11,7 @@ from textual.content import Content
 from gwtui.client.request_log import RecentRequests
 from gwtui.domain import times
 from gwtui.domain.safe_text import safe_text
-from gwtui.resources.alerts.resource import alerts_line
+from gwtui.resources.alerts import alerts_line
 from gwtui.ui.text import toned
 from gwtui.watch.board import RecordingState as Known
 from gwtui.watch.feeds.alerts import alerts_feed

@@ -19,21 +19,19 @@ from gwtui.crud.action import COPY
 from gwtui.crud.resource import Scope
 from gwtui.domain import money, times
 from gwtui.resources.copying import declared, row_path
-from gwtui.resources.credits.balance import (
-    Line,
-    balance_lines,
-    balance_text,
-    balance_tone,
-    burn_lines,
-)
-from gwtui.resources.credits.resource import (
+from gwtui.resources.credits import (
     KEY_COLUMNS,
     WINDOW_WORDS,
     WINDOWS,
     WORKSPACE_COLUMNS,
+    Line,
     Spender,
     Spending,
     Window,
+    balance_lines,
+    balance_text,
+    balance_tone,
+    burn_lines,
     spending,
 )
 from gwtui.resources.keys.resource import KEYS

@@ -25,7 +25,7 @@ from gwtui.domain.safe_text import safe_text
 from gwtui.domain.times import age
 from gwtui.resources.account_actions import DOUBT
 from gwtui.resources.actions import by_id
-from gwtui.resources.recovery.inspection import Inspection, evidence_feed
+from gwtui.resources.recovery import Inspection, evidence_feed
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned

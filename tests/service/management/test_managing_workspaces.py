@@ -14,7 +14,7 @@ from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.contract.organization import ChangeMembersRequest, UpdateOrganizationSettingsRequest
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
 from gwtui.resources import budgets as budget_plans
-from gwtui.resources.members import writes as member_plans
+from gwtui.resources import members as member_plans
 from gwtui.resources.uses import WorkspaceContents
 from plan_kit import workspace_plans
 

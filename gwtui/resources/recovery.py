@@ -1,39 +1,114 @@
-"""Evidence on a write in doubt: what the gateway has now, by resource.
+"""Writes in doubt: sent from this machine, and nobody knows whether they happened.
 
-Nothing is sent but reads.
+Evidence on one is what the gateway has now. Nothing is sent but reads.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from datetime import timedelta
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gwtui.client.errors import NotFoundError
 from gwtui.client.paging import Listing
 from gwtui.contract.guardrails import KeyAssignment, MemberAssignment
-from gwtui.crud.evidence import Evidence, before_of, compared, incomplete, texts
+from gwtui.crud import cells
+from gwtui.crud.columns import moment_column, text_column
+from gwtui.crud.evidence import Evidence, before_of, compared, incomplete, texts, unknown_reason
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan_text import Names, named
 from gwtui.crud.recovery import InspectionContext, inspect_write
+from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section
 from gwtui.crud.writes import Writes
 from gwtui.domain.diffs import ABSENT
-from gwtui.local.ledger import Ledger
-from gwtui.resources import budgets
+from gwtui.local.ledger import Ledger, LedgerEntry, summary_text
+from gwtui.resources import budgets, members
 from gwtui.resources.byok import CREDENTIALS
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 from gwtui.resources.keys.writes import WRITES as KEYS
-from gwtui.resources.members import writes as members
 from gwtui.resources.organization import SETTINGS_WRITES as SETTINGS
 from gwtui.resources.uses import items_or_none, people_names, value_or_none
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.ledger import Inspected, UnsettledWrite, inspected_feed
+from gwtui.watch.feeds.ledger import (
+    RECOVERY_FEED,
+    Inspected,
+    UnsettledWrite,
+    inspected_feed,
+    unsettled_feed,
+)
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
+
+
+_LONG = 2000
+
+
+COLUMNS: tuple[Column[LedgerEntry], ...] = (
+    text_column("what", "Change", lambda one: one.title, 24, 0, help="what was to be done"),
+    moment_column("at", "Sent", lambda one: one.at, 10, 1, "when it was sent"),
+    text_column(
+        "why", "Why it is in doubt", unknown_reason, 30, 2, help="why its outcome is not known"
+    ),
+    text_column("action", "Action", lambda one: one.action, 20, 3, help="which action it was"),
+    text_column("profile", "Profile", lambda one: one.profile, 12, 4, help="which gateway"),
+    text_column("user", "By", lambda one: one.user, 12, 5, help="who sent it"),
+)
+
+
+def _write_rows(intent: LedgerEntry, now: datetime) -> Sequence[DetailRow]:
+    return [
+        cells.moment_row("sent", intent.at, now),
+        DetailRow("in doubt", cells.prose(unknown_reason(intent), _LONG)),
+        DetailRow("profile", cells.text(intent.profile)),
+        DetailRow("gateway", cells.text(intent.gateway)),
+        DetailRow("by", cells.text(intent.user)),
+        DetailRow("plan", cells.text(intent.id)),
+        cells.hint("{list.open} looks for what became of it; you decide"),
+    ]
+
+
+def _intended(intent: LedgerEntry, _now: datetime) -> Sequence[DetailRow]:
+    return [*intended_rows(intent), *_sent(intent)]
+
+
+def _sent(intent: LedgerEntry) -> Sequence[DetailRow]:
+    text = summary_text(intent.summary)
+    return [DetailRow("request", cells.prose(text, _LONG))] if text else []
+
+
+def intended_rows(intent: LedgerEntry) -> Sequence[DetailRow]:
+    """What was to be changed, field by field."""
+    rows = [
+        DetailRow("resource", cells.text(intent.resource)),
+        DetailRow("identity", cells.text(intent.identity)),
+    ]
+    for change in intent.changes:
+        after = cells.text(change.after).text
+        both = after if change.before is None else f"{cells.text(change.before).text} → {after}"
+        rows.append(DetailRow(cells.text(change.field).text, Cell(both)))
+    return rows
+
+
+DOUBTS: ResourceSpec[LedgerEntry] = ResourceSpec(
+    id=RECOVERY_FEED,
+    title="Writes in doubt",
+    singular="write in doubt",
+    plural="writes in doubt",
+    identity=lambda one: one.id,
+    name=lambda one: cells.text(one.title).text,
+    columns=COLUMNS,
+    sections=(Section("What is in doubt", _write_rows), Section("What was wanted", _intended)),
+    feed=unsettled_feed,
+    raw=lambda one: one.as_line(),
+    empty="Every write from this machine is settled.",
+    default_sort=("at", True),
+    opens="doubt",
+)
+
 
 _NO_WAY = "The gateway does not tell which feedback it has got: nothing can be read back."
 _NOT_THERE = "The workspace that it concerned is not there now."

@@ -1,1 +1,0 @@
-"""Alerts, their rules and their history, as resources of this machine."""

@@ -1,1 +1,0 @@
-"""What guardrails are assigned to: extended contract section 5."""

@@ -1,1 +1,0 @@
-"""Members of workspaces: extended contract section 2."""

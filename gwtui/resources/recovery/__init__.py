@@ -1,1 +1,0 @@
-"""Writes in doubt, as a resource of this machine."""

@@ -1,1 +1,0 @@
-"""Rotations of keys: a successor takes over, the old key is retired."""
