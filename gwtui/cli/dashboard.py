@@ -11,12 +11,9 @@ from typing import TYPE_CHECKING
 
 from gwtui import __version__
 from gwtui.cli import exits
-from gwtui.cli.output import narrate
 from gwtui.cli.process import keep_report
 from gwtui.cli.target import (
-    Connect,
     NoGatewayError,
-    NoTargetError,
     demo_beside,
     list_faults,
     resolve_connection,
@@ -52,10 +49,10 @@ def run(arguments: argparse.Namespace, key: Secret | None = None) -> int:
         return list_faults()
     route = arguments.route or _DEFAULT_ROUTE
     wrong = _contradiction(arguments) or _unknown_route(route)
-    if wrong is not None:
-        return _usage(wrong)
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return _usage("the dashboard needs a terminal on stdin and stdout")
+    if not wrong and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        wrong = "the dashboard needs a terminal on stdin and stdout"
+    if wrong:
+        raise exits.CommandError(wrong, exits.USAGE)
     try:
         app = _app(arguments, route, Paths.of_user(), key)
     except NoGatewayError:
@@ -63,8 +60,6 @@ def run(arguments: argparse.Namespace, key: Secret | None = None) -> int:
 
         beginning = welcome(arguments)
         return exits.OK if beginning is None else run(*beginning)
-    except NoTargetError as error:
-        return _usage(str(error), error.code)
     return _show(app, mouse=not arguments.no_mouse)
 
 
@@ -85,8 +80,10 @@ def _app(arguments: argparse.Namespace, route: str, paths: Paths, key: Secret | 
 
     Only the app holds what connects to it: with another profile, that and its key are gone.
     """
-    tries = _tries(arguments)  # before any program is started that would inherit its key
+    # Taken before any program is started that would inherit it.
+    try_key = take_token(os.environ, TRY_KEY_VARIABLE)
     connect = resolve_connection(arguments, paths, may_ask=True, key=key)
+    demo = connect if arguments.demo else demo_beside(arguments, paths)
     from gwtui.ui.app import GwtuiApp  # noqa: PLC0415 - loads Textual
 
     return GwtuiApp(
@@ -96,15 +93,9 @@ def _app(arguments: argparse.Namespace, route: str, paths: Paths, key: Secret | 
         data=paths.data,
         config=paths.config,
         state=paths.state,
-        tries=tries,
-        targets=_targets(arguments, paths, connect),
+        tries=TryMemory(arguments.allow_tries, Token(try_key) if try_key else None),
+        targets=Targets(paths.config / FILE_NAME, read_only=arguments.read_only, demo=demo),
     )
-
-
-def _targets(arguments: argparse.Namespace, paths: Paths, connect: Connect) -> Targets:
-    """What can be switched to; the demo as it was started, where it was."""
-    demo = connect if arguments.demo else demo_beside(arguments, paths)
-    return Targets(paths.config / FILE_NAME, read_only=arguments.read_only, demo=demo)
 
 
 def _show(app: GwtuiApp, *, mouse: bool) -> int:
@@ -123,17 +114,6 @@ def _show(app: GwtuiApp, *, mouse: bool) -> int:
             keep_report(app.crash)
     app.shutdown.finish()
     return status
-
-
-def _tries(arguments: argparse.Namespace) -> TryMemory:
-    """What requests to models are tried with: the key is taken out of the environment."""
-    key = take_token(os.environ, TRY_KEY_VARIABLE)
-    return TryMemory(arguments.allow_tries, Token(key) if key else None)
-
-
-def _usage(message: str, code: int = exits.USAGE) -> int:
-    narrate(message)
-    return code
 
 
 def _contradiction(arguments: argparse.Namespace) -> str | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import os
-from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
 from gwtui.cli.command import DEMO, Command
@@ -22,9 +22,6 @@ from gwtui.local.tokens import TOKEN_VARIABLE
 from gwtui.resources.doctor import DOCTOR
 from gwtui.watch.feeds.doctor import gateway_lines, tls_line
 
-if TYPE_CHECKING:
-    from gwtui.client.connection import Connection
-
 _TEXT = 300
 
 
@@ -40,53 +37,27 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _lines(arguments: argparse.Namespace, paths: Paths) -> list[DoctorLine]:
     """Each thing by itself: what cannot be found out keeps nothing else back."""
-    profile = _profile(arguments, paths)
+    profile: Profile | None = None
+    with contextlib.suppress(exits.CommandError):
+        profile = None if arguments.demo else find_profile(arguments, paths)
     # The environment goes before a keyring, and is emptied where it is looked at.
     given = bool(os.environ.get(TOKEN_VARIABLE))
     keyring = profile is not None and bool(profile.name) and profile.uses_keyring and not given
-    missing, connect = _token(arguments, paths)
-    return asyncio.run(_look(paths, keyring, (missing, profile), connect))
-
-
-def _profile(arguments: argparse.Namespace, paths: Paths) -> Profile | None:
+    missing, connect = "", None
     try:
-        return None if arguments.demo else find_profile(arguments, paths)
-    except exits.CommandError:
-        return None
-
-
-def _token(arguments: argparse.Namespace, paths: Paths) -> tuple[DoctorLine | None, Connect | None]:
-    """Whether a gateway is known and a token for it, and the way there."""
-    try:
-        return None, resolve_connection(arguments, paths, may_ask=False)
+        connect = resolve_connection(arguments, paths, may_ask=False)
     except exits.CommandError as error:
-        found = safe_line(str(error), _TEXT)
+        missing = safe_line(str(error), _TEXT)
+
+    async def look() -> list[DoctorLine]:
+        lines = list(await machine_lines(paths, TerminalFacts.present(), needs_keyring=keyring))
+        if connect is not None:
+            return [*lines, *await _gateway(connect)]
         advice = "gwtui login stores a token for a profile; gwtui --demo needs neither."
-        return DoctorLine("token", "Token", "wrong", found, advice), None
+        lines.append(DoctorLine("token", "Token", "wrong", missing, advice))
+        return lines if profile is None else [*lines, await _tls_alone(profile)]
 
-
-async def _look(
-    paths: Paths,
-    keyring: bool,
-    known: tuple[DoctorLine | None, Profile | None],
-    connect: Connect | None,
-) -> list[DoctorLine]:
-    """Everything, one after the other. ``known`` is why there is no token, and the profile."""
-    facts = TerminalFacts.present()
-    lines = await machine_lines(paths, facts, needs_keyring=keyring)
-    missing, profile = known
-    if missing is not None:
-        lines.append(missing)
-        if profile is not None:
-            lines.append(await _tls_alone(profile))
-    if connect is not None:
-        try:
-            async with connect() as connection:
-                lines += await _of_gateway(connection)
-        except exits.CommandError as error:
-            found = safe_line(str(error), _TEXT)
-            lines.append(DoctorLine("gateway", "Gateway", "wrong", found))
-    return lines
+    return asyncio.run(look())
 
 
 async def _tls_alone(profile: Profile) -> DoctorLine:
@@ -98,11 +69,14 @@ async def _tls_alone(profile: Profile) -> DoctorLine:
     return await tls_line(connection, SYSTEM_CLOCK.now())
 
 
-async def _of_gateway(connection: Connection) -> list[DoctorLine]:
-    source = safe_line(connection.token_source or "nowhere", _TEXT)
-    token = DoctorLine("token", "Token", "well", f"From: {source}")
-    async with GatewayClient(connection) as client:
-        return [token, *await gateway_lines(client, SYSTEM_CLOCK.now())]
+async def _gateway(connect: Connect) -> list[DoctorLine]:
+    try:
+        async with connect() as connection, GatewayClient(connection) as client:
+            source = safe_line(connection.token_source or "nowhere", _TEXT)
+            token = DoctorLine("token", "Token", "well", f"From: {source}")
+            return [token, *await gateway_lines(client, SYSTEM_CLOCK.now())]
+    except exits.CommandError as error:
+        return [DoctorLine("gateway", "Gateway", "wrong", safe_line(str(error), _TEXT))]
 
 
 COMMAND = Command(run=run, arguments=(*query_arguments(DOCTOR), DEMO), notes=columns_help(DOCTOR))

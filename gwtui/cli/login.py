@@ -7,7 +7,7 @@ import asyncio
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -15,12 +15,19 @@ from urllib.parse import urlsplit
 
 from gwtui.cli import exits
 from gwtui.cli.command import FILES, Argument, Command
-from gwtui.cli.login_prompts import ask_address, ask_key
 from gwtui.cli.logout import KeyLocation, StillThereError, forget
 from gwtui.cli.output import narrate
-from gwtui.cli.prompts import NoAnswerGivenError, read_token
+from gwtui.cli.prompts import NoAnswerGivenError, PromptLeftError, read_line, read_token
 from gwtui.cli.whoami import key_summary, read_current_key
-from gwtui.client.errors import GatewayError
+from gwtui.client.connection import Connection
+from gwtui.client.errors import (
+    ForbiddenError,
+    GatewayError,
+    NotFoundError,
+    ServerError,
+    StatusError,
+    UnauthorizedError,
+)
 from gwtui.contract.current_key import CurrentKey
 from gwtui.domain.known_secrets import Secret
 from gwtui.local.keyring_store import (
@@ -53,6 +60,7 @@ from gwtui.local.toml_file import TomlValue, WrongSettingError
 Storage = Literal["keyring", "saved file", "elsewhere"]
 """Where the key is put: "elsewhere" is a command or a file of the person's own, only read."""
 
+_EXAMPLE = "example: https://gateway.example/api/v1; its path may be left out"
 _FLAGS = ("read_only", "critical", "allow_plain_http", "use_proxy")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -120,6 +128,59 @@ def prompted_gateway(arguments: argparse.Namespace) -> Profile:
         raise ProfileError("no gateway is given: use --base-url URL") from None
 
 
+def ask_address(profile_of: Callable[[str], Profile]) -> Profile:
+    """The gateway whose address a person types, once there is one at it.
+
+    What was typed stands in the line again to be corrected. ``profile_of`` may raise ProfileError.
+    Raises PromptLeftError, and NoAnswerGivenError where there is no terminal to ask on.
+    """
+    narrate(_EXAMPLE)
+    typed = ""
+    while True:
+        typed = read_line("Address of the gateway: ", typed)
+        if not typed:
+            continue
+        try:
+            profile = profile_of(typed)
+            asyncio.run(_find_gateway(profile.connection(None, "")))
+        except ProfileError as error:
+            narrate(str(error))
+        except GatewayError as error:
+            narrate(f"no gateway answers at this address: {error.message}")
+        else:
+            return profile
+
+
+async def _find_gateway(connection: Connection) -> None:
+    """Raises GatewayError where no gateway answers; that it wants a key is an answer, too."""
+    try:
+        await read_current_key(connection)
+    except (NotFoundError, ServerError):
+        raise
+    except StatusError:
+        return
+
+
+def ask_key(profile: Profile) -> tuple[Secret, CurrentKey]:
+    """The key that a person types unseen, once the gateway knows it, and what it may do.
+
+    A key that could not be checked need not be typed again. Raises PromptLeftError.
+    """
+    typed: Secret | None = None
+    while True:
+        again = "" if typed is None else " (Enter for the one you typed)"
+        try:
+            typed = read_token(f"Management key for {profile.host}{again}: ", empty=typed)
+            return typed, asyncio.run(read_current_key(profile.connection(typed, "prompt")))
+        except PromptLeftError:
+            raise
+        except (NoAnswerGivenError, ProfileError, UnauthorizedError, ForbiddenError) as error:
+            typed = None
+            narrate(str(error))
+        except GatewayError as error:
+            narrate(error.message)
+
+
 def _name_for(address: str, book: ProfileBook) -> str:
     """The profile that leads to this host, else a name made from it."""
     host = ad_hoc_profile(address).host
@@ -181,22 +242,24 @@ def _validated(name: str, given: Mapping[str, TomlValue | None], *, new: bool) -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Log in; returns an exit code."""
+    """Log in; returns an exit code. Raises CommandError."""
     paths = Paths.of_user()
     put_aside_environment_token()
     try:
         plan = plan_login(arguments, paths)
     except ProfileError as error:
-        narrate(str(error))
-        return exits.USAGE
+        raise exits.CommandError(str(error), exits.USAGE) from None
+    profile = plan.profile
+    if plan.before and plan.before.host != profile.host:
+        narrate(f"profile {profile.name} led to {plan.before.host} so far, now to {profile.host}")
     try:
-        _log_in(plan, paths)
+        token, key = _token_and_key(plan)
+        tell(profile.host, key)
+        keep(plan, paths, token)
     except (NoAnswerGivenError, TokenError, ProfileError) as error:
-        narrate(str(error))
-        return exits.FAILED
+        raise exits.CommandError(str(error)) from None
     except GatewayError as error:
-        narrate(f"{error.message}; nothing was stored")
-        return exits.FAILED
+        raise exits.CommandError(f"{error.message}; nothing was stored") from None
     return exits.OK
 
 
@@ -204,15 +267,6 @@ def put_aside_environment_token() -> None:
     """Take GWTUI_TOKEN out, so that no child process inherits it, and say what it does."""
     if take_from_environment(os.environ) is not None:
         narrate("GWTUI_TOKEN is set in this shell and goes before any key that is kept")
-
-
-def _log_in(plan: LoginPlan, paths: Paths) -> None:
-    profile = plan.profile
-    if plan.before and plan.before.host != profile.host:
-        narrate(f"profile {profile.name} led to {plan.before.host} so far, now to {profile.host}")
-    token, key = _token_and_key(plan)
-    tell(profile.host, key)
-    keep(plan, paths, token)
 
 
 def keep(plan: LoginPlan, paths: Paths, token: Secret) -> None:
@@ -231,7 +285,10 @@ def keep(plan: LoginPlan, paths: Paths, token: Secret) -> None:
     else:
         narrate(f"profile {profile.name} is ready: run gwtui --profile {profile.name}")
     if plan.left_behind is not None:
-        _tidy(plan.profile.name, plan.left_behind, paths)
+        try:
+            forget(profile.name, plan.left_behind, paths.data)
+        except StillThereError as error:
+            narrate(str(error))
 
 
 def _token_and_key(plan: LoginPlan) -> tuple[Secret, CurrentKey]:
@@ -293,14 +350,6 @@ def _store(plan: LoginPlan, paths: Paths, token: Secret) -> None:
     elif plan.storage == "saved file":
         path = save_token(paths.data, plan.profile.name, token)
         narrate(f"stored in plain text in {path}, which only you can read")
-
-
-def _tidy(profile_name: str, place: KeyLocation, paths: Paths) -> None:
-    """Take away the copy that is no longer looked for."""
-    try:
-        forget(profile_name, place, paths.data)
-    except StillThereError as error:
-        narrate(str(error))
 
 
 _KEPT = "where the key is kept: it is typed unseen, or read from stdin; never an argument"

@@ -113,18 +113,18 @@ def _name_what_stays(profile: Profile, data: Path) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Log out; returns an exit code."""
+    """Log out; returns an exit code. Raises CommandError."""
     paths = Paths.of_user()
     try:
         book = load_profiles(paths.config / FILE_NAME, keep_unknown=True)
         name = arguments.profile or os.environ.get("GWTUI_PROFILE") or book.default
         if not name or arguments.base_url:
-            narrate("logging out goes by profile: name one with --profile")
-            return exits.USAGE
+            raise exits.CommandError(
+                "logging out goes by profile: name one with --profile", exits.USAGE
+            )
         code = forget_everywhere(name, book, paths, and_profile=arguments.forget)
     except ProfileError as error:
-        narrate(str(error))
-        return exits.USAGE
+        raise exits.CommandError(str(error), exits.USAGE) from None
     if os.environ.get(TOKEN_VARIABLE):
         narrate(f"{TOKEN_VARIABLE} is still set in this shell")
     return code

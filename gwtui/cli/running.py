@@ -7,7 +7,7 @@ import signal
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gwtui.cli import exits
 from gwtui.cli.output import narrate
@@ -19,10 +19,6 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.local.paths import Paths
 from gwtui.watch.history.file import history_path
 from gwtui.watch.hub import FeedHub
-
-if TYPE_CHECKING:
-    from gwtui.watch.history.recorder import AskPast
-
 
 _ENDINGS = {signal.SIGINT: exits.INTERRUPTED, signal.SIGTERM: exits.TERMINATED}
 
@@ -80,40 +76,31 @@ def serve_recorded(hub: FeedHub) -> Path:
     """
     paths, to = Paths.of_user(), hub.connection
     path = hub.history_file = history_path(paths.data, to.label, to.base_url)
+    filling: list[asyncio.Task[None]] = []
+
+    async def fill_once() -> None:
+        if not filling:
+            filling.append(asyncio.create_task(_fill_past(to, path, paths.config), name="past"))
+        await asyncio.shield(filling[0])
+
     if to.past is not None:
-        hub.fill_past = _Filling(to, path, paths.config, to.past).once
+        hub.fill_past = fill_once
     return path
 
 
-class _Filling:
-    """Filling in the past, however many wait for it."""
+async def _fill_past(connection: Connection, path: Path, config: Path) -> None:
+    from gwtui.watch.history.past import fill_past  # noqa: PLC0415 - the demo only
 
-    def __init__(self, connection: Connection, path: Path, config: Path, ask: AskPast) -> None:
-        self._connection = connection
-        self._path = path
-        self._config = config
-        self._ask = ask
-        self._task: asyncio.Task[None] | None = None
-
-    async def once(self) -> None:
-        """Done when this returns."""
-        if self._task is None:
-            self._task = asyncio.create_task(self._fill(), name="past")
-        await asyncio.shield(self._task)
-
-    async def _fill(self) -> None:
-        from gwtui.watch.history.past import fill_past  # noqa: PLC0415 - the demo only
-
-        past = self._ask()
-        if past is None:
-            return
-        # Feeds of its own: those of the command have read nothing yet when it begins.
-        async with GatewayClient(self._connection) as gateway:
-            hub = FeedHub(gateway)
-            try:
-                await fill_past(hub, self._path, past, self._config)
-            finally:
-                await hub.close()
+    past = None if connection.past is None else connection.past()
+    if past is None:
+        return
+    # Feeds of its own: those of the command have read nothing yet when it begins.
+    async with GatewayClient(connection) as gateway:
+        hub = FeedHub(gateway)
+        try:
+            await fill_past(hub, path, past, config)
+        finally:
+            await hub.close()
 
 
 def report_retry(notice: RetryNotice) -> None:

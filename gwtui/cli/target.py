@@ -66,10 +66,7 @@ def resolve_connection(
         )
     if arguments.demo:
         return _demo(arguments, paths)
-    if key is not None:
-        return _open(find_profile(arguments, paths).connection(key, "prompt"))
-    _profile, connection = open_target(arguments, paths, may_ask=may_ask)
-    return _open(connection)
+    return _open(open_target(arguments, paths, may_ask=may_ask, key=key))
 
 
 def demo_beside(arguments: argparse.Namespace, paths: Paths) -> Connect:
@@ -233,17 +230,30 @@ def _open(connection: Connection) -> Connect:
 
 
 def open_target(
-    arguments: argparse.Namespace, paths: Paths, *, may_ask: bool
-) -> tuple[Profile, Connection]:
-    """The gateway of a profile or an address, with the key of the first source that has one.
+    arguments: argparse.Namespace, paths: Paths, *, may_ask: bool, key: Secret | None = None
+) -> Connection:
+    """The gateway of a profile or an address, with a key that was given or found.
 
     With ``may_ask``, a person is asked for it where no source has one. Raises NoTargetError.
     """
     profile = find_profile(arguments, paths)
     try:
-        return profile, _connection(profile, may_ask=may_ask)
+        if key is not None:
+            return profile.connection(key, "prompt")
+        found = asyncio.run(find_token(profile))
+        for note in found.notes:
+            narrate(note)
+        if found.token is not None:
+            return profile.connection(found.token, found.source)
+        if may_ask:
+            # Refused before anybody types: plain http, for one.
+            profile.connection(None, "prompt")
+            keeps = "for this session; gwtui login keeps one"
+            typed = read_token(f"Management key for {profile.label} ({keeps}): ")
+            return profile.connection(typed, "prompt")
     except (ProfileError, TokenError, NoAnswerGivenError) as error:
         raise NoTargetError(str(error), exits.FAILED) from None
+    raise NoTargetError(f"there is no key for {profile.label}: run gwtui login", exits.FAILED)
 
 
 def find_profile(arguments: argparse.Namespace, paths: Paths) -> Profile:
@@ -264,17 +274,3 @@ def find_profile(arguments: argparse.Namespace, paths: Paths) -> Profile:
         raise NoGatewayError(str(error), exits.USAGE) from None
     except ProfileError as error:
         raise NoTargetError(str(error), exits.USAGE) from None
-
-
-def _connection(profile: Profile, *, may_ask: bool) -> Connection:
-    found = asyncio.run(find_token(profile))
-    for note in found.notes:
-        narrate(note)
-    if found.token is not None:
-        return profile.connection(found.token, found.source)
-    if not may_ask:
-        raise TokenError(f"there is no key for {profile.label}: run gwtui login")
-    # Refused before anybody types: plain http, for one.
-    profile.connection(None, "prompt")
-    prompt = f"Management key for {profile.label} (for this session; gwtui login keeps one): "
-    return profile.connection(read_token(prompt), "prompt")

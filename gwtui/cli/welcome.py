@@ -12,7 +12,6 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from gwtui.cli import login
-from gwtui.cli.login_prompts import ask_key
 from gwtui.cli.output import narrate, narrate_lines
 from gwtui.cli.prompts import PromptLeftError
 from gwtui.domain.known_secrets import Secret
@@ -74,7 +73,7 @@ def _logged_in(arguments: argparse.Namespace) -> Beginning | None:
     login.put_aside_environment_token()
     try:
         gateway = login.prompted_gateway(arguments)
-        token, key = ask_key(gateway)
+        token, key = login.ask_key(gateway)
     except (ProfileError, PromptLeftError) as error:
         narrate(str(error))
         return None

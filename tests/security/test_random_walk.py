@@ -53,7 +53,7 @@ def held_back(mode: str, place: WalkSite, monkeypatch: pytest.MonkeyPatch) -> Co
     )
     monkeypatch.setenv("GWTUI_TOKEN", place.token)
     arguments = Namespace(profile="walk", base_url=None, dialect=None, read_only=mode == "flag")
-    return open_target(arguments, paths, may_ask=False)[1]
+    return open_target(arguments, paths, may_ask=False)
 
 
 @pytest.mark.parametrize(

@@ -248,7 +248,7 @@ class ManyChanges:
             self._told += 1
             number = f"{self._told} of {len(results)}"
             why = f": {result.why}" if result.why else ""
-            narrate(f"{number}: {_WORDS[result.status]}: {result.part.plan.title}{why}")
+            narrate(f"{number}: {result.status}: {result.part.plan.title}{why}")
             if self._json:
                 print_ndjson([_result(result)])
 
@@ -268,9 +268,6 @@ class ManyChanges:
         if run.complete and all(one.already for one in self._bulk.left_out):
             return exits.OK
         return exits.INCOMPLETE if run.carried_out else exits.FAILED
-
-
-_WORDS = {"applied": "done", "refused": "refused", "unknown": "unknown", "not sent": "not sent"}
 
 
 def _result(result: RowResult) -> dict[str, Any]:

@@ -14,11 +14,11 @@ from gwtui.cli.command import Argument
 from gwtui.cli.exits import CommandError
 from gwtui.cli.lists.command import list_command, read_scope, run_list
 from gwtui.cli.lists.lookup import CommandReadings
-from gwtui.cli.output import narrate, print_csv, print_json, print_ndjson, print_table
+from gwtui.cli.output import narrate
 from gwtui.cli.resources import RESOURCES
+from gwtui.cli.rows import print_rows
 from gwtui.cli.running import reading_hub, run_async
 from gwtui.cli.target import resolve_connection
-from gwtui.crud import cells
 from gwtui.crud.resource import Scope
 from gwtui.domain import activity
 from gwtui.domain.activity import DayRange, days_between
@@ -42,10 +42,14 @@ from gwtui.watch.feeds.activity import (
 )
 
 _RESOURCE = RESOURCES["activity"]
-_WITH_ID = frozenset({"workspace", "key", "user"})
-"""Parts whose name is not what identifies them."""
+_IDS: Mapping[Part, tuple[str]] = {
+    "workspace": ("workspace_id",),
+    "key": ("key_id",),
+    "user": ("user_id",),
+}
+"""What identifies a part whose name does not."""
 _FIGURES = ("spend", "byok", "requests", "prompt", "completion", "reasoning", "cached")
-_ROWS_ONLY = ("filter", "sort", "columns")
+_ROWS_ONLY = ("filter", "sort")
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -73,7 +77,9 @@ def _run(arguments: argparse.Namespace) -> int:
             groups = _in_order(grouped(_on(uses, days), rows, by), by)
             if arguments.output == "table":
                 narrate(f"{days} UTC: {len(groups)} sums of {len(rows)} rows")
-            _print(groups, uses, by, arguments.output)
+            known = [name for part in by for name in (part, *_IDS.get(part, ()))]
+            sums = [_sums(group, uses, by) for group in groups]
+            print_rows(sums, arguments, (*known, *_FIGURES), usual=(*by, *_FIGURES))
             return readings.exit_code
 
     return run_async(work)
@@ -151,48 +157,15 @@ def _in_order(groups: Sequence[ActivityGroup], by: Sequence[Part]) -> list[Activ
     return sorted(groups, key=order)
 
 
-def _print(groups: Sequence[ActivityGroup], uses: UsageRows, by: Sequence[Part], form: str) -> None:
-    """Raises OutputLostError."""
-    if form == "table":
-        figures = [[_shown(group, name) for name in _FIGURES] for group in groups]
-        names = [[uses.name(part, of) for part, of in _pairs(group, by)] for group in groups]
-        lines = [[*by, *_FIGURES], *([*a, *b] for a, b in zip(names, figures, strict=True))]
-        print_table(lines, [False] * len(by) + [True] * len(_FIGURES))
-        return
-    objects = [_object(group, uses, by) for group in groups]
-    if form == "csv":
-        titles = [*_titles(by), *_FIGURES]
-        print_csv(titles, [[one[title] for title in titles] for one in objects])
-    else:
-        (print_json if form == "json" else print_ndjson)(objects)
-
-
-def _pairs(group: ActivityGroup, by: Sequence[Part]) -> list[tuple[Part, str]]:
-    return list(zip(by, group.parts, strict=True))
-
-
-def _titles(by: Sequence[Part]) -> list[str]:
-    titles: list[str] = []
-    for part in by:
-        titles += (part, f"{part}_id") if part in _WITH_ID else (part,)
-    return titles
-
-
-def _object(group: ActivityGroup, uses: UsageRows, by: Sequence[Part]) -> dict[str, Any]:
-    """A sum for another program; null is unknown."""
+def _sums(group: ActivityGroup, uses: UsageRows, by: Sequence[Part]) -> dict[str, Any]:
+    """A sum for another program; None is unknown."""
     found: dict[str, Any] = {}
-    for part, identity in _pairs(group, by):
+    for part, identity in zip(by, group.parts, strict=True):
         known = bool(identity) and identity != OTHERS
         found[part] = uses.name(part, identity) if identity else None
-        if part in _WITH_ID:
-            found[f"{part}_id"] = identity if known else None
+        for name in _IDS.get(part, ()):
+            found[name] = identity if known else None
     return {**found, **{name: getattr(group.summary, name) for name in _FIGURES}}
-
-
-def _shown(group: ActivityGroup, name: str) -> str:
-    value = getattr(group.summary, name)
-    cell = cells.usd(value) if name in {"spend", "byok"} else cells.count(value)
-    return cell.text
 
 
 _LIST = list_command(_RESOURCE)

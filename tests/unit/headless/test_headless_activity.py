@@ -55,6 +55,7 @@ def test_sums_agree_with_the_rows_whatever_they_are_grouped_by(gwtui: Gwtui) -> 
     assert code == exits.OK
     assert f"{day} UTC: " in err
     assert out.splitlines()[0].split()[:2] == ["key", "spend"]
+    assert " $" in out.splitlines()[1]
 
 
 @pytest.mark.parametrize(
