@@ -73,6 +73,20 @@ def test_the_help_page_lists_every_action_and_column(resource: str) -> None:
         assert f"  {column.id}" in page
 
 
+def test_the_help_page_begins_with_the_ten_actions_that_matter_most() -> None:
+    actions = offered(("keys", LIST, APP))
+
+    def first(held: str) -> list[str]:
+        lines = help_lines(actions, RESOURCES["keys"], 100, lambda one: one.id == held or None)
+        return [line.plain for line in lines[:12]]
+
+    title, *ten, blank = first("")
+    assert (title, blank) == ("Most used here", "")
+    assert [line.split()[0] for line in ten[:4]] == ["n", "e", "x", "D,"]
+    assert "New key" in ten[0]
+    assert not any("New key" in line for line in first("keys.create"))
+
+
 def test_a_search_of_the_help_page_keeps_entries_with_every_word_and_their_titles() -> None:
     def found(sought: str) -> list[str]:
         actions = offered(("keys", LIST, APP))
@@ -90,14 +104,14 @@ async def test_the_help_page_opens_and_closes_with_its_key(tmp_path: Path) -> No
         await pilot.press("question_mark")
         await pilot.pause()
         assert "Help · Keys" in shown(app)
-        assert "Filter: Narrow" in shown(app)
+        assert "Most used here" in shown(app)
         await pilot.press("slash", *"copy", "space", *"id", "enter")
         await pilot.pause()
         assert "Copy: Copy id, name, cell" in shown(app)
-        assert "Filter: Narrow" not in shown(app)
+        assert "Most used here" not in shown(app)
         await pilot.press("slash", "escape")
         await pilot.pause()
-        assert "Filter: Narrow" in shown(app), "out of the search first"
+        assert "Most used here" in shown(app), "out of the search first"
         await pilot.press("question_mark")
         await pilot.pause()
         assert app.screen is listing(app)

@@ -25,6 +25,8 @@ from gwtui.ui.widgets.prompt import QuietInput
 Page = Callable[[int, str], Sequence[Content]]
 """The page for a width in cells, narrowed to what has these words."""
 _KEYS = 20
+_MOST_USED, _FEW = "Most used here", 10
+"""What stands first, and how many actions do."""
 _TABLE_KEYS = (
     ("↑ ↓, j k", "move by a row"),
     ("PgUp PgDn", "move by a page"),
@@ -100,15 +102,15 @@ def help_lines(
     hold_reason: Callable[[Action], object],
     search_text: str = "",
 ) -> list[Content]:
-    """Every action by scope, then the keys of lists, the filter's language and the columns.
+    """The most used actions, each action by scope, keys of lists, the filter's language, columns.
 
     ``hold_reason`` gives why an action is not possible while read-only, else None. Only entries
-    with each word of ``search_text`` are given.
+    with each word of ``search_text`` are given, each once.
     """
     words, lines, titled = search_text.casefold().split(), list[Content](), ""
     for title, name, meaning, also in _entries(actions, spec, hold_reason):
         text = f"{title} {name.plain} {meaning.plain} {also}".casefold()
-        if not all(word in text for word in words):
+        if not all(word in text for word in words) or (words and title == _MOST_USED):
             continue
         if title != titled:
             lines += [Content("")] if lines else []
@@ -129,6 +131,9 @@ def _entries(
 ) -> Iterator[tuple[str, Content, Content, str]]:
     """What each entry is about, its name, what it means, and what else it is called."""
     places = [action for action in actions if tab_of(action) is not None]
+    possible = [one for one in actions if one not in places and hold_reason(one) is None]
+    for action in sorted(possible, key=lambda one: not one.footer)[:_FEW]:
+        yield _MOST_USED, toned(asked_by(action), bold=True), toned(action.title), ""
     for title, scope in _groups(actions, spec):
         for action in actions:
             if action.scope == scope and action not in places:
