@@ -27,7 +27,6 @@ READING = Cell("reading…", "muted")
 """Not known yet: it is read after the rows."""
 
 _ONE_LINE = 120
-_LONG_MOMENT = ("2026-11-21 00:00 UTC", "23 months ago")
 _PERCENT = Decimal(100)
 _CENT = Decimal("0.01")
 _FULL, _EMPTY = "█", "░"
@@ -106,9 +105,9 @@ def moment_row(
 ) -> DetailRow:
     """A moment in full, with the distance from now beside it."""
     if moment is None:
-        return DetailRow(label, missing, room=_LONG_MOMENT)
+        return DetailRow(label, missing)
     distance = times.relative(moment, now)
-    return DetailRow(label, Cell(times.utc(moment)), distance, room=_LONG_MOMENT)
+    return DetailRow(label, Cell(times.utc(moment)), distance)
 
 
 def hint(text: str) -> DetailRow:

@@ -94,29 +94,21 @@ class Column(Generic[T]):
 class DetailRow:
     """A labelled figure of the detail pane; ``note`` explains a unit, a rule or a gap.
 
-    A ``hint`` tells which key does what: it is of use in the dashboard only. ``room`` is a long
-    value and a long note for this place: in the pane the row takes as many lines as they would, so
-    that what stands beneath keeps its place from item to item.
+    A ``hint`` tells which key does what: it is of use in the dashboard only.
     """
 
     label: str
     value: Cell
     note: str = ""
     hint: bool = False
-    room: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True)
 class DetailTable:
-    """A small table inside the detail pane, such as percentiles by workload.
-
-    Where there is room, figures have ``least`` cells, so that they keep their place from item to
-    item.
-    """
+    """A small table inside the detail pane, such as percentiles by workload."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    least: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,10 @@ would run as a formula.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
 from gwtui.domain.safe_text import safe_text
@@ -54,39 +55,46 @@ def plain_json(value: Any) -> Any:
     return value
 
 
-def exact_json(value: Any, *, indent: int = 0) -> str:
+def exact_json(value: Any, *, indent: int = 0, ascii_only: bool = True) -> str:
     """``value`` as JSON, on one line unless ``indent`` is given.
 
-    A Decimal keeps every digit; whatever could disturb a terminal is an escape. Raises ValueError
-    for a number that JSON does not have, TypeError for what is no JSON at all.
+    A Decimal keeps every digit; whatever could disturb a terminal is an escape, while it is
+    ``ascii_only``. Raises ValueError for a number that JSON does not have, TypeError for what is
+    no JSON at all.
     """
-    return "".join(_pieces(value, "\n" if indent else "", " " * indent))
+    dumps = partial(json.dumps, allow_nan=False, ensure_ascii=ascii_only)
+    return "".join(_pieces(value, "\n" if indent else "", " " * indent, dumps))
 
 
-def _pieces(value: Any, line: str, step: str) -> Iterator[str]:
+def _pieces(value: Any, line: str, step: str, dumps: Callable[[Any], str]) -> Iterator[str]:
     if isinstance(value, Mapping):
         colon = ": " if step else ":"
-        heads = [json.dumps(str(name)) + colon for name in value]
-        yield from _group("{", heads, list(value.values()), "}", line, step)
+        heads = [dumps(str(name)) + colon for name in value]
+        yield from _group("{}", heads, list(value.values()), line, step, dumps)
     elif isinstance(value, list | tuple):
-        yield from _group("[", [""] * len(value), list(value), "]", line, step)
+        yield from _group("[]", [""] * len(value), list(value), line, step, dumps)
     elif isinstance(value, Decimal):
         if not value.is_finite():
             raise ValueError("JSON has no such number")
         yield str(value)
     else:
-        yield json.dumps(value, allow_nan=False)
+        yield dumps(value)
 
 
 def _group(
-    opening: str, heads: list[str], values: list[Any], closing: str, line: str, step: str
+    brackets: str,
+    heads: list[str],
+    values: list[Any],
+    line: str,
+    step: str,
+    dumps: Callable[[Any], str],
 ) -> Iterator[str]:
-    yield opening
+    yield brackets[0]
     inner = line + step if line else ""
     for number, (head, value) in enumerate(zip(heads, values, strict=True)):
         yield f"{',' if number else ''}{inner}{head}"
-        yield from _pieces(value, inner, step)
-    yield f"{line if values else ''}{closing}"
+        yield from _pieces(value, inner, step, dumps)
+    yield f"{line if values else ''}{brackets[1]}"
 
 
 def write_csv(file: TextIO, titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

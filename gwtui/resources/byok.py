@@ -322,7 +322,7 @@ def _routing_rows(row: ByokRow, _now: datetime) -> Sequence[DetailRow]:
     state = state_cell(row)
     return [
         DetailRow("state", state, _WHY_STATE.get(state.text, "")),
-        DetailRow("order", Cell(order_sentence(row)), room=("tried 1 of 2 for a provider", "")),
+        DetailRow("order", Cell(order_sentence(row))),
         *FIELDS.rows(row.credential, ("is_fallback", "is_byok_only", "is_required")),
     ]
 

@@ -79,19 +79,6 @@ def hanging(head: Content, note: Content, width: int) -> Content:
     return Content.assemble(opening, Content("\n" + " " * indent).join(lines))
 
 
-def shared_widths(lengths: Sequence[int], room: int, most: int) -> list[int]:
-    """Cells for texts of these lengths that share ``room``, each ``most`` at most.
-
-    Short ones have what they need, the others the same of what is left, and the first of them the
-    cells that cannot be divided.
-    """
-    found = [0] * len(lengths)
-    for count, at in enumerate(sorted(range(len(lengths)), key=lambda at: (lengths[at], -at))):
-        found[at] = max(0, min(lengths[at], most, room // (len(lengths) - count)))
-        room -= found[at]
-    return found
-
-
 def choice_line(title: str, labels: Sequence[str], chosen: str, tail: Content) -> Content:
     """What can be chosen, the present choice in brackets, with ``tail`` behind it."""
     shown = Content("  ").join(

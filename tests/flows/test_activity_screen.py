@@ -105,7 +105,7 @@ async def test_keys_are_ranked_and_what_they_leave_is_said(tmp_path: Path) -> No
     async with site() as place, dashboard(place, tmp_path, start="activity") as (app, pilot):
         await until(pilot, lambda: ranked(app), "the ranking")
         await pilot.press("b", "b", "b")
-        await until(pilot, lambda: screen_of(app)._keys is not None, "the keys")
+        await until(pilot, lambda: screen_of(app)._parts is not None, "the keys")
         await until(pilot, lambda: ranked(app), "the ranking of keys")
         whole = summarize(await rows_of(place))
         keys = ranked(app)
@@ -127,7 +127,7 @@ async def test_who_spent_most_yesterday_takes_three_keys(tmp_path: Path) -> None
         terminal = Terminal(app)
         terminal.write(keys)
         await at_rest(app)
-        await until(pilot, lambda: screen_of(app)._keys is not None, "the keys")
+        await until(pilot, lambda: screen_of(app)._parts is not None, "the keys")
         days = completed_days(place.clock.now())
         yesterday = days[-1].isoformat()
         assert f"only {yesterday} UTC" in line(screen_of(app), "status")
@@ -140,7 +140,7 @@ async def test_who_spent_most_yesterday_takes_three_keys(tmp_path: Path) -> None
         assert first.summary.spend == theirs.spend == max(one.summary.spend or 0 for one in lines)
 
         terminal.write("b")
-        await until(pilot, lambda: screen_of(app)._users is not None, "the people")
+        await until(pilot, lambda: screen_of(app)._parts is not None, "the people")
         assert "[user]" in text_of(app, "grouping")
         terminal.write("@7d\r")
         week = f"only {days[-7]} to {days[-1]} UTC"
@@ -163,9 +163,9 @@ async def test_keys_that_are_not_read_one_by_one_are_counted(
     async with site() as place, dashboard(place, tmp_path, start="activity") as (app, pilot):
         await until(pilot, lambda: ranked(app), "the ranking")
         await pilot.press("b", "b", "b")
-        await until(pilot, lambda: screen_of(app)._keys is not None, "the keys")
+        await until(pilot, lambda: screen_of(app)._parts is not None, "the keys")
         await until(pilot, lambda: "the 3 busiest of" in line(screen_of(app), "status"), "the cap")
-        left = screen_of(app)._keys.left_out  # type: ignore[union-attr]
+        left = screen_of(app)._parts.left_out  # type: ignore[union-attr]
         assert f"busiest of {left + 3} keys: w narrows" in line(screen_of(app), "status")
         assert any(f"and {left} that were not read" in one.name for one in ranked(app))
 

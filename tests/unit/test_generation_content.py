@@ -97,9 +97,8 @@ def test_long_texts_are_folded_and_bounded() -> None:
     shown = lines({"input": {"prompt": "word " * 100_000}, "output": {"completion": "later"}})
     assert max(map(len, shown)) <= WIDTH
     assert sum(map(len, shown)) < MOST * 2
-    assert "(300,000 more characters are not shown)" in "\n".join(shown)
-    assert "later" not in shown, "what comes after the bound is counted, not shown"
-    assert "  (5 more characters are not shown)" in shown
+    assert shown[-1] == "  (200,000 characters are shown)"
+    assert "later" not in shown
 
 
 @pytest.mark.parametrize("place", ["prompt", "content", "role", "part", "output", "error", "rest"])

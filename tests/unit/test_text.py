@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gwtui.ui.text import fit, is_id, shared_widths, shortened
+from gwtui.ui.text import fit, is_id, shortened
 
 UUID = "d4df0f3c-0c34-482a-82ce-094758731cca"
 
@@ -39,21 +39,3 @@ def test_what_is_read_as_words_loses_its_end(text: str) -> None:
 def test_no_width_is_too_small(width: int) -> None:
     assert len(shortened(UUID, width)) == width
     assert len(fit(UUID, width)) == width
-
-
-@pytest.mark.parametrize(
-    ("lengths", "room", "cells"),
-    [
-        ([17, 19, 12, 21], 38, [9, 10, 9, 10]),
-        ([5, 19, 3, 21], 38, [5, 15, 3, 15]),
-        ([5, 9], 38, [5, 9]),
-        ([40, 50], 100, [32, 32]),
-        ([9, 9, 9], 2, [0, 1, 1]),
-        ([], 3, []),
-    ],
-)
-def test_texts_share_a_line(lengths: list[int], room: int, cells: list[int]) -> None:
-    found = shared_widths(lengths, room, 32)
-    assert sorted(found) == sorted(cells)
-    assert sum(found) <= room
-    assert all(have <= need for have, need in zip(found, lengths, strict=True))

@@ -104,25 +104,3 @@ def test_no_line_is_wider_than_the_pane_and_no_letter_is_lost(
         sorted("".join(lines[3:]).replace(" ", "")),
     )
     assert not [sign for sign in set(given_) if given_.count(sign) > shown.count(sign)]
-
-
-@pytest.mark.parametrize("width", range(20, 60))
-def test_a_row_with_room_takes_the_lines_of_the_longest(width: int) -> None:
-    room = ("expiring soon", "last used 12 months ago")
-    rows = [
-        DetailRow("state", Cell(value), note, room=room)
-        for value, note in (("active", "last used 1 min ago"), ("disabled", ""), room)
-    ]
-    folded = [[line.rstrip() for line in lines_of(row, width)] for row in rows]
-    assert len({len(lines) for lines in folded}) == 1
-    beside = ["last" in lines[3] for lines in folded]
-    assert beside[0] == beside[2], "a note is not behind one value and beneath another"
-
-
-def test_figures_of_a_table_stand_still_where_there_is_room() -> None:
-    def figures(text: str, width: int) -> str:
-        return lines_of(DetailTable(("USD", "usage"), ((Cell("today"), Cell(text)),), 9), width)[4]
-
-    assert figures("$1.00", 30) == f"today  {'$1.00':>9}"
-    assert figures("$1,234.50", 30) == "today  $1,234.50"
-    assert figures("$123,456.78", 30) == "today  $123,456.78"

@@ -37,12 +37,6 @@ if TYPE_CHECKING:
 _NO_LIMIT = Cell("no limit", "muted")
 _BAR = 16
 """Cells of the bar: the percentage goes beside it in a pane of 38."""
-_FIGURE = len("$1,234.56")
-_LONG_STATE = ("expiring soon", "last used 12 months ago")
-_LONG_DEFAULT = ("a guardrail's name", "binds the workspace")
-_LONG_SHARE = ("█" * _BAR + " >99.9%", "")
-_LONG_LEFT = ("-$1,234.56", "overdrawn")
-_LONG_RESET = ("monthly, in 23 hours", "2026-11-21 00:00 UTC")
 NEVER = Cell("never", "muted")
 
 
@@ -155,14 +149,14 @@ def _default_row(binding: KeyBinding | None) -> DetailRow:
             value, note = cells.text(_display_name(default)), "binds the workspace"
         else:
             value, note = Cell("not made yet", "muted"), "restricts nothing"
-    return DetailRow("default", value, note, room=_LONG_DEFAULT)
+    return DetailRow("default", value, note)
 
 
 def _identity_rows(row: KeyRow, now: datetime) -> Sequence[DetailRow]:
     key = row.key
     return [
         DetailRow("name", cells.text(key.name)),
-        DetailRow("state", state_cell(row, now), state_of(row, now).why, room=_LONG_STATE),
+        DetailRow("state", state_cell(row, now), state_of(row, now).why),
         DetailRow("workspace", cells.text(row.workspace_name)),
         DetailRow("workspace id", cells.text(key.workspace_id)),
         DetailRow("label", cells.text(key.label), "masked form of the key"),
@@ -179,8 +173,8 @@ def _limit_rows(row: KeyRow, now: datetime) -> Sequence[DetailRow]:
     overdrawn = "overdrawn" if left is not None and left < 0 else ""
     return [
         DetailRow("limit", limit_cell(row)),
-        DetailRow("used", _drawn_share(row), room=_LONG_SHARE),
-        DetailRow("left", cells.usd(left, left_tone(row)), overdrawn, room=_LONG_LEFT),
+        DetailRow("used", _drawn_share(row)),
+        DetailRow("left", cells.usd(left, left_tone(row)), overdrawn),
         DetailRow("BYOK counts", cells.yes_no(key.include_byok_in_limit), "against the limit"),
         _reset_row(row, now),
     ]
@@ -200,7 +194,7 @@ def _reset_row(row: KeyRow, now: datetime) -> DetailRow:
     if moment is not None:
         cell = Cell(f"{cell.text}, {times.relative(moment, now)}")
         note = times.utc(moment)
-    return DetailRow("reset", cell, note, room=_LONG_RESET)
+    return DetailRow("reset", cell, note)
 
 
 def _usage_table(row: KeyRow, _now: datetime) -> Sequence[DetailTable]:
@@ -217,7 +211,6 @@ def _usage_table(row: KeyRow, _now: datetime) -> Sequence[DetailTable]:
                     ("all time", key.usage, key.byok_usage),
                 )
             ),
-            least=_FIGURE,
         )
     ]
 

@@ -7,11 +7,10 @@ ranking, each place of which has a colour of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.cells import cell_len
 from textual import on
@@ -31,6 +30,7 @@ from gwtui.resources.activity import (
     COLUMNS,
     MEASURE_LABELS,
     RankedGroup,
+    UsageRows,
     account_usage,
     key_usage,
     measure_text,
@@ -41,12 +41,12 @@ from gwtui.resources.activity import (
 from gwtui.ui.commands import key_of
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.text import cell_content, choice_line, fit, shared_widths, toned
+from gwtui.ui.text import cell_content, choice_line, fit, toned
 from gwtui.ui.widgets.bars import PICKED, REST, SERIES, Bar, Chart
 from gwtui.ui.widgets.lines import DrawingView, OneLine
 from gwtui.ui.widgets.prompt import Prompt
 from gwtui.ui.widgets.table import Opened, ResourceTable
-from gwtui.watch.feed import FeedState
+from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.activity import (
     Activity,
     PartedActivity,
@@ -72,6 +72,23 @@ _LONGEST, _SHORTEST = 32, 6
 """Cells of a name, at most and where there is little room."""
 _SIGN = cell_len(f"{_APART}█ ")
 """Cells before a name."""
+
+
+class _Parted(NamedTuple):
+    """A grouping whose parts are read one by one."""
+
+    feed: Callable[[FeedHub, Scope], Feed[PartedActivity]]
+    usage: Callable[[PartedActivity, Activity], UsageRows]
+    noun: str
+    plural: str
+    which: str
+    """Which of them are read where there are too many."""
+
+
+_PARTED: Mapping[str, _Parted] = {
+    "key": _Parted(key_activity_feed, key_usage, "key", "keys", "busiest"),
+    "user": _Parted(every_user_activity_feed, user_usage, "person", "people", "first"),
+}
 
 
 class ActivityScreen(GatewayScreen):
@@ -102,10 +119,9 @@ class ActivityScreen(GatewayScreen):
         self._opener = opener
         self._found: Activity | None = None
         self._ranking: Sequence[RankedGroup] = ()
-        self._keys: PartedActivity | None = None
-        self._users: PartedActivity | None = None
+        self._parts: PartedActivity | None = None
+        """What single keys or people did, while these are ranked."""
         self._parts_failed = False
-        """Whether what single keys or people did could not be read."""
         self._days: tuple[date, ...] = ()
         self._chosen: DayRange | None = None
         """The days that are summed up; None for all of them."""
@@ -142,10 +158,9 @@ class ActivityScreen(GatewayScreen):
             return [(user_activity_feed(hub, Scope(parent=self._of)), self._show)]
         scope = Scope(self.gwtui.scope.workspace, self._of)
         uses: list[FeedUse] = [(activity_feed(hub, scope), self._show)]
-        if self._grouping == "key":
-            uses.append((key_activity_feed(hub, scope), self._show_keys))
-        elif self._grouping == "user":
-            uses.append((every_user_activity_feed(hub, scope), self._show_users))
+        parted = _PARTED.get(self._grouping)
+        if parted is not None:
+            uses.append((parted.feed(hub, scope), self._show_parts))
         return uses
 
     def on_mount(self) -> None:
@@ -173,13 +188,21 @@ class ActivityScreen(GatewayScreen):
             lost = len(self._found.rows) - len(self._every)
             if lost:
                 parts.append(toned(f"{lost} rows of other or unreadable days left out", "warn"))
-        if self._grouping == "key":
-            first, last = left_out_notes(self._keys, "key", failed=self._parts_failed)
-        elif self._grouping == "user":
-            first, last = left_out_notes(self._users, "user", failed=self._parts_failed)
-        else:
-            return parts
-        return [*first, *parts, *last]
+        return [*self._left_out(), *parts]
+
+    def _left_out(self) -> Iterator[Content]:
+        """How far single keys or people are read, and how many were left out."""
+        parted, parts = _PARTED.get(self._grouping), self._parts
+        if parted is None:
+            return
+        if parts is None and self._parts_failed:
+            yield toned(f"{parted.plural} unreadable", "warn")
+        elif parts is None:
+            yield toned(f"reading {parted.noun} by {parted.noun}…", "muted")
+        elif parts.left_out:
+            count = len(parts.rows)
+            note = f"the {count:,} {parted.which} of {count + parts.left_out:,} {parted.plural}"
+            yield toned(f"{note}: {key_of('app.workspace')} narrows to a workspace", "warn")
 
     def crumbs(self) -> Sequence[str]:
         """The key beneath the keys, the person beneath the people."""
@@ -232,7 +255,7 @@ class ActivityScreen(GatewayScreen):
 
     def _rank_by(self, grouping: Grouping) -> None:
         self._grouping = grouping
-        self._parts_failed = False
+        self._parts, self._parts_failed = None, False
         self._to_top = True
         self.refeed()
         self._show_ranking()
@@ -298,12 +321,8 @@ class ActivityScreen(GatewayScreen):
         self._narrow()
         self._show_ranking()
 
-    def _show_keys(self, state: FeedState[PartedActivity]) -> None:
-        self._keys, self._parts_failed = state.value, state.error is not None
-        self._show_ranking()
-
-    def _show_users(self, state: FeedState[PartedActivity]) -> None:
-        self._users, self._parts_failed = state.value, state.error is not None
+    def _show_parts(self, state: FeedState[PartedActivity]) -> None:
+        self._parts, self._parts_failed = state.value, state.error is not None
         self._show_ranking()
 
     def _rank_by_measure(self) -> None:
@@ -338,33 +357,35 @@ class ActivityScreen(GatewayScreen):
         self._show_ranking()
 
     def _offered(self) -> list[Grouping]:
-        return [one for one in GROUPINGS if self._of is None or one not in {"key", "user"}]
+        return [one for one in GROUPINGS if self._of is None or one not in _PARTED]
 
     def _ranked(self, found: Activity) -> Sequence[RankedGroup]:
-        if self._grouping == "key":
-            uses = None if self._keys is None else key_usage(self._keys, found)
-        elif self._grouping == "user":
-            uses = None if self._users is None else user_usage(self._users, found)
-        else:
+        parted = _PARTED.get(self._grouping)
+        if parted is None:
             uses = account_usage(found)
-        return () if uses is None else ranked(uses, self._rows, (self._grouping,), self._measure)
+        elif self._parts is None:
+            return ()
+        else:
+            uses = parted.usage(self._parts, found)
+        return ranked(uses, self._rows, (self._grouping,), self._measure)
 
     def _draw(self) -> None:
         """Each day's bar: the selected line of the ranking below, then those that lead it."""
-        measure = self._measure
-        stack = stack_bars(self._table.selected, self._ranking)
-        wholes = activity.by_day(self._every, self._days, measure)
-        bars = stack.bars(wholes, self._days, measure)
-        chosen = self._chosen
-        ends = None
-        if chosen is not None:
-            ends = self._days.index(chosen.first), self._days.index(chosen.last)
-        days = chosen or (DayRange(self._days[0], self._days[-1]) if self._days else None)
-        chart = Chart(bars, lambda amount: measure_text(measure, amount), ends, stack.looks)
+        measure, days, chosen = self._measure, self._days, self._chosen
+        stack = stacked(self._table.selected, self._ranking)
+        looks = tuple(look for _, look in stack)
+        parts = [activity.by_day(one.rows, days, measure) for one, _ in stack]
+        wholes = activity.by_day(self._every, days, measure)
+        bars = [
+            Bar(f"{day:%m-%d}", whole, tuple(part[at] or Decimal(0) for part in parts))
+            for at, (day, whole) in enumerate(zip(days, wholes, strict=True))
+        ]
+        ends = (days.index(chosen.first), days.index(chosen.last)) if chosen else None
+        chart = Chart(bars, lambda amount: measure_text(measure, amount), ends, looks)
         self.query_one(DrawingView).draw(chart)
-        span = "" if days is None else f"{days} UTC"
-        width = self.app.size.width - _MARGINS
-        legend = stack.legend(span, width)
+        shown = chosen or (DayRange(days[0], days[-1]) if days else None)
+        span = "" if shown is None else f"{shown} UTC"
+        legend = legend_line(stack, span, self.app.size.width - _MARGINS)
         self.query_one("#activity-legend", OneLine).show(legend)
 
     @on(ResourceTable.Highlighted)
@@ -391,73 +412,35 @@ def totals_line(rows: Sequence[ActivityRow], width: int) -> Content:
     return line
 
 
-def left_out_notes(
-    read: PartedActivity | None, part: str, *, failed: bool
-) -> tuple[list[Content], list[Content]]:
-    """What was left out of single keys or users, and how far the others are read."""
-    noun, plural = ("key", "keys") if part == "key" else ("person", "people")
-    if read is None:
-        note = f"{plural} unreadable" if failed else f"reading {noun} by {noun}…"
-        return [], [toned(note, "warn" if failed else "muted")]
-    if not read.left_out:
-        return [], []
-    count = len(read.rows)
-    which = "busiest" if part == "key" else "first"
-    note = f"the {count:,} {which} of {count + read.left_out:,} {plural}"
-    return [toned(f"{note}: {key_of('app.workspace')} narrows to a workspace", "warn")], []
-
-
-@dataclass(frozen=True, slots=True)
-class StackedBars:
-    """Lines of the ranking that are told apart, from below, each with its style."""
-
-    lines: tuple[tuple[RankedGroup, str], ...]
-
-    @property
-    def looks(self) -> tuple[str, ...]:
-        """Their styles, from below."""
-        return tuple(look for _, look in self.lines)
-
-    def bars(
-        self, wholes: Sequence[Decimal | None], days: Sequence[date], measure: Measure
-    ) -> list[Bar]:
-        """A bar for each day; ``wholes`` is what everything came to on it, None for unknown."""
-        parts = [activity.by_day(one.rows, days, measure) for one, _ in self.lines]
-        return [
-            Bar(f"{day:%m-%d}", whole, tuple(part[at] or Decimal(0) for part in parts))
-            for at, (day, whole) in enumerate(zip(days, wholes, strict=True))
-        ]
-
-    def legend(self, span: str, width: int) -> Content:
-        """The days, and whose parts are told apart, in ``width`` cells.
-
-        What stands before a slash in a name is left out, the longest are cut, down to a few
-        letters; what finds no room even so is left out at the end.
-        """
-        line = toned(span, "plain")
-        if not self.lines:
-            return line
-        names, looks = [cells.text(one.name).text for one, _ in self.lines], self.looks
-        rest = Content.assemble(_APART, _legend_part(_OTHERS, REST))
-        room = width - line.cell_length - rest.cell_length
-        names = [name.rpartition("/")[2] for name in names][: room // (_SHORTEST + _SIGN)]
-        widths = shared_widths(
-            [cell_len(name) for name in names], room - _SIGN * len(names), _LONGEST
-        )
-        for name, cut, look in zip(names, widths, looks, strict=False):
-            line = Content.assemble(line, _APART, _legend_part(fit(name, cut), look))
-        return Content.assemble(line, rest)
-
-
-def stack_bars(selected: RankedGroup | None, ranking: Sequence[RankedGroup]) -> StackedBars:
-    """The selected line first, then the leading ones in the order of the ranking."""
+def stacked(
+    selected: RankedGroup | None, ranking: Sequence[RankedGroup]
+) -> Sequence[tuple[RankedGroup, str]]:
+    """Lines to tell apart, from below, with their styles: the selected one, then the leading."""
     one = selected if selected is not None and selected.rows else None
     leading = [
         (other, look)
         for other, look in zip(ranking, SERIES, strict=False)
         if other.rows and (one is None or other.identity != one.identity)
     ]
-    return StackedBars(tuple(leading if one is None else [(one, PICKED), *leading]))
+    return leading if one is None else [(one, PICKED), *leading]
+
+
+def legend_line(stack: Sequence[tuple[RankedGroup, str]], span: str, width: int) -> Content:
+    """The days, and whose parts are told apart, as far as there is room for some of their letters.
+
+    What stands before a slash in a name is left out.
+    """
+    line = toned(span, "plain")
+    if not stack:
+        return line
+    rest = Content.assemble(_APART, _legend_part(_OTHERS, REST))
+    room = width - line.cell_length - rest.cell_length
+    stack = stack[: room // (_SHORTEST + _SIGN)]
+    for one, look in stack:
+        name = cells.text(one.name).text.rpartition("/")[2]
+        name = fit(name, min(_LONGEST, room // len(stack) - _SIGN)).rstrip()
+        line = Content.assemble(line, _APART, _legend_part(name, look))
+    return Content.assemble(line, rest)
 
 
 def _legend_part(name: str, style: str) -> Content:

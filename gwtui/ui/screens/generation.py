@@ -144,7 +144,7 @@ _Piece = tuple[Literal["title", "role", "note", "text", "rest"], Any]
 def content_lines(content: GenerationContent, width: int) -> list[Content]:
     """Input message by message, then reasoning, answer and error: never markup, never links.
 
-    Of all texts together ``MOST`` characters are shown, and how many more there are.
+    Of all texts together ``MOST`` characters are shown.
     """
     room = max(20, width) - len(_INDENT)
     lines: list[Content] = []
@@ -162,22 +162,17 @@ def content_lines(content: GenerationContent, width: int) -> list[Content]:
             text = json.dumps(value, ensure_ascii=False, default=str)
             lines += _folded(safe_text(text, _REST), room, "muted")
         else:
-            text = str(value)
-            shown = safe_text(text, left, newlines=True) if left else ""
-            for paragraph in shown.split("\n") if shown else ():
+            for paragraph in safe_text(str(value), left, newlines=True).split("\n"):
                 lines += _folded(paragraph, room, "plain")
-            if len(text) > left:
-                more = f"({len(text) - left:,} more characters are not shown)"
-                lines.append(toned(_INDENT + more, "muted"))
-            left = max(0, left - len(text))
+            left -= len(str(value))
+            if left <= 0:
+                return [*lines, toned(f"{_INDENT}({MOST:,} characters are shown)", "muted")]
     return lines
 
 
 def _folded(paragraph: str, room: int, tone: Tone) -> list[Content]:
     text = toned(paragraph, tone)
-    # To wrap takes ten times as long.
-    fits = len(paragraph) <= room and paragraph.isascii()
-    folded = [text] if fits else text.wrap(room) or [text]
+    folded = text.wrap(room) or [text]
     return [Content.assemble(_INDENT, line) for line in folded]
 
 

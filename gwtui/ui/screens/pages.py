@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import datetime
-from decimal import Decimal
 from typing import Any, ClassVar
 
 from textual import work
@@ -16,10 +14,10 @@ from textual.widgets import Static
 
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.action import COPY
-from gwtui.crud.resource import Section
+from gwtui.crud.resource import Section, Tone
 from gwtui.crud.schema_drift import all_gaps, all_unknown_fields
 from gwtui.domain.safe_text import safe_text
-from gwtui.domain.serialize import MASK, looks_secret
+from gwtui.domain.serialize import exact_json, masked
 from gwtui.resources.frame_actions import FIGURES
 from gwtui.ui.input_queue import OPENING
 from gwtui.ui.screens.base import GatewayScreen
@@ -35,7 +33,8 @@ _MARGINS = 3
 """Padding on both sides and the scrollbar, whose place is always kept free."""
 _WIDEST = 100
 _INDENT = "  "
-_TEXT = 4000
+_TEXT, _NOTE = 4000, 420
+"""Characters of a line, and of what is said above."""
 
 
 class ReadingScreen(Dialog[None]):
@@ -131,66 +130,19 @@ class ObjectScreen(GatewayScreen):
 
 
 def raw_lines(raw: Any, item: Any) -> list[Content]:
-    """Pretty JSON of ``raw``; ``item`` tells which fields are unknown and which are missing."""
-    unknown: set[str] = set()
+    """Pretty JSON of ``raw``, below what ``item`` lacks or has beyond the contract."""
     notes: list[Content] = []
     if isinstance(item, ResponseModel):
-        unknown = {path for path, _value in all_unknown_fields(item)}
-        gaps = list(all_gaps(item))
-        if gaps:
-            notes = [toned("Gaps against the contract", "warn", bold=True)]
-            notes += [
-                toned(f"{_INDENT}{safe_text(path, 120)}: {safe_text(why, 300)}", "warn")
-                for path, why in gaps
-            ]
-            notes.append(Content(""))
-        if unknown:
-            notes += [
-                toned("◂ marks fields that the contract does not know", "accent"),
-                Content(""),
-            ]
-    return [*notes, *_json_lines(raw, unknown)]
+        gaps = [f"{path}: {why}" for path, why in all_gaps(item)]
+        unknown = [path for path, _value in all_unknown_fields(item)]
+        notes += _note("Gaps against the contract", gaps, "warn")
+        notes += _note("Fields that the contract does not know", unknown, "accent")
+    text = exact_json(masked(raw), indent=len(_INDENT), ascii_only=False)
+    return [*notes, *(toned(safe_text(line, _TEXT)) for line in text.split("\n"))]
 
 
-def _json_lines(
-    value: Any,
-    unknown: set[str],
-    path: str = "",
-    depth: int = 0,
-    name: str = "",
-    tail: str = "",
-) -> Iterator[Content]:
-    """JSON line by line, so that a single field can be marked."""
-    parts: list[tuple[str, str, Any]] = []
-    brackets = "[]"
-    if isinstance(value, Mapping):
-        brackets = "{}"
-        parts = [
-            (f"{path}.{key}" if path else str(key), f"{_scalar(str(key))}: ", _masked(key, part))
-            for key, part in value.items()
-        ]
-    elif isinstance(value, list | tuple):
-        parts = [(f"{path}[{number}]", "", part) for number, part in enumerate(value)]
-    mark = toned("  ◂" if path in unknown else "", "accent", bold=True)
-    text = brackets[0] if parts else f"{_scalar(value)}{tail}"
-    yield Content.assemble(_INDENT * depth, toned(f"{name}{text}"), mark)
-    for number, (at, key, part) in enumerate(parts, 1):
-        comma = "," if number < len(parts) else ""
-        yield from _json_lines(part, unknown, at, depth + 1, key, comma)
-    if parts:
-        yield Content.assemble(_INDENT * depth, toned(f"{brackets[1]}{tail}"))
-
-
-def _masked(name: Any, value: Any) -> Any:
-    return MASK if looks_secret(name, value) else value
-
-
-def _scalar(value: Any) -> str:
-    """A value as JSON; numbers exactly as they came, text with its control characters visible."""
-    if isinstance(value, Decimal):
-        return str(value)
-    if isinstance(value, datetime):
-        return json.dumps(value.isoformat())
-    if isinstance(value, str):
-        return safe_text(json.dumps(value, ensure_ascii=False), _TEXT)
-    return safe_text(json.dumps(value, default=str), _TEXT)
+def _note(title: str, entries: Sequence[str], tone: Tone) -> Iterator[Content]:
+    if entries:
+        yield toned(title, tone, bold=True)
+        yield from (toned(_INDENT + safe_text(entry, _NOTE), tone) for entry in entries)
+        yield Content("")

@@ -73,38 +73,20 @@ def _row(row: DetailRow, label: int, width: int) -> list[Content]:
     if beneath:
         start = len(_GAP)
     room = max(8, width - start)
-    long_value, long_note = row.room
-    longest, apart = _folded(Content(long_value), long_note, room)
-    folded, _ = _folded(cell_content(row.value), with_keys(row.note), room, apart=apart)
-    folded += [Content("")] * (len(longest) - len(folded))
+    lines, note = _wrap(cell_content(row.value), room), with_keys(row.note)
+    if note and lines[-1].cell_length + len(_GAP) + cell_len(note) <= room:
+        lines[-1] = Content.assemble(lines[-1], _GAP, toned(note, "muted"))
+    elif note:
+        lines += _wrap(toned(note, "muted"), room)
     indent = Content(" " * start)
     if beneath:
-        return [name, *(Content.assemble(indent, line) for line in folded)]
-    return [
-        Content.assemble(name if number == 0 else indent, line)
-        for number, line in enumerate(folded)
-    ]
+        return [name, *(Content.assemble(indent, line) for line in lines)]
+    return [Content.assemble(indent if at else name, line) for at, line in enumerate(lines)]
 
 
 def _longest_word(text: str) -> int:
     """Cells of the longest word; an identity by itself is shortened where it has no room."""
     return 0 if is_id(text) else max(map(cell_len, text.split()), default=0)
-
-
-def _folded(
-    value: Content, note: str, room: int, *, apart: bool = False
-) -> tuple[list[Content], bool]:
-    """The lines of a value and its note, and whether the note has lines of its own.
-
-    It has them where it does not fit behind the value, or is to stand ``apart``.
-    """
-    lines = _wrap(value, room)
-    if not note:
-        return lines, apart
-    if not apart and lines[-1].cell_length + len(_GAP) + cell_len(note) <= room:
-        lines[-1] = Content.assemble(lines[-1], _GAP, toned(note, "muted"))
-        return lines, False
-    return lines + _wrap(toned(note, "muted"), room), True
 
 
 def _wrap(content: Content, width: int) -> list[Content]:
@@ -136,7 +118,7 @@ def table_lines(table: DetailTable, width: int) -> list[Content]:
     """
     heads = [Cell(title, "muted") for title in table.columns]
     grid: Sequence[Sequence[Cell]] = [heads, *table.rows]
-    widths = _column_widths(grid, width, table.least)
+    widths = _column_widths(grid, width)
     if widths is None:
         return _listed(table, width)
     return [line for row in grid for line in _table_row(row, widths)]
@@ -160,10 +142,9 @@ def _table_row(row: Sequence[Cell], widths: Sequence[int]) -> list[Content]:
     ]
 
 
-def _column_widths(grid: Sequence[Sequence[Cell]], room: int, least: int) -> list[int] | None:
-    """As wide as the widest cell, figures with ``least`` cells.
+def _column_widths(grid: Sequence[Sequence[Cell]], room: int) -> list[int] | None:
+    """As wide as the widest cell; where that is too much, the most foldable columns give way.
 
-    Where that is too much, the most foldable columns give way.
     None where the columns cannot stand beside each other without breaking words.
     """
     columns = [
@@ -174,7 +155,6 @@ def _column_widths(grid: Sequence[Sequence[Cell]], room: int, least: int) -> lis
     words = [
         max(cell_len(word) for text in texts for word in text.split() or ("",)) for texts in columns
     ]
-    widths[1:] = [max(width, least) for width in widths[1:]]
     over = sum(widths) + len(_GAP) * (len(widths) - 1) - room
     while over > 0:
         column = max(range(len(widths)), key=lambda at: widths[at] - words[at])
