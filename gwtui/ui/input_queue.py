@@ -207,8 +207,14 @@ class InputQueue:
 
     def _hold(self, shown_for: float) -> Hold:
         """What the next input has to wait for now; what came before is seen since so long."""
-        new = [hold for one, hold in self._going_on().items() if one not in self._before]
-        hold = max(new, default=Hold.NOTHING)
+        # What is read holds up even when it was read already: letters that it lets pass, such as
+        # those of a filter, may be followed by a key for its rows.
+        holds = [
+            hold
+            for one, hold in self._going_on().items()
+            if hold is Hold.READING or one not in self._before
+        ]
+        hold = max(holds, default=Hold.NOTHING)
         if hold is Hold.OPENING:
             return hold
         if self._waiting:

@@ -212,9 +212,11 @@ async def test_nothing_is_held_up_for_what_opens_nothing(silent: Silent) -> None
     assert "dropped" not in notices(silent.app)
 
 
-@pytest.mark.parametrize("tab", ["credits", "activity", "key"])
+@pytest.mark.parametrize(
+    "typed", [":credits<enter>", ":activity<enter>", ":key<enter>", ":keys<enter>/airflow<enter>"]
+)
 async def test_keys_for_the_rows_of_a_screen_wait_until_they_are_read(
-    tab: str, private_home: Path
+    typed: str, private_home: Path
 ) -> None:
     demo = Demo()
     app = demo.app(start="models")
@@ -222,7 +224,7 @@ async def test_keys_for_the_rows_of_a_screen_wait_until_they_are_read(
         await settled(pilot)
         demo.released = asyncio.Event()
         one = Silent(demo, app, pilot)
-        one.type(f":{tab}<enter>y")
+        one.type(f"{typed}y")
         await asyncio.sleep(0.6)
         demo.released.set()
         assert await one.within(5, lambda: isinstance(app.screen, MenuScreen)), notices(app)
