@@ -187,7 +187,7 @@ async def a_model_shows_the_guardrails_that_block_it(desk: GuardrailDesk) -> Non
     models.select("northwind/atlas-mini")
     await desk.press("R")
     table = await desk.rows("model-guardrails")
-    assert "northwind/atlas-mini" in line(listing(desk.app), "crumbs")
+    assert "Northwind: Atlas Mini" in line(listing(desk.app), "crumbs")
     words = {}
     for identity in table.identities:
         table.select(identity)

@@ -14,7 +14,6 @@ from typing import Any, Generic, TypeVar
 from gwtui.client.errors import NotSentError
 from gwtui.contract.request import RequestModel
 from gwtui.crud.fields import Facts, PlanContext
-from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan
 from gwtui.crud.plan_text import both_sides
 from gwtui.crud.resource import ResourceSpec
@@ -41,12 +40,10 @@ from gwtui.ui.actions.writing import (
     submitted,
 )
 from gwtui.ui.forms.confirm import ConflictScreen, FieldConflict
-from gwtui.ui.forms.form_screen import FormScreen, Submit
+from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.watch.feed import Feed
 
 T = TypeVar("T")
-MakeForm = Callable[[ActionContext, FormSpec, Facts, Submit[Any]], FormScreen[Any]]
-"""Makes the screen of a form."""
 HandOver = Callable[[ActionContext, str, Any], Awaitable[None]]
 """Shows what the gateway answers only once; takes the id of the plan, and the answer."""
 
@@ -134,15 +131,10 @@ class EditFlow(Generic[T]):
         return f"{label} was changed by somebody else and stays: {before} → {after}"
 
 
-def plain_form(
-    _context: ActionContext, spec: FormSpec, facts: Facts, submit: Submit[Any]
-) -> FormScreen[Any]:
-    """The form as it is declared, with no keys of its own."""
-    return FormScreen(spec, facts, submit)
-
-
 async def create(
-    context: ActionContext, make_form: MakeForm = plain_form, hand_over: HandOver | None = None
+    context: ActionContext,
+    screen: type[FormScreen[Any]] = FormScreen,
+    hand_over: HandOver | None = None,
 ) -> None:
     """A form, one request, the new row selected.
 
@@ -170,7 +162,7 @@ async def create(
         return await execute(context, confirmation)
 
     spec = replace(writes.create_form(form_context(context)), plan=plan)
-    outcome = await context.app.push_screen_wait(make_form(context, spec, facts, submit))
+    outcome = await context.app.push_screen_wait(screen(spec, facts, submit))
     if hand_over is not None and isinstance(outcome, Applied):
         await hand_over(context, plan_id, outcome.value)
     answer = await _answer(context, outcome)
@@ -184,7 +176,7 @@ async def create(
             select(context, identity)
 
 
-async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any | None:
+async def edit(context: ActionContext, screen: type[FormScreen[Any]] = FormScreen) -> Any | None:
     """A form filled from the row; on submit it is read again before anything is sent.
 
     The argument of the context names the field to begin with; without it that is the first one.
@@ -217,7 +209,7 @@ async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any 
         uses=lambda fresh: writes.uses(context.app.gateway, fresh, at),
     )
     form = replace(writes.edit_form(one, form_context(context)), first=context.argument)
-    changed = await fill_in(context, make_form(context, form, facts, editing.submit))
+    changed = await fill_in(context, screen(form, facts, editing.submit))
     if changed is not None:
         report_done(context, _done(writes, how, one, changed))
     return changed
@@ -249,7 +241,7 @@ async def change(name: str, context: ActionContext) -> None:
         return None if confirmation is None else await execute(context, confirmation)
 
     form = writes.edit_form(before, form_context(context), how)
-    changed = await fill_in(context, plain_form(context, form, plain_facts(context), submit))
+    changed = await fill_in(context, FormScreen(form, plain_facts(context), submit))
     if changed is not None:
         report_done(context, _done(writes, how, before, changed))
 

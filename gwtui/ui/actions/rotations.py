@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gwtui.contract.keys import ApiKey, CreatedKey
-from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown
+from gwtui.crud.plan import Applied, Outcome, Plan
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.actions import by_id
 from gwtui.resources.keys.resource import KEYS
@@ -30,7 +30,7 @@ from gwtui.ui.actions.writing import (
     confirm_and_report,
     execute,
     refresh,
-    report_unknown,
+    report_failed,
     workspace_facts,
 )
 from gwtui.ui.forms.form_screen import FormScreen
@@ -78,18 +78,8 @@ async def rotate(context: ActionContext[KeyRow]) -> None:
         called = WRITES.title(old)
         app.say(f"{called} has a successor. :rotations tells when the old key is silent")
     else:
-        await _report_failure(context, plan, last)
+        await report_failed(context, plan.title, last, ":rotations offers it again.")
     await refresh(context, *WRITES.feeds, "guardrails")
-
-
-async def _report_failure(
-    context: ActionContext, plan: Plan[Any], failure: Refused | Unknown
-) -> None:
-    if isinstance(failure, Unknown):
-        await report_unknown(context, failure, f"{plan.title}: the answer was lost")
-    else:
-        message = f"{plan.title}: {failure.error.message}"
-        context.app.say(f"{message} :rotations offers it again.", severity="error")
 
 
 async def next_step(context: ActionContext[RotationRow]) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from gwtui.crud.bulk import BulkRun
-from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused, Unknown
+from gwtui.crud.plan import Applied, Confirmation, Plan
 from gwtui.crud.undo import CannotUndoError
 from gwtui.crud.undo_list import AppliedChange
 from gwtui.domain.safe_text import safe_line
@@ -18,7 +18,7 @@ from gwtui.ui.actions.writing import (
     execute,
     read_again,
     refresh,
-    report_unknown,
+    report_failed,
     send_one,
 )
 from gwtui.ui.in_doubt_writes import route_to
@@ -52,7 +52,9 @@ async def undo(context: ActionContext) -> None:
     outcome = await execute(context, confirmation)
     if isinstance(outcome, Applied):
         changes.forget(done)
-    await _say_outcome(context, done, outcome)
+        app.say(f"Undone: {done.title}")
+    else:
+        await report_failed(context, f"Undo: {done.title}", outcome)
     await refresh(context, _EVERYTHING)
 
 
@@ -100,18 +102,6 @@ async def _undo_many(
     await refresh(context, _EVERYTHING)
     if answer == "look" and run.lost is not None:
         await app.open_route(route_to(run.lost.part.plan.id))
-
-
-async def _say_outcome(context: ActionContext, done: AppliedChange, outcome: Outcome[Any]) -> None:
-    app = context.app
-    match outcome:
-        case Applied():
-            app.say(f"Undone: {done.title}")
-        case Refused(error):
-            app.say(f"Not undone: {safe_line(error.message, 300)}", severity="error")
-        case Unknown():
-            undone = "It may have been undone or not"
-            await report_unknown(context, outcome, "The answer was lost", undone)
 
 
 HANDLERS: Mapping[str, Handler] = {"app.undo": undo}

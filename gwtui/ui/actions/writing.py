@@ -226,24 +226,27 @@ async def confirm_and_report(
     if confirmation is None:
         return None
     outcome = await execute(context, confirmation)
-    match outcome:
-        case Applied(value):
-            report_done(context, done if isinstance(done, str) else done(value))
-        case Refused(error):
-            context.app.say(f"{plan.title}: {error.message}", severity="error")
-        case Unknown():
-            await report_unknown(context, outcome, f"{plan.title}: the answer was lost")
+    if isinstance(outcome, Applied):
+        value = outcome.value
+        report_done(context, done if isinstance(done, str) else done(value))
+    else:
+        await report_failed(context, plan.title, outcome)
     await refresh(context, *feeds)
     return outcome if isinstance(outcome, Applied) else None
 
 
-async def report_unknown(
-    context: ActionContext, lost: Unknown, title: str, may_have: str = "It may have happened or not"
+async def report_failed(
+    context: ActionContext, title: str, failed: Refused | Unknown, hint: str = ""
 ) -> None:
-    """Say that nobody knows what became of a write, and offer to look at what there is now."""
-    text = f"{sentence(safe_text(lost.error.message, 300))} {may_have}. {LOOK}"
-    if await context.app.push_screen_wait(AskScreen(title, text, deliberate="Look now")):
-        await context.app.open_route(route_to(lost.plan_id))
+    """Say why a write failed; of a lost answer offer to look at what there is now."""
+    why = safe_text(failed.error.message, 300)
+    if isinstance(failed, Refused):
+        context.app.say(" ".join(filter(None, (f"{title}: {why}", hint))), severity="error")
+        return
+    text = f"{sentence(why)} It may have happened or not. {LOOK}"
+    lost = AskScreen(f"{title}: the answer was lost", text, deliberate="Look now")
+    if await context.app.push_screen_wait(lost):
+        await context.app.open_route(route_to(failed.plan_id))
 
 
 async def pick_and_send(
