@@ -12,8 +12,7 @@ from pathlib import Path
 from gwtui.cli import exits
 from gwtui.cli.command import COLUMNS, ROWS_OUTPUT, Argument, Command, Run
 from gwtui.cli.exits import CommandError
-from gwtui.cli.output import data_on_stdout, narrate
-from gwtui.cli.rows import print_rows
+from gwtui.cli.output import data_on_stdout, narrate, print_rows
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.paths import Paths
 from gwtui.local.private_file import PrivateDirectoryError, ensure_private

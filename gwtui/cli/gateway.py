@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
 from gwtui.cli.command import COLUMNS, FAULT, FILES, ROWS_OUTPUT, Argument, Command, Run
-from gwtui.cli.output import OutputLostError, data_on_stdout, narrate
-from gwtui.cli.rows import print_rows
+from gwtui.cli.output import OutputLostError, data_on_stdout, narrate, print_rows
 from gwtui.cli.target import fault_injector, list_faults, wants_fault_list
 from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
 from gwtui.contract.scalars import timestamp_text

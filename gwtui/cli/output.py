@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
 import stat
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from itertools import zip_longest
 from typing import Any
 
+from gwtui.cli.exits import USAGE, CommandError
 from gwtui.domain.known_secrets import Secret
+from gwtui.domain.lookup import among
+from gwtui.domain.money import grouped, usd
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.domain.serialize import exact_json, write_csv
 
 FORMS = ("table", "json", "ndjson", "csv")
 """Forms of a list: one for people, three for programs."""
+MACHINE_FORMS = ("json", "ndjson")
+"""Forms that hold whole objects, without columns."""
+ALL = "all"
+"""Every column."""
 
 _CELL = 300
 _LINE = 1000
@@ -98,15 +108,21 @@ def print_table(rows: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> No
     ``right`` says for each column whether it holds figures, which end below each other.
     """
     shown = [[safe_line(cell, _CELL) for cell in row] for row in rows]
-    widths = [max(map(cell_width, column)) for column in zip(*shown, strict=True)]
-    sides = right or [False] * len(widths)
     with data_on_stdout():
-        for row in shown:
-            padded = [
-                _padded(cell, width, right=figures)
-                for cell, width, figures in zip(row, widths, sides, strict=True)
-            ]
-            print("  ".join(padded).rstrip())
+        for line in table_lines(shown, right):
+            print(line)
+
+
+def table_lines(rows: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> Iterator[str]:
+    """The lines of ``print_table``; a row may lack its last cells."""
+    widths = [max(map(cell_width, column)) for column in zip_longest(*rows, fillvalue="")]
+    sides = right or [False] * len(widths)
+    for row in rows:
+        padded = [
+            _padded(cell, width, right=figures)
+            for cell, width, figures in zip(row, widths, sides, strict=False)
+        ]
+        yield "  ".join(padded).rstrip()
 
 
 def cell_width(text: str) -> int:
@@ -128,3 +144,56 @@ def print_csv(titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Values for another program, below their names; without these below what was printed."""
     with data_on_stdout():
         write_csv(sys.stdout, titles, rows)
+
+
+def print_rows(
+    rows: Sequence[Mapping[str, Any]],
+    arguments: argparse.Namespace,
+    known: Sequence[str],
+    *,
+    usual: Sequence[str] = (),
+) -> None:
+    """Print rows that no declaration describes, in the four forms of a list.
+
+    ``known`` are the names of every value, ``usual`` those that a table shows.
+
+    Raises CommandError for a column that there is not, and OutputLostError.
+    """
+    form, columns = arguments.output, arguments.columns
+    if columns is not None and form in MACHINE_FORMS:
+        raise CommandError("--columns goes with table and csv", USAGE)
+    names = (form == "table" and usual) or known
+    if columns is not None:
+        names = known if columns == ALL else columns.replace("-", "_").split(",")
+    for name in names:
+        if name not in known:
+            hint = among(name, known)
+            raise CommandError(f"--columns: there is no column {name!r}{hint}", USAGE)
+    values = [[row.get(name) for name in names] for row in rows]
+    match form:
+        case "json":
+            print_json(list(rows))
+        case "ndjson":
+            print_ndjson(rows)
+        case "csv":
+            print_csv(names, values)
+        case _ if rows:
+            headings = [name.replace("_", " ") for name in names]
+            figures = [
+                not any(isinstance(value, str | bool) for value in column)
+                for column in zip(*values, strict=True)
+            ]
+            print_table([headings, *([_text(value) for value in line] for line in values)], figures)
+
+
+def _text(value: Any) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return grouped(value)
+        case Decimal():
+            return usd(value)
+    return str(value)

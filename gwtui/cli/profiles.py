@@ -9,8 +9,7 @@ from pathlib import Path
 from gwtui.cli import exits
 from gwtui.cli.command import COLUMNS, ROWS_OUTPUT, Argument, Command, Run
 from gwtui.cli.logout import forget_everywhere
-from gwtui.cli.output import narrate
-from gwtui.cli.rows import print_rows
+from gwtui.cli.output import narrate, print_rows
 from gwtui.local.paths import Paths
 from gwtui.local.profiles import (
     FILE_NAME,

@@ -32,10 +32,7 @@ def read_token(prompt: str, *, empty: Secret | None = None) -> Secret:
 
     ``empty`` is what an empty answer stands for. Raises NoAnswerGivenError.
     """
-    if sys.stdin.isatty():
-        content = _typed(prompt).encode()
-    else:
-        content = sys.stdin.buffer.read(MAX_BYTES + 1)
+    content = _unseen(prompt, MAX_BYTES)
     if not content.strip():
         if empty is not None:
             return empty
@@ -81,16 +78,13 @@ def read_secret(prompt: str) -> str:
 
     It may have several lines. Raises NoAnswerGivenError.
     """
-    if sys.stdin.isatty():
-        text = _typed(prompt)
-    else:
-        content = sys.stdin.buffer.read(_MOST_BYTES + 1)
-        if len(content) > _MOST_BYTES:
-            raise NoAnswerGivenError("that is far more than a secret")
-        try:
-            text = content.decode()
-        except UnicodeDecodeError:
-            raise NoAnswerGivenError("what came on stdin is not UTF-8 text") from None
+    content = _unseen(prompt, _MOST_BYTES)
+    if len(content) > _MOST_BYTES:
+        raise NoAnswerGivenError("that is far more than a secret")
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        raise NoAnswerGivenError("what came on stdin is not UTF-8 text") from None
     if not text.strip():
         raise NoAnswerGivenError("nothing came on stdin")
     return text.strip()
@@ -110,12 +104,15 @@ async def await_line(prompt: str) -> str:
     return sys.stdin.readline().strip()
 
 
-def _typed(prompt: str) -> str:
+def _unseen(prompt: str, most: int) -> bytes:
+    """What is typed without being shown, or ``most`` bytes of stdin and one that is too many."""
+    if not sys.stdin.isatty():
+        return sys.stdin.buffer.read(most + 1)
     try:
         with warnings.catch_warnings():
             # Where typing cannot be hidden, do not ask.
             warnings.simplefilter("error", getpass.GetPassWarning)
-            return getpass.getpass(prompt, sys.stderr)
+            return getpass.getpass(prompt, sys.stderr).encode()
     except getpass.GetPassWarning:
         raise NoAnswerGivenError("this terminal cannot hide what is typed") from None
     except (EOFError, KeyboardInterrupt):

@@ -208,17 +208,10 @@ def resolve_connection_without_key(
     if arguments.demo:
         return resolve_connection(arguments, paths, may_ask=False)
     profile = find_profile(arguments, paths)
-    token, source = None, "none"
-    try:
-        if not management:
-            take_token(os.environ)  # not used: taken out so that no child process inherits it
-        else:
-            found = asyncio.run(find_token(profile))
-            token, source = found.token, found.source
-        connection = profile.connection(token, source)
-    except (ProfileError, TokenError) as error:
-        raise NoTargetError(str(error), exits.FAILED) from None
-    return _open(connection)
+    if management:
+        return _open(_with_key(profile, may_ask=False) or _keyless(profile))
+    take_token(os.environ)  # not used: taken out so that no child process inherits it
+    return _open(_keyless(profile))
 
 
 def _open(connection: Connection) -> Connect:
@@ -237,23 +230,35 @@ def open_target(
     With ``may_ask``, a person is asked for it where no source has one. Raises NoTargetError.
     """
     profile = find_profile(arguments, paths)
+    if (found := _with_key(profile, key, may_ask=may_ask)) is None:
+        raise NoTargetError(f"there is no key for {profile.label}: run gwtui login", exits.FAILED)
+    return found
+
+
+def _with_key(profile: Profile, key: Secret | None = None, *, may_ask: bool) -> Connection | None:
+    """None where there is no key. Raises NoTargetError."""
     try:
         if key is not None:
             return profile.connection(key, "prompt")
         found = asyncio.run(find_token(profile))
         for note in found.notes:
             narrate(note)
-        if found.token is not None:
-            return profile.connection(found.token, found.source)
-        if may_ask:
-            # Refused before anybody types: plain http, for one.
-            profile.connection(None, "prompt")
-            keeps = "for this session; gwtui login keeps one"
-            typed = read_token(f"Management key for {profile.label} ({keeps}): ")
-            return profile.connection(typed, "prompt")
+        if found.token is not None or not may_ask:
+            return profile.connection(found.token, found.source) if found.token else None
+        # Refused before anybody types: plain http, for one.
+        profile.connection(None, "prompt")
+        keeps = "for this session; gwtui login keeps one"
+        typed = read_token(f"Management key for {profile.label} ({keeps}): ")
+        return profile.connection(typed, "prompt")
     except (ProfileError, TokenError, NoAnswerGivenError) as error:
         raise NoTargetError(str(error), exits.FAILED) from None
-    raise NoTargetError(f"there is no key for {profile.label}: run gwtui login", exits.FAILED)
+
+
+def _keyless(profile: Profile) -> Connection:
+    try:
+        return profile.connection(None, "none")
+    except ProfileError as error:
+        raise NoTargetError(str(error), exits.FAILED) from None
 
 
 def find_profile(arguments: argparse.Namespace, paths: Paths) -> Profile:

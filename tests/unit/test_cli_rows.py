@@ -11,7 +11,7 @@ import pytest
 
 from gwtui.cli import exits
 from gwtui.cli.main import main
-from gwtui.cli.rows import print_rows
+from gwtui.cli.output import print_rows
 
 KNOWN = ("name", "on", "size")
 ROWS: tuple[dict[str, Any], ...] = (

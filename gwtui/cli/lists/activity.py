@@ -14,9 +14,8 @@ from gwtui.cli.command import Argument
 from gwtui.cli.exits import CommandError
 from gwtui.cli.lists.command import list_command, read_scope, run_list
 from gwtui.cli.lists.lookup import CommandReadings
-from gwtui.cli.output import narrate
+from gwtui.cli.output import narrate, print_rows
 from gwtui.cli.resources import RESOURCES
-from gwtui.cli.rows import print_rows
 from gwtui.cli.running import reading_hub, run_async
 from gwtui.cli.target import resolve_connection
 from gwtui.crud.resource import Scope

@@ -12,9 +12,9 @@ from typing import Any
 
 from gwtui.cli.command import COLUMNS, DEMO, ROWS_OUTPUT, Argument, Command
 from gwtui.cli.lists.lookup import CommandReadings, find_parent, find_row, find_workspace
-from gwtui.cli.lists.query import MACHINE_FORMS, ListQuery, list_query, query_of
+from gwtui.cli.lists.query import ListQuery, list_query, query_of
 from gwtui.cli.lists.show import STREAMED_FORMS, PortionPrinter, print_detail, show_list
-from gwtui.cli.output import narrate, print_json, print_ndjson
+from gwtui.cli.output import MACHINE_FORMS, narrate, print_json, print_ndjson
 from gwtui.cli.resources import Resource
 from gwtui.cli.running import reading_hub, run_async
 from gwtui.cli.target import resolve_connection

@@ -11,7 +11,7 @@ from typing import Any
 from gwtui.cli import exits
 from gwtui.cli.command import Argument
 from gwtui.cli.exits import CommandError
-from gwtui.cli.output import narrate
+from gwtui.cli.output import ALL, MACHINE_FORMS, narrate
 from gwtui.crud.export import with_id
 from gwtui.crud.resource import (
     Column,
@@ -26,10 +26,6 @@ from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.filters import Query, parse
 from gwtui.domain.lookup import among, did_you_mean
 from gwtui.domain.times import parse_past
-
-ALL = "all"
-MACHINE_FORMS = ("json", "ndjson")
-"""Forms that hold the objects as the gateway sent them, without columns."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from gwtui.cli.output import (
     print_json,
     print_ndjson,
     print_table,
+    table_lines,
 )
 from gwtui.client.errors import GatewayError
 from gwtui.crud.export import csv_values, raw_objects, with_id
@@ -89,8 +90,7 @@ def _fitting(columns: Sequence[Column[Any]], grid: Sequence[Sequence[str]], room
 def print_detail(spec: ResourceSpec[Any], row: Any, now: datetime) -> None:
     """The sections that the dashboard shows of it. Raises OutputLostError."""
     with data_on_stdout():
-        print(spec.name(row))
-        for line in section_lines(spec.sections, row, now):
+        for line in (spec.name(row), *section_lines(spec.sections, row, now)):
             print(line)
 
 
@@ -123,18 +123,9 @@ def _detail_row(row: DetailRow, label: int) -> Iterator[str]:
 
 
 def _detail_table(table: DetailTable) -> Iterator[str]:
-    grid: list[Sequence[str]] = [table.columns]
-    grid += [[cell.text for cell in line] for line in table.rows]
-    widths = [
-        max(len(line[place]) for line in grid if place < len(line))
-        for place in range(len(table.columns))
-    ]
-    for line in grid:
-        cells = [
-            text.rjust(widths[place]) if place else text.ljust(widths[place])
-            for place, text in enumerate(line)
-        ]
-        yield f"{_INDENT}{_SPACE.join(cells)}".rstrip()
+    grid = [table.columns, *([cell.text for cell in line] for line in table.rows)]
+    right = [place > 0 for place in range(len(table.columns))]
+    yield from (f"{_INDENT}{line}" for line in table_lines(grid, right))
 
 
 class PortionPrinter:
