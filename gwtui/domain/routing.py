@@ -11,31 +11,30 @@ Where the contract is silent, this is assumed:
 - Without ``allow_fallbacks`` only those that ``order`` names are tried, without an order only the
   first endpoint.
 - A credential that the caller must not use, or that is disabled, binds nobody.
+- A price is what a prompt token and a completion token cost together, with the overrides that hold
+  for the request and the discount.
+- An endpoint that is down has an outage; nothing tells what happened in the last 30 seconds.
+- The figures of "exacto" are not shown to anybody: endpoints that work with tools come first.
+- An unknown price or figure comes last, and meets no preferred bound.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, cast
 
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.dialects import Dialect
-from gwtui.contract.models import Endpoint, Model
-from gwtui.contract.routing import ProviderPreferences, SortBy
+from gwtui.contract.models import Endpoint, Model, Percentiles
+from gwtui.contract.routing import PercentileBounds, ProviderPreferences, SortBy
+from gwtui.contract.values import Quantization
 from gwtui.domain.catalog import CatalogView, ModelWithEndpoints, endpoint_key, provider_slug
 from gwtui.domain.guardrail_effect import GuardrailRestrictions, Reason, effect_on_model
 from gwtui.domain.pricing import effective_prices
-from gwtui.domain.route_order import (
-    Chance,
-    PricedEndpoint,
-    in_order,
-    price_of,
-    slug_names,
-    sorted_by,
-)
+from gwtui.domain.uptime import verdict
 
 RouteReason = (
     Reason
@@ -56,6 +55,15 @@ RouteReason = (
 RouteRule = Literal["guardrail", "request", "endpoint", "credential"]
 """Whose rule it is: of the guardrails, the request, the endpoint's limits, the credentials."""
 
+Chance = Callable[[], float]
+"""Uniform in [0, 1)."""
+
+PREFERRED_PARAMETERS = frozenset({"tools", "response_format", "verbosity"})
+"""Parameters whose endpoints come first even when not all of them have to be supported."""
+
+_LAST = Decimal("Infinity")
+_PERCENTILES = ("p50", "p75", "p90", "p99")
+_MS = 1000
 _MILLION = Decimal(1_000_000)
 _BOUNDED = {
     "prompt": _MILLION,
@@ -136,6 +144,25 @@ class RouteAttempt:
 
 
 @dataclass(frozen=True, slots=True)
+class _Offer:
+    """An endpoint that may be tried, with its price for the request in USD; None is unknown."""
+
+    model: Model
+    endpoint: Endpoint
+    price: Decimal | None
+
+    @property
+    def cost(self) -> Decimal:
+        """The price, endless when it is unknown."""
+        return _LAST if self.price is None else self.price
+
+    @property
+    def has_outage(self) -> bool:
+        """Whether it does not work now."""
+        return verdict(self.endpoint).word == "down"
+
+
+@dataclass(frozen=True, slots=True)
 class Route:
     """What is tried, first to last, and what is not.
 
@@ -183,14 +210,16 @@ class Router:
         self, models: Sequence[ModelWithEndpoints], request: RouteRequest, chance: Chance
     ) -> Route:
         """Where a request goes that names these models, the later ones as fallbacks."""
-        left: list[tuple[Model, list[Endpoint]]] = []
+        left: list[list[_Offer]] = []
         excluded: list[ExcludedEndpoint] = []
         for offers in models:
-            against = list(self._against(offers, request))
-            left.append((offers.model, [found for found, why in against if not why]))
-            excluded += [
-                ExcludedEndpoint(offers.model, endpoint, why) for endpoint, why in against if why
-            ]
+            left.append([])
+            for endpoint, why in self._against(offers, request):
+                if why:
+                    excluded.append(ExcludedEndpoint(offers.model, endpoint, why))
+                else:
+                    price = _price(endpoint, request)
+                    left[-1].append(_Offer(offers.model, endpoint, price))
         attempts = [
             attempt
             for group in _groups(left, request.preferences)
@@ -266,28 +295,25 @@ class Router:
         if view.distillable is None and preferences.enforce_distillable_text and models:
             yield "text may not be distilled"
 
-    def _attempts(self, ordered: Sequence[tuple[Model, Endpoint]]) -> Iterator[RouteAttempt]:
+    def _attempts(self, ordered: Sequence[_Offer]) -> Iterator[RouteAttempt]:
         """Own keys first, then the service's, then own keys that are for want of better."""
-        for model, endpoint in ordered:
-            for credential in self._own(model, endpoint):
-                if not credential.is_fallback:
-                    yield RouteAttempt(model, endpoint, credential)
-        for model, endpoint in ordered:
-            if not self._needs_own_key(model, endpoint):
-                yield RouteAttempt(model, endpoint)
-        for model, endpoint in ordered:
-            for credential in self._own(model, endpoint):
-                if credential.is_fallback:
-                    yield RouteAttempt(model, endpoint, credential)
+        own = [(offer, each) for offer in ordered for each in self._own(offer)]
+        for offer, credential in own:
+            if not credential.is_fallback:
+                yield RouteAttempt(offer.model, offer.endpoint, credential)
+        for offer in ordered:
+            if not self._needs_own_key(offer):
+                yield RouteAttempt(offer.model, offer.endpoint)
+        for offer, credential in own:
+            if credential.is_fallback:
+                yield RouteAttempt(offer.model, offer.endpoint, credential)
 
-    def _own(self, model: Model, endpoint: Endpoint) -> Iterator[ByokCredential]:
+    def _own(self, offer: _Offer) -> Iterator[ByokCredential]:
         """The credentials that serve a model at an endpoint, in their order of trial."""
-        for credential in self._of_provider(endpoint):
-            if self._covers(credential, model):
-                yield credential
+        return (each for each in self._of_provider(offer) if self._covers(each, offer.model))
 
-    def _of_provider(self, endpoint: Endpoint) -> Iterator[ByokCredential]:
-        slug = provider_slug(endpoint, self.view.provider_slugs)
+    def _of_provider(self, offer: _Offer) -> Iterator[ByokCredential]:
+        slug = provider_slug(offer.endpoint, self.view.provider_slugs)
         return (each for each in self.credentials if each.provider == slug)
 
     def _covers(self, credential: ByokCredential, model: Model) -> bool:
@@ -297,57 +323,27 @@ class Router:
             for entry in credential.allowed_models
         )
 
-    def _needs_own_key(self, model: Model, endpoint: Endpoint) -> bool:
+    def _needs_own_key(self, offer: _Offer) -> bool:
         return any(
-            each.is_byok_only or (each.is_required and self._covers(each, model))
-            for each in self._of_provider(endpoint)
+            each.is_byok_only or (each.is_required and self._covers(each, offer.model))
+            for each in self._of_provider(offer)
         )
 
     def _without_key(
-        self, left: Sequence[tuple[Model, Sequence[Endpoint]]], attempts: Sequence[RouteAttempt]
+        self, left: Sequence[Sequence[_Offer]], attempts: Sequence[RouteAttempt]
     ) -> Iterator[ExcludedEndpoint]:
         """Those that only an own key could open, when none is there for the model."""
         tried = {id(attempt.endpoint) for attempt in attempts}
-        for model, endpoints in left:
-            for endpoint in endpoints:
-                if id(endpoint) not in tried:
-                    why = (Exclusion("own provider key needed", "credential"),)
-                    yield ExcludedEndpoint(model, endpoint, why)
+        why = (Exclusion("own provider key needed", "credential"),)
+        for offers in left:
+            for offer in offers:
+                if id(offer.endpoint) not in tried:
+                    yield ExcludedEndpoint(offer.model, offer.endpoint, why)
 
 
 def is_free(model: Model) -> bool:
     """Whether a model is the free variant of another."""
     return (model.id or "").endswith(":free")
-
-
-def _groups(
-    left: Sequence[tuple[Model, Sequence[Endpoint]]], preferences: ProviderPreferences
-) -> list[list[tuple[Model, Endpoint]]]:
-    """What is ordered together: each model by itself, or all of them at once."""
-    groups = [[(model, endpoint) for endpoint in endpoints] for model, endpoints in left]
-    if isinstance(preferences.sort, SortBy) and preferences.sort.partition == "none":
-        return [[entry for group in groups for entry in group]]
-    return groups
-
-
-def _ordered(
-    group: Sequence[tuple[Model, Endpoint]], request: RouteRequest, chance: Chance
-) -> list[tuple[Model, Endpoint]]:
-    def ranked(entry: tuple[Model, Endpoint]) -> PricedEndpoint:
-        return PricedEndpoint(entry[1], price_of(entry[1], request.prompt_tokens, request.moment))
-
-    found = in_order(
-        group,
-        ranked,
-        request.preferences,
-        chance,
-        sort=sorted_by(request.preferences, request.default_sort),
-        parameters=request.parameters,
-    )
-    tier = _requested_tier(request)
-    if tier is not None and not request.preferences.order:
-        found.sort(key=lambda entry: entry[1].service_tier != tier)
-    return found
 
 
 def _chosen(endpoint: Endpoint, request: RouteRequest) -> Iterator[RouteReason]:
@@ -439,3 +435,175 @@ def _first_only(
             why = (Exclusion("no fallbacks allowed", "request"),)
             spare[id(attempt.endpoint)] = ExcludedEndpoint(attempt.model, attempt.endpoint, why)
     return kept, list(spare.values())
+
+
+# Order -------------------------------------------------------------------------------------------
+
+
+def _groups(
+    left: Sequence[list[_Offer]], preferences: ProviderPreferences
+) -> Sequence[list[_Offer]]:
+    """What is ordered together: each model by itself, or all of them at once."""
+    if isinstance(preferences.sort, SortBy) and preferences.sort.partition == "none":
+        return [[offer for offers in left for offer in offers]]
+    return left
+
+
+def _ordered(offers: list[_Offer], request: RouteRequest, chance: Chance) -> list[_Offer]:
+    """The endpoints in the order in which they are tried.
+
+    Without a sort order and ``order`` the first one is drawn with weight 1/price², and the others
+    follow by price.
+    """
+    preferences = request.preferences
+    sort = preferences.sort
+    by = (sort.by if isinstance(sort, SortBy) else sort) or request.default_sort
+    if by is not None:
+        found = sorted(offers, key=lambda offer: _figure(offer, by))
+    else:
+        found = sorted(offers, key=lambda offer: (offer.has_outage, offer.cost))
+        if not preferences.order:
+            _draw_first(found, chance)
+    found.sort(key=lambda offer: _misses(offer.endpoint, request))
+    if preferences.order:
+        order = preferences.order
+        found.sort(key=lambda offer: _place(offer.endpoint, order))
+    elif tier := _requested_tier(request):
+        found.sort(key=lambda offer: offer.endpoint.service_tier != tier)
+    return found
+
+
+def _price(endpoint: Endpoint, request: RouteRequest) -> Decimal | None:
+    """What a prompt token and a completion token cost together in USD, None when unknown."""
+    if endpoint.pricing is None:
+        return None
+    prices = effective_prices(endpoint.pricing, request.prompt_tokens, request.moment)
+    total = Decimal(0)
+    for key in ("prompt", "completion"):
+        price = prices.get(key)
+        if price is None or price.after_discount is None or price.varies:
+            return None
+        total += price.after_discount
+    return total
+
+
+def _place(endpoint: Endpoint, order: Sequence[str]) -> int:
+    return next(
+        (place for place, entry in enumerate(order) if slug_names(entry, endpoint)), len(order)
+    )
+
+
+def _draw_first(offers: list[_Offer], chance: Chance) -> None:
+    """Put one of those without an outage first, the cheaper the likelier."""
+    drawn_from = [offer for offer in offers if not offer.has_outage and offer.price is not None]
+    free = [offer for offer in drawn_from if offer.cost <= 0]
+    if free:
+        drawn = free[int(chance() * len(free))]
+    elif drawn_from:
+        weights = [1 / float(offer.cost) ** 2 for offer in drawn_from]
+        drawn = drawn_from[_drawn(weights, chance())]
+    else:
+        return
+    position = next(place for place, offer in enumerate(offers) if offer is drawn)
+    offers.insert(0, offers.pop(position))
+
+
+def _drawn(weights: Sequence[float], share: float) -> int:
+    left = share * sum(weights)
+    for position, weight in enumerate(weights):
+        left -= weight
+        if left < 0:
+            return position
+    return len(weights) - 1
+
+
+def _figure(offer: _Offer, sort: str) -> Decimal:
+    """What is sorted by, the best first."""
+    endpoint = offer.endpoint
+    match sort:
+        case "throughput":
+            speed = _median(endpoint.throughput_last_30m)
+            return _LAST if speed is None else -speed
+        case "latency":
+            delay = _median(endpoint.latency_last_30m)
+            return _LAST if delay is None else delay
+        case "exacto":
+            works = "tools" in (endpoint.supported_parameters or ())
+            return Decimal(0 if works else 1)
+        case _:
+            return offer.cost
+
+
+def _median(figures: Percentiles | None) -> Decimal | None:
+    return None if figures is None else figures.p50
+
+
+def _misses(endpoint: Endpoint, request: RouteRequest) -> int:
+    """How many preferences an endpoint does not meet."""
+    preferences = request.preferences
+    wanted = request.parameters & PREFERRED_PARAMETERS
+    lacking = len(wanted - set(endpoint.supported_parameters or ()))
+    slow = not _keeps(
+        endpoint.throughput_last_30m,
+        _bounds(preferences.preferred_min_throughput),
+        lambda figure, bound: figure >= bound,
+    )
+    late = not _keeps(
+        endpoint.latency_last_30m,
+        _bounds(preferences.preferred_max_latency),
+        lambda figure, bound: figure <= bound * _MS,
+    )
+    return lacking + slow + late
+
+
+def _bounds(
+    limit: Decimal | PercentileBounds | None,
+) -> Iterable[tuple[str, Decimal]]:
+    if isinstance(limit, PercentileBounds):
+        found = ((name, getattr(limit, name)) for name in _PERCENTILES)
+        return [(name, bound) for name, bound in found if bound is not None]
+    return [] if limit is None else [("p50", limit)]
+
+
+def _keeps(
+    figures: Percentiles | None,
+    bounds: Iterable[tuple[str, Decimal]],
+    holds: Callable[[Decimal, Decimal], bool],
+) -> bool:
+    for name, bound in bounds:
+        figure = None if figures is None else getattr(figures, name)
+        if figure is None or not holds(figure, bound):
+            return False
+    return True
+
+
+# One endpoint -----------------------------------------------------------------------------------
+
+
+def slug_names(entry: str, endpoint: Endpoint) -> bool:
+    """Whether a slug means an endpoint: a provider's all of its endpoints, a tag exactly one."""
+    return entry in {endpoint.tag, provider_slug(endpoint, {})}
+
+
+def pinned_to(endpoint: Endpoint, among: Iterable[Endpoint]) -> ProviderPreferences | None:
+    """Preferences that only ``endpoint`` meets ``among`` those of its model, without fallbacks.
+
+    None where another endpoint has the same tag and quantization, or it has no tag.
+    """
+    tag = endpoint.tag
+    if not tag:
+        return None
+    meant = [each for each in among if slug_names(tag, each) and _may_serve(each, tag)]
+    weights = endpoint.quantization or "unknown"
+    alike = [each for each in meant if (each.quantization or "unknown") == weights]
+    if len(alike) != 1:
+        return None
+    pinned = {"order": [tag], "only": [tag], "allow_fallbacks": False}
+    if len(meant) > 1:
+        pinned["quantizations"] = [cast("Quantization", weights)]
+    return ProviderPreferences.model_validate(pinned)
+
+
+def _may_serve(endpoint: Endpoint, tag: str) -> bool:
+    """Endpoints of a tier serve only what names their own tag."""
+    return endpoint.tag == tag or endpoint.service_tier is None

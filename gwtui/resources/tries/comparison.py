@@ -14,7 +14,7 @@ from gwtui.contract.models import Endpoint
 from gwtui.contract.routing import ProviderPreferences
 from gwtui.domain.lookup import among
 from gwtui.domain.money import usd
-from gwtui.domain.route_order import pinned_to, slug_names
+from gwtui.domain.routing import pinned_to, slug_names
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.tries.plan import ON_COMMAND_LINE, CapAdvice, TryPlan, cap_problem
 

@@ -44,8 +44,8 @@ from gwtui.domain.request_cost import (
     max_request_cost,
     request_cost,
 )
-from gwtui.domain.route_order import Chance
 from gwtui.domain.routing import (
+    Chance,
     ExcludedEndpoint,
     RouteAttempt,
     Router,
