@@ -166,23 +166,6 @@ def summarize(rows: Iterable[ActivityRow]) -> ActivitySummary:
     )
 
 
-def measured(rows: Sequence[ActivityRow], measure: Measure) -> Decimal | None:
-    """One of the figures of ``summarize``, without the others."""
-    match measure:
-        case "spend":
-            only = ActivitySummary(spend=_usd([row.usage for row in rows]))
-        case "byok":
-            only = ActivitySummary(byok=_usd([row.byok_usage_inference for row in rows]))
-        case "requests":
-            only = ActivitySummary(requests=_count([row.requests for row in rows]))
-        case "tokens":
-            only = ActivitySummary(
-                prompt=_count([row.prompt_tokens for row in rows]),
-                completion=_count([row.completion_tokens for row in rows]),
-            )
-    return only.measure(measure)
-
-
 def _usd(values: Sequence[Decimal | None]) -> Decimal | None:
     known = [value for value in values if value is not None]
     return None if values and not known else sum(known, Decimal(0))
@@ -225,7 +208,7 @@ def by_day(
     found: dict[date | None, list[ActivityRow]] = defaultdict(list)
     for row in rows:
         found[day_of(row)].append(row)
-    return tuple(measured(found.get(day, ()), measure) for day in days)
+    return tuple(summarize(found.get(day, ())).measure(measure) for day in days)
 
 
 def remainder(whole: ActivitySummary, parts: Iterable[ActivitySummary]) -> ActivitySummary:

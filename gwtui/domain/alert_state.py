@@ -33,19 +33,12 @@ class Bounds:
     """Where a figure is bad and where it is good again.
 
     "below": bad under ``fires_at``, good from ``clears_at`` on. "above": bad from ``fires_at`` on,
-    good up to ``clears_at``. Raises ValueError when the two are the wrong way round.
+    good up to ``clears_at``.
     """
 
     direction: Direction
     fires_at: Decimal
     clears_at: Decimal
-
-    def __post_init__(self) -> None:
-        margin = self.clears_at - self.fires_at
-        if (margin < 0) if self.direction == "below" else (margin > 0):
-            raise ValueError(
-                "the bound that clears must lie on the good side of the one that fires"
-            )
 
     def evidence(self, value: Decimal) -> Evidence:
         """What a figure says."""

@@ -5,30 +5,18 @@ Each is a file of its own in the state directory. What a person chose is in the 
 
 from __future__ import annotations
 
-import contextlib
 import logging
-from collections.abc import Iterable
 from pathlib import Path
 
 from gwtui.domain.known_secrets import may_be_secret
-from gwtui.local import private_file
-from gwtui.local.private_file import (
-    LineFile,
-    PrivateDirectoryError,
-    ensure_private,
-    parsed,
-    parsed_line,
-)
+from gwtui.local.private_file import PrivateDirectoryError, ensure_private, replace_file
 
 FIRST_STEPS_FILE = "first-steps"
-PATHS_FILE = "paths.jsonl"
+PATHS_FILE = "paths.txt"
 MOST_PATHS = 200
 """Paths that are kept."""
 _LONGEST = 200
 """Characters of a path that is kept."""
-_LARGE = 24 * 1024
-"""Bytes from which the file is cut to what is kept."""
-_PATH_KEY = "path"
 
 _log = logging.getLogger(__name__)
 
@@ -75,63 +63,38 @@ class PathHistory:
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file
-        self._paths: dict[str, None] | None = None
+        self._paths: tuple[str, ...] | None = None
 
     @property
     def paths(self) -> tuple[str, ...]:
         """What was typed, the newest last."""
-        return tuple(self._known())
+        if self._paths is None:
+            self._paths = self._stored()
+        return self._paths
 
     def add(self, path: str) -> None:
         """Remember a path, as the newest."""
         if not _fit_to_keep(path):
             return
-        known = self._known()
+        known = dict.fromkeys((*self.paths, *self._stored()))  # another dashboard may add some
         known.pop(path, None)
-        known[path] = None
-        while len(known) > MOST_PATHS:
-            del known[next(iter(known))]
-        if self._file is not None:
-            self._write(self._file, path)
-
-    def _known(self) -> dict[str, None]:
-        if self._paths is None:
-            self._paths = {}
-            for path in self._stored():
-                self._paths.pop(path, None)
-                self._paths[path] = None
-        return self._paths
-
-    def _write(self, file: Path, path: str) -> None:
-        lines = LineFile(file)
+        self._paths = (*known, path)[-MOST_PATHS:]
+        if self._file is None:
+            return
         try:
-            lines.append({_PATH_KEY: path})
-            lines.keep(_newest, over=_LARGE)
-        except OSError as error:
-            _log.warning("the paths that were gone to are not kept: %s", error.strerror)
+            ensure_private(self._file.parent)
+            replace_file(self._file, "".join(f"{one}\n" for one in self._paths).encode())
+        except (OSError, PrivateDirectoryError) as error:
+            _log.warning("the paths that were gone to are not kept: %s", error)
 
-    def _stored(self) -> list[str]:
-        content = b""
-        if self._file is not None:
-            with contextlib.suppress(OSError):
-                content = private_file.read(self._file)
-        found = [line.get(_PATH_KEY) for line in parsed(content)]
-        return [path for path in found if isinstance(path, str) and _fit_to_keep(path)][
-            -MOST_PATHS:
-        ]
+    def _stored(self) -> tuple[str, ...]:
+        try:
+            text = "" if self._file is None else self._file.read_text()
+        except (OSError, ValueError):
+            return ()
+        return tuple(filter(_fit_to_keep, text.split("\n")))[-MOST_PATHS:]
 
 
 def _fit_to_keep(path: str) -> bool:
     whole = 0 < len(path) <= _LONGEST and path.isprintable()
     return whole and not may_be_secret(path)
-
-
-def _newest(lines: Iterable[bytes]) -> list[bytes]:
-    """The last line of each path, as many as are kept."""
-    kept: dict[str, bytes] = {}
-    for line in lines:
-        path = (parsed_line(line) or {}).get(_PATH_KEY)
-        if isinstance(path, str):
-            kept.pop(path, None)
-            kept[path] = line
-    return list(kept.values())[-MOST_PATHS:]

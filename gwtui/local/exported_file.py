@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from gwtui.local import private_file
-from gwtui.local.private_file import replace_file
+from gwtui.local.private_file import create, replace_file
 
 
 class ExportError(Exception):
@@ -47,10 +46,10 @@ def write(path: Path, text: str, *, replace: bool = False) -> None:
     """
     data = text.encode("utf-8", errors="replace")
     try:
-        if replace and private_file.is_regular(path):
+        if replace and path.is_file() and not path.is_symlink():
             replace_file(path, data)
         else:
-            private_file.create(path, data)
+            create(path, data)
     except FileExistsError:
         raise
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Files and directories of their owner alone: made, read, locked, replaced in one step, destroyed.
+"""Files and directories of their owner alone: made, locked, replaced in one step.
 
 No link in a file's place is followed. ``LineFile`` is a file of JSON lines that only grows.
 """
@@ -21,8 +21,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
-MOST_BYTES = 256 * 1024
-"""No more is read of a file."""
 LOCK_PATIENCE = 2.0
 """Seconds that another process may hold a file before writing to it counts as failed."""
 _LOCK_PAUSE = 0.01
@@ -68,18 +66,10 @@ def _make(directory: Path) -> None:
     directory.mkdir(mode=_PRIVATE_DIRECTORY, exist_ok=True)
 
 
-def is_regular(path: Path) -> bool:
-    """Whether there is a file, and no link, pipe or directory in its place."""
-    try:
-        return stat.S_ISREG(path.lstat().st_mode)
-    except OSError:
-        return False
-
-
 def create(path: Path, content: bytes) -> None:
     """Make a new file of mode 0600, on the disk when this returns. Raises OSError.
 
-    A file that could not be written whole is destroyed again.
+    A file that could not be written whole is removed again.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _SAFELY, _PRIVATE)
     try:
@@ -87,18 +77,10 @@ def create(path: Path, content: bytes) -> None:
         write_all(descriptor, content)
         os.fsync(descriptor)
     except BaseException:
-        with contextlib.suppress(OSError):
-            destroy(path)
+        path.unlink(missing_ok=True)
         raise
     finally:
         os.close(descriptor)
-
-
-def read(path: Path) -> bytes:
-    """The content, cut where it is far too long. Raises OSError."""
-    descriptor = os.open(path, os.O_RDONLY | _SAFELY)
-    with open(descriptor, "rb") as file:  # noqa: PTH123 - opened without following links
-        return file.read(MOST_BYTES)
 
 
 def locked(path: Path) -> int | None:
@@ -116,31 +98,6 @@ def locked(path: Path) -> int | None:
     except OSError:
         pass
     return descriptor
-
-
-def is_free(path: Path) -> bool:
-    """Whether nobody holds the file's lock. Raises OSError."""
-    descriptor = locked(path)
-    if descriptor is not None:
-        os.close(descriptor)
-    return descriptor is not None
-
-
-def destroy(path: Path) -> None:
-    """Overwrite once, cut to nothing, unlink. Raises OSError when the name is still there."""
-    # A file that cannot be overwritten is at least removed.
-    with contextlib.suppress(OSError):
-        descriptor = os.open(path, os.O_RDWR | _SAFELY)
-        try:
-            size = os.fstat(descriptor).st_size
-            write_all(descriptor, bytes(min(size, MOST_BYTES)))
-            os.fsync(descriptor)
-            os.ftruncate(descriptor, 0)
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-    path.unlink(missing_ok=True)
-    sync_directory(path.parent)
 
 
 def write_all(descriptor: int, data: bytes) -> None:

@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING
 from urllib.parse import quote
 
 from gwtui.domain.known_secrets import Secret, Token
-from gwtui.local import keyring_store, private_file
+from gwtui.local import keyring_store
 from gwtui.local.keyring_store import KeyringUnavailableError, read_secret
 from gwtui.local.private_file import PrivateDirectoryError, ensure_private, replace_file
 
@@ -268,7 +268,7 @@ def save_token(data: Path, profile_name: str, token: Secret) -> Path:
 
 
 def remove_saved_token(data: Path, profile_name: str) -> bool:
-    """Destroy the file; False when there was none. Raises TokenError when it is still there."""
+    """Remove the file; False when there was none. Raises TokenError when it is still there."""
     path = saved_token_path(data, profile_name)
     # A process that was killed while it wrote may have left a part under another name.
     try:
@@ -278,7 +278,7 @@ def remove_saved_token(data: Path, profile_name: str) -> bool:
             if one.name == path.name or one.name.startswith(f".{path.name}.")
         ]
         for one in found:
-            private_file.destroy(one)
+            one.unlink()
     except FileNotFoundError:
         return False
     except OSError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import stat
 from pathlib import Path
 
@@ -16,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("own_secrets_only")
 
 
 def file(folder: Path) -> Path:
-    return folder / "state" / "paths.jsonl"
+    return folder / "state" / "paths.txt"
 
 
 def test_paths_are_kept_between_runs_each_once_the_newest_last(tmp_path: Path) -> None:
@@ -84,12 +83,11 @@ def test_names_and_identifiers_are_no_secrets(path: str) -> None:
 def test_lines_that_somebody_else_put_there_are_passed_over(tmp_path: Path) -> None:
     file(tmp_path).parent.mkdir(mode=0o700)
     lines = [
-        json.dumps({"path": "keys"}),
-        "no json",
-        json.dumps({"path": 7}),
-        json.dumps({"path": "gw-v1-0123456789abcdef0123456789abcdef"}),
-        json.dumps({"path": "\x1b]52;c;AAAA\x07"}),
-        json.dumps({"path": "models"}),
+        "keys",
+        "",
+        "gw-v1-0123456789abcdef0123456789abcdef",
+        "\x1b]52;c;AAAA\x07",
+        "models",
     ]
     file(tmp_path).write_text("\n".join(lines))
     assert PathHistory(file(tmp_path)).paths == ("keys", "models")
@@ -104,3 +102,12 @@ def test_a_file_that_cannot_be_used_keeps_nobody_from_going_anywhere(tmp_path: P
     history.add("keys/ci")
     assert history.paths == ("keys/ci",)
     assert elsewhere.read_text() == ""
+
+
+def test_two_dashboards_keep_the_paths_of_both(tmp_path: Path) -> None:
+    one, other = PathHistory(file(tmp_path)), PathHistory(file(tmp_path))
+    assert one.paths == other.paths == ()
+    one.add("keys")
+    other.add("models")
+    one.add("byok")
+    assert PathHistory(file(tmp_path)).paths == ("keys", "models", "byok")

@@ -8,10 +8,8 @@ from typing import Any
 
 from gwtui.contract.usage import ActivityRow
 from gwtui.domain.activity import (
-    MEASURES,
     by_day,
     completed_days,
-    measured,
     remainder,
     summarize,
     within,
@@ -56,13 +54,6 @@ def test_what_is_unknown_is_left_out_and_said() -> None:
     nothing_known = summarize([row(usage=None), row(usage="garbled")])
     assert nothing_known.spend is None
     assert nothing_known.measure("spend") is None
-
-
-def test_one_figure_alone_is_the_same_as_among_all_of_them() -> None:
-    lacking = [row(usage=None, requests=None), row(prompt_tokens=None), row(completion_tokens=None)]
-    for rows in ([], [row()], lacking, [lacking[0]], [lacking[1]], [*lacking, row()]):
-        whole = summarize(rows)
-        assert [measured(rows, one) for one in MEASURES] == [whole.measure(one) for one in MEASURES]
 
 
 def test_no_rows_are_nothing_not_unknown() -> None:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -91,12 +90,6 @@ def test_what_is_late_is_ignored_and_a_clock_put_back_does_not_blind_it() -> Non
     assert told == [(9, "fired"), (10, "cleared"), (11, "fired")]
     told, _ = run([80] * 8, timing=FIVE, minutes=[600, 601, 9, 10, 11, 12, 13, 14])
     assert told == [(13, "fired")], "the way back counts for nothing"
-
-
-def test_bounds_the_wrong_way_round_are_refused() -> None:
-    for direction, fires, clears in (("below", 5, 4), ("above", 4, 5)):
-        with pytest.raises(ValueError, match="good side"):
-            Bounds(direction, Decimal(fires), Decimal(clears))  # type: ignore[arg-type]
 
 
 def test_what_happens_is_news_for_a_time() -> None:

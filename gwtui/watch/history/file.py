@@ -330,9 +330,13 @@ def recording_process(path: Path) -> int | None:
     """The number of the process that records, None when none does."""
     lock = _lock_of(path)
     try:
-        return None if private_file.is_free(lock) else int(private_file.read(lock) or 0)
+        descriptor = private_file.locked(lock)
+        if descriptor is None:
+            return int(lock.read_text("ascii") or 0)
+        os.close(descriptor)
     except (OSError, ValueError):
-        return None
+        pass
+    return None
 
 
 def _lock_of(path: Path) -> Path:
