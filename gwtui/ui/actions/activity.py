@@ -1,15 +1,20 @@
-"""Actions of the activity screen, and those that lead to it and from it."""
+"""Actions of activity and credits, and of a generation: looking it up, reading its content."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gwtui.client.errors import NotFoundError
+from gwtui.contract.usage import Generation
 from gwtui.resources.activity import OTHERS, RankedGroup
+from gwtui.resources.generations import shown_name
 from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.organization import ORGANIZATION
 from gwtui.ui.actions.context import ActionContext, Handler, on_screen
 from gwtui.ui.screens.activity import ActivityScreen
 from gwtui.ui.screens.credits import CreditsScreen
+from gwtui.ui.screens.generation import GenerationScreen, content_lines
+from gwtui.ui.screens.pages import ReadingScreen
 
 
 async def open_ranked(context: ActionContext) -> None:
@@ -34,6 +39,22 @@ async def open_ranked(context: ActionContext) -> None:
             await navigation.open_child(ORGANIZATION, one.parts[0], "activity", name=one.name)
 
 
+async def show_content(context: ActionContext[Generation]) -> None:
+    """Read what it read and wrote, and show it as text."""
+    app, one = context.app, context.target
+    if not one.id:
+        app.say("The gateway gave this generation no id", severity="warning")
+        return
+    try:
+        content = await app.gateway.generations.content(one.id)
+    except NotFoundError:
+        app.say("Nothing is kept of it: its workspace does not log inputs and outputs")
+        return
+    if app.screen is context.screen:
+        screen = ReadingScreen(shown_name(one), lambda width: content_lines(content, width))
+        await app.push_screen(screen)
+
+
 IMMEDIATE: Mapping[str, Handler] = {
     "activity.group": on_screen(ActivityScreen, lambda screen: screen.next_grouping()),
     "activity.keys": on_screen(ActivityScreen, lambda screen: screen.rank_by_key()),
@@ -43,4 +64,6 @@ IMMEDIATE: Mapping[str, Handler] = {
     "credits.window": on_screen(CreditsScreen, lambda screen: screen.next_window()),
     "activity.measure": on_screen(ActivityScreen, lambda screen: screen.next_measure()),
     "activity.open": open_ranked,
+    "generation.lookup": on_screen(GenerationScreen, lambda screen: screen.ask()),
 }
+PATIENT: Mapping[str, Handler] = {"generation.content": show_content}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gwtui.ui.actions.context import ActionContext, Handler, on_screen
@@ -62,8 +63,9 @@ async def _toggle_watch(context: ActionContext[Model]) -> None:
 
 async def _requests(context: ActionContext) -> None:
     """What goes out to the gateway, and why."""
-    lines = request_lines(context.app.open_session)
-    await context.app.push_screen(ReadingScreen("Requests", lambda _width: lines))
+    app = context.app
+    lines = partial(request_lines, app.open_session, app.clock.now())
+    await app.push_screen(ReadingScreen("Requests", lines))
 
 
 IMMEDIATE: Mapping[str, Handler] = {

@@ -7,12 +7,12 @@ again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Mapping
+from functools import partial
 
 from gwtui.crud.evidence import Candidate, Evidence
 from gwtui.domain.safe_text import safe_line, safe_text
-from gwtui.local.ledger import DID_NOT_HAPPEN, Ledger
+from gwtui.local.ledger import DID_NOT_HAPPEN
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.links import show_route
 from gwtui.ui.screens.dialogs import AskScreen
@@ -20,7 +20,7 @@ from gwtui.ui.screens.recovery import RecoveryScreen
 from gwtui.watch.feeds.ledger import RECOVERY_FEED, unsettled
 
 _TOLD = "This is written to the ledger. Nothing is sent to the gateway."
-_HAPPENED = "it happened"
+_HAPPENED, _STORED = "it happened", "acknowledged"
 _NAME = 120
 
 
@@ -32,9 +32,10 @@ async def happened(context: ActionContext) -> None:
     if evidence is None:
         return
     if evidence.intent.is_unacknowledged:
-        await _stored(context, evidence)
+        if await _agreed(context, "Its value is stored?", "", "It is stored"):
+            await _settle(context, evidence, _STORED)
         return
-    one = _candidate(context)
+    one: Candidate | None = context.target
     if one is not None:
         question, answer = f"It happened: {one.name} is what came of it?", "It is this one"
         about = _of_candidate(one)
@@ -68,20 +69,9 @@ async def did_not(context: ActionContext) -> None:
         listed = "1 thing that was made" if count == 1 else f"{count} things that were made"
         about = f"{listed} near that time stay as they are. "
     if await _agreed(context, "It did not happen?", about, "It did not happen") and await _settle(
-        context, evidence, DID_NOT_HAPPEN, None
+        context, evidence, DID_NOT_HAPPEN
     ):
         await context.app.navigation.back()
-
-
-async def _stored(context: ActionContext, evidence: Evidence) -> None:
-    """Somebody has the value of the key after all."""
-    if await _agreed(context, "Its value is stored?", "", "It is stored"):
-        await _close(
-            context,
-            evidence,
-            "acknowledged",
-            lambda ledger, at: ledger.acknowledge(evidence.intent.id, at),
-        )
 
 
 async def recreate(context: ActionContext) -> None:
@@ -94,8 +84,7 @@ async def recreate(context: ActionContext) -> None:
     if not evidence.intent.is_unacknowledged:
         context.app.say("There is no key here whose value nobody has stored")
     elif not evidence.compared:
-        text = "The key is gone"
-        await _settle(context, evidence, text, None)
+        await _settle(context, evidence, "The key is gone")
     else:
         await replace_key(context, evidence.intent)
 
@@ -115,7 +104,7 @@ async def further(context: ActionContext) -> None:
 
 async def show(context: ActionContext) -> None:
     """Go to the selected candidate, or to the resource, without settling anything."""
-    evidence, one = _evidence(context), _candidate(context)
+    evidence, one = _evidence(context), context.target
     route = "" if evidence is None else evidence.route if one is None else one.route
     if route:
         await show_route(context, route, None if one is None else one.item)
@@ -134,11 +123,6 @@ def _evidence(context: ActionContext) -> Evidence | None:
     return found
 
 
-def _candidate(context: ActionContext) -> Candidate | None:
-    """The candidate that was selected at the key press."""
-    return context.target if isinstance(context.target, Candidate) else None
-
-
 def _of_candidate(one: Candidate) -> str:
     made = f"Another write of this machine made it: {one.made_by}. " if one.made_by else ""
     known = [line for line in one.compared if line.verdict != "not known"]
@@ -155,29 +139,20 @@ async def _agreed(context: ActionContext, question: str, about: str, answer: str
 
 
 async def _settle(
-    context: ActionContext, evidence: Evidence, finding: str, identity: str | None
+    context: ActionContext, evidence: Evidence, finding: str, identity: str | None = None
 ) -> bool:
     """Close it in the ledger; False when somebody else did meanwhile or it cannot be written."""
-    one = evidence.intent
-    return await _close(
-        context, evidence, finding, lambda ledger, at: ledger.resolve(one, at, finding, identity)
-    )
-
-
-async def _close(
-    context: ActionContext,
-    evidence: Evidence,
-    finding: str,
-    write: Callable[[Ledger, datetime], None],
-) -> bool:
     app = context.app
-    ledger, intent = app.executor.ledger, evidence.intent
-    gateway = app.connection.base_url
+    ledger, intent, now = app.executor.ledger, evidence.intent, app.clock.now()
+    if finding == _STORED:
+        write = partial(ledger.acknowledge, intent.id, now)
+    else:
+        write = partial(ledger.resolve, intent, now, finding, identity)
     try:
-        left = await asyncio.to_thread(unsettled, ledger, gateway, app.clock)
+        left = await asyncio.to_thread(unsettled, ledger, app.connection.base_url, app.clock)
         still = intent.id in {one.id for one in left}
         if still:
-            await asyncio.to_thread(write, ledger, app.clock.now())
+            await asyncio.to_thread(write)
     except OSError as error:
         why = error.strerror or "unknown reason"
         app.say(f"It could not be written to the ledger: {why}", severity="error")

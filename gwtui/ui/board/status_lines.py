@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from gwtui.client.request_log import RecentRequests
+from gwtui.crud.resource import Cell, DetailRow, DetailTable, Section
 from gwtui.domain import times
 from gwtui.domain.safe_text import safe_text
 from gwtui.resources.alerts import alerts_line
 from gwtui.ui.text import toned
+from gwtui.ui.widgets.detail import section_lines
 from gwtui.watch.board import RecordingState as Known
 from gwtui.watch.feeds.alerts import alerts_feed
 
 if TYPE_CHECKING:
     from gwtui.resources.session import Session
-    from gwtui.watch.feed import Feed
     from gwtui.watch.history.recorder import Recorder
     from gwtui.watch.hub import FeedHub
 
@@ -73,52 +73,42 @@ def _who(*, recording: bool, known: Known | None) -> Content:
 def requests_part(session: Session) -> Content:
     """For a status line: the last minute; louder while the gateway asks for fewer."""
     recent = session.gateway.traffic.recent()
+    rate = f"{recent.requests} requests/min"
     if recent.limited:
-        return toned(f"{_rate(recent)}, {recent.limited} refused (429)", "bad")
-    return toned(_rate(recent), "muted")
+        return toned(f"{rate}, {recent.limited} refused (429)", "bad")
+    return toned(rate, "muted")
 
 
-def request_lines(session: Session) -> Sequence[Content]:
+def request_lines(session: Session, now: datetime, width: int) -> Sequence[Content]:
     """For reading: the last minute beside what is expected, then every feed that reads."""
-    recent = session.gateway.traffic.recent()
-    expected = session.hub.expected_per_minute
-    lines = [
-        _labelled("last minute", f"{recent.reads} reads, {recent.writes} writes"),
-        _labelled("expected", f"about {expected:.0f} a minute as long as the same is shown"),
-    ]
+    sections: tuple[Section[None], ...] = (
+        Section("Requests", lambda _item, _now: [*_rates(session)]),
+        Section("Readings", lambda _item, _now: [_readings(session.hub)]),
+    )
+    lines = section_lines("", sections, None, now, width)[2:]
+    return [*lines, Content(""), *(toned(text, "muted") for text in _EXPLANATION)]
+
+
+def _rates(session: Session) -> Iterator[DetailRow]:
+    recent, expected = session.gateway.traffic.recent(), session.hub.expected_per_minute
+    yield DetailRow("last minute", Cell(f"{recent.reads} reads, {recent.writes} writes"))
+    yield DetailRow("expected", Cell(f"about {expected:.0f} a minute as long as the same is shown"))
     if recent.limited:
         words = f"{recent.limited} answers asked for fewer requests (429)"
-        lines.append(Content.assemble(_label("refused"), toned(words, "bad", bold=True)))
-    lines += [
-        Content(""),
-        toned(f"  {'reading':<{_NAME}}{'every':>10}{'requests':>10}{'a minute':>10}", "muted"),
+        yield DetailRow("refused", Cell(words, "bad"))
+
+
+def _readings(hub: FeedHub) -> DetailTable:
+    """Every feed that asks the gateway now, not those that read this machine."""
+    loads = [(feed, load) for feed in hub.feeds if (load := feed.load) and load.requests]
+    rows = [
+        (
+            Cell(safe_text(feed.name, _NAME)),
+            Cell(times.age(load.seconds)),
+            Cell(str(load.requests)),
+            Cell(f"{load.per_minute:.1f}"),
+            Cell("the screen" if feed.watched else "the history", "muted"),
+        )
+        for feed, load in loads
     ]
-    for feed in session.hub.feeds:
-        line = _feed_line(feed)
-        if line is not None:
-            lines.append(line)
-    return [*lines, Content(""), *(toned(f"  {text}", "muted") for text in _EXPLANATION)]
-
-
-def _feed_line(feed: Feed[object]) -> Content | None:
-    load = feed.load
-    if load is None or not load.requests:  # not read now, or from this machine
-        return None
-    by = "" if feed.watched else "  for the history"
-    return Content.assemble(
-        f"  {safe_text(feed.name, _NAME - 1):<{_NAME}}",
-        f"{times.age(load.seconds):>10}{load.requests:>10}{load.per_minute:>10.1f}",
-        toned(by, "muted"),
-    )
-
-
-def _rate(recent: RecentRequests) -> str:
-    return f"{recent.requests} requests/min"
-
-
-def _labelled(label: str, words: str) -> Content:
-    return Content.assemble(_label(label), toned(words))
-
-
-def _label(label: str) -> Content:
-    return toned(f"  {label:<14}", "muted")
+    return DetailTable(("reading", "every", "requests", "a minute", "for"), tuple(rows))
