@@ -50,14 +50,14 @@ def one(model: type[ResponseModel], extra: Mapping[str, Schema] | None = None) -
 
 def many(model: type[ResponseModel], extra: Mapping[str, Schema] | None = None) -> ResponseSchema:
     """``{"data": [model]}``, and what stands beside it."""
-    properties = {"data": _list_of(model), **(extra or {})}
+    models = {"type": "array", "items": reference(model)}
+    properties = {"data": models, **(extra or {})}
     return ResponseSchema(f"List of {model.__name__}", record(properties), (model,))
 
 
 def page(model: type[ResponseModel], extra: Mapping[str, Schema] | None = None) -> ResponseSchema:
     """``{"data": [model], "total_count": n}``; the count ignores the paging."""
-    properties = {"data": _list_of(model), "total_count": {"type": "integer"}, **(extra or {})}
-    return ResponseSchema(f"Page of {model.__name__}", record(properties), (model,))
+    return many(model, {"total_count": {"type": "integer"}, **(extra or {})})
 
 
 def plain(description: str, properties: Mapping[str, Schema]) -> ResponseSchema:
@@ -66,10 +66,6 @@ def plain(description: str, properties: Mapping[str, Schema]) -> ResponseSchema:
 
 
 DELETED = plain("Deleted", {"deleted": {"const": True}})
-
-
-def _list_of(model: type[ResponseModel]) -> Schema:
-    return {"type": "array", "items": reference(model)}
 
 
 _MOST_NAMES = 10

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import JsonValue
 from starlette.responses import Response
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from gwtui.embedded.simulator.catalog import Catalog
 
 
-Body = TypeVar("Body", bound=RequestModel)
-T = TypeVar("T")
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 PATH_PARAMETER = re.compile(r"\{(\w+)\}")
@@ -102,14 +100,9 @@ class OperationRequest:
     query: Mapping[str, Any]
     given_query: tuple[tuple[str, str], ...]
     """The query as it came, for links to the next page."""
-    body: RequestModel | None
+    body: Any
+    """The validated request model of the operation, None when it takes none."""
     headers: Mapping[str, str] = field(default_factory=dict)
-
-    def body_as(self, model: type[Body]) -> Body:
-        """The validated body. Raises TypeError when the operation declares another model."""
-        if not isinstance(self.body, model):
-            raise TypeError(f"the operation does not take a {model.__name__}")
-        return self.body
 
     @property
     def known_caller(self) -> Principal:

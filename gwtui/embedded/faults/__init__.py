@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from difflib import get_close_matches
@@ -185,7 +185,7 @@ def _operations(kind: FaultKind, where: str) -> frozenset[str] | None:
     everything = where in {"", "*", "all", "everything"}
     if everything and not kind.streams:
         return None
-    meant = [each for each in all_operations() if everything or _is_meant(where.split(), each)]
+    meant = [each for each in all_operations() if everything or _is_meant(where, each)]
     if not meant:
         names = [f"{each.method} {each.path}" for each in all_operations()]
         names += [each.operation_id for each in all_operations()]
@@ -197,18 +197,13 @@ def _operations(kind: FaultKind, where: str) -> frozenset[str] | None:
     return frozenset(each.operation_id for each in struck)
 
 
-def _is_meant(words: list[str], operation: Operation) -> bool:
-    match words:
-        case ["reads" | "writes" as word]:
-            return operation.writes == (word == "writes")
-        case [word] if not word.startswith("/"):
-            return word == operation.operation_id or word.upper() == operation.method
-        case [path]:
-            return _plain(path) == _plain(operation.path)
-        case [method, path]:
-            fits = method == "*" or method.upper() == operation.method
-            return fits and _plain(path) == _plain(operation.path)
-    return False
+def _is_meant(where: str, operation: Operation) -> bool:
+    if where in {"reads", "writes"}:
+        return operation.writes == (where == "writes")
+    method, _, path = where.rpartition(" ")
+    if not path.startswith("/"):
+        return not method and (where == operation.operation_id or where.upper() == operation.method)
+    return method.upper() in {"", "*", operation.method} and _plain(path) == _plain(operation.path)
 
 
 def _plain(path: str) -> str:
@@ -216,20 +211,22 @@ def _plain(path: str) -> str:
     return _PARAMETER.sub("{}", path.removeprefix(PREFIX).rstrip("/"))
 
 
-def catalogue() -> Iterator[str]:
+def catalogue() -> list[str]:
     """The help text, line by line: the syntax, every kind and every operation."""
-    yield "KIND[=NUMBER][:WHERE] [xTIMES] [CHANCE%] [seed=N]"
-    yield ""
-    yield "KIND"
-    for kind in KINDS.values():
-        number = f"={kind.number}" if kind.number else ""
-        written = kind.name + (number if kind.usual is None else f"[{number}]")
-        yield f"  {written:<24} {kind.about}"
-    yield ""
-    yield "WHERE: nothing for all of them, reads, writes, a method, a path or an operation"
-    for operation in all_operations():
-        yield f"  {operation.operation_id:<26} {operation.method} {operation.path}"
-    yield ""
-    yield "For example"
-    for example in _EXAMPLES:
-        yield f"  --fault '{example}'"
+    return [
+        "KIND[=NUMBER][:WHERE] [xTIMES] [CHANCE%] [seed=N]",
+        "",
+        "KIND",
+        *(f"  {_written(kind):<24} {kind.about}" for kind in KINDS.values()),
+        "",
+        "WHERE: nothing for all of them, reads, writes, a method, a path or an operation",
+        *(f"  {each.operation_id:<26} {each.method} {each.path}" for each in all_operations()),
+        "",
+        "For example",
+        *(f"  --fault '{example}'" for example in _EXAMPLES),
+    ]
+
+
+def _written(kind: FaultKind) -> str:
+    number = f"={kind.number}" if kind.number else ""
+    return kind.name + (number if kind.usual is None else f"[{number}]")

@@ -42,21 +42,19 @@ class BreakableProtocol(H11Protocol):
         self.app = within_reach
 
 
+@dataclass(frozen=True)
 class Exchange:
     """One request and the ways in which it can go wrong."""
 
-    def __init__(
-        self, app: ASGIApp, scope: Scope, receive: Receive, send: Send, clock: Clock
-    ) -> None:
-        self._app = app
-        self._scope = scope
-        self._receive = receive
-        self.send = send
-        self.clock = clock
+    app: ASGIApp
+    scope: Scope
+    receive: Receive
+    send: Send
+    clock: Clock
 
     async def forward(self) -> None:
         """Pass the request on: the gateway answers."""
-        await self._app(self._scope, self._receive, self.send)
+        await self.app(self.scope, self.receive, self.send)
 
     async def carry_out(self) -> tuple[Message, bytes]:
         """Let the gateway carry the request out, but keep its answer back: head and body."""
@@ -65,7 +63,7 @@ class Exchange:
         async def keep(message: Message) -> None:
             messages.append(message)
 
-        await self._app(self._scope, self._receive, keep)
+        await self.app(self.scope, self.receive, keep)
         start, *parts = messages
         return start, b"".join(part.get("body", b"") for part in parts)
 
@@ -99,16 +97,16 @@ class Exchange:
             else:
                 await self.send(message)
 
-        await self._app(self._scope, self._receive, send)
+        await self.app(self.scope, self.receive, send)
 
     async def hang(self) -> None:
         """Say nothing until the client has gone."""
         try:
-            while (await self._receive())["type"] != "http.disconnect":
+            while (await self.receive())["type"] != "http.disconnect":
                 pass
         except asyncio.CancelledError:
             # The server is stopping: it would send an answer that this gateway never gave.
-            if TRANSPORT in self._scope.get("extensions", {}):
+            if TRANSPORT in self.scope.get("extensions", {}):
                 self.break_off()
             raise
 
@@ -122,7 +120,7 @@ class Exchange:
 
     def transport(self) -> asyncio.Transport:
         """The connection. Raises ConnectionResetError where there is no server."""
-        transport: asyncio.Transport | None = self._scope.get("extensions", {}).get(TRANSPORT)
+        transport: asyncio.Transport | None = self.scope.get("extensions", {}).get(TRANSPORT)
         if transport is None:
             # Within one process the exception reaches the client, as a reset would over a socket.
             raise ConnectionResetError("the gateway dropped the connection")

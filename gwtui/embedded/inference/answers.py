@@ -63,7 +63,8 @@ MAX_DIMENSIONS = 4096
 
 
 def _chat(call: OperationRequest) -> Deferred:
-    request, policy = call.body_as(ChatRequest), policy_of(call)
+    request: ChatRequest = call.body
+    policy = policy_of(call)
     parsed = parse_chat(request, policy.workspace["default_text_model"])
     return partial(_answer, InferenceExchange(call, policy, parsed), request)
 
@@ -278,7 +279,7 @@ def delta_choice(
 
 
 def _embed(call: OperationRequest) -> Deferred:
-    request = call.body_as(EmbeddingRequest)
+    request: EmbeddingRequest = call.body
     if request.dimensions is not None and request.dimensions > MAX_DIMENSIONS:
         raise invalid([Problem("dimensions", f"must be at most {MAX_DIMENSIONS}")])
     return partial(

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from pydantic import JsonValue
-
 from gwtui.contract.chat import ChatRequest, MediaPart, Message, TextPart
 from gwtui.contract.embeddings import EmbeddingContent, EmbeddingRequest
 from gwtui.contract.request import Problem
@@ -37,6 +35,8 @@ _MODALITIES = {
     "video_url": "video",
     "input_video": "video",
 }
+_HOLD_TEXTS = frozenset({"messages", "content", "text"})
+"""Fields of the logged input that lead to texts."""
 _SIGNS, _FIRST_SIGN = 20_000, 0x4E00
 """A token that is given by its number stands in the text as one of so many Chinese characters:
 a word of one token, in which no filter finds anything."""
@@ -77,13 +77,8 @@ def tokens_of(text: str) -> list[str]:
     return _PIECE.findall(text)
 
 
-def count_tokens(text: str) -> int:
-    """The number of tokens of a text."""
-    return len(tokens_of(text))
-
-
 def _tokens(texts: Iterable[InputText]) -> int:
-    return sum(count_tokens(each.text) for each in texts)
+    return sum(len(tokens_of(each.text)) for each in texts)
 
 
 def parse_chat(request: ChatRequest, default_model: str | None) -> ParsedRequest:
@@ -157,30 +152,20 @@ def with_texts(parsed: ParsedRequest, texts: Sequence[str]) -> ParsedRequest:
         whole = isinstance(parsed.logged["prompt"], str)
         logged: dict[str, Any] = {"prompt": texts[0] if whole else list(texts)}
     else:
-        left = iter(texts)
-        logged = {name: _refilled(value, left) for name, value in parsed.logged.items()}
+        logged = _refilled(parsed.logged, iter(texts))
     return replace(parsed, texts=new, text_tokens=_tokens(new), logged=logged)
 
 
-def _refilled(value: JsonValue, texts: Iterator[str]) -> JsonValue:
-    """The logged input with its texts replaced, in their order."""
-    if isinstance(value, str):
-        return next(texts)
-    if not isinstance(value, list):
-        return value
-    return [_refilled_entry(entry, texts) for entry in value]
-
-
-def _refilled_entry(entry: JsonValue, texts: Iterator[str]) -> JsonValue:
-    if isinstance(entry, str):
-        return next(texts)
-    if not isinstance(entry, dict):
-        return entry
-    if entry.get("type") == "text":
-        return {**entry, "text": next(texts)}
-    if isinstance(entry.get("content"), str | list):
-        return {**entry, "content": _refilled(entry["content"], texts)}
-    return entry
+def _refilled(value: Any, texts: Iterator[str]) -> Any:
+    """The logged messages with their texts replaced, in their order."""
+    if isinstance(value, list):
+        return [_refilled(each, texts) for each in value]
+    if isinstance(value, dict):
+        return {
+            name: _refilled(each, texts) if name in _HOLD_TEXTS else each
+            for name, each in value.items()
+        }
+    return next(texts) if isinstance(value, str) else value
 
 
 def _input_text(item: Any) -> str:

@@ -89,7 +89,7 @@ def _settings(call: OperationRequest) -> JsonValue:
 
 def _update_settings(call: OperationRequest) -> JsonValue:
     organization_id(call)
-    request = call.body_as(UpdateOrganizationSettingsRequest)
+    request: UpdateOrganizationSettingsRequest = call.body
     account.change(call.db, **request.model_dump())
     return _settings(call)
 
@@ -229,7 +229,7 @@ def _content(call: OperationRequest) -> JsonValue:
 
 
 def _give_feedback(call: OperationRequest) -> JsonValue:
-    request = call.body_as(FeedbackRequest)
+    request: FeedbackRequest = call.body
     _found(call, request.generation_id)
     call.db.execute(
         "INSERT INTO feedback (generation_id, category, comment, given_by, given_at) "

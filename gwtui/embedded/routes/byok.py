@@ -50,7 +50,7 @@ def _list(call: OperationRequest) -> JsonValue:
 
 
 def _create(call: OperationRequest) -> tuple[Document, bytes | None]:
-    request = call.body_as(CreateByokRequest)
+    request: CreateByokRequest = call.body
     if not _SLUG.fullmatch(request.provider):
         raise invalid([Problem("provider", "must be a slug of a-z, 0-9 and hyphens")])
     _check_hashes(call, request.allowed_api_key_hashes or (), known=())
@@ -67,7 +67,7 @@ def _create(call: OperationRequest) -> tuple[Document, bytes | None]:
 
 
 def _update(call: OperationRequest) -> Document:
-    request = call.body_as(UpdateByokRequest)
+    request: UpdateByokRequest = call.body
     document = RESOURCE.found(call)
     changes = changes_in(request, "key")
     new = {**document, **changes}

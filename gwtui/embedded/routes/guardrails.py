@@ -98,14 +98,14 @@ def _new(guardrail_id: str, workspace_id: str | None, call: OperationRequest) ->
 
 
 def _create(call: OperationRequest) -> tuple[Document, None]:
-    request = call.body_as(CreateGuardrailRequest)
+    request: CreateGuardrailRequest = call.body
     _check(call, request)
     workspace_id = workspace_of(call, request.workspace_id)
     return {**_new(str(uuid.uuid4()), workspace_id, call), **_changes(call, request)}, None
 
 
 def _update(call: OperationRequest) -> Document:
-    request = call.body_as(UpdateGuardrailRequest)
+    request: UpdateGuardrailRequest = call.body
     guardrail_id = call.path["id"].lower()
     document = GUARDRAILS.get(call.db, guardrail_id)
     workspace = WORKSPACES.find(call.db, "default_guardrail_id = ?", (guardrail_id,))
@@ -177,14 +177,14 @@ def _builtin(request: BuiltinFilterRequest) -> Document:
 
 def _keys_to_bind(call: OperationRequest) -> list[str]:
     """Hashes of the keys that the body names. Raises a 400 for one that is not there."""
-    hashes = list(dict.fromkeys(call.body_as(AssignKeysRequest).key_hashes))
+    hashes: list[str] = list(dict.fromkeys(call.body.key_hashes))
     refuse_unknown("key_hashes", keys.unknown(call.db, hashes))
     return hashes
 
 
 def _members_to_bind(call: OperationRequest) -> list[str]:
     """Ids of the users that the body names. Raises a 400 for one that is not a member."""
-    user_ids = list(dict.fromkeys(call.body_as(AssignMembersRequest).member_user_ids))
+    user_ids: list[str] = list(dict.fromkeys(call.body.member_user_ids))
     refuse_outsiders(call, "member_user_ids", user_ids)
     return user_ids
 

@@ -70,7 +70,7 @@ def _list(call: OperationRequest) -> JsonValue:
 
 
 def _create(call: OperationRequest) -> JsonValue:
-    request = call.body_as(CreateKeyRequest)
+    request: CreateKeyRequest = call.body
     workspace_id = workspace_of(call, request.workspace_id)
     if request.creator_user_id is not None:
         refuse_outsiders(call, "creator_user_id", [request.creator_user_id])
@@ -95,7 +95,7 @@ def _create(call: OperationRequest) -> JsonValue:
 
 
 def _update(call: OperationRequest) -> Document:
-    changes = changes_in(call.body_as(UpdateKeyRequest))
+    changes = changes_in(call.body)
     document = RESOURCE.found(call)
     if "workspace_id" in changes:
         changes["workspace_id"] = workspace_of(call, changes["workspace_id"])

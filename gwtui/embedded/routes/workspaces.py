@@ -95,7 +95,7 @@ RESOURCE = StoredResource(
 
 
 def _create(call: OperationRequest) -> tuple[Document, None]:
-    request = call.body_as(CreateWorkspaceRequest)
+    request: CreateWorkspaceRequest = call.body
     workspace_id = str(uuid.uuid4())
     document = {
         **new_workspace(workspace_id, call.now),
@@ -106,7 +106,7 @@ def _create(call: OperationRequest) -> tuple[Document, None]:
 
 
 def _update(call: OperationRequest) -> Document:
-    request = call.body_as(UpdateWorkspaceRequest)
+    request: UpdateWorkspaceRequest = call.body
     document = RESOURCE.found(call)
     return RESOURCE.changed(call, document, _changes(call, request, document["id"]))
 
@@ -211,7 +211,7 @@ def _memberships(
 def _add_members(call: OperationRequest) -> JsonValue:
     """Existing members count as added, too; their role is that in the organization."""
     workspace = workspace_in_path(call)
-    users = call.body_as(ChangeMembersRequest).user_ids
+    users: list[str] = call.body.user_ids
     unknown = outsiders(call, users)
     if unknown:
         message = f"not members of the organization: {named(unknown)}"
@@ -233,7 +233,7 @@ def _add_members(call: OperationRequest) -> JsonValue:
 def _remove_members(call: OperationRequest) -> JsonValue:
     """All of them or nobody. Who is no member is not counted."""
     workspace = workspace_in_path(call)
-    users = call.body_as(ChangeMembersRequest).user_ids
+    users: list[str] = call.body.user_ids
     if is_default(call, workspace):
         raise Refusal(
             400,
@@ -281,7 +281,7 @@ def _get_budget(call: OperationRequest) -> JsonValue:
 
 
 def _put_budget(call: OperationRequest) -> JsonValue:
-    request = call.body_as(PutBudgetRequest)
+    request: PutBudgetRequest = call.body
     interval = _interval(call)
     workspace = workspace_in_path(call)
     budgets = keys.budgets_of(call.db, workspace["id"])

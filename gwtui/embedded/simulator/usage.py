@@ -42,33 +42,27 @@ VARIANTS = 16
 """Differently jittered days of one rhythm."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rhythm:
-    """Relative traffic by UTC hour, and the share of it that is left on Saturday and Sunday."""
-
-    hours: tuple[int, ...]
-    weekend: float
-
-
-RHYTHMS: Mapping[RhythmName, Rhythm] = {
-    "steady": Rhythm(
-        (8, 8, 7, 7, 7, 8, 8, 9, 10, 11, 11, 12, 12, 12, 12, 12, 12, 12, 11, 11, 10, 10, 9, 9), 0.9
+RHYTHMS: Mapping[RhythmName, tuple[tuple[int, ...], float]] = {
+    "steady": (
+        (8, 8, 7, 7, 7, 8, 8, 9, 10, 11, 11, 12, 12, 12, 12, 12, 12, 12, 11, 11, 10, 10, 9, 9),
+        0.9,
     ),
-    "office": Rhythm(
-        (3, 3, 3, 3, 3, 4, 6, 10, 16, 19, 20, 19, 16, 18, 21, 21, 19, 16, 12, 8, 6, 5, 4, 3), 0.3
+    "office": (
+        (3, 3, 3, 3, 3, 4, 6, 10, 16, 19, 20, 19, 16, 18, 21, 21, 19, 16, 12, 8, 6, 5, 4, 3),
+        0.3,
     ),
-    "evening": Rhythm(
-        (9, 7, 5, 4, 3, 3, 3, 4, 5, 6, 7, 8, 9, 9, 9, 10, 12, 14, 17, 19, 20, 19, 16, 12), 1.2
+    "evening": (
+        (9, 7, 5, 4, 3, 3, 3, 4, 5, 6, 7, 8, 9, 9, 9, 10, 12, 14, 17, 19, 20, 19, 16, 12),
+        1.2,
     ),
-    "nightly": Rhythm(
-        (6, 26, 34, 32, 24, 9, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 3, 3), 1.0
-    ),
+    "nightly": ((6, 26, 34, 32, 24, 9, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 3, 3), 1.0),
 }
+"""Relative traffic by UTC hour, and the share of it that is left on Saturday and Sunday."""
 
 
 def rate_now(rhythm: RhythmName, hour: float) -> float:
     """Traffic at an hour of the day (0..24, with fraction), 1 being the average of the day."""
-    hours = RHYTHMS[rhythm].hours
+    hours, _ = RHYTHMS[rhythm]
     # Hour figures stand at the middle of their hour; in between they are joined by lines.
     left = int(hour - 0.5) if hour >= 0.5 else -1  # noqa: PLR2004 - half an hour
     part = hour - 0.5 - left
@@ -81,7 +75,7 @@ def day_weights(rhythm: RhythmName, variant: int) -> tuple[int, ...]:
     """25 running sums of the hours' parts, from 0 to DAY_SHARES; every hour has at least one."""
     shares = [
         hour * between(0.6, 1.4, variant, rhythm, index)
-        for index, hour in enumerate(RHYTHMS[rhythm].hours)
+        for index, hour in enumerate(RHYTHMS[rhythm][0])
     ]
     scale = (DAY_SHARES - HOURS) / sum(shares)
     sums = [0, *accumulate(1 + int(share * scale) for share in shares)]
@@ -187,12 +181,6 @@ def total(pieces: Sequence[UsageSlice]) -> KeyUsage:
     )
 
 
-def _clip(profile: UsageProfile, since: datetime, until: datetime) -> tuple[datetime, datetime]:
-    since = max(since, profile.active_from)
-    until = min(until, profile.abandoned_at or until)
-    return since.astimezone(UTC), until.astimezone(UTC)
-
-
 @dataclass(slots=True)
 class DayPlan:
     """One stream on one UTC day: its requests, numbered from 0, and what each of them takes.
@@ -250,7 +238,8 @@ def day_plans(
 
     Every plan comes with the offsets of the part that is inside, in microseconds of the day.
     """
-    since, until = _clip(profile, since, until)
+    since = max(since, profile.active_from).astimezone(UTC)
+    until = min(until, profile.abandoned_at or until).astimezone(UTC)
     first = since.replace(hour=0, minute=0, second=0, microsecond=0)
     begin, whole = (since - first) // _MICROSECOND, (until - first) // _MICROSECOND
     for position, stream in enumerate(profile.streams):
@@ -269,8 +258,8 @@ def day_plan(
     chances = number(profile.seed, profile.identity, position, midnight.toordinal())
     busy, rest = (chances & 0xFFFF) / 0x10000, (chances >> 16 & 0xFFFF) / 0x10000
     size = (chances >> 32 & 0xFFFF) / 0x10000
-    rhythm = RHYTHMS[profile.rhythm]
-    weekday_share = rhythm.weekend if midnight.weekday() >= _SATURDAY else 1.0
+    _, weekend = RHYTHMS[profile.rhythm]
+    weekday_share = weekend if midnight.weekday() >= _SATURDAY else 1.0
     scale = 0.85 + 0.3 * size
     return DayPlan(
         stream=stream,
