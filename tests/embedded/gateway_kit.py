@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from openapi_check import faults
+from response_validator import Description
 
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.errors import ErrorBody
@@ -31,7 +31,7 @@ from gwtui.embedded.routes import all_operations
 from seeded_gateways import open_gateway
 
 BASE_URL = "http://gateway.test/api/v1"
-_documents: dict[str, Mapping[str, Any]] = {}
+_descriptions: dict[str, Description] = {}
 """Dialect -> its OpenAPI document, which says the same of every gateway."""
 MANAGEMENT = "management"
 """Stands for the bench's own management key."""
@@ -48,7 +48,19 @@ class Bench:
     client: httpx.AsyncClient
     dialect: Dialect = GENERIC
     token: str = ""
-    document: Mapping[str, Any] = field(default_factory=dict)
+    description: Description = field(default_factory=lambda: Description({"paths": {}}))
+
+    @property
+    def document(self) -> Mapping[str, Any]:
+        """The OpenAPI document that the gateway serves."""
+        return self.description.document
+
+    async def describe(self) -> None:
+        """Read the document that answers are checked by."""
+        if self.dialect.name not in _descriptions:
+            document = (await self.client.get("/openapi.json")).json()
+            _descriptions[self.dialect.name] = Description(document)
+        self.description = _descriptions[self.dialect.name]
 
     async def call(
         self,
@@ -100,8 +112,7 @@ class Bench:
             return
         described = self.document["paths"][operation.path][method.lower()]["responses"]
         assert str(response.status_code) in described, f"undocumented {response.status_code}"
-        schema = described[str(response.status_code)]["content"]["application/json"]["schema"]
-        assert faults(body, schema, self.document) == []
+        assert self.description.answer_faults(operation.path, response) == []
         if response.is_success and operation.answer.models:
             whole = operation.access is Access.INFERENCE
             _no_gaps(operation.answer.models[0], body if whole else body.get("data", body))
@@ -149,9 +160,7 @@ async def bench(
         async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:
             made = Bench(gateway, hand, client, dialect)
             made.token = gateway.issue_key(management=True)
-            if dialect.name not in _documents:
-                _documents[dialect.name] = (await client.get("/openapi.json")).json()
-            made.document = _documents[dialect.name]
+            await made.describe()
             yield made
     finally:
         gateway.close()

@@ -166,7 +166,7 @@ async def caller(
     async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:
         gate = Bench(place.gateway, place.clock, client, place.dialect)
         gate.token = place.gateway.issue_key(management=True)
-        gate.document = (await client.get("/openapi.json")).json()
+        await gate.describe()
         name = f"ws-{next(_numbers)}"
         body = {"name": name, "slug": name, **(workspace or {})}
         made = await gate.data("POST", "/workspaces", json=body)

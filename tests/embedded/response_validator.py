@@ -1,4 +1,4 @@
-"""Watches every answer of a gateway with a JSON Schema validator that is not ours."""
+"""Checks answers of a gateway by the served document, with a validator that is not ours."""
 
 from __future__ import annotations
 
@@ -26,6 +26,29 @@ def _is_path(value: object) -> bool:
     return not isinstance(value, str) or value.startswith("/")
 
 
+class Description:
+    """The served document, and what is wrong with a value by it."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self.document = document
+        resource = Resource.from_contents(document, default_specification=DRAFT202012)
+        self._registry: Registry[Any] = Registry().with_resource(DOCUMENT, resource)
+
+    def faults(self, value: Any, *path: str) -> list[str]:
+        """The faults of a value by the schema at a path in the document."""
+        pointer = "/".join(part.replace("~", "~0").replace("/", "~1") for part in path)
+        validator = Draft202012Validator(
+            {"$ref": f"{DOCUMENT}#/{pointer}"}, registry=self._registry, format_checker=FORMATS
+        )
+        return [f"{fault.json_path} {fault.message}" for fault in validator.iter_errors(value)]
+
+    def answer_faults(self, route: str, response: httpx.Response) -> list[str]:
+        """The faults of an answer at a path of the API."""
+        answers = ("paths", route, response.request.method.lower(), "responses")
+        content = ("content", "application/json", "schema")
+        return self.faults(response.json(), *answers, str(response.status_code), *content)
+
+
 class Witness:
     """Validates answers against the served document and remembers which it has seen."""
 
@@ -36,8 +59,7 @@ class Witness:
         self.faults: list[str] = []
         self.bodies: list[tuple[str, Any]] = []
         """Operation identifier and body of every success."""
-        resource = Resource.from_contents(document, default_specification=DRAFT202012)
-        self._registry: Registry[Any] = Registry().with_resource(DOCUMENT, resource)
+        self._description = Description(document)
         self._routes = [
             (method.upper(), re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path))), path)
             for path, methods in sorted(document["paths"].items(), key=lambda item: "{" in item[0])
@@ -63,22 +85,10 @@ class Witness:
         if response.headers["content-type"] != "application/json":
             self.faults.append(f"{where}: {response.headers['content-type']}")
             return
-        body = response.json()
         if response.is_success:
-            self.bodies.append((operation["operationId"], body))
-        pointer = "/".join(
-            part.replace("~", "~0").replace("/", "~1")
-            for part in (
-                "paths", route, method.lower(), "responses", str(response.status_code),
-                "content", "application/json", "schema",
-            )
-        )  # fmt: skip
-        validator = Draft202012Validator(
-            {"$ref": f"{DOCUMENT}#/{pointer}"}, registry=self._registry, format_checker=FORMATS
-        )
-        self.faults += [
-            f"{where}: {fault.json_path} {fault.message}" for fault in validator.iter_errors(body)
-        ]
+            self.bodies.append((operation["operationId"], response.json()))
+        found = self._description.answer_faults(route, response)
+        self.faults += [f"{where}: {fault}" for fault in found]
 
     def _route(self, method: str, path: str) -> str | None:
         for verb, pattern, route in self._routes:
