@@ -100,11 +100,7 @@ async def serving(
 
 
 def _protocol(gateway: EmbeddedGateway) -> type[H11Protocol]:
-    if gateway.faults is None:
-        return H11Protocol
-    from gwtui.embedded.faults.kinds import BreakableProtocol  # noqa: PLC0415 - seldom wanted
-
-    return BreakableProtocol
+    return H11Protocol if gateway.faults is None else gateway.faults.protocol
 
 
 @contextmanager

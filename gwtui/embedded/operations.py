@@ -167,16 +167,6 @@ class Operation:
         return tuple(sorted(statuses))
 
 
-def _by_identity(
-    resource: StoredResource, call: OperationRequest, identity: str
-) -> Document | None:
-    return resource.kind.get(call.db, identity.lower())
-
-
-def _as_stored(_call: OperationRequest, document: Document) -> JsonValue:
-    return document
-
-
 @dataclass(frozen=True, kw_only=True)
 class StoredResource:
     """A kind of document that can be listed, created, read, changed and deleted."""
@@ -189,17 +179,20 @@ class StoredResource:
     plural: str
     noun: str
     tag: str
-    find: Callable[[StoredResource, OperationRequest, str], Document | None] = _by_identity
-    """The document of an identity, as it stands in the path."""
-    show: Callable[[OperationRequest, Document], JsonValue] = _as_stored
+    find: Callable[[OperationRequest, str], Document | None] | None = None
+    """The document of an identity, as it stands in the path; None finds it by its id."""
+    show: Callable[[OperationRequest, Document], JsonValue] = lambda _call, document: document
     """The document with the fields that are computed for the answer."""
     refusals: tuple[int, ...] = ()
     """Documented by every operation."""
 
     def found(self, call: OperationRequest) -> Document:
         """The document that the path names. Raises a 404."""
-        (identity,) = call.path.values()
-        document = self.find(self, call, identity)
+        identity, *_ = call.path.values()
+        if self.find is None:
+            document = self.kind.get(call.db, identity.lower())
+        else:
+            document = self.find(call, identity)
         if document is None:
             raise not_found()
         return document
@@ -374,22 +367,3 @@ def workspace_of(call: OperationRequest, workspace_id: str | None) -> str:
         missing = "is required, there is no default workspace"
         raise invalid([Problem("workspace_id", message if workspace_id else missing)])
     return found
-
-
-def workspace_in_path(call: OperationRequest) -> Document:
-    """The workspace that the path names by UUID or slug. Raises a 404 when there is none."""
-    workspace = find_workspace(call, call.path["id"])
-    if workspace is None:
-        raise not_found()
-    return workspace
-
-
-def find_workspace(call: OperationRequest, id_or_slug: str) -> Document | None:
-    """The workspace of a UUID or a slug; the UUID wins."""
-    where = "id = ?1 OR slug = ?2 ORDER BY id = ?1 DESC"
-    return WORKSPACES.find(call.db, where, (id_or_slug.lower(), id_or_slug))
-
-
-def is_default(call: OperationRequest, workspace: Document) -> bool:
-    """Whether operations without a workspace_id mean this one."""
-    return bool(workspace["id"] == account.setting(call.db, "default_workspace_id"))

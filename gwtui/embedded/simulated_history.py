@@ -84,13 +84,12 @@ class SimulatedHistory:
                 used[place] += each.usd
         others = self.present.total_usage - used.pop()
         return [
-            AccountTotals(self._bought(moment), others + simulated)
+            AccountTotals(
+                sum((amount for at, amount in self.present.purchases if at <= moment), Decimal(0)),
+                others + simulated,
+            )
             for moment, simulated in zip(moments, used, strict=True)
         ]
-
-    def _bought(self, moment: datetime) -> Decimal:
-        amounts = (amount for at, amount in self.present.purchases if at <= moment)
-        return sum(amounts, Decimal(0))
 
     def disabled_at(self, key_hash: str) -> datetime | None:
         """When a key was disabled before the world's first day."""
@@ -115,10 +114,7 @@ def _used_until(profile: UsageProfile, days: Mapping[int, KeyUsage], moment: dat
     """What a key had used at a moment: the days before it, and its part of that day."""
     today = to_day(moment)
     midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
-    part, whole = (
-        accrued(profile, midnight, moment),
-        days.get(today, _NOTHING),
-    )
+    part, whole = accrued(profile, midnight, moment), days.get(today, _NOTHING)
     before = [used for day, used in days.items() if day < today]
     return KeyUsage(
         sum((used.usd for used in before), min(part.usd, whole.usd)),

@@ -19,7 +19,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.embedded.errors import FaultSyntaxError
-from gwtui.embedded.faults.kinds import CLOCK_SKEW, KINDS, LATENCY, Exchange, FaultKind
+from gwtui.embedded.faults.kinds import (
+    CLOCK_SKEW,
+    KINDS,
+    LATENCY,
+    BreakableProtocol,
+    Exchange,
+    FaultKind,
+)
 from gwtui.embedded.operations import Operation
 from gwtui.embedded.routes import PREFIX, all_operations, operations_at
 
@@ -75,6 +82,9 @@ class FaultInjector:
     Every latency that hits a request is waited for; of the others the one that was armed first
     acts.
     """
+
+    protocol = BreakableProtocol
+    """Of a server whose connections can be broken."""
 
     def __init__(self, faults: Iterable[str] = ()) -> None:
         self.armed = [parse(fault) for fault in faults]

@@ -38,7 +38,6 @@ from gwtui.embedded.messages import (
     parameter,
     plain,
     record,
-    refuse_unknown,
     wire_value,
 )
 from gwtui.embedded.operations import EVERY, Access, Operation, OperationRequest, page_of
@@ -63,11 +62,6 @@ def _credits(call: OperationRequest) -> JsonValue:
     found = account.get(call.db)
     names = ("total_credits", "total_usage")
     return {"data": {name: wire_value(getattr(found, name)) for name in names}}
-
-
-def refuse_outsiders(call: OperationRequest, field: str, user_ids: Sequence[str]) -> None:
-    """Raise a 400 that names the users who are not in the organization, if any."""
-    refuse_unknown(field, outsiders(call, user_ids))
 
 
 def outsiders(call: OperationRequest, user_ids: Sequence[str]) -> list[str]:

@@ -54,7 +54,7 @@ from gwtui.embedded.operations import (
     page_of,
     workspace_of,
 )
-from gwtui.embedded.routes.account import organization_id, refuse_outsiders
+from gwtui.embedded.routes.account import organization_id, outsiders
 from gwtui.embedded.store import keys
 from gwtui.embedded.store.documents import (
     GUARDRAILS,
@@ -175,20 +175,6 @@ def _builtin(request: BuiltinFilterRequest) -> Document:
     return found
 
 
-def _keys_to_bind(call: OperationRequest) -> list[str]:
-    """Hashes of the keys that the body names. Raises a 400 for one that is not there."""
-    hashes: list[str] = list(dict.fromkeys(call.body.key_hashes))
-    refuse_unknown("key_hashes", keys.unknown(call.db, hashes))
-    return hashes
-
-
-def _members_to_bind(call: OperationRequest) -> list[str]:
-    """Ids of the users that the body names. Raises a 400 for one that is not a member."""
-    user_ids: list[str] = list(dict.fromkeys(call.body.member_user_ids))
-    refuse_outsiders(call, "member_user_ids", user_ids)
-    return user_ids
-
-
 def _with_keys(call: OperationRequest, found: Sequence[Document]) -> list[Document]:
     """Assignments with the name and the label that the keys have now."""
     hashes = json.dumps([each["key_hash"] for each in found])
@@ -213,18 +199,25 @@ class Assignments:
     """The field that says who is bound."""
     kind: Kind
     body: type[RequestModel]
-    holders: Callable[[OperationRequest], list[str]]
-    """Those that a request names, checked: they exist."""
+    unknown: Callable[[OperationRequest, Sequence[str]], list[str]]
+    """Those of some identities that do not exist."""
     show: Callable[[OperationRequest, Sequence[Document]], list[Document]] = lambda _call, found: [
         *found
     ]
+
+    def _given(self, call: OperationRequest) -> list[str]:
+        """Those that a request names, each once. Raises a 400 for one that does not exist."""
+        ((field, identities),) = call.body.model_dump().items()
+        given = list(dict.fromkeys(identities))
+        refuse_unknown(field, self.unknown(call, given))
+        return given
 
     def assign(self, call: OperationRequest) -> JsonValue:
         """Bind those that the request names; how many these are.
 
         What bound them before is replaced; the same guardrail stays as is.
         """
-        guardrail, given = RESOURCE.found(call), self.holders(call)
+        guardrail, given = RESOURCE.found(call), self._given(call)
         holders = (json.dumps(given),)
         before = self.kind.documents(call.db, in_list(self.holder), holders)
         same = {each[self.holder] for each in before if each["guardrail_id"] == guardrail["id"]}
@@ -246,7 +239,7 @@ class Assignments:
 
     def unassign(self, call: OperationRequest) -> JsonValue:
         """Free those that the request names; how many of them were bound."""
-        guardrail, given = RESOURCE.found(call), json.dumps(self.holders(call))
+        guardrail, given = RESOURCE.found(call), json.dumps(self._given(call))
         where = f"guardrail_id = ? AND {in_list(self.holder)}"
         return {"unassigned_count": self.kind.delete(call.db, where, (guardrail["id"], given))}
 
@@ -321,9 +314,14 @@ OPERATIONS = (
     ),
     RESOURCE.delete(_delete),
     *Assignments(
-        "keys", "key_hash", KEY_ASSIGNMENTS, AssignKeysRequest, _keys_to_bind, _with_keys
+        "keys",
+        "key_hash",
+        KEY_ASSIGNMENTS,
+        AssignKeysRequest,
+        lambda call, hashes: keys.unknown(call.db, hashes),
+        _with_keys,
     ).operations(),
     *Assignments(
-        "members", "user_id", MEMBER_ASSIGNMENTS, AssignMembersRequest, _members_to_bind
+        "members", "user_id", MEMBER_ASSIGNMENTS, AssignMembersRequest, outsiders
     ).operations(),
 )

@@ -17,6 +17,7 @@ from gwtui.embedded.messages import (
     parameter,
     record,
     reference,
+    refuse_unknown,
 )
 from gwtui.embedded.operations import (
     Operation,
@@ -25,7 +26,7 @@ from gwtui.embedded.operations import (
     changes_in,
     workspace_of,
 )
-from gwtui.embedded.routes.account import refuse_outsiders
+from gwtui.embedded.routes.account import outsiders
 from gwtui.embedded.store import keys
 from gwtui.embedded.store.documents import KEY_ASSIGNMENTS, KEYS, WORKSPACES, Document
 
@@ -35,9 +36,9 @@ def _show(call: OperationRequest, document: Document) -> JsonValue:
     return JsonText(text)
 
 
-def _find(resource: StoredResource, call: OperationRequest, identity: str) -> Document | None:
+def _find(call: OperationRequest, identity: str) -> Document | None:
     """An ordinary key; management keys are not resources of this API."""
-    found = resource.kind.get(call.db, identity)
+    found = KEYS.get(call.db, identity)
     return found if found and found["workspace_id"] else None
 
 
@@ -73,7 +74,7 @@ def _create(call: OperationRequest) -> JsonValue:
     request: CreateKeyRequest = call.body
     workspace_id = workspace_of(call, request.workspace_id)
     if request.creator_user_id is not None:
-        refuse_outsiders(call, "creator_user_id", [request.creator_user_id])
+        refuse_unknown("creator_user_id", outsiders(call, [request.creator_user_id]))
     minted = mint(call.site.dialect, management=False)
     external = request.external
     document = {

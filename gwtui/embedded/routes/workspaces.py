@@ -46,10 +46,7 @@ from gwtui.embedded.operations import (
     OperationRequest,
     StoredResource,
     changes_in,
-    find_workspace,
-    is_default,
     page_of,
-    workspace_in_path,
 )
 from gwtui.embedded.routes.account import outsiders
 from gwtui.embedded.store import account, byok, keys
@@ -83,6 +80,18 @@ _INSIDE: tuple[tuple[Kind, str], ...] = (
 )
 """What goes with a workspace: a kind, and the condition on its documents."""
 
+
+def _find(call: OperationRequest, id_or_slug: str) -> Document | None:
+    """The workspace of a UUID or a slug; the UUID wins."""
+    where = "id = ?1 OR slug = ?2 ORDER BY id = ?1 DESC"
+    return WORKSPACES.find(call.db, where, (id_or_slug.lower(), id_or_slug))
+
+
+def _is_default(call: OperationRequest, workspace: Document) -> bool:
+    """Whether operations without a workspace_id mean this one."""
+    return bool(workspace["id"] == account.setting(call.db, "default_workspace_id"))
+
+
 RESOURCE = StoredResource(
     kind=WORKSPACES,
     path="/workspaces/{id}",
@@ -90,7 +99,7 @@ RESOURCE = StoredResource(
     plural="Workspaces",
     noun="workspace",
     tag="Workspaces",
-    find=lambda _resource, call, id_or_slug: find_workspace(call, id_or_slug),
+    find=_find,
 )
 
 
@@ -143,7 +152,7 @@ def _delete(call: OperationRequest, workspace: Document) -> None:
     What its keys used stays in the account's total, without what they read and wrote.
     """
     workspace_id = workspace["id"]
-    if is_default(call, workspace):
+    if _is_default(call, workspace):
         if not call.query[_CONFIRM]:
             raise invalid([Problem(_CONFIRM, "must be true to delete the default workspace")])
         account.change(call.db, default_workspace_id=None)
@@ -165,9 +174,9 @@ def _delete(call: OperationRequest, workspace: Document) -> None:
 
 def _list_members(call: OperationRequest) -> JsonValue:
     """In the order they joined; everybody of the organization is in the default workspace."""
-    workspace = workspace_in_path(call)
+    workspace = RESOURCE.found(call)
     here = ("workspace_id = ?", (workspace["id"],))
-    kind, condition = (PEOPLE, EVERY) if is_default(call, workspace) else (MEMBERS, here)
+    kind, condition = (PEOPLE, EVERY) if _is_default(call, workspace) else (MEMBERS, here)
     return page_of(call, kind, condition, lambda found: _shown_members(call, workspace, found))
 
 
@@ -199,7 +208,7 @@ def _memberships(
     """The memberships that users have, in the order given."""
     given = list(dict.fromkeys(users))
     listed = (json.dumps(given),)
-    if is_default(call, workspace):
+    if _is_default(call, workspace):
         found = PEOPLE.documents(call.db, in_list("id"), listed)
     else:
         where = f"{in_list('user_id')} AND workspace_id = ?"
@@ -210,7 +219,7 @@ def _memberships(
 
 def _add_members(call: OperationRequest) -> JsonValue:
     """Existing members count as added, too; their role is that in the organization."""
-    workspace = workspace_in_path(call)
+    workspace = RESOURCE.found(call)
     users: list[str] = call.body.user_ids
     unknown = outsiders(call, users)
     if unknown:
@@ -232,9 +241,9 @@ def _add_members(call: OperationRequest) -> JsonValue:
 
 def _remove_members(call: OperationRequest) -> JsonValue:
     """All of them or nobody. Who is no member is not counted."""
-    workspace = workspace_in_path(call)
+    workspace = RESOURCE.found(call)
     users: list[str] = call.body.user_ids
-    if is_default(call, workspace):
+    if _is_default(call, workspace):
         raise Refusal(
             400,
             "Every member of the organization belongs to the default workspace; "
@@ -267,13 +276,13 @@ _ADDED = ResponseSchema(
 
 
 def _list_budgets(call: OperationRequest) -> JsonValue:
-    workspace = workspace_in_path(call)
+    workspace = RESOURCE.found(call)
     return {"data": [*keys.budgets_of(call.db, workspace["id"]).values()], _BYOK: workspace[_BYOK]}
 
 
 def _get_budget(call: OperationRequest) -> JsonValue:
     interval = _interval(call)
-    workspace = workspace_in_path(call)
+    workspace = RESOURCE.found(call)
     budget = keys.budgets_of(call.db, workspace["id"]).get(interval)
     if budget is None:
         raise not_found()
@@ -283,7 +292,7 @@ def _get_budget(call: OperationRequest) -> JsonValue:
 def _put_budget(call: OperationRequest) -> JsonValue:
     request: PutBudgetRequest = call.body
     interval = _interval(call)
-    workspace = workspace_in_path(call)
+    workspace = RESOURCE.found(call)
     budgets = keys.budgets_of(call.db, workspace["id"])
     limits = {name: keys.exact(each["limit_usd"]) for name, each in budgets.items()}
     conflict = budget_conflict({**limits, interval: request.limit_usd})
@@ -312,7 +321,7 @@ def _put_budget(call: OperationRequest) -> JsonValue:
 def _delete_budget(call: OperationRequest) -> JsonValue:
     interval = _interval(call)
     where = "workspace_id = ? AND coalesce(reset_interval, 'lifetime') = ?"
-    BUDGETS.delete(call.db, where, (workspace_in_path(call)["id"], interval))
+    BUDGETS.delete(call.db, where, (RESOURCE.found(call)["id"], interval))
     return {"deleted": True}
 
 
