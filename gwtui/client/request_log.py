@@ -21,17 +21,13 @@ from gwtui.domain.clock import Clock
 
 @dataclass(slots=True)
 class Shortfall:
-    """``unreadable`` counts rows that were left out, ``cut`` lists that ended before their end.
-
-    ``closed`` counts workspaces that came without an id, so that their content cannot be read.
-    """
+    """``unreadable`` counts rows that were left out, ``cut`` lists that are not whole."""
 
     unreadable: int = 0
     cut: int = 0
-    closed: int = 0
 
     def __bool__(self) -> bool:
-        return bool(self.unreadable or self.cut or self.closed)
+        return bool(self.unreadable or self.cut)
 
 
 PageListener = Callable[[Sequence[Any], int | None], Awaitable[None]]
@@ -116,13 +112,6 @@ def keeps_rows() -> bool:
     return log is None or log.keeps_rows
 
 
-def workspaces_without_id(number: int) -> None:
-    """Count workspaces without an id, whose content cannot be read."""
-    log = _current.get()
-    if log is not None:
-        log.lacks.closed += number
-
-
 def include(part: ReadingLog, *, requests: bool = False, read_at: datetime | None = None) -> None:
     """Add a part that was read with a log of its own.
 
@@ -134,7 +123,6 @@ def include(part: ReadingLog, *, requests: bool = False, read_at: datetime | Non
         return
     log.lacks.unreadable += part.lacks.unreadable
     log.lacks.cut += part.lacks.cut
-    log.lacks.closed += part.lacks.closed
     if requests:
         log.requests += part.requests
     if read_at is None:

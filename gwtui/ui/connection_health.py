@@ -80,18 +80,9 @@ def missing_text(states: Sequence[FeedState[Any]]) -> str:
     parts = [
         f"{unreadable:,} {rows} could not be read and {are} left out" if unreadable else "",
         # Each reading of the account meets the same ones.
-        _closed(max((state.lacks.closed for state in states), default=0)),
         "the list may be incomplete" if any(state.lacks.cut for state in states) else "",
     ]
     return " · ".join(part for part in parts if part)
-
-
-def _closed(number: int) -> str:
-    """What the workspaces mean that came without an id; empty without any."""
-    if not number:
-        return ""
-    spaces, is_in = ("workspace", "is in it") if number == 1 else ("workspaces", "is in them")
-    return f"{number:,} {spaces} came without an id: what {is_in} is missing"
 
 
 def skew_text(skew: ClockSkew) -> str:

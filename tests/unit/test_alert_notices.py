@@ -62,7 +62,9 @@ def test_what_stood_already_when_a_past_was_told_is_no_news(told: bool, news: li
     )
     history = SimpleNamespace(filled_until=began if told else None)
     feed = SimpleNamespace(watch=lambda *_called, **_options: list)
-    session = SimpleNamespace(hub=SimpleNamespace(feed=lambda *_facts: feed), history=history)
+    session = SimpleNamespace(
+        hub=SimpleNamespace(derive=lambda *_facts, **_options: feed), history=history
+    )
     alerts = SimpleNamespace(notifier=SimpleNamespace(), effects=AlertEffects())
     notices = AlertNotices(cast("Any", app), cast("Any", session), cast("Any", alerts))
 

@@ -80,8 +80,6 @@ async def test_a_feed_keeps_it_with_the_value_it_belongs_to() -> None:
         (Shortfall(1), "1 row could not be read and is left out"),
         (Shortfall(1200), "1,200 rows could not be read and are left out"),
         (Shortfall(0, 2), "the list may be incomplete"),
-        (Shortfall(closed=1), "1 workspace came without an id: what is in it is missing"),
-        (Shortfall(closed=2), "2 workspaces came without an id: what is in them is missing"),
         (
             Shortfall(3, 1),
             "3 rows could not be read and are left out · the list may be incomplete",

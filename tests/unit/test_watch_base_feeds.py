@@ -14,7 +14,7 @@ import pytest
 from fake_clock import FakeClock
 from gwtui.client.errors import GatewayError, ServerError
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.request_log import Shortfall, list_read, request_sent, workspaces_without_id
+from gwtui.client.request_log import Shortfall, list_read, request_sent
 from gwtui.watch.base_reads import BaseRead, FeedKey
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed
@@ -315,11 +315,11 @@ async def test_what_a_source_lacks_every_feed_made_of_it_lacks(
     assert joined.state.lacks == Shortfall(unreadable=4)
 
     async def closed(reader: FeedReader) -> str:
-        workspaces_without_id(1)
+        list_read(0, complete=False)
         return await reader.get(SPACES)
 
     state = await hub.derive(FeedKey("closed"), closed, SLOW).refresh()
-    assert state.lacks == Shortfall(unreadable=2, closed=1)
+    assert state.lacks == Shortfall(unreadable=2, cut=1)
 
 
 async def test_requests_count_for_the_feed_that_made_them(

@@ -109,7 +109,7 @@ async def test_what_a_workspace_without_an_id_holds_is_told_as_missing(
     client, _ = gateway(keys, workspace(id=7), workspace(id=""), *others)
     with reading_log() as log:
         assert len(await fetch_keys(client, None)) == 1
-    assert log.lacks == Shortfall(closed=2)
+    assert log.lacks == Shortfall(cut=1)
     with reading_log() as log:
         await fetch_keys(client, OTHER_WORKSPACE_ID)
     assert not log.lacks, "the one that was asked for is there"

@@ -97,16 +97,13 @@ class CommandReadings:
 
 
 def _shortfall(lacks: Shortfall) -> str:
-    unreadable, cut, closed = lacks.unreadable, lacks.cut, lacks.closed
+    unreadable, cut = lacks.unreadable, lacks.cut
     parts = []
     if unreadable:
         parts.append(f"{unreadable} {'entry' if unreadable == 1 else 'entries'} could not be read")
     if cut:
         lists = "a list" if cut == 1 else f"{cut} lists"
-        parts.append(f"{lists} ended before the end: rows are missing")
-    if closed:
-        spaces, them = ("a workspace", "it") if closed == 1 else (f"{closed} workspaces", "them")
-        parts.append(f"{spaces} came without an id: what is in {them} is missing")
+        parts.append(f"{lists} came incomplete: rows are missing")
     return "; ".join(parts)
 
 

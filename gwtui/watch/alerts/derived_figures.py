@@ -18,12 +18,9 @@ from gwtui.domain.guardrail_effect import (
     restrictions_of,
 )
 from gwtui.domain.uptime import verdict
-from gwtui.watch.feed import Feed, FeedState
-from gwtui.watch.feeds.credits import credits_feed
+from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.guardrails import GuardrailRow, guardrails_feed
-from gwtui.watch.feeds.keys import keys_feed
 from gwtui.watch.feeds.models import EndpointRow, Routing, endpoints_feed
-from gwtui.watch.feeds.workspaces import figures_feed
 from gwtui.watch.history.model import ACCOUNT, Observation, Sample, Series, SeriesKey, Subject
 from gwtui.watch.hub import FeedHub, Scope
 
@@ -38,13 +35,12 @@ _ALL = Scope()
 _UNTOLD = frozenset({"no traffic", "unknown"})
 
 
-def readability(hub: FeedHub, models: Iterable[str], at: datetime) -> Observation:
+def readability(states: Mapping[str, FeedState[Any]], at: datetime) -> Observation:
     """Whether what is recorded can be read: all of it, else each list by itself.
 
     A list that this key may not read is no fault. While nothing at all can be read, only that is
     told.
     """
-    states = {name: feed.state for name, feed in _recorded(hub, models)}
     faulty = {name: _faulty(state) for name, state in states.items()}
     newest = max((state.fetched_at for state in states.values() if state.fetched_at), default=None)
     failing = any(state.error is not None for state in states.values())
@@ -58,15 +54,6 @@ def readability(hub: FeedHub, models: Iterable[str], at: datetime) -> Observatio
         for name, bad in found.items()
     )
     return Observation(GATEWAY, at, EVERY, tuple(samples), covers=Subject(GATEWAY, ""))
-
-
-def _recorded(hub: FeedHub, models: Iterable[str]) -> Iterator[tuple[str, Feed[Any]]]:
-    yield "credits", credits_feed(hub, _ALL)
-    yield "keys", keys_feed(hub, _ALL)
-    yield "workspaces", figures_feed(hub, _ALL)
-    yield "guardrails", guardrails_feed(hub, _ALL)
-    for model in models:
-        yield f"endpoints:{model}", endpoints_feed(hub, Scope(parent=model))
 
 
 def _faulty(state: FeedState[Any]) -> bool | None:

@@ -36,6 +36,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.watch.alerts import store
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey, EvaluationResult, EventKind
 from gwtui.watch.history import model as kinds
+from gwtui.watch.history.file import remember_setting, setting
 from gwtui.watch.history.model import (
     ACCOUNT,
     Fields,
@@ -392,15 +393,15 @@ class PersistentEvaluator:
     def _follow_changes(self, reader: HistoryReader, evaluator: Evaluator) -> None:
         """Every change of facts once, also those that were written before a restart."""
         connection = reader.connection
-        last = store.last_change(connection)
+        last = setting(connection, store.LAST_CHANGE)
         if last is None:  # what happened before there were rules is history
             (newest,) = connection.execute("SELECT coalesce(max(id), 0) FROM changes").fetchone()
-            store.write_last_change(connection, newest)
+            remember_setting(connection, store.LAST_CHANGE, newest)
             return
         changes = reader.changes_after(last)
         if changes:
             evaluator.change(changes)
-            store.write_last_change(connection, changes[-1].id)
+            remember_setting(connection, store.LAST_CHANGE, changes[-1].id)
 
 
 def _runway(reader: HistoryReader, seen: Observation) -> Observation:

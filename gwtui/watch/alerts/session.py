@@ -212,7 +212,7 @@ class Alerts:
                 )
             )
             now = self._clock.now()
-            self._seen.append(readability(self._hub, models, now))
+            self._seen.append(readability(self._recorder.sources.states(), now))
             if self._leave_routing is not None:
                 left = guarded(self._hub, models, routing_feed(self._hub).state.value, now)
                 self._seen.extend(() if left is None else (left,))

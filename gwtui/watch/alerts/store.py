@@ -37,7 +37,8 @@ _ALERT = (
 _EVENT = (
     "id, at, event, rule, resource, identity, severity, title, name, said, value, who, until, quiet"
 )
-_LAST_CHANGE = "alerts_last_change"
+LAST_CHANGE = "alerts_last_change"
+"""The setting that holds the last change of facts that rules were run over."""
 
 
 # Reading ----------------------------------------------------------------------------------------
@@ -76,14 +77,6 @@ def read_events(
     return tuple(_event(row) for row in rows)
 
 
-def last_change(connection: sqlite3.Connection) -> int | None:
-    """The last change of facts that rules were run over; None when none ever was."""
-    found = connection.execute(
-        "SELECT value FROM settings WHERE name = ?", (_LAST_CHANGE,)
-    ).fetchone()
-    return None if found is None else int(found[0])
-
-
 # What an evaluation writes ----------------------------------------------------------------------
 
 
@@ -102,11 +95,6 @@ def write_result(
     return tuple(
         _log(connection, replace(event, quiet=event.key in silenced)) for event in found.events
     )
-
-
-def write_last_change(connection: sqlite3.Connection, number: int) -> None:
-    """Remember up to which change of facts rules were run."""
-    connection.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (_LAST_CHANGE, str(number)))
 
 
 def end_silences(connection: sqlite3.Connection, now: datetime) -> tuple[AlertEvent, ...]:

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from gwtui.client.errors import GatewayError, NotFoundError
-from gwtui.client.request_log import workspaces_without_id
+from gwtui.client.request_log import list_read
 from gwtui.watch.base_reads import WORKSPACES
 
 if TYPE_CHECKING:
@@ -32,12 +32,12 @@ _TELL_EVERY = 0.5
 async def open_workspaces(reader: FeedReader, *, every: bool = True) -> Mapping[str, Workspace]:
     """The workspaces by id, in their order. Raises GatewayError.
 
-    Where ``every`` one is to be read, one that came without an id is told as something that lacks.
+    Where ``every`` one is to be read and one came without an id, what is in it is missing.
     """
     listed = await reader.get(WORKSPACES)
     known = {space.id: space for space in listed if space.id}
-    if every:
-        workspaces_without_id(sum(not space.id for space in listed))
+    if every and len(known) < len(listed):
+        list_read(0, complete=False)
     return known
 
 

@@ -31,7 +31,7 @@ from gwtui.watch.base_reads import (
     member_assignments,
 )
 from gwtui.watch.feeds.concurrent_reads import Parts, fetch_each, open_workspaces
-from gwtui.watch.feeds.guardrails import GuardrailRow, read_guardrails
+from gwtui.watch.feeds.guardrails import GuardrailRow, held_by, read_guardrails
 from gwtui.watch.hub import OF_ACCOUNT, FeedHub, FeedReader, FeedSpec, Scope, of_workspace
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ async def read_account(reader: FeedReader) -> AccountFacts:
     keys = await fetch_each(spaces, keys_in)
     budgets = await fetch_each(spaces, budgets_in)
     rows = await parts.read(("guardrails", None), read_guardrails(reader))
-    held = await parts.read(("assignments", None), _held_by_keys(reader))
-    members = await parts.read(("assignments", None), _held_by_members(reader))
+    held = await parts.read(("assignments", None), reader.get(key_assignments(None)))
+    members = await parts.read(("assignments", None), reader.get(member_assignments(None)))
     people = await parts.read(("people", None), _people(reader))
     offers = await parts.read(("activity", None), reader.lasting(OFFERS, OFFERS_LAST))
     return AccountFacts(
@@ -71,8 +71,8 @@ async def read_account(reader: FeedReader) -> AccountFacts:
         keys=_by_workspace(spaces, keys),
         budgets=_by_workspace(spaces, budgets),
         guardrails=None if rows is None else tuple(map(_found, rows)),
-        key_guardrails=held,
-        member_guardrails=members,
+        key_guardrails=None if held is None else held_by(held),
+        member_guardrails=None if members is None else held_by(members),
         people=people,
         endpoints=offers,
         unread=tuple(_unread(part, why, space) for (part, space), why in parts.failed),
@@ -121,16 +121,6 @@ def _unread(part: Part, why: str, space: Workspace | None) -> UnreadPart:
 def _found(row: GuardrailRow) -> FoundGuardrail:
     workspace_id = None if row.workspace is None else row.workspace.id
     return FoundGuardrail(row.guardrail, workspace_id, row.is_default, row.made)
-
-
-async def _held_by_keys(reader: FeedReader) -> Mapping[str, str]:
-    found = await reader.get(key_assignments(None))
-    return {one.key_hash: one.guardrail_id or "" for one in found if one.key_hash}
-
-
-async def _held_by_members(reader: FeedReader) -> Mapping[str, str]:
-    found = await reader.get(member_assignments(None))
-    return {one.user_id: one.guardrail_id or "" for one in found if one.user_id}
 
 
 async def _people(reader: FeedReader) -> frozenset[str]:

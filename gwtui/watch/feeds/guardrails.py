@@ -5,7 +5,7 @@ Contract "Guardrail", extended contract section 5.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain
@@ -120,12 +120,12 @@ class Bindings:
     @cached_property
     def by_key(self) -> Mapping[str, str]:
         """Hash of a key -> id of the guardrail it holds."""
-        return {one.key_hash: one.guardrail_id or "" for one in self.keys or () if one.key_hash}
+        return held_by(self.keys or ())
 
     @cached_property
     def by_member(self) -> Mapping[str, str]:
         """User id of a member -> id of the guardrail the member holds."""
-        return {one.user_id: one.guardrail_id or "" for one in self.members or () if one.user_id}
+        return held_by(self.members or ())
 
     @cached_property
     def _keys_of(self) -> Mapping[str | None, tuple[KeyAssignment, ...]] | None:
@@ -142,6 +142,15 @@ class Bindings:
             if row.is_default and row.workspace is not None:
                 found.setdefault(row.workspace.id, row)
         return found
+
+
+def held_by(assignments: Iterable[KeyAssignment | MemberAssignment]) -> Mapping[str, str]:
+    """Hash of a key or user id of a member -> id of the guardrail it holds."""
+    holders = (
+        (one.key_hash if isinstance(one, KeyAssignment) else one.user_id, one.guardrail_id or "")
+        for one in assignments
+    )
+    return {holder: guardrail for holder, guardrail in holders if holder is not None}
 
 
 def _by_guardrail(rows: Sequence[A]) -> Mapping[str | None, tuple[A, ...]]:

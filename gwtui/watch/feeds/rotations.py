@@ -29,6 +29,7 @@ from gwtui.local.rotations import FILE_NAME, RotationEvent, RotationLog, record_
 from gwtui.watch import cadence
 from gwtui.watch.base_reads import key_assignments
 from gwtui.watch.feeds.concurrent_reads import fetch_each
+from gwtui.watch.feeds.guardrails import held_by
 from gwtui.watch.feeds.ledger import own_ledger
 from gwtui.watch.feeds.recorded import ask_history
 from gwtui.watch.history.model import BYOK_USAGE, USAGE, SeriesKey, kept
@@ -200,7 +201,7 @@ async def _held(
         found = await reader.fresh(key_assignments(None))
     except GatewayError as error:
         return None, error.message
-    return {one.key_hash: one.guardrail_id or "" for one in found if one.key_hash}, ""
+    return held_by(found), ""
 
 
 async def _read(client: GatewayClient, key_hash: str) -> tuple[ApiKey | None, bool, str]:

@@ -240,6 +240,17 @@ def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iter
         raise
 
 
+def setting(db: sqlite3.Connection, name: str) -> int | None:
+    """A number that the file remembers; None while it does not."""
+    found = db.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
+    return None if found is None else int(found[0])
+
+
+def remember_setting(db: sqlite3.Connection, name: str, value: int) -> None:
+    """Remember a number in the file."""
+    db.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, str(value)))
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(
         path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False

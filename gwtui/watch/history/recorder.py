@@ -86,7 +86,7 @@ class Recorder:
         """Where the past ends that was filled in where nothing was recorded before; else None."""
         self._archive = archive
         self._clock = clock
-        self._sources = Sources(hub, paces, clock, self._arrived)
+        self.sources = Sources(hub, paces, clock, self._arrived)
         self._pending: dict[str, Build] = {}
         self._wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -139,7 +139,7 @@ class Recorder:
         if self._tasks:
             await asyncio.wait(self._tasks)
         self._tasks = []
-        self._sources.close()
+        self.sources.close()
         if self._status.recording:
             await self._write_pending()
             self._set(recording=False)
@@ -169,7 +169,7 @@ class Recorder:
         if not await self._archive.claim():
             return
         self._set(recording=True)
-        self._sources.open()
+        self.sources.open()
         if not self._seeded:
             await self._seed()
             self._seeded = True
@@ -210,7 +210,7 @@ class Recorder:
         """Without a list of a person's own, watch what is used most, else what was looked at."""
         if await self._archive.write(has_own_models):
             return
-        models = await self._sources.most_used() or self._sources.looked_at()
+        models = await self.sources.most_used() or self.sources.looked_at()
         now = self._clock.now()
         if models:
             await self._archive.write(lambda db: set_default_models(db, models, now))
@@ -218,7 +218,7 @@ class Recorder:
     async def _follow_models(self) -> None:
         models = await self._archive.read(lambda history: history.watched_models())
         if self._status.recording:
-            self._sources.follow(models)
+            self.sources.follow(models)
             self._set(models=models)
 
     # Writing ----------------------------------------------------------------------------------

@@ -71,37 +71,24 @@ class Source:
     """
 
     def __init__(
-        self, name: str, every: int, see: See, arrived: Arrived, clock: Clock | None = None
+        self,
+        name: str,
+        feed: Feed[Any],
+        every: int,
+        see: See,
+        arrived: Arrived,
+        clock: Clock | None = None,
     ) -> None:
-        self._clock = clock
         self.name = name
+        self.feed = feed
+        self._clock = clock
         self._misses = 0
         self._every = every
         self._see = see
         self._arrived = arrived
         self._taken_at: datetime | None = None
-        self._feed: Feed[Any] | None = None
-        self._leave: Callable[[], None] = lambda: None
-
-    def open(self, feed: Feed[Any]) -> Source:
-        """Sample this feed from now on."""
-        self._feed = feed
-        self._leave = feed.watch(self.news, background=True, every=self._every)
-        return self
-
-    def close(self) -> None:
+        self.close = feed.watch(self.news, background=True, every=every)
         """Sample no more."""
-        self._leave()
-
-    @property
-    def succeeded(self) -> bool | None:
-        """Whether the last attempt to read succeeded; None before the first."""
-        if self._feed is None:
-            return None
-        state = self._feed.state
-        if state.error is not None:
-            return False
-        return None if state.fetched_at is None else True
 
     def news(self, state: FeedState[Any]) -> None:
         """A failed read says nothing: what nobody could read is a gap.
@@ -126,8 +113,7 @@ class Source:
 
     def _pace(self) -> int:
         """Seconds between two readings: more than asked for where each costs many requests."""
-        least = 0.0 if self._feed is None else self._feed.least_pace
-        return max(self._every, ceil(least))
+        return max(self._every, ceil(self.feed.least_pace))
 
     def _is_due(self, at: datetime) -> bool:
         """Readings come more often while a screen shows them; a clock set back makes one due."""
@@ -159,7 +145,7 @@ class Sources:
             ("guardrails", paces.guardrails, observe_guardrails, guardrails_feed(hub, scope)),
         )
         self._account = [
-            Source(name, every, see, self._arrived).open(feed) for name, every, see, feed in feeds
+            Source(name, feed, every, see, self._arrived) for name, every, see, feed in feeds
         ]
 
     def follow(self, models: Iterable[str]) -> None:
@@ -171,8 +157,9 @@ class Sources:
             if model not in self._models:
                 every, see = self._paces.endpoints, partial(observe_endpoints, model)
                 name = endpoints_source(model)
-                source = Source(name, every, see, self._arrived, self._clock)
-                self._models[model] = source.open(endpoints_feed(self._hub, Scope(parent=model)))
+                feed = endpoints_feed(self._hub, Scope(parent=model))
+                source = Source(name, feed, every, see, self._arrived, self._clock)
+                self._models[model] = source
 
     def close(self) -> None:
         """Sample nothing."""
@@ -181,16 +168,15 @@ class Sources:
         self._account = []
         self._models = {}
 
-    def reads(self) -> dict[str, bool | None]:
-        """Of each reading by name, whether the last attempt succeeded; None before the first."""
-        return {
-            source.name: source.succeeded for source in (*self._account, *self._models.values())
-        }
+    def states(self) -> dict[str, FeedState[Any]]:
+        """What each feed knows, by the name of its reading."""
+        every = (*self._account, *self._models.values())
+        return {source.name: source.feed.state for source in every}
 
     async def settled(self) -> None:
         """Wait until every reading has succeeded or failed once."""
         # A failed first reading tells nobody: it is looked for.
-        while any(ok is None for ok in self.reads().values()):  # noqa: ASYNC110
+        while any(state.unanswered for state in self.states().values()):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 
     async def most_used(self) -> tuple[str, ...]:
@@ -257,11 +243,14 @@ class Readings:
     def snapshot(self) -> ReadingsSnapshot:
         """What is known now. A figure that was not read again for long is left out."""
         now = self._clock.now()
-        reads = self._sources.reads()
+        states = self._sources.states()
         fresh = {
             name: found
             for name, found in self._latest.items()
-            if name in reads and (now - found.at).total_seconds() <= PATIENCE * found.every
+            if name in states and (now - found.at).total_seconds() <= PATIENCE * found.every
         }
-        up = {name: bool(ok) for name, ok in reads.items()}
+        up = {
+            name: state.error is None and state.fetched_at is not None
+            for name, state in states.items()
+        }
         return ReadingsSnapshot(fresh, up, self._client.skew.seconds)

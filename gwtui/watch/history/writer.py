@@ -9,16 +9,15 @@ import json
 import logging
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from pydantic import JsonValue
-
 from gwtui.contract.usage import ActivityRow
-from gwtui.domain.diffs import ABSENT, changed_fields
+from gwtui.domain.diffs import ABSENT, FieldChange, changed_fields
 from gwtui.watch.history import model as kinds
+from gwtui.watch.history.file import remember_setting, setting
 from gwtui.watch.history.model import (
     NAME,
     Fields,
@@ -176,6 +175,28 @@ DELETE FROM hours WHERE series IN (SELECT id FROM series) AND hour = :hour AND E
     WHERE p.series = hours.series AND p.hour >= :day AND p.hour < :hour AND p.until >= :hour
 )
 """
+# Naming the series lets SQLite find the rows by the primary key.
+_DROP_OLD = (
+    "DELETE FROM runs WHERE series IN (SELECT id FROM series) AND start < :runs",
+    "DELETE FROM hours WHERE series IN (SELECT id FROM series) AND hour < :old",
+    "DELETE FROM facts WHERE until < :old",
+    "DELETE FROM changes WHERE at < :old",
+    "DELETE FROM sources WHERE last < :old",
+    "DELETE FROM series WHERE NOT EXISTS (SELECT 1 FROM hours WHERE series = id) "
+    "AND NOT EXISTS (SELECT 1 FROM runs WHERE series = id)",
+)
+_DROP_LATER = (
+    "DELETE FROM runs WHERE start > :moment",
+    "UPDATE runs SET until = :moment WHERE until > :moment",
+    "DELETE FROM hours WHERE hour >= :hour",
+    "UPDATE hours SET until = :hour - 1 WHERE until >= :hour",
+    "UPDATE settings SET value = min(CAST(value AS INTEGER), :hour) WHERE name = 'rolled'",
+    "DELETE FROM sources WHERE first > :moment",
+    "UPDATE sources SET last = min(last, :moment)",
+    "DELETE FROM facts WHERE since > :moment",
+    "UPDATE facts SET until = NULL WHERE until > :moment",
+    "DELETE FROM changes WHERE at > :moment",
+)
 _ROLLED = "rolled"
 
 
@@ -187,8 +208,7 @@ def tidy(db: sqlite3.Connection, now: datetime) -> None:
     """
     at = seconds_of(now)
     hour = (at - _LATE) // HOUR * HOUR
-    found = db.execute("SELECT value FROM settings WHERE name = ?", (_ROLLED,)).fetchone()
-    rolled = 0 if found is None else int(found[0])
+    rolled = setting(db, _ROLLED) or 0
     if hour <= rolled:
         return
     (first,) = db.execute("SELECT min(start) FROM runs").fetchone()
@@ -196,44 +216,17 @@ def tidy(db: sqlite3.Connection, now: datetime) -> None:
     for each in range(begin, hour, HOUR):
         for statement in (_ROLL_UP, _LENGTHEN, _DROP_LENGTHENED):
             db.execute(statement, {"hour": each, "day": each // DAY * DAY})
-    _set_rolled(db, hour)
+    remember_setting(db, _ROLLED, hour)
     if hour - rolled > DAY:
         return
-    old = at - HOURS_KEPT
-    # Naming the series lets SQLite find the rows by the primary key.
-    db.execute(
-        "DELETE FROM runs WHERE series IN (SELECT id FROM series) AND start < ?",
-        (hour - RUNS_KEPT,),
-    )
-    db.execute("DELETE FROM hours WHERE series IN (SELECT id FROM series) AND hour < ?", (old,))
-    db.execute("DELETE FROM facts WHERE until < ?", (old,))
-    db.execute("DELETE FROM changes WHERE at < ?", (old,))
-    db.execute("DELETE FROM sources WHERE last < ?", (old,))
-    db.execute(
-        "DELETE FROM series WHERE NOT EXISTS (SELECT 1 FROM hours WHERE series = id) "
-        "AND NOT EXISTS (SELECT 1 FROM runs WHERE series = id)"
-    )
-
-
-def _set_rolled(db: sqlite3.Connection, hour: int) -> None:
-    db.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (_ROLLED, str(hour)))
+    for statement in _DROP_OLD:
+        db.execute(statement, {"runs": hour - RUNS_KEPT, "old": at - HOURS_KEPT})
 
 
 def forget_after(db: sqlite3.Connection, moment: int) -> None:
     """Forget what is dated after a moment: the clock was wrong."""
-    hour = moment // HOUR * HOUR
-    db.execute("DELETE FROM runs WHERE start > ?", (moment,))
-    db.execute("UPDATE runs SET until = ?1 WHERE until > ?1", (moment,))
-    db.execute("DELETE FROM hours WHERE hour >= ?", (hour,))
-    db.execute("UPDATE hours SET until = ?1 - 1 WHERE until >= ?1", (hour,))
-    db.execute(
-        "UPDATE settings SET value = min(CAST(value AS INTEGER), ?) WHERE name = ?", (hour, _ROLLED)
-    )
-    db.execute("DELETE FROM sources WHERE first > ?", (moment,))
-    db.execute("UPDATE sources SET last = min(last, ?)", (moment,))
-    db.execute("DELETE FROM facts WHERE since > ?", (moment,))
-    db.execute("UPDATE facts SET until = NULL WHERE until > ?", (moment,))
-    db.execute("DELETE FROM changes WHERE at > ?", (moment,))
+    for statement in _DROP_LATER:
+        db.execute(statement, {"moment": moment, "hour": moment // HOUR * HOUR})
 
 
 # Facts ------------------------------------------------------------------------------------------
@@ -249,6 +242,7 @@ def _record_facts(
     """
     if last is not None and at <= last:
         return ()
+    when = (moment_of(at), moment_of(at if last is None else last))
     present = _present(db, seen)
     found: list[RecordedChange] = []
     for subject, fields in seen.facts.items():
@@ -256,10 +250,10 @@ def _record_facts(
         merged = {**old, **{name: short(value) for name, value in fields.items()}}
         new = {name: value for name, value in merged.items() if value is not None}
         if number is None:
-            found.append(_whole(kinds.came(subject.resource), subject, new))
+            found.append(_change(when, kinds.came(subject.resource), subject, new))
         elif changes := changed_fields(old, new):
             db.execute("UPDATE facts SET until = ? WHERE id = ?", (at, number))
-            found += [_field(subject, new, each.field, each.before, each.after) for each in changes]
+            found += [_field_change(when, subject, new, each) for each in changes]
         else:
             continue
         db.execute(
@@ -269,10 +263,10 @@ def _record_facts(
     if seen.covers is not None:
         for subject, (number, old) in present.items():
             db.execute("UPDATE facts SET until = ? WHERE id = ?", (at, number))
-            found.append(_whole(kinds.went(subject.resource), subject, old))
+            found.append(_change(when, kinds.went(subject.resource), subject, old))
     if last is None:
         return ()
-    return tuple(_write_change(db, change, at, last) for change in found)
+    return tuple(_write_change(db, change, last) for change in found)
 
 
 def _present(db: sqlite3.Connection, seen: Observation) -> dict[Subject, tuple[int | None, Fields]]:
@@ -292,38 +286,36 @@ def _present(db: sqlite3.Connection, seen: Observation) -> dict[Subject, tuple[i
     return found
 
 
-def _whole(kind: str, subject: Subject, fields: Fields) -> RecordedChange:
-    return RecordedChange(0, moment_of(0), None, kind, subject, _name(fields, subject))
-
-
-def _field(
-    subject: Subject, fields: Mapping[str, JsonValue], name: str, before: Any, after: Any
+def _change(
+    when: tuple[datetime, datetime],
+    kind: str,
+    subject: Subject,
+    fields: Fields,
+    *values: Any,
 ) -> RecordedChange:
-    was, now = (None if value is ABSENT else value for value in (before, after))
-    kind = kinds.changed(subject.resource, name, now)
-    return RecordedChange(
-        0, moment_of(0), None, kind, subject, _name(fields, subject), name, was, now
-    )
+    """``values`` are, of a field, its name, what it was and what it is."""
+    called = str(fields.get(NAME) or subject.identity)
+    return RecordedChange(0, *when, kind, subject, called, *values)
 
 
-def _name(fields: Fields, subject: Subject) -> str:
-    return str(fields.get(NAME) or subject.identity)
-
-
-def _write_change(
-    db: sqlite3.Connection, change: RecordedChange, at: int, last: int
+def _field_change(
+    when: tuple[datetime, datetime], subject: Subject, fields: Fields, changed: FieldChange
 ) -> RecordedChange:
+    was, now = (None if value is ABSENT else value for value in (changed.before, changed.after))
+    kind = kinds.changed(subject.resource, changed.field, now)
+    return _change(when, kind, subject, fields, changed.field, was, now)
+
+
+def _write_change(db: sqlite3.Connection, change: RecordedChange, last: int) -> RecordedChange:
     cursor = db.execute(
         "INSERT INTO changes (at, not_before, kind, resource, identity, name, field, before, after)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            *(at, last, change.kind, *change.subject, change.name, change.field),
-            *(json_of(change.before), json_of(change.after)),
+            *(seconds_of(change.at), last, change.kind, *change.subject, change.name),
+            *(change.field, json_of(change.before), json_of(change.after)),
         ),
     )
-    return replace(
-        change, id=int(cursor.lastrowid or 0), at=moment_of(at), not_before=moment_of(last)
-    )
+    return replace(change, id=int(cursor.lastrowid or 0))
 
 
 # Watched models ---------------------------------------------------------------------------------
@@ -337,8 +329,7 @@ _OWN = "watched_models_are_own"
 
 def has_own_models(db: sqlite3.Connection) -> bool:
     """Whether a person chose the watched models; they may have chosen none."""
-    found = db.execute("SELECT 1 FROM settings WHERE name = ?", (_OWN,)).fetchone()
-    return found is not None
+    return setting(db, _OWN) is not None
 
 
 def watch_model(db: sqlite3.Connection, model: str, now: datetime) -> None:
@@ -349,13 +340,13 @@ def watch_model(db: sqlite3.Connection, model: str, now: datetime) -> None:
     if count >= MOST_MODELS:
         raise ValueError(f"at most {MOST_MODELS} models can be watched")
     db.execute("INSERT OR IGNORE INTO watched_models VALUES (?, ?)", (model, seconds_of(now)))
-    db.execute("INSERT OR REPLACE INTO settings VALUES (?, '1')", (_OWN,))
+    remember_setting(db, _OWN, 1)
 
 
 def unwatch_model(db: sqlite3.Connection, model: str) -> None:
     """Take a model off the list; what was recorded stays."""
     db.execute("DELETE FROM watched_models WHERE model = ?", (model,))
-    db.execute("INSERT OR REPLACE INTO settings VALUES (?, '1')", (_OWN,))
+    remember_setting(db, _OWN, 1)
 
 
 def set_default_models(db: sqlite3.Connection, models: Iterable[str], now: datetime) -> None:

@@ -23,7 +23,7 @@ from gwtui.cli.lists.lookup import CommandReadings
 from gwtui.cli.lists.query import ListQuery
 from gwtui.cli.output import print_table
 from gwtui.cli.resources import RESOURCES
-from gwtui.client.request_log import Shortfall, list_read, workspaces_without_id
+from gwtui.client.request_log import Shortfall, list_read
 from gwtui.domain.serialize import MASK, exact_json, masked
 from gwtui.local.caught_errors import caught_errors
 from gwtui.resources.keys import resource as resource_of_keys
@@ -268,7 +268,6 @@ def test_a_reading_that_lacks_something_says_so_and_ends_so(
 ) -> None:
     async def fetch(_client: Any) -> tuple[str, ...]:
         list_read(2, complete=False)
-        workspaces_without_id(1)
         return ("row",)
 
     async def read() -> int:
@@ -282,8 +281,7 @@ def test_a_reading_that_lacks_something_says_so_and_ends_so(
 
     assert asyncio.run(read()) == exits.INCOMPLETE
     (said,) = capsys.readouterr().err.splitlines()
-    assert "2 entries could not be read; a list ended" in said
-    assert said.endswith("a workspace came without an id: what is in it is missing")
+    assert said.endswith("2 entries could not be read; a list came incomplete: rows are missing")
     assert not Shortfall()
 
 
