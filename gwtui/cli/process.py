@@ -9,19 +9,9 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
 
 from gwtui.cli.output import narrate
 from gwtui.local.paths import Paths
-
-if TYPE_CHECKING:
-    from typing import Protocol
-
-    class Unraisable(Protocol):
-        """What the interpreter gives for an error that cannot be raised."""
-
-        exc_value: BaseException | None
-
 
 LOG_OPTION = "--log-level"
 LOG_LEVELS = ("off", "error", "warning", "info", "debug")
@@ -135,7 +125,7 @@ def _thread_died(arguments: threading.ExceptHookArgs) -> None:
     _note("a thread failed", arguments.exc_value)
 
 
-def _could_not_be_raised(unraisable: Unraisable) -> None:
+def _could_not_be_raised(unraisable: sys.UnraisableHookArgs) -> None:
     _note("a failure could not be raised", unraisable.exc_value)
 
 

@@ -16,12 +16,13 @@ Parent = Literal["model", "workspace", "guardrail", "key"]
 class Resource:
     """A resource of the command line; nothing is imported before one of its verbs is called.
 
-    ``declaration`` is the ResourceSpec that the dashboard draws, as "module:NAME". ``changes`` is
-    what changes it, also so; of a module alone it is its CHANGES. ``parent`` is what must be named
-    to list it; with ``any_parent`` it may be left out. Of a ``single`` one there is one object. The
-    list of a ``brief`` one does without what completes its rows: that takes a request for each of
-    them. What is only ``by_id`` is in no list: whoever asks for it has to know its identifier.
-    ``further`` are verbs that neither read nor change it, as "module:NAME".
+    ``declaration`` is the ResourceSpec that the dashboard draws, as "module:NAME". ``changes`` are
+    the verbs beside those that read, also so; of a module alone they are its CHANGES. ``parent`` is
+    what must be named to list it; with ``any_parent`` it may be left out. Of a ``single`` one there
+    is one object. The list of a ``brief`` one does without what completes its rows: that takes a
+    request for each of them. What is only ``by_id`` is in no list: whoever asks for it has to know
+    its identifier.
+    ``reads`` are verbs that read it in a way of their own, also as "module:NAME".
     """
 
     id: str
@@ -33,7 +34,7 @@ class Resource:
     single: bool = False
     brief: bool = False
     by_id: bool = False
-    further: str = ""
+    reads: str = ""
 
 
 RESOURCES: dict[str, Resource] = {
@@ -82,7 +83,6 @@ RESOURCES: dict[str, Resource] = {
             "guardrails",
             "gwtui.resources.guardrails.resource:GUARDRAILS",
             "gwtui.cli.changes.guardrails",
-            further="gwtui.cli.tries.guardrail_test:VERBS",
         ),
         Resource(
             "assignments",
@@ -128,7 +128,7 @@ RESOURCES: dict[str, Resource] = {
             "gwtui.resources.activity:ACTIVITY_DAYS",
             parent="key",
             any_parent=True,
-            further="gwtui.cli.lists.activity:VERBS",
+            reads="gwtui.cli.lists.activity:VERBS",
         ),
         Resource(
             "generation",
@@ -142,14 +142,12 @@ RESOURCES: dict[str, Resource] = {
             "rotations of keys begun from this machine",
             "gwtui.resources.rotations:ROTATIONS",
             "gwtui.cli.changes.keys:ROTATION_CHANGES",
-            further="gwtui.cli.changes.keys:ROTATION_VERBS",
         ),
         Resource(
             "recovery",
             "writes to settle: lost answers, new keys that nobody stored",
             "gwtui.resources.recovery:DOUBTS",
-            "gwtui.cli.changes.recovery",
-            further="gwtui.cli.changes.recovery:VERBS",
+            "gwtui.cli.changes.keys:RECOVERY_CHANGES",
         ),
     )
 }

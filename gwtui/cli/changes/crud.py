@@ -9,7 +9,7 @@ from typing import Any
 
 from gwtui.cli.changes.change import ChangeContext, NothingToDoError, invalid_values
 from gwtui.cli.changes.command import DeclaredChange
-from gwtui.cli.command import Argument
+from gwtui.cli.command import Argument, Command
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.resources import DECLARED, Resource
 from gwtui.contract.request import Problem
@@ -19,13 +19,19 @@ from gwtui.crud.resource import ResourceSpec
 from gwtui.crud.writes import Update, Writes, declared_writes
 
 
-def changes_at(resource: Resource) -> Iterable[DeclaredChange]:
+def changes_at(resource: Resource) -> Iterable[DeclaredChange | Command]:
     """What changes a resource: as its declaration says, or as a module of its own does."""
     declared = resource.changes == DECLARED
     where = resource.declaration if declared else resource.changes
     module, _, name = where.partition(":")
     found: Any = getattr(import_module(module), name or "CHANGES")
     return changes_of(found) if declared else found
+
+
+def verbs_at(resource: Resource) -> Iterator[Command]:
+    """The same as verbs of the command line."""
+    for one in changes_at(resource):
+        yield one if isinstance(one, Command) else one.command()
 
 
 def row_operand(spec: ResourceSpec[Any], *, several: bool = False) -> Argument:

@@ -12,6 +12,7 @@ from gwtui.cli.changes.workspaces import find_person
 from gwtui.cli.command import Argument
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.lists.lookup import find
+from gwtui.cli.tries.guardrail_test import VERBS as TESTS
 from gwtui.crud.plan import Plan, bundle_alike
 from gwtui.crud.plan_text import named
 from gwtui.crud.undo import undo_each
@@ -135,4 +136,5 @@ CHANGES = (
     *changes_of(GUARDRAILS, delete=_delete),
     DeclaredChange("assign", "bind keys and members", _assign, _ASSIGNED),
     DeclaredChange("unassign", "take it from keys and members", _unassign, _ASSIGNED),
+    *TESTS,
 )

@@ -1,9 +1,10 @@
-"""Changes of API keys, and of their rotations: begin one, do its next step, forget it."""
+"""Changes of API keys, of their rotations, and of new ones whose value nobody has stored."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -18,6 +19,7 @@ from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.lists.lookup import find
 from gwtui.cli.output import narrate
 from gwtui.cli.target import find_profile
+from gwtui.client.errors import NotFoundError
 from gwtui.contract.keys import CreatedKey, CreateKeyRequest
 from gwtui.contract.request import problems
 from gwtui.crud.plan import Plan
@@ -26,10 +28,12 @@ from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.key_rotation import KeyRotation
 from gwtui.domain.times import parse_duration
 from gwtui.embedded.running_demo import BASE_URL
+from gwtui.local.ledger import LedgerEntry
 from gwtui.local.paths import Paths
 from gwtui.local.rotations import FILE_NAME, RotationLog
 from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.keys.writes import WRITES as KEY_WRITES
+from gwtui.resources.keys.writes import replacement_plan
 from gwtui.resources.rotations import (
     ROTATIONS,
     RotateRequest,
@@ -40,6 +44,7 @@ from gwtui.resources.rotations import (
     retiring_plan,
     rotation_storage,
 )
+from gwtui.watch.feeds.ledger import own_ledger, unsettled_feed
 
 _ROTATION = Argument(
     "id",
@@ -147,17 +152,6 @@ def _names(one: KeyRotation) -> Sequence[str | None]:
     return one.id, one.old_hash, one.old_name, one.new_hash, one.new_name
 
 
-ROTATION_CHANGES = (
-    DeclaredChange(
-        "next",
-        "do what comes next: assign, disable or delete, as far as it is due",
-        _next,
-        (_ROTATION,),
-        force="the step before it is due, though the old key may be in use",
-    ),
-)
-
-
 def _forget(arguments: argparse.Namespace) -> int:
     """Write down that a rotation is followed no more; nothing is sent."""
     paths = Paths.of_user()
@@ -178,6 +172,69 @@ def _gateway(arguments: argparse.Namespace, paths: Paths) -> str:
     return find_profile(arguments, paths).base_url
 
 
-ROTATION_VERBS = (
+ROTATION_CHANGES = (
+    DeclaredChange(
+        "next",
+        "do what comes next: assign, disable or delete, as far as it is due",
+        _next,
+        (_ROTATION,),
+        force="the step before it is due, though the old key may be in use",
+    ),
     Command("forget", "follow one no more; both keys stay as they are", _forget, (_ROTATION, DEMO)),
+)
+
+
+# A new key whose value nobody has stored ---------------------------------------------------------
+
+_NEW_KEY = Argument("id", metavar="ID", help="the key's hash or name, or the write's id")
+_GONE = "the key is gone"
+
+
+def _find_new_key(rows: Iterable[LedgerEntry], text: str) -> LedgerEntry:
+    """The creation that is called so. Raises CommandError."""
+    unstored = [one for one in rows if one.is_unacknowledged]
+    return find(unstored, text, "new key that waits to be acknowledged", _names_of_key)
+
+
+def _names_of_key(one: LedgerEntry) -> Sequence[str | None]:
+    name = one.summary.get("name")
+    return one.id, one.identity, name if isinstance(name, str) else None
+
+
+async def _recreate(context: ChangeContext) -> Plan[Any]:
+    rows = await context.readings.value(unsettled_feed(context.session.hub))
+    lost = _find_new_key(rows, context.arguments.id)
+    at = plan_context(context, await context.workspace_names(default=True))
+    try:
+        return await replacement_plan(context.gateway, lost, at)
+    except ValidationError:
+        raise CommandError("the ledger does not tell enough to create it again") from None
+    except NotFoundError:
+        ledger = context.session.executor.ledger
+        await asyncio.to_thread(ledger.resolve, lost, context.now, _GONE)
+        raise CommandError(f"{_GONE}: create another with 'gwtui keys create'") from None
+
+
+def _acknowledge(arguments: argparse.Namespace) -> int:
+    """Write down that the value of a new key is stored; nothing is sent."""
+    ledger = own_ledger()
+    try:
+        one = _find_new_key(ledger.open_writes(), arguments.id)
+        ledger.acknowledge(one.id, SYSTEM_CLOCK.now())
+    except OSError as error:
+        raise CommandError(f"{ledger.path}: {error.strerror or 'not usable'}") from None
+    narrate("written down: the value of the key is stored")
+    return exits.OK
+
+
+RECOVERY_CHANGES = (
+    DeclaredChange(
+        "recreate",
+        "delete a new key whose value nobody has stored, and create it again",
+        _recreate,
+        (_NEW_KEY,),
+        makes=True,
+        notes=("The value of the new key alone goes to stdout.",),
+    ),
+    Command("acknowledge", "say that the value of a new key is stored", _acknowledge, (_NEW_KEY,)),
 )

@@ -43,24 +43,25 @@ def _named(where: str) -> Any:
 
 
 def resource_command(resource: Resource, wanted: str = "") -> Command:
-    """The verbs of a resource: those that read, those that change it, further ones.
+    """The verbs of a resource: those that read, and all others unless ``wanted`` reads."""
+    found = (
+        [get_command(resource)]
+        if resource.by_id
+        else [list_command(resource), get_command(resource)]
+    )
+    verbs = {verb.name: verb for verb in found}
+    if resource.reads:
+        verbs |= {verb.name: verb for verb in _named(resource.reads)}
+    if resource.changes and wanted not in verbs:
+        from gwtui.cli.changes.crud import verbs_at  # noqa: PLC0415 - reading needs none
 
-    Of its own verbs one may take the place of another. Where only ``wanted`` is needed and no
-    change, the changes are not loaded.
-    """
-    verbs: dict[str, Command] = {}
-    further: Sequence[Command] = _named(resource.further) if resource.further else ()
-    reading = (*(() if resource.by_id else (list_command(resource),)), get_command(resource))
-    if wanted not in {verb.name for verb in (*reading, *further)} and resource.changes:
-        from gwtui.cli.changes.crud import changes_at  # noqa: PLC0415 - reading needs none
-
-        further = (*(one.command() for one in changes_at(resource)), *further)
-    for verb in (*reading, *further):
-        verbs[verb.name] = replace(verb, about=f"{resource.help}: {verb.help}")
+        verbs |= {verb.name: verb for verb in verbs_at(resource)}
     return Command(
         resource.id,
         resource.help,
-        verbs=tuple(verbs.values()),
+        verbs=tuple(
+            replace(verb, about=f"{resource.help}: {verb.help}") for verb in verbs.values()
+        ),
         about=f"{resource.help}; 'gwtui {resource.id}' alone opens the dashboard there.",
     )
 
