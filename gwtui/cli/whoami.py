@@ -70,6 +70,7 @@ def _print_rows(connection: Connection, profile: str, key: CurrentKey) -> None:
             ("writes", f"READ-ONLY: {held_back}" if held_back else "allowed"),
             ("critical", "CRITICAL" if connection.critical else "no"),
             ("you", f"{operator.user}@{operator.host}"),
+            ("", ""),
         ]
     )
     print_detail(THIS_KEY, key, SYSTEM_CLOCK.now())

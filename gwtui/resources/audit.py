@@ -126,6 +126,7 @@ AUDIT: ResourceSpec[LedgerEntry] = ResourceSpec(
     id="audit",
     title="Audit entries",
     singular="audit entry",
+    plural="audit entries",
     identity=lambda entry: f"{entry.id}/{entry.outcome}/{entry.at.timestamp()}",
     name=lambda entry: cells.text(entry.title).text,
     columns=COLUMNS,

@@ -42,7 +42,7 @@ def printed(capsys: pytest.CaptureFixture[str], *options: str) -> str:
     assert main(["audit", *options]) == 0
     out, err = capsys.readouterr()
     assert "\x1b" not in out + err
-    assert re.search(r"\d audit entr(y|ies)", err)
+    assert re.search(r"\d audit entr(y|ies)\b", err)
     return out
 
 
