@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -39,8 +40,9 @@ NO_HANDLERS = {
 def test_every_action_has_a_handler_and_every_handler_an_action() -> None:
     for action in (*all_actions(), *place_actions()):
         assert handlers.handler(action)
-    declared = [handlers.handlers_of(module) for module in handlers.MODULES]
-    handled = [action for one in declared for kind in one for action in kind]
+    modules = [vars(import_module(f"gwtui.ui.actions.{name}")) for name in handlers.MODULES]
+    kinds = [one.get(kind, {}) for one in modules for kind in ("IMMEDIATE", "HANDLERS")]
+    handled = [action for kind in kinds for action in kind]
     assert len(handled) == len(set(handled))
     assert set(handled) == {action.id for action in all_actions()}
     files = {path.stem for path in Path(handlers.__file__).parent.glob("*.py")}

@@ -66,4 +66,4 @@ IMMEDIATE: Mapping[str, Handler] = {
     "activity.open": open_ranked,
     "generation.lookup": on_screen(GenerationScreen, lambda screen: screen.ask()),
 }
-PATIENT: Mapping[str, Handler] = {"generation.content": show_content}
+HANDLERS: Mapping[str, Handler] = {"generation.content": show_content}

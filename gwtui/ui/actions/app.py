@@ -163,7 +163,7 @@ IMMEDIATE: Mapping[str, Handler] = {
     "app.back": back,
 }
 
-PATIENT: Mapping[str, Handler] = {
+HANDLERS: Mapping[str, Handler] = {
     "app.palette": open_palette,
     "app.workspace": choose_workspace,
     "app.refresh": refresh,

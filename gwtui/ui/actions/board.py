@@ -89,7 +89,7 @@ IMMEDIATE: Mapping[str, Handler] = {
     "app.requests": _requests,
 }
 
-PATIENT: Mapping[str, Handler] = {
+HANDLERS: Mapping[str, Handler] = {
     "board.watch": _type_model,
     "board.unwatch": _unwatch_selected,
     "models.watch": _toggle_watch,

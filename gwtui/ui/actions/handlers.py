@@ -7,9 +7,9 @@ need are most of the program.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from gwtui.client.errors import GatewayError
 from gwtui.crud.action import Action
@@ -60,36 +60,25 @@ MODULES: Mapping[str, tuple[str, ...]] = {
 _MODULE_OF = {name: module for module, names in MODULES.items() for name in names}
 
 
-class Handlers(NamedTuple):
-    """The handlers of a module, by action id."""
-
-    immediate: Mapping[str, Handler]
-    """They never wait for a person: they run before the next key is read."""
-    patient: Mapping[str, Handler]
-    """They may wait for a person or the gateway: each runs in a worker."""
-
-
-@cache
-def handlers_of(module: str) -> Handlers:
-    """What a module declares as ``IMMEDIATE``, and as ``PATIENT`` or ``HANDLERS``."""
-    declared = vars(import_module(f"gwtui.ui.actions.{module}"))
-    patient = {**declared.get("PATIENT", {}), **declared.get("HANDLERS", {})}
-    return Handlers(declared.get("IMMEDIATE", {}), patient)
-
-
 async def _go(tab: str, context: ActionContext) -> None:
     await context.app.navigation.show_tab(tab)
 
 
 def handler(action: Action) -> tuple[Handler, bool]:
-    """The handler of an action, and whether it is immediate. KeyError when it has none here."""
+    """The handler of an action, and whether it is immediate. KeyError when it has none here.
+
+    ``IMMEDIATE`` ones of a module never wait for a person: they run before the next key is read.
+    The other ``HANDLERS`` may wait for a person or the gateway: each runs in a worker.
+    """
     tab = tab_of(action)
     if tab is not None:
         return partial(_go, tab), True
     module = _MODULE_OF.get(action.id) or _MODULE_OF[action.id.partition(".")[0]]
-    immediate, patient = handlers_of(module)
+    declared = vars(import_module(f"gwtui.ui.actions.{module}"))
+    immediate: Mapping[str, Handler] = declared.get("IMMEDIATE", {})
     if action.id in immediate:
         return immediate[action.id], True
+    patient: Mapping[str, Handler] = declared["HANDLERS"]
     return patient[action.id], False
 
 

@@ -30,7 +30,7 @@ IMMEDIATE: Mapping[str, Handler] = {
         ResourceScreen, lambda screen: screen.table.change_marks(TableModel.clear_marks)
     ),
 }
-PATIENT: Mapping[str, Handler] = {
+HANDLERS: Mapping[str, Handler] = {
     "list.sort": on_screen(ResourceScreen, lambda screen: screen.choose_sort()),
     "list.columns": on_screen(ResourceScreen, lambda screen: screen.choose_columns()),
 }

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.crud.resource import Cell, DetailTable
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.models.resource import MODELS
@@ -19,6 +18,7 @@ from gwtui.resources.models.side_by_side import (
     side_by_side,
 )
 from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.actions.writing import read_again
 from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.text import toned
@@ -49,24 +49,17 @@ async def about_model(context: ActionContext) -> None:
     """Every figure of the model whose endpoints are shown, read by itself."""
     app, screen = context.app, context.screen
     model_id = screen.parent_row if isinstance(screen, ResourceScreen) else None
-    if model_id is None or app.session is None:
+    if model_id is None:
         return
-    try:
-        model = await app.gateway.catalog.model(model_id)
-    except NotFoundError:
-        app.say(f"The gateway has no model {safe_line(model_id, 80)}", severity="warning")
-    except GatewayError as error:
-        app.say(f"The model could not be read: {error.message}", severity="error")
-    else:
-        if app.screen is screen:
-            now = app.clock.now()
-            title = f"Model {MODELS.name(model)}"
+    called = f"Model {safe_line(model_id, 80)}"
+    model = await read_again(context, app.gateway.catalog.model(model_id), called)
+    if app.screen is screen:
+        now, name = app.clock.now(), MODELS.name(model)
 
-            def lines(width: int) -> list[Content]:
-                name, sections = MODELS.name(model), MODELS.sections
-                return section_lines(name, sections, model, now, width, hints=False)
+        def lines(width: int) -> list[Content]:
+            return section_lines(name, MODELS.sections, model, now, width, hints=False)
 
-            await app.push_screen(ReadingScreen(title, lines))
+        await app.push_screen(ReadingScreen(f"Model {name}", lines))
 
 
 async def endpoints_of_model(context: ActionContext[EndpointRow]) -> None:

@@ -319,7 +319,7 @@ async def screenshot(context: ActionContext) -> None:
 
 
 IMMEDIATE: Mapping[str, Handler] = {"list.raw": show_raw, "figures.raw": show_raw}
-PATIENT: Mapping[str, Handler] = {
+HANDLERS: Mapping[str, Handler] = {
     "list.copy": copy,
     "list.export": export,
     "app.screenshot": screenshot,

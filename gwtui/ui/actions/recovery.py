@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Mapping
 from functools import partial
 
+from gwtui.client.errors import NotSentError
 from gwtui.crud.evidence import Candidate, Evidence
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.local.ledger import DID_NOT_HAPPEN
@@ -29,8 +30,6 @@ async def happened(context: ActionContext) -> None:
     from gwtui.ui.actions.keys import offer_to_stop  # noqa: PLC0415 - of a lost key only
 
     evidence = _evidence(context)
-    if evidence is None:
-        return
     if evidence.intent.is_unacknowledged:
         if await _agreed(context, "Its value is stored?", "", "It is stored"):
             await _settle(context, evidence, _STORED)
@@ -58,8 +57,6 @@ async def happened(context: ActionContext) -> None:
 async def did_not(context: ActionContext) -> None:
     """Settle it as not applied."""
     evidence = _evidence(context)
-    if evidence is None:
-        return
     if evidence.intent.is_unacknowledged:
         context.app.say("The gateway said that it did: the key was created")
         return
@@ -79,8 +76,6 @@ async def recreate(context: ActionContext) -> None:
     from gwtui.ui.actions.keys import replace_key  # noqa: PLC0415 - of a lost key only
 
     evidence = _evidence(context)
-    if evidence is None:
-        return
     if not evidence.intent.is_unacknowledged:
         context.app.say("There is no key here whose value nobody has stored")
     elif not evidence.compared:
@@ -105,7 +100,7 @@ async def further(context: ActionContext) -> None:
 async def show(context: ActionContext) -> None:
     """Go to the selected candidate, or to the resource, without settling anything."""
     evidence, one = _evidence(context), context.target
-    route = "" if evidence is None else evidence.route if one is None else one.route
+    route = evidence.route if one is None else one.route
     if route:
         await show_route(context, route, None if one is None else one.item)
     else:
@@ -115,11 +110,11 @@ async def show(context: ActionContext) -> None:
 # What they share --------------------------------------------------------------------------------
 
 
-def _evidence(context: ActionContext) -> Evidence | None:
+def _evidence(context: ActionContext) -> Evidence:
     screen = context.screen
     found = screen.evidence if isinstance(screen, RecoveryScreen) else None
     if found is None:
-        context.app.say("There is nothing to settle here", severity="warning")
+        raise NotSentError("There is nothing to settle here")
     return found
 
 
@@ -155,8 +150,7 @@ async def _settle(
             await asyncio.to_thread(write)
     except OSError as error:
         why = error.strerror or "unknown reason"
-        app.say(f"It could not be written to the ledger: {why}", severity="error")
-        return False
+        raise NotSentError(f"It could not be written to the ledger: {why}") from error
     if not still:
         app.say("It was settled meanwhile", severity="warning")
     else:
@@ -170,7 +164,7 @@ IMMEDIATE: Mapping[str, Handler] = {
     "doubt.further": further,
     "doubt.show": show,
 }
-PATIENT: Mapping[str, Handler] = {
+HANDLERS: Mapping[str, Handler] = {
     "doubt.happened": happened,
     "doubt.did_not": did_not,
     "doubt.recreate": recreate,

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from gwtui.crud.resource import ResourceSpec
 from gwtui.ui.screens.base import GatewayScreen
+from gwtui.ui.text import toned
+from gwtui.ui.widgets.lines import OneLine
+from gwtui.ui.widgets.prompt import LANGUAGE, FilterPrompt, suggestion_line
 from gwtui.ui.widgets.table import ResourceTable
 
 if TYPE_CHECKING:
     from gwtui.domain.filter_completion import Suggestions
-    from gwtui.ui.widgets.prompt import FilterHelp, FilterPrompt
 
 
 class ListFilter:
@@ -25,7 +27,9 @@ class ListFilter:
         self._screen = screen
         self._table = table
         self._spec = spec
-        self._lines: tuple[FilterHelp, FilterPrompt] | None = None
+        self._lines: tuple[OneLine, FilterPrompt] | None = None
+        self._explains = False
+        """Whether the line explains the language."""
         self._from_top = False
         """Whether the first row was selected when the filter was opened."""
 
@@ -77,17 +81,15 @@ class ListFilter:
 
     def explain(self) -> None:
         """Explain the language, or no longer."""
-        if self._lines is not None and not self._lines[0].explain():
-            self._show()
+        explains = not self._explains
+        self._show()
+        if explains and self._lines is not None:
+            self._explains = True
+            self._lines[0].show(toned(f"   {LANGUAGE}", "muted"))
 
-    async def _made(self) -> tuple[FilterHelp, FilterPrompt]:
+    async def _made(self) -> tuple[OneLine, FilterPrompt]:
         if self._lines is None:
-            from gwtui.ui.widgets.prompt import (  # noqa: PLC0415 - at the first use
-                FilterHelp,
-                FilterPrompt,
-            )
-
-            self._lines = FilterHelp(id="filter-help"), FilterPrompt("/", id="filter")
+            self._lines = OneLine(id="filter-help"), FilterPrompt("/", id="filter")
             await self._screen.mount(*self._lines, after="#body")
         return self._lines
 
@@ -104,4 +106,5 @@ class ListFilter:
         table = self._table
         error = None if table.model.filter_unfinished else table.filter_error
         explaining, prompt = self._lines
-        explaining.suggest(error or "", *prompt.filter_input.offered)
+        explaining.show(suggestion_line(error or "", *prompt.filter_input.offered))
+        self._explains = False

@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from textual.app import App
 
+from gwtui.local import private_file
 from gwtui.local.paths import Paths
 from gwtui.local.private_file import PrivateDirectoryError, ensure_private
 from gwtui.local.terminal import copy_route
@@ -143,8 +144,5 @@ def _write_file(text: str) -> Path:
     # The runtime directory lives in memory and ends with the session; not every machine has one.
     folder = paths.runtime if runtime and Path(runtime).is_dir() else paths.state
     path = ensure_private(folder) / f"copied-{secrets.token_hex(4)}.txt"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(path, flags, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
-        file.write(text)
+    private_file.create(path, text.encode("utf-8", errors="replace"))
     return path
