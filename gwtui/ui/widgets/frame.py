@@ -235,16 +235,11 @@ class HeaderBar(PartsLine):
     def __init__(self) -> None:
         super().__init__(id="header")
         self._facts: HeaderFacts | None = None
-        self._shown_in = 0
-        """The width that the facts were fitted to; 0 while none are shown."""
 
     def show_facts(self, facts: HeaderFacts) -> None:
         """Show these facts, in as much width as there is."""
-        width = self.room
-        if width and (width != self._shown_in or facts != self._facts):
-            self._shown_in = width
-            self.show_parts(header_parts(facts, width))
         self._facts = facts
+        self.show_parts(header_parts(facts, self.room))
 
     def on_resize(self) -> None:
         """Fit the facts to the new width."""
@@ -383,9 +378,7 @@ class StatusLine(OneLine):
     def show_status(self, left: Content, facts: HeaderFacts) -> None:
         """Show this; of ``facts`` what the header leaves out."""
         self._left, self._facts = left, facts
-        width = self.room
-        if width:
-            self.show(status_content(left, left_out(facts, width), width))
+        self.show(status_content(left, left_out(facts, self.room), self.room))
 
     def on_resize(self) -> None:
         """Fit it to the new width."""
@@ -398,16 +391,14 @@ def footer_parts(actions: Sequence[Action], width: int) -> list[Part]:
     hinted = [action for action in actions if action.footer and action.keys]
     room = width - 1
     kept: set[str] = set()
-    for action in [a for a in hinted if a.id in _ALWAYS] + [
-        a for a in hinted if a.id not in _ALWAYS
-    ]:
+    for action in sorted(hinted, key=lambda action: action.id not in _ALWAYS):
         needed = _hint(action).cell_length
         if needed > room:
             break
         room -= needed
         kept.add(action.id)
     # The frame's own keys stand last, so that they are always found at the same end.
-    ordered = [a for a in hinted if a.scope != APP] + [a for a in hinted if a.scope == APP]
+    ordered = sorted(hinted, key=lambda action: action.scope == APP)
     hints = [Part(_hint(action), action.id) for action in ordered if action.id in kept]
     return [Part(Content(" ")), *hints]
 
@@ -424,8 +415,6 @@ class KeyFooter(PartsLine):
     def __init__(self) -> None:
         super().__init__(id="footer")
         self._actions: Sequence[Action] = ()
-        self._shown: tuple[int, str, Sequence[Action]] | None = None
-        """The width, the keys of the focus and the actions of what is shown."""
 
     def show_actions(self, actions: Sequence[Action]) -> None:
         """Show hints for these actions, in the order of their importance.
@@ -441,9 +430,6 @@ class KeyFooter(PartsLine):
 
     def fit(self) -> None:
         """Show what fits the width, and the focus as it is now."""
-        width, keys = self.room, focus_keys(self.screen.focused)
-        facts = (width, keys, self._actions)
-        if width and facts != self._shown:
-            self._shown = facts
-            hints = [Part(toned(f" {keys}", "muted"))] if keys else None
-            self.show_parts(hints or footer_parts(self._actions, width))
+        keys = focus_keys(self.screen.focused)
+        hints = [Part(toned(f" {keys}", "muted"))] if keys else None
+        self.show_parts(hints or footer_parts(self._actions, self.room))

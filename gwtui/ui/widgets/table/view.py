@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_args
 
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Region, Size
+from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
-from textual.scrollbar import ScrollDown, ScrollTo, ScrollUp
 from textual.strip import Strip
 
 from gwtui.crud.resource import Tone
@@ -180,6 +180,9 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
     }
     """
 
+    virtual_size = Reactive(Size(0, 0), layout=True, repaint=False)
+    """As ever, but another number of rows alone repaints nothing: ``redraw`` does that."""
+
     def __init__(
         self, model: TableModel[T], *, id: str | None = None, classes: str | None = None
     ) -> None:
@@ -194,7 +197,6 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         self._drawn: Frame = ()
         self._palettes: Mapping[bool, Palette] = {}
         """By whether the table has the keys."""
-        self._only_layout = False
         self._arranged: tuple[int, int, tuple[int, ...] | None, Mapping[int, int]] | None = None
         """What the columns were laid out for: cells, page, what was chosen, the longest texts."""
 
@@ -239,10 +241,6 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         if lines:
             self.refresh(*(Region(0, line + HEADER, self.shape.width, 1) for line in lines))
 
-    def redraw_header(self) -> None:
-        """Repaint the header alone."""
-        self.refresh(Region(0, 0, self.size.width, HEADER))
-
     def lay_out(self) -> None:
         """Choose the columns of the page for the present width, and repaint everything."""
         self._arrange()
@@ -265,22 +263,7 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
 
     def fit_height(self) -> None:
         """Let the scrollbar know how many rows there are."""
-        self._only_layout = True
-        try:
-            self.virtual_size = Size(self.shape.width, len(self.model.order) + HEADER)
-        finally:
-            self._only_layout = False
-
-    def refresh(
-        self,
-        *regions: Region,
-        repaint: bool = True,
-        layout: bool = False,
-        recompose: bool = False,
-    ) -> Self:
-        """As ever, but another number of rows alone repaints nothing: ``redraw`` does that."""
-        repaint = repaint and not self._only_layout
-        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+        self.virtual_size = Size(self.shape.width, len(self.model.order) + HEADER)
 
     def scroll_rows(self, top: float) -> None:
         """Put row ``top`` first, without animation; nothing before there is a screen."""
@@ -299,23 +282,13 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         elif cursor >= self.top + self.lines:
             self.scroll_rows(cursor - self.lines + 1)
 
-    def on_scroll_down(self, event: ScrollDown) -> None:
-        """A click below the scrollbar's handle."""
-        self._bar(event, self.top + self.lines)
+    def scroll_page_down(self, **_options: Any) -> None:
+        """A click below the scrollbar's handle: as many rows as fit below the header."""
+        self.scroll_rows(self.top + self.lines)
 
-    def on_scroll_up(self, event: ScrollUp) -> None:
+    def scroll_page_up(self, **_options: Any) -> None:
         """A click above the scrollbar's handle."""
-        self._bar(event, self.top - self.lines)
-
-    def on_scroll_to(self, event: ScrollTo) -> None:
-        """The scrollbar's handle is dragged."""
-        if event.y is not None:
-            self._bar(event, event.y)
-
-    def _bar(self, event: ScrollDown | ScrollUp | ScrollTo, top: float) -> None:
-        event.stop()
-        event.prevent_default()
-        self.scroll_rows(top)
+        self.scroll_rows(self.top - self.lines)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Repaint what is different at the new position."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from textual import events
 from textual.binding import BindingType
+from textual.geometry import Region
 
 from gwtui.crud.resource import Facets
 from gwtui.ui.widgets.table import messages
@@ -125,7 +126,7 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         if self.sorting == (column, descending):
             return
         self._follow(lambda: self.model.sort_by(column, descending))
-        self.redraw_header()
+        self.refresh(Region(0, 0, self.size.width, HEADER))
         self.post_message(self.SortChanged(self, column, descending))
 
     def choose_columns(self, choice: tuple[int, ...] | None) -> None:
