@@ -22,12 +22,12 @@ from gwtui.domain.times import relative
 from gwtui.embedded.running_demo import BASE_URL
 from gwtui.local.alerts import (
     FILE_NAME,
-    AlertCommandError,
     AlertFileError,
     load_alerts,
     run_alert_command,
 )
 from gwtui.local.paths import Paths
+from gwtui.local.programs import ProgramError
 from gwtui.local.targets import DEMO as DEMO_PROFILE
 from gwtui.resources.alerts import ALERT_HISTORY, ALERT_RULES, ALERTS
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
@@ -102,7 +102,7 @@ def _try_command(paths: Paths) -> int:
     )
     try:
         asyncio.run(run_alert_command(command, event.line({"profile": "test", "gateway": ""})))
-    except AlertCommandError as error:
+    except ProgramError as error:
         raise exits.CommandError(str(error)) from None
     narrate(f"{command[0]} took the test alert")
     return exits.OK

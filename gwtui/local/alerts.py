@@ -24,11 +24,8 @@ Amounts and times are texts with their unit; a plain number counts in the field'
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import os
 import re
-import signal
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -45,6 +42,7 @@ from gwtui.domain.lookup import among, did_you_mean
 from gwtui.domain.money import parse_quantity, quantity
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import duration, parse_duration_or_zero
+from gwtui.local.programs import run_program
 from gwtui.local.tokens import TOKEN_VARIABLE
 from gwtui.local.toml_file import (
     TomlFile,
@@ -266,10 +264,6 @@ def _retired(identity: str, values: object) -> bool:
     return kind in RETIRED or (kind is None and identity in RETIRED)
 
 
-class AlertCommandError(Exception):
-    """The program could not be run, failed or took too long; the message is for a person."""
-
-
 async def run_alert_command(
     command: Sequence[str],
     text: str,
@@ -277,40 +271,10 @@ async def run_alert_command(
     limit: float = COMMAND_LIMIT,
     environ: Mapping[str, str] | None = None,
 ) -> None:
-    """Run a program with ``text`` on stdin. Raises AlertCommandError.
-
-    It runs in a session of its own: it can neither read the keyboard nor draw over the screen, and
-    a time-out ends its children, too. What it prints is thrown away.
-    """
+    """Run a program with ``text`` on stdin and without the token. Raises ProgramError."""
     environ = os.environ if environ is None else environ
-    program = command[0]
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            env={name: value for name, value in environ.items() if name != TOKEN_VARIABLE},
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else None
-        raise AlertCommandError(f"{program}: {why or 'cannot be run'}") from None
-    try:
-        async with asyncio.timeout(limit):
-            # One that does not read its input is no fault.
-            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-                await process.communicate(text.encode())
-            status = await process.wait()
-    except BaseException as error:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
-        if isinstance(error, TimeoutError):
-            raise AlertCommandError(f"{program}: did not end within {limit:g} s") from None
-        raise
-    if status != 0:
-        raise AlertCommandError(f"{program}: ended with status {status}")
+    kept = {name: value for name, value in environ.items() if name != TOKEN_VARIABLE}
+    await run_program(command, kept, limit=limit, text=text, keep_output=False)
 
 
 class RuleFile:

@@ -5,7 +5,6 @@ A line for each of them: what was found, whether it is wrong, what to do about i
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import stat
@@ -18,6 +17,7 @@ from typing import Literal, get_args
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.keyring_store import KeyringUnavailableError, backend_name
 from gwtui.local.paths import Paths
+from gwtui.local.programs import ProgramError, run_program
 from gwtui.local.terminal import DUMB, copy_route
 
 _LEAST = (80, 24)
@@ -263,23 +263,7 @@ async def tmux_options() -> Mapping[str, str]:
 
 async def _tmux(*words: str) -> str:
     try:
-        process = await asyncio.create_subprocess_exec(
-            "tmux",
-            *words,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
-    except OSError:
+        output = await run_program(("tmux", *words), os.environ, limit=_SECONDS)
+    except ProgramError:
         return ""
-    try:
-        async with asyncio.timeout(_SECONDS):
-            out, _ = await process.communicate()
-    except TimeoutError:
-        return ""
-    finally:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
-    return out.decode(errors="replace")
+    return output.decode(errors="replace")

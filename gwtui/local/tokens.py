@@ -7,21 +7,20 @@ holds what a source delivered.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
-import signal
 import stat
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from gwtui.domain.known_secrets import Secret, Token
 from gwtui.local import keyring_store
 from gwtui.local.keyring_store import KeyringUnavailableError, read_secret
 from gwtui.local.private_file import PrivateDirectoryError, ensure_private, replace_file
+from gwtui.local.programs import ProgramError, run_program
 
 if TYPE_CHECKING:
     from gwtui.local.profiles import Profile
@@ -128,30 +127,12 @@ def take_from_environment(
 async def token_from_command(
     command: Sequence[str], environ: Mapping[str, str], *, limit: float = COMMAND_LIMIT
 ) -> Secret:
-    """What a program prints. Raises TokenError when it fails, is slow or prints something else.
-
-    It runs without a shell, in a session of its own: it can neither read the keyboard nor draw
-    over the screen, and a time-out ends its children too.
-    """
-    program = command[0]
+    """What a program prints. Raises TokenError when it fails, is slow or prints something else."""
     try:
-        receiving, sending = os.pipe()
-    except OSError as error:
-        raise TokenError(f"token command {program}: {error.strerror or 'cannot be run'}") from None
-    with os.fdopen(receiving, "rb", buffering=0) as pipe:
-        process = await _start(command, environ, sending)
-        try:
-            async with asyncio.timeout(limit):
-                output = await _read_bounded(pipe)
-                status = await process.wait()
-        except BaseException as error:
-            await _end(process)
-            if isinstance(error, TimeoutError):
-                raise TokenError(f"token command {program}: gave no token in {limit:g} s") from None
-            raise
-    if status != 0:
-        raise TokenError(f"token command {program}: ended with status {status}")
-    return single_token(output, f"token command {program}")
+        output = await run_program(command, environ, limit=limit)
+    except ProgramError as error:
+        raise TokenError(f"token command {error}") from None
+    return single_token(output, f"token command {command[0]}")
 
 
 def token_from_file(path: Path) -> Secret:
@@ -183,54 +164,6 @@ async def _from_keyring(profile_name: str, limit: float) -> tuple[Secret | None,
     if not text:
         return None, f"the keyring has no token for profile {profile_name}"
     return Token(text), ""
-
-
-async def _start(
-    command: Sequence[str], environ: Mapping[str, str], sending: int
-) -> asyncio.subprocess.Process:
-    """Start a command that prints into the file descriptor ``sending``, which is closed here.
-
-    Not a pipe of asyncio's: waiting for the process would wait for the end of that pipe, too, and
-    the end never comes while it is not read, or while a program that was left behind holds it.
-    Raises TokenError.
-    """
-    try:
-        return await asyncio.create_subprocess_exec(
-            *command,
-            env=dict(environ),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=sending,
-            stderr=asyncio.subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else None
-        raise TokenError(f"token command {command[0]}: {why or 'cannot be run'}") from None
-    finally:
-        os.close(sending)
-
-
-async def _read_bounded(pipe: IO[bytes]) -> bytes:
-    reader = asyncio.StreamReader()
-    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(reader), pipe
-    )
-    output = b""
-    try:
-        while chunk := await reader.read(MAX_BYTES):
-            output += chunk
-            if len(output) > MAX_BYTES:
-                raise TokenError("the token command gave far more than a token")
-    finally:
-        transport.close()
-    return output
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """End a command that did not end by itself, with everything it started."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    await process.wait()
 
 
 def single_token(content: bytes, source: str) -> Secret:

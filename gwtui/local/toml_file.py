@@ -76,7 +76,7 @@ class TomlFile(Generic[T]):
                 return self._replaced(self.path.resolve(), edit)
 
     def _replaced(self, path: Path, edit: Callable[[str], str]) -> T:
-        before = _stat(path)
+        before = path.stat() if path.exists() else None
         if before is not None and before.st_uid != os.geteuid():
             raise TomlFileError("belongs to another user")
         text = _text(path)
@@ -85,8 +85,6 @@ class TomlFile(Generic[T]):
         meaning = self._meaning(changed)
         if changed == text:
             return meaning
-        if _version(_stat(path)) != _version(before):
-            raise TomlFileError("was changed by another program just now; try again")
         mode, group = _PRIVATE, None
         if before is not None:
             mode, group = stat.S_IMODE(before.st_mode), before.st_gid
@@ -236,17 +234,6 @@ def _refuse_foreign(path: Path, found: os.stat_result) -> None:
         raise TomlFileError("belongs to another user")
     if stat.S_IMODE(found.st_mode) & _WORLD_WRITABLE:
         raise TomlFileError(f"can be written by everyone, run: chmod 600 {path}")
-
-
-def _stat(path: Path) -> os.stat_result | None:
-    try:
-        return path.stat()
-    except FileNotFoundError:
-        return None
-
-
-def _version(found: os.stat_result | None) -> tuple[int, int, int] | None:
-    return None if found is None else (found.st_ino, found.st_mtime_ns, found.st_size)
 
 
 @contextlib.contextmanager

@@ -20,7 +20,8 @@ from fake_clock import START
 from gwtui.cli.main import main
 from gwtui.domain.alert_rules import CreditsRule
 from gwtui.embedded.running_demo import BASE_URL
-from gwtui.local.alerts import AlertCommandError, run_alert_command
+from gwtui.local.alerts import run_alert_command
+from gwtui.local.programs import ProgramError
 from gwtui.watch.alerts import store
 from gwtui.watch.alerts.evaluator import PersistentEvaluator
 from gwtui.watch.alerts.model import AlertEvent, AlertKey
@@ -104,7 +105,7 @@ async def test_a_slow_one_is_ended_with_its_children(tmp_path: Path) -> None:
         "time.sleep(60)"
     )
     begun = time.monotonic()
-    with pytest.raises(AlertCommandError, match=r"did not end within 1 s"):
+    with pytest.raises(ProgramError, match=r"did not end within 1 s"):
         await run_alert_command(program(tmp_path, body), "{}", limit=1)
     assert time.monotonic() - begun < 10
     for name in ("pid-True", "pid-False"):
@@ -132,7 +133,7 @@ def wait_until_gone(pid: int) -> None:
     ],
 )
 async def test_failures_are_named(command: list[str], says: str) -> None:
-    with pytest.raises(AlertCommandError) as caught:
+    with pytest.raises(ProgramError) as caught:
         await run_alert_command(command, "{}")
     assert says in str(caught.value)
 

@@ -11,7 +11,6 @@ import time
 import tomllib
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -353,19 +352,6 @@ def test_a_full_disk_leaves_the_file_and_no_scraps(
         ".profiles.toml.lock",
         "profiles.toml",
     }
-
-
-def test_an_editor_that_saves_in_between_wins(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    theirs = OWNERS + "# saved by hand\n"
-
-    def saved_meanwhile(text: str, values: Any) -> str:
-        path.write_text(theirs)
-        return with_values(text, values)
-
-    monkeypatch.setattr("gwtui.local.profiles.with_values", saved_meanwhile)
-    with pytest.raises(ProfileError, match="changed by another program"):
-        set_default(path, "lab")
-    assert path.read_text() == theirs
 
 
 def test_unknown_keys_are_noted_only_when_asked_for(path: Path) -> None:

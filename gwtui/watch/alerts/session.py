@@ -19,12 +19,12 @@ from gwtui.domain.alert_rules import AlertRule, GuardrailRule
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.local.alerts import (
     AlertBook,
-    AlertCommandError,
     AlertEffects,
     RuleFile,
     load_alerts,
     run_alert_command,
 )
+from gwtui.local.programs import ProgramError
 from gwtui.watch.alerts import store
 from gwtui.watch.alerts.derived_figures import EVERY, guarded, readability
 from gwtui.watch.alerts.evaluator import PersistentEvaluator, Preview, preview
@@ -298,7 +298,7 @@ class AlertNotifier:
             why = ""
             try:
                 await run_alert_command(command, event.line(self._about))
-            except AlertCommandError as error:
+            except ProgramError as error:
                 why = str(error)
             except Exception as error:
                 _log.exception("alerts: telling failed")
