@@ -16,7 +16,7 @@ from pathlib import Path
 
 from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.embedded.errors import DatabaseMissingError, NoWorkspaceError
+from gwtui.embedded.errors import NoWorkspaceError
 from gwtui.embedded.messages import management_key_needed, unauthenticated
 from gwtui.embedded.operations import Access, Principal
 from gwtui.embedded.store import account, keys
@@ -128,15 +128,10 @@ def issue_key(
     not made here: how it begins (seed, content) is for whoever serves it first to choose.
     Raises DatabaseMissingError, DatabaseUnusableError and NoWorkspaceError.
     """
-    visited = Database.visit(database)
-    try:
+    with Database.visit(database) as visited:
         with visited.read() as db:
-            if not account.is_founded(db):
-                raise DatabaseMissingError(f"{database} was never served, so it is still empty.")
             served_in = DIALECTS.get(account.setting(db, "dialect"), GENERIC)
         return issue(visited, dialect or served_in, clock.now(), management=management, name=name)
-    finally:
-        visited.close()
 
 
 def issue(  # noqa: PLR0913 - all by name

@@ -16,6 +16,7 @@ from gwtui.embedded.errors import (
     DatabaseMissingError,
     DatabaseUnusableError,
 )
+from gwtui.embedded.store.account import is_founded
 from gwtui.embedded.store.byok import key_file
 from gwtui.embedded.store.documents import (
     APPLICATION_ID,
@@ -69,8 +70,9 @@ class Database:
         return database
 
     @classmethod
-    def visit(cls, path: Path) -> Database:
-        """Open an existing database beside the process that serves it, for one small write.
+    @contextmanager
+    def visit(cls, path: Path) -> Iterator[Database]:
+        """Open an existing database beside the process that serves it, for one small task.
 
         Raises DatabaseMissingError and DatabaseUnusableError.
         """
@@ -80,7 +82,14 @@ class Database:
                 f"There is no gateway database at {path} yet: serve it once first."
             )
         _refuse_other_names(path)
-        return cls(_open(str(path), creates=False), path)
+        database = cls(_open(str(path), creates=False), path)
+        try:
+            with database.read() as db:
+                if not is_founded(db):
+                    raise DatabaseMissingError(f"{path} was never served, so it is still empty.")
+            yield database
+        finally:
+            database.close()
 
     @contextmanager
     def write(

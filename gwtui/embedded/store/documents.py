@@ -165,13 +165,16 @@ class Kind:
         """The numbers of one page of the documents for which a condition holds.
 
         SQLite counts its way to an offset, row by row. The number before each page that was read
-        is remembered, so that this page and the next one begin there. ``same`` stands for the
-        values in that, where they differ for lists that are the same.
+        is remembered, so that this page and the next one begin there; beyond the last page, that
+        nothing follows. ``same`` stands for the values in that, where they differ for lists that
+        are the same.
         """
         known = db.counted((self.table, where, tuple(values) if same is None else same))
         begin = max((place for place in known if 0 <= place <= offset), default=0)
         skipped = offset - begin
-        beyond, order, first = ("<", "DESC", _LAST) if newest_first else (">", "ASC", -1)
+        beyond, order, first, end = (
+            ("<", "DESC", _LAST, -1) if newest_first else (">", "ASC", -1, _LAST)
+        )
         rows = db.execute(
             f"SELECT number FROM {self.table} WHERE {where} AND number {beyond} ? "
             f"ORDER BY number {order} LIMIT ? OFFSET ?",
@@ -179,9 +182,7 @@ class Kind:
         )
         numbers = [number for (number,) in rows]
         if skipped:
-            before, *numbers = numbers or [None]
-            if before is not None:
-                known[offset] = before
+            known[offset], *numbers = numbers or [end]
         if numbers:
             known[offset + len(numbers)] = numbers[-1]
         return numbers

@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.values import ACTIVITY_DAYS
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.embedded.errors import DatabaseMissingError
 from gwtui.embedded.simulator.seeded_random import hex_text, number, pick
 from gwtui.embedded.simulator.usage import UsageSlice
-from gwtui.embedded.store import account, usage
+from gwtui.embedded.store import usage
 from gwtui.embedded.store.database import Database
 from gwtui.embedded.store.documents import WORKSPACES, Document
 from gwtui.embedded.store.usage import from_micros, to_day, to_micros
@@ -222,21 +221,15 @@ def recent_generations(database: Path, *, clock: Clock = SYSTEM_CLOCK) -> list[R
     Works on an existing database, whether or not a gateway serves it right now. Raises
     DatabaseMissingError and DatabaseUnusableError.
     """
-    visited = Database.visit(database)
-    try:
-        with visited.read() as db:
-            if not account.is_founded(db):
-                raise DatabaseMissingError(f"{database} was never served, so it is still empty.")
-            rows = db.execute(
-                "SELECT generations.id, created_at, json_extract(details, '$.model'), "
-                "coalesce(json_extract(document, '$.name'), '') "
-                "FROM generations LEFT JOIN keys ON keys.id = key_hash WHERE shown_from <= ? "
-                "ORDER BY created_at DESC, generations.number DESC LIMIT ?",
-                (to_micros(clock.now()), _LISTED),
-            )
-            return [RecentGeneration(id, from_micros(at), *names) for id, at, *names in rows]
-    finally:
-        visited.close()
+    with Database.visit(database) as visited, visited.read() as db:
+        rows = db.execute(
+            "SELECT generations.id, created_at, json_extract(details, '$.model'), "
+            "coalesce(json_extract(document, '$.name'), '') "
+            "FROM generations LEFT JOIN keys ON keys.id = key_hash WHERE shown_from <= ? "
+            "ORDER BY created_at DESC, generations.number DESC LIMIT ?",
+            (to_micros(clock.now()), _LISTED),
+        )
+        return [RecentGeneration(id, from_micros(at), *names) for id, at, *names in rows]
 
 
 class FreeUse(NamedTuple):
