@@ -1,4 +1,4 @@
-"""The credits screen on the real gateway: balance, burn, and what burns it."""
+"""The credits screen on the real gateway: balance, burn, and top spenders."""
 
 from __future__ import annotations
 

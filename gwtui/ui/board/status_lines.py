@@ -85,8 +85,10 @@ def request_lines(session: Session, now: datetime, width: int) -> Sequence[Conte
         Section("Requests", lambda _item, _now: [*_rates(session)]),
         Section("Readings", lambda _item, _now: [_readings(session.hub)]),
     )
-    lines = section_lines("", sections, None, now, width)[2:]
-    return [*lines, Content(""), *(toned(text, "muted") for text in _EXPLANATION)]
+    lines = [*section_lines("", sections, None, now, width)[2:], Content("")]
+    for text in _EXPLANATION:
+        lines += toned(text, "muted").wrap(width)
+    return lines
 
 
 def _rates(session: Session) -> Iterator[DetailRow]:

@@ -83,7 +83,7 @@ class CreditsScreen(GatewayScreen):
         )
 
     def compose_body(self) -> ComposeResult:
-        """Balance above, what burns it below."""
+        """Balance above, top spenders below."""
         with Horizontal(id="standing"):
             yield Digits(id="balance-figure")
             with Vertical(id="standing-lines"):
@@ -234,7 +234,7 @@ def _heading(found: Spending) -> Content:
     if found.unknown:
         total += f" and {found.unknown} unknown"
     words = [WINDOW_WORDS[window] for window in WINDOWS]
-    return choice_line("What burns it", words, WINDOW_WORDS[found.window], toned(total))
+    return choice_line("Top spenders", words, WINDOW_WORDS[found.window], toned(total))
 
 
 def _workspace_line(found: Spending, room: int) -> Content:
