@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
 from gwtui.cli.changes.change import field_schemas, is_secret
-from gwtui.cli.resources import RESOURCES
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.request import RequestModel
 from gwtui.contract.values import SERVER_TOOLS
 from gwtui.crud.resource import ResourceSpec
 from gwtui.crud.writes import Writes, declared_writes
-from gwtui.resources.registry import RESOURCES as DRAWN
+from gwtui.resources.registry import SPECS as SPECS_OF_ALL
 from writes_kit import FaultWorld
 
 if TYPE_CHECKING:
@@ -53,23 +51,9 @@ VALUES: Mapping[str, Callable[[Desk], list[Any]]] = {
 """Field -> values that its type alone does not tell."""
 
 
-def loaded(declaration: str) -> Any:
-    """What stands at "module:NAME"."""
-    module, _, name = declaration.partition(":")
-    return getattr(import_module(module), name)
-
-
 def declared_specs() -> Iterator[ResourceSpec[Any]]:
     """Every resource that declares what can be written to it, of dashboard and command line."""
-    found: dict[str, ResourceSpec[Any]] = {}
-    for one in RESOURCES.values():
-        spec = loaded(one.declaration)
-        if getattr(spec, "writes", ""):
-            found.setdefault(spec.writes, spec)
-    for spec in DRAWN.values():
-        if spec.writes:
-            found.setdefault(spec.writes, spec)
-    yield from found.values()
+    yield from (spec for spec in SPECS_OF_ALL.values() if spec.writes is not None)
 
 
 SPECS = {declared_writes(spec).resource: spec for spec in declared_specs()}

@@ -12,14 +12,13 @@ from collections.abc import Mapping
 from gwtui.cli import exits
 from gwtui.cli.command import DEMO, Argument, Command
 from gwtui.cli.complete import make_tree
-from gwtui.cli.lists.command import declaration
 from gwtui.cli.lists.lookup import CommandReadings
 from gwtui.cli.output import data_on_stdout, narrate
-from gwtui.cli.resources import RESOURCES
 from gwtui.cli.running import reading_hub, run_async
 from gwtui.cli.target import resolve_connection
 from gwtui.local.paths import Paths
 from gwtui.resources.known_names import NAMED_LISTS, store_names
+from gwtui.resources.registry import SPECS
 from gwtui.watch.hub import Scope
 
 _REFRESH = "refresh"
@@ -93,7 +92,7 @@ def _refresh(arguments: argparse.Namespace) -> int:
         async with reading_hub(connect) as hub:
             readings = CommandReadings(hub)
             for name in NAMED_LISTS:
-                spec = declaration(RESOURCES[name])
+                spec = SPECS[name]
                 rows = await readings.value_or_nothing(spec.feed(hub, Scope()), name)
                 if rows is not None:
                     store_names(hub.connection, spec, rows)

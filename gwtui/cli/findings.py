@@ -9,10 +9,10 @@ from dataclasses import replace
 from gwtui.cli import exits
 from gwtui.cli.command import Argument, Command
 from gwtui.cli.lists.command import list_command, run_list
-from gwtui.cli.resources import Resource
 from gwtui.domain.findings import AccountFinding
+from gwtui.resources.registry import ENTRIES
 
-RESOURCE = Resource("findings", "what to look at", "gwtui.resources.findings:FINDINGS")
+RESOURCE = next(entry for entry in ENTRIES if entry.id == "findings")
 _GRAVE = ("critical", "warning", "notice")
 _UNREAD = "unread-"
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gwtui.crud.resource import ResourceSpec
     from gwtui.watch.hub import FeedHub
 
-NAMED_LISTS = ("keys", "workspaces", "guardrails", "byok", "organization", "models", "rotations")
+NAMED_LISTS = tuple(entry.id for entry in ENTRIES if entry.named)
 
 
 def store_names(connection: Connection, spec: ResourceSpec[Any], rows: Sequence[Any]) -> None:

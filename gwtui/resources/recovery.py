@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gwtui.client.errors import NotFoundError
@@ -24,12 +25,8 @@ from gwtui.crud.writes import Writes
 from gwtui.domain.diffs import ABSENT
 from gwtui.local.ledger import Ledger, LedgerEntry, summary_text
 from gwtui.resources import budgets, members
-from gwtui.resources.byok import CREDENTIALS
-from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
-from gwtui.resources.keys.writes import WRITES as KEYS
-from gwtui.resources.organization import SETTINGS_WRITES as SETTINGS
+from gwtui.resources.registry import SPECS
 from gwtui.resources.uses import items_or_none, people_names, value_or_none
-from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.ledger import (
     RECOVERY_FEED,
@@ -118,9 +115,12 @@ _NO_GUARDRAIL = "no guardrail"
 _MOST_NAMES = 10
 """Guardrails whose names are looked up."""
 
-DECLARED: tuple[Writes[Any], ...] = (KEYS, WORKSPACES, GUARDRAILS, CREDENTIALS, SETTINGS)
-"""The resources that are read again and compared as their declarations say."""
-_DECLARED = {writes.resource: writes for writes in DECLARED}
+
+@cache
+def declared_writes() -> Mapping[str, Writes[Any]]:
+    """What is read again and compared as its declaration says, by the resource that it writes."""
+    found = (spec.writes() for spec in SPECS.values() if spec.writes is not None)
+    return {writes.resource: writes for writes in found}
 
 
 async def find_evidence(inspection: InspectionContext) -> Evidence:
@@ -133,7 +133,7 @@ async def find_evidence(inspection: InspectionContext) -> Evidence:
             return await special(inspection)
         except NotFoundError:
             return Evidence(intent, (_NOT_THERE,))
-    writes = _DECLARED.get(intent.resource)
+    writes = declared_writes().get(intent.resource)
     if writes is None:
         return Evidence(intent, (_STRANGE,))
     return await inspect_write(inspection, writes, await _context(inspection))

@@ -1,4 +1,4 @@
-"""Every resource and every screen of the dashboard: one line each.
+"""Every resource and every screen of the dashboard and of the command line: one entry each.
 
 A declaration is loaded when it is first looked up: the first paint waits for one screen, not for
 all of them.
@@ -9,164 +9,240 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import ResourceSpec
 
 T = TypeVar("T")
+Parent = Literal["model", "workspace", "guardrail", "key"]
+"""What the rows of a list belong to."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegistryEntry:
     """A resource: its id and title, and where its declaration stands ("module:NAME").
 
-    The declaration is a ResourceSpec, or a screen class where ``screen`` says so. ``tab`` gives
-    it a tab; without one it is reached by its name and by links. ``parent`` is the resource whose
-    rows open it: it lists what belongs to one of them. ``whole`` is the place that lists what
-    belongs to any of them, where there is one. ``key`` opens a place without a tab from
-    everywhere. ``aliases`` are further names for it in a path.
+    ``declaration`` is a ResourceSpec, ``screen`` a screen class of its own. ``tab`` gives it a tab;
+    without one it is reached by its name and by links. ``parent`` is the resource whose rows open
+    it: it lists what belongs to one of them. ``whole`` is the place that lists what belongs to any
+    of them, where there is one. ``key`` opens a place without a tab from everywhere. ``aliases``
+    are further names for it in a path. Only the command line has what is no ``place``.
+
+    ``help`` makes it a resource of the command line. ``of`` must be named to list it there; with
+    ``any_of`` it may be left out. Of a ``single`` one there is one object. The list of a ``brief``
+    one does without what completes its rows: that takes a request for each of them. What is only
+    ``by_id`` is in no list: whoever asks for it has to know its identifier. Of ``named`` ones names
+    are kept for completion.
     """
 
     id: str
     title: str
-    declaration: str
-    tab: bool = True
-    screen: bool = False
+    declaration: str = ""
+    screen: str = ""
+    tab: bool = False
+    place: bool = True
     parent: str = ""
     whole: str = ""
     key: str = ""
     aliases: tuple[str, ...] = ()
+    help: str = ""
+    of: Parent | None = None
+    any_of: bool = False
+    single: bool = False
+    brief: bool = False
+    by_id: bool = False
+    named: bool = False
 
+
+_RESOURCES, _SCREENS = "gwtui.resources", "gwtui.ui.screens"
 
 ENTRIES: tuple[RegistryEntry, ...] = (
-    RegistryEntry("credits", "Credits", "gwtui.ui.screens.credits:CreditsScreen", screen=True),
-    RegistryEntry("keys", "Keys", "gwtui.resources.keys.resource:KEYS"),
-    RegistryEntry("models", "Models", "gwtui.resources.models.resource:MODELS"),
+    RegistryEntry(
+        "credits",
+        "Credits",
+        f"{_RESOURCES}.credits:CREDITS",
+        f"{_SCREENS}.credits:CreditsScreen",
+        tab=True,
+        help="the account's balance",
+        single=True,
+    ),
+    RegistryEntry(
+        "keys",
+        "Keys",
+        f"{_RESOURCES}.keys.resource:KEYS",
+        tab=True,
+        help="API keys",
+        named=True,
+    ),
+    RegistryEntry(
+        "models",
+        "Models",
+        f"{_RESOURCES}.models.resource:MODELS",
+        tab=True,
+        help="the catalog",
+        named=True,
+    ),
     RegistryEntry(
         "endpoints",
         "Endpoints",
-        "gwtui.resources.models.endpoints:ENDPOINTS",
-        tab=False,
+        f"{_RESOURCES}.models.endpoints:ENDPOINTS",
         parent="models",
         whole="all-endpoints",
         aliases=("ep",),
+        help="endpoints of a model",
+        of="model",
     ),
     RegistryEntry(
         "all-endpoints",
         "All endpoints",
-        "gwtui.resources.models.endpoints:EVERY_ENDPOINT",
-        tab=False,
+        f"{_RESOURCES}.models.endpoints:EVERY_ENDPOINT",
+        help="endpoints of all models; a request for each model",
     ),
     RegistryEntry(
         "user-models",
         "Models of this key",
-        "gwtui.resources.models.resource:USER_MODELS",
-        tab=False,
+        f"{_RESOURCES}.models.resource:USER_MODELS",
+        help="models of the key in use",
     ),
     RegistryEntry(
         "workspaces",
         "Workspaces",
-        "gwtui.resources.workspaces.resource:WORKSPACES",
+        f"{_RESOURCES}.workspaces.resource:WORKSPACES",
+        tab=True,
         aliases=("ws", "spaces"),
+        help="workspaces",
+        named=True,
+    ),
+    RegistryEntry(
+        "budgets",
+        "Budgets",
+        f"{_RESOURCES}.budgets:BUDGETS",
+        place=False,
+        help="budgets of a workspace",
+        of="workspace",
     ),
     RegistryEntry(
         "members",
         "Members",
-        "gwtui.resources.members:MEMBERS",
-        tab=False,
+        f"{_RESOURCES}.members:MEMBERS",
         parent="workspaces",
+        help="members of a workspace",
+        of="workspace",
     ),
     RegistryEntry(
         "organization",
         "People",
-        "gwtui.resources.organization:ORGANIZATION",
-        tab=False,
+        f"{_RESOURCES}.organization:ORGANIZATION",
         aliases=("org", "people"),
+        help="people",
+        named=True,
+    ),
+    RegistryEntry(
+        "settings",
+        "Settings",
+        f"{_RESOURCES}.organization:SETTINGS",
+        place=False,
+        help="settings of the organization",
+        single=True,
     ),
     RegistryEntry(
         "model-guardrails",
         "Guardrails on a model",
-        "gwtui.resources.guardrails.effect:MODEL_GUARDRAILS",
-        tab=False,
+        f"{_RESOURCES}.guardrails.effect:MODEL_GUARDRAILS",
         parent="models",
+        help="what guardrails leave of a model",
+        of="model",
     ),
     RegistryEntry(
-        "assignments", "Assignments", "gwtui.resources.assignments:ASSIGNMENTS", tab=False
+        "assignments",
+        "Assignments",
+        f"{_RESOURCES}.assignments:ASSIGNMENTS",
+        help="what guardrails are assigned to",
+        of="guardrail",
+        any_of=True,
     ),
     RegistryEntry(
         "guardrails",
         "Guardrails",
-        "gwtui.resources.guardrails.resource:GUARDRAILS",
+        f"{_RESOURCES}.guardrails.resource:GUARDRAILS",
+        tab=True,
         aliases=("gr", "guards"),
+        help="guardrails",
+        named=True,
     ),
     RegistryEntry(
         "byok",
         "BYOK",
-        "gwtui.resources.byok:BYOK",
+        f"{_RESOURCES}.byok:BYOK",
+        tab=True,
         aliases=("credentials",),
-    ),
-    RegistryEntry("activity", "Activity", "gwtui.ui.screens.activity:ActivityScreen", screen=True),
-    RegistryEntry("providers", "Providers", "gwtui.resources.models.resource:PROVIDERS", tab=False),
-    RegistryEntry("zdr", "Models under ZDR", "gwtui.resources.models.zdr:ZDR", tab=False),
-    RegistryEntry(
-        "board", "Board", "gwtui.ui.screens.board:BoardScreen", tab=False, screen=True, key="0"
+        help="provider credentials",
+        named=True,
     ),
     RegistryEntry(
-        "changes", "Changes", "gwtui.ui.screens.changes:ChangesScreen", tab=False, screen=True
+        "activity",
+        "Activity",
+        f"{_RESOURCES}.activity:ACTIVITY_DAYS",
+        f"{_SCREENS}.activity:ActivityScreen",
+        tab=True,
+        help="what was used, day by day",
+        of="key",
+        any_of=True,
     ),
     RegistryEntry(
-        "alerts",
-        "Alerts",
-        "gwtui.resources.alerts:ALERTS",
-        tab=False,
-        key="exclamation_mark",
-    ),
-    RegistryEntry("alert-rules", "Alert rules", "gwtui.resources.alerts:ALERT_RULES", tab=False),
-    RegistryEntry(
-        "alert-history",
-        "Alert events",
-        "gwtui.resources.alerts:ALERT_HISTORY",
-        tab=False,
+        "providers",
+        "Providers",
+        f"{_RESOURCES}.models.resource:PROVIDERS",
+        help="providers",
     ),
     RegistryEntry(
-        "findings",
-        "Findings",
-        "gwtui.resources.findings:FINDINGS",
-        tab=False,
-        key="F",
+        "zdr",
+        "Models under ZDR",
+        f"{_RESOURCES}.models.zdr:ZDR",
+        help="models under zero data retention",
+        brief=True,
     ),
-    RegistryEntry("rotations", "Rotations", "gwtui.resources.rotations:ROTATIONS", tab=False),
-    RegistryEntry("doctor", "Doctor", "gwtui.resources.doctor:DOCTOR", tab=False),
-    RegistryEntry("audit", "Audit entries", "gwtui.resources.audit:AUDIT", tab=False),
+    RegistryEntry("board", "Board", screen=f"{_SCREENS}.board:BoardScreen", key="0"),
+    RegistryEntry("changes", "Changes", screen=f"{_SCREENS}.changes:ChangesScreen"),
+    RegistryEntry("alerts", "Alerts", f"{_RESOURCES}.alerts:ALERTS", key="exclamation_mark"),
+    RegistryEntry("alert-rules", "Alert rules", f"{_RESOURCES}.alerts:ALERT_RULES"),
+    RegistryEntry("alert-history", "Alert events", f"{_RESOURCES}.alerts:ALERT_HISTORY"),
+    RegistryEntry("findings", "Findings", f"{_RESOURCES}.findings:FINDINGS", key="F"),
+    RegistryEntry(
+        "rotations",
+        "Rotations",
+        f"{_RESOURCES}.rotations:ROTATIONS",
+        help="rotations of keys begun from this machine",
+        named=True,
+    ),
+    RegistryEntry("doctor", "Doctor", f"{_RESOURCES}.doctor:DOCTOR"),
+    RegistryEntry("audit", "Audit entries", f"{_RESOURCES}.audit:AUDIT"),
     RegistryEntry(
         "recovery",
         "Writes in doubt",
-        "gwtui.resources.recovery:DOUBTS",
-        tab=False,
+        f"{_RESOURCES}.recovery:DOUBTS",
         aliases=("doubts",),
+        help="writes to settle: lost answers, new keys that nobody stored",
     ),
     RegistryEntry(
-        "doubt",
-        "Evidence",
-        "gwtui.ui.screens.recovery:RecoveryScreen",
-        tab=False,
-        screen=True,
-        parent="recovery",
+        "doubt", "Evidence", screen=f"{_SCREENS}.recovery:RecoveryScreen", parent="recovery"
     ),
     RegistryEntry(
         "generation",
         "Generation",
-        "gwtui.ui.screens.generation:GenerationScreen",
-        tab=False,
-        screen=True,
+        f"{_RESOURCES}.generations:ONE_GENERATION",
+        f"{_SCREENS}.generation:GenerationScreen",
+        help="a request by the id that its answer named",
+        by_id=True,
     ),
     RegistryEntry(
         "key",
         "This key",
-        "gwtui.ui.screens.current_key:CurrentKeyScreen",
-        tab=False,
-        screen=True,
+        f"{_RESOURCES}.keys.current:THIS_KEY",
+        f"{_SCREENS}.current_key:CurrentKeyScreen",
+        help="the key in use",
+        single=True,
     ),
 )
 
@@ -174,11 +250,11 @@ ENTRIES: tuple[RegistryEntry, ...] = (
 class _Declarations(Mapping[str, T]):
     """Declarations by resource id, each imported when it is asked for."""
 
-    def __init__(self, entries: tuple[RegistryEntry, ...]) -> None:
-        self._entries = {entry.id: entry for entry in entries}
+    def __init__(self, places: Mapping[str, str]) -> None:
+        self._entries = places
 
     def __getitem__(self, resource: str) -> T:
-        module, _, name = self._entries[resource].declaration.partition(":")
+        module, _, name = self._entries[resource].partition(":")
         declaration: T = getattr(import_module(module), name)
         return declaration
 
@@ -192,32 +268,39 @@ class _Declarations(Mapping[str, T]):
         return len(self._entries)
 
 
+_PLACES = tuple(entry for entry in ENTRIES if entry.place)
+
+SPECS: Mapping[str, ResourceSpec[Any]] = _Declarations(
+    {entry.id: entry.declaration for entry in ENTRIES if entry.declaration}
+)
+"""Every declared list, by resource id."""
+
 RESOURCES: Mapping[str, ResourceSpec[Any]] = _Declarations(
-    tuple(entry for entry in ENTRIES if not entry.screen)
+    {entry.id: entry.declaration for entry in _PLACES if not entry.screen}
 )
 """What the generic list-and-detail screen can draw, by resource id."""
 
 SCREENS: Mapping[str, Callable[..., Any]] = _Declarations(
-    tuple(entry for entry in ENTRIES if entry.screen)
+    {entry.id: entry.screen for entry in _PLACES if entry.screen}
 )
 """Resources with a screen of their own.
 
 One that a row can open takes ``parent``, ``parent_name`` and ``opener``, like ResourceScreen.
 """
 
-TABS: tuple[str, ...] = tuple(entry.id for entry in ENTRIES if entry.tab)
+TABS: tuple[str, ...] = tuple(entry.id for entry in _PLACES if entry.tab)
 """The tabs from left to right; each is in RESOURCES or in SCREENS."""
 
-PARENTS: Mapping[str, str] = {entry.id: entry.parent for entry in ENTRIES if entry.parent}
+PARENTS: Mapping[str, str] = {entry.id: entry.parent for entry in _PLACES if entry.parent}
 """Which resource's rows open it, for each list that needs one."""
 
-PLACES: tuple[str, ...] = tuple(entry.id for entry in ENTRIES if not entry.parent)
+PLACES: tuple[str, ...] = tuple(entry.id for entry in _PLACES if not entry.parent)
 """What can be gone to by its name alone, with a tab or without."""
 
-ALIASES: Mapping[str, str] = {alias: entry.id for entry in ENTRIES for alias in entry.aliases}
+ALIASES: Mapping[str, str] = {alias: entry.id for entry in _PLACES for alias in entry.aliases}
 """Further names in paths, each with the resource that it stands for."""
 
-_WHOLES: Mapping[str, str] = {entry.id: entry.whole for entry in ENTRIES if entry.whole}
+_WHOLES: Mapping[str, str] = {entry.id: entry.whole for entry in _PLACES if entry.whole}
 
 
 def resource_of(word: str, path: str = "") -> str:
@@ -230,8 +313,8 @@ def resource_of(word: str, path: str = "") -> str:
     return resource if path else _WHOLES.get(resource, resource)
 
 
-TITLES: Mapping[str, str] = {entry.id: entry.title for entry in ENTRIES}
+TITLES: Mapping[str, str] = {entry.id: entry.title for entry in _PLACES}
 """What each resource is called on its tab."""
 
-KEYS: Mapping[str, str] = {entry.id: entry.key for entry in ENTRIES}
+KEYS: Mapping[str, str] = {entry.id: entry.key for entry in _PLACES}
 """What opens a place without a tab, where there is such a key."""

@@ -13,7 +13,7 @@ import pytest
 from gwtui.cli import dashboard as dashboard_command
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import CreateKeyRequest
-from gwtui.resources.registry import ENTRIES, PARENTS, PLACES
+from gwtui.resources.registry import PARENTS, PLACES
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.goto import GotoPrompt
 from gwtui.ui.screens.pages import ReadingScreen
@@ -127,7 +127,7 @@ RECORDED = {"alerts", "alert-rules", "alert-history", "changes"}
 
 
 async def test_every_place_says_what_it_does_not_have(tmp_path: Path) -> None:
-    places = [entry.id for entry in ENTRIES if entry.id not in ELSEWHERE | RECORDED]
+    places = [one for one in (*PLACES, *PARENTS) if one not in ELSEWHERE | RECORDED]
     async with site() as gateway, dashboard(gateway, tmp_path) as (app, pilot):
         for place in places:
             await app.open_route(f"{place}/zzz-nothing")

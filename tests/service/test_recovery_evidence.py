@@ -28,7 +28,7 @@ from gwtui.crud.plan import Applied, Confirmation, Plan, Unknown
 from gwtui.crud.recovery import InspectionContext
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.local.ledger import Ledger
-from gwtui.resources.recovery import DECLARED, find_evidence
+from gwtui.resources.recovery import declared_writes, find_evidence
 from gwtui.watch.feeds.ledger import makers
 from plan_kit import byok_plans, key_plans
 from writes_kit import CLOCK, NOW, PLANS, FaultWorld
@@ -91,7 +91,9 @@ async def test_what_there_is_tells_whether_a_write_happened(
 
 
 def test_the_other_writes_are_of_declared_resources(world: FaultWorld) -> None:
-    assert {PLANS[one](world).resource for one in OF_DECLARED} == {one.resource for one in DECLARED}
+    assert {PLANS[one](world).resource for one in OF_DECLARED} == {
+        one.resource for one in declared_writes().values()
+    }
 
 
 async def test_fields_that_somebody_else_changed_are_something_else(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from declared_kit import SPECS, loaded, verbs_of, writes_of
+from declared_kit import SPECS, verbs_of, writes_of
 from gwtui.cli.changes.change import field_schemas, is_deprecated
 from gwtui.cli.changes.crud import changes_of
 from gwtui.cli.commands import load
@@ -19,7 +19,8 @@ from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan_text import MOST_NAMED
 from gwtui.crud.writes import declared_writes
 from gwtui.resources.actions import by_id
-from gwtui.resources.recovery import DECLARED
+from gwtui.resources.recovery import declared_writes as recoverable
+from gwtui.resources.registry import SPECS as EVERY
 from gwtui.ui.actions.handlers import handler
 from resource_samples import HOSTILE, nulls
 from writes_kit import NOW
@@ -60,7 +61,7 @@ def safe(text: str) -> bool:
 
 
 def test_every_declaration_is_looked_into_after_a_lost_answer() -> None:
-    assert {writes.resource for writes in DECLARED} == set(SPECS)
+    assert {writes.resource for writes in recoverable().values()} == set(SPECS)
 
 
 # Fields -------------------------------------------------------------------------------------------
@@ -230,7 +231,7 @@ def test_the_command_line_offers_exactly_what_can_be_written(resource: str) -> N
 @RESOURCES
 def test_every_verb_is_there_on_the_command_line_and_in_the_dashboard(resource: str) -> None:
     spec = SPECS[resource]
-    [command] = [one for one in COMMANDS.values() if loaded(one.declaration) is spec]
+    [command] = [one for one in COMMANDS.values() if EVERY[one.id] is spec]
     assert {change.name for change in changes_of(spec)} <= {
         verb.name for verb in load(command.id).verbs
     }

@@ -11,24 +11,26 @@ from gwtui.cli.changes.change import ChangeContext, NothingToDoError, invalid_va
 from gwtui.cli.changes.command import DeclaredChange
 from gwtui.cli.command import Argument, Command
 from gwtui.cli.exits import USAGE, CommandError
-from gwtui.cli.resources import DECLARED, Resource
+from gwtui.cli.resources import CHANGES
 from gwtui.contract.request import Problem
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
 from gwtui.crud.resource import ResourceSpec
 from gwtui.crud.writes import Update, Writes, declared_writes
+from gwtui.resources.registry import SPECS
 
 
-def changes_at(resource: Resource) -> Iterable[DeclaredChange | Command]:
-    """What changes a resource: as its declaration says, or as a module of its own does."""
-    declared = resource.changes == DECLARED
-    where = resource.declaration if declared else resource.changes
-    module, _, name = where.partition(":")
-    found: Any = getattr(import_module(module), name or "CHANGES")
-    return changes_of(found) if declared else found
+def changes_at(resource: str) -> Iterable[DeclaredChange | Command]:
+    """What changes a resource: as a module of its own does, or as its declaration says."""
+    if resource in CHANGES:
+        module, _, name = CHANGES[resource].partition(":")
+        own: Iterable[DeclaredChange | Command] = getattr(import_module(module), name)
+        return own
+    spec = SPECS[resource]
+    return () if spec.writes is None else changes_of(spec)
 
 
-def verbs_at(resource: Resource) -> Iterator[Command]:
+def verbs_at(resource: str) -> Iterator[Command]:
     """The same as verbs of the command line."""
     for one in changes_at(resource):
         yield one if isinstance(one, Command) else one.command()

@@ -15,7 +15,7 @@ from gwtui.cli.lists.lookup import CommandReadings, find_parent, find_row, find_
 from gwtui.cli.lists.query import ListQuery, list_query, query_of
 from gwtui.cli.lists.show import STREAMED_FORMS, PortionPrinter, print_detail, show_list
 from gwtui.cli.output import MACHINE_FORMS, narrate, print_json, print_ndjson
-from gwtui.cli.resources import Resource
+from gwtui.cli.resources import CHANGES, READS
 from gwtui.cli.running import reading_hub, run_async
 from gwtui.cli.target import resolve_connection
 from gwtui.crud.export import raw_object, with_id
@@ -23,17 +23,12 @@ from gwtui.crud.resource import ResourceSpec, Scope, filter_kinds
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.local.paths import Paths
 from gwtui.resources.known_names import store_names
+from gwtui.resources.registry import SPECS, RegistryEntry
 from gwtui.watch.feed import Feed
 
 _CALLED = "its identifier, how that begins, or name"
 _COMPLETING = "what completes the rows"
 Rows = Sequence[Any]
-
-
-def declaration(resource: Resource) -> ResourceSpec[Any]:
-    """What the dashboard draws of it."""
-    spec: ResourceSpec[Any] = _named(resource.declaration)
-    return spec
 
 
 def _named(where: str) -> Any:
@@ -42,7 +37,7 @@ def _named(where: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def resource_command(resource: Resource, wanted: str = "") -> Command:
+def resource_command(resource: RegistryEntry, wanted: str = "") -> Command:
     """The verbs of a resource: those that read, and all others unless ``wanted`` reads."""
     found = (
         [get_command(resource)]
@@ -50,12 +45,13 @@ def resource_command(resource: Resource, wanted: str = "") -> Command:
         else [list_command(resource), get_command(resource)]
     )
     verbs = {verb.name: verb for verb in found}
-    if resource.reads:
-        verbs |= {verb.name: verb for verb in _named(resource.reads)}
-    if resource.changes and wanted not in verbs:
+    if resource.id in READS:
+        verbs |= {verb.name: verb for verb in _named(READS[resource.id])}
+    changed = resource.id in CHANGES or SPECS[resource.id].writes is not None
+    if changed and wanted not in verbs:
         from gwtui.cli.changes.crud import verbs_at  # noqa: PLC0415 - reading needs none
 
-        verbs |= {verb.name: verb for verb in verbs_at(resource)}
+        verbs |= {verb.name: verb for verb in verbs_at(resource.id)}
     return Command(
         resource.id,
         resource.help,
@@ -66,15 +62,15 @@ def resource_command(resource: Resource, wanted: str = "") -> Command:
     )
 
 
-def _parent_argument(resource: Resource) -> Iterator[Argument]:
-    if resource.parent is None:
+def _parent_argument(resource: RegistryEntry) -> Iterator[Argument]:
+    if resource.of is None:
         return
-    help, kind = f"the {resource.parent} whose rows are meant", f"{resource.parent}s"
-    if resource.any_parent:
-        name = f"--{resource.parent}"
+    help, kind = f"the {resource.of} whose rows are meant", f"{resource.of}s"
+    if resource.any_of:
+        name = f"--{resource.of}"
         yield Argument(name, dest="parent", metavar="ID", kind=kind, help=help)
     else:
-        yield Argument("parent", metavar=resource.parent.upper(), kind=kind, help=help)
+        yield Argument("parent", metavar=resource.of.upper(), kind=kind, help=help)
 
 
 def _workspace_argument(spec: ResourceSpec[Any], help: str) -> Iterator[Argument]:
@@ -85,9 +81,9 @@ def _workspace_argument(spec: ResourceSpec[Any], help: str) -> Iterator[Argument
 # List -------------------------------------------------------------------------------------------
 
 
-def list_command(resource: Resource) -> Command:
+def list_command(resource: RegistryEntry) -> Command:
     """Every row, or those that a filter lets through."""
-    spec = declaration(resource)
+    spec = SPECS[resource.id]
     return Command(
         "list",
         "print it" if resource.single else "print them all, or those that match",
@@ -134,7 +130,7 @@ def print_local_rows(spec: ResourceSpec[Any], rows: Rows, arguments: argparse.Na
 
 
 def run_list(
-    resource: Resource,
+    resource: RegistryEntry,
     arguments: argparse.Namespace,
     *,
     chosen: Callable[[Rows, CommandReadings], Rows] = lambda rows, _readings: rows,
@@ -145,7 +141,7 @@ def run_list(
     ``chosen`` are those of the rows that a filter gets to see. ``verdict`` gives the exit code for
     all rows, those that were printed, and the code of reading them; it needs the list as a whole.
     """
-    spec = declaration(resource)
+    spec = SPECS[resource.id]
     query = list_query(spec, arguments)
     connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
     form: str = arguments.output
@@ -215,9 +211,9 @@ def _counted(shown: int, every: int, spec: ResourceSpec[Any]) -> str:
 # Get --------------------------------------------------------------------------------------------
 
 
-def get_command(resource: Resource) -> Command:
+def get_command(resource: RegistryEntry) -> Command:
     """One row with everything that is known of it."""
-    spec = declaration(resource)
+    spec = SPECS[resource.id]
     called = "its identifier" if resource.by_id else _CALLED
     kind = "" if resource.by_id else resource.id
     operand = () if resource.single else (Argument("id", metavar="ID", kind=kind, help=called),)
@@ -235,9 +231,9 @@ def get_command(resource: Resource) -> Command:
     )
 
 
-def run_get(resource: Resource, arguments: argparse.Namespace) -> int:
+def run_get(resource: RegistryEntry, arguments: argparse.Namespace) -> int:
     """Print one row; returns an exit code."""
-    spec, form = declaration(resource), arguments.output
+    spec, form = SPECS[resource.id], arguments.output
     connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
 
     async def work() -> int:
@@ -280,7 +276,7 @@ async def _completed(
 
 
 async def read_scope(
-    readings: CommandReadings, resource: Resource, arguments: argparse.Namespace
+    readings: CommandReadings, resource: RegistryEntry, arguments: argparse.Namespace
 ) -> Scope:
     """The scope that the arguments name. Raises CommandError and GatewayError."""
     workspace: str | None = None
@@ -288,6 +284,6 @@ async def read_scope(
     named = getattr(arguments, "workspace", None)
     if named is not None:
         workspace = (await find_workspace(readings, named)).id
-    if resource.parent is not None and arguments.parent is not None:
-        parent = await find_parent(readings, resource.parent, arguments.parent)
+    if resource.of is not None and arguments.parent is not None:
+        parent = await find_parent(readings, resource.of, arguments.parent)
     return Scope(workspace, parent)

@@ -10,7 +10,6 @@ from typing import Generic, TypeVar
 from gwtui.cli import exits
 from gwtui.cli.exits import CommandError
 from gwtui.cli.output import narrate
-from gwtui.cli.resources import Parent
 from gwtui.client.errors import GatewayError
 from gwtui.client.request_log import Shortfall
 from gwtui.contract.workspaces import Workspace
@@ -18,7 +17,7 @@ from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.lookup import Names, lookup, nearest
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.registry import RESOURCES
+from gwtui.resources.registry import RESOURCES, Parent
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.workspaces import workspaces_feed
 from gwtui.watch.hub import FeedHub

@@ -363,7 +363,6 @@ async def _read_again(context: ActionContext, one: Any) -> Any:
 
 
 HANDLERS: Mapping[str, Handler] = {
-    **handlers("byok", "create", "edit", "rotate", "toggle", "delete"),
     "organization.edit": partial(edit_only, SETTINGS),
 }
-"""The actions of the resources that need no code of their own."""
+"""What there is one of has no list to select it in."""

@@ -48,7 +48,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
         *("guardrails.assign_keys", "guardrails.assign_members", "keys.assign"),
         *("members.assign", "organization.assign", "assignments.remove"),
     ),
-    "crud": ("byok", "organization"),
+    "crud": ("organization",),
     "alerts": ("alerts", "alert-rules"),
     "findings": ("findings",),
     "rotations": ("rotations", "keys.rotate"),
@@ -56,7 +56,9 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "first_steps": ("app.first_steps",),
     "undo": ("app.undo",),
 }
-"""Modules of handlers, each with ids of actions, or with what the ids of the rest begin with."""
+"""Modules of handlers, each with ids of actions, or with what the ids of the rest begin with.
+
+The verbs of every other resource are those of its declaration, in ``crud``."""
 _MODULE_OF = {name: module for module, names in MODULES.items() for name in names}
 
 
@@ -73,7 +75,12 @@ def handler(action: Action) -> tuple[Handler, bool]:
     tab = tab_of(action)
     if tab is not None:
         return partial(_go, tab), True
-    module = _MODULE_OF.get(action.id) or _MODULE_OF[action.id.partition(".")[0]]
+    scope, _, verb = action.id.partition(".")
+    module = _MODULE_OF.get(action.id) or _MODULE_OF.get(scope)
+    if module is None:
+        from gwtui.ui.actions import crud  # noqa: PLC0415 - as every module of handlers
+
+        return crud.handlers(scope, verb)[action.id], False
     declared = vars(import_module(f"gwtui.ui.actions.{module}"))
     immediate: Mapping[str, Handler] = declared.get("IMMEDIATE", {})
     if action.id in immediate:

@@ -18,7 +18,6 @@ from typing import Any, NoReturn
 import pytest
 
 from gwtui.cli import exits
-from gwtui.cli.lists.command import declaration
 from gwtui.cli.lists.lookup import CommandReadings
 from gwtui.cli.lists.query import ListQuery
 from gwtui.cli.output import print_table
@@ -28,6 +27,7 @@ from gwtui.domain.serialize import MASK, exact_json, masked
 from gwtui.local.caught_errors import caught_errors
 from gwtui.resources.keys import resource as resource_of_keys
 from gwtui.resources.keys.resource import KEYS
+from gwtui.resources.registry import SPECS
 from gwtui.watch import cadence
 from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.hub import FeedHub
@@ -72,7 +72,7 @@ def test_every_resource_is_listed_in_every_form_and_got_by_its_name(
     table = list(csv.DictReader(io.StringIO(out)))
     assert code == exits.OK
     header = next(csv.reader(io.StringIO(out)))
-    spec = declaration(RESOURCES[resource])
+    spec = SPECS[resource]
     own = [column.id for column in spec.columns]
     ids = ["id"] if spec.has_id and "id" not in own else []
     assert header == [*ids, *own]
@@ -173,7 +173,7 @@ def test_csv_is_for_machines(gwtui: Gwtui) -> None:
     assert row["created"].endswith("Z")
     assert row["name"] == "backfill-2025"
     _, out, _ = gwtui("byok", "list", "--output", "csv", "--columns", "all")
-    assert len(out.splitlines()[0].split(",")) == len(declaration(RESOURCES["byok"]).columns) + 1
+    assert len(out.splitlines()[0].split(",")) == len(SPECS["byok"].columns) + 1
     assert out.startswith("id,")
 
 
@@ -238,7 +238,7 @@ def test_a_column_holds_what_a_filter_takes_it_to_hold(
     assert gwtui(resource, "list", *parents(resource))[0] == exits.OK
     ((rows, now),) = listed
     assert rows
-    spec = declaration(RESOURCES[resource])
+    spec = SPECS[resource]
     for column in [one for one in spec.columns if one.id not in spec.facets]:
         values = {column.sort(row, now) for row in rows} - {None}
         for value in values:

@@ -15,18 +15,17 @@ import pytest
 
 from gwtui.cli import exits
 from gwtui.cli.exits import CommandError
-from gwtui.cli.lists.command import declaration
 from gwtui.cli.lists.lookup import CommandReadings
 from gwtui.cli.lists.query import query_of
 from gwtui.cli.lists.show import PortionPrinter
 from gwtui.cli.output import OutputLostError
-from gwtui.cli.resources import RESOURCES
 from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.contract.keys import ApiKey
 from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.resources.registry import SPECS
 from gwtui.watch.hub import FeedHub, Scope
 from headless_kit import Gwtui, Site
 
@@ -80,7 +79,7 @@ async def readings(account: Account) -> AsyncIterator[CommandReadings]:
     await hub.close()
 
 
-KEYS = declaration(RESOURCES["keys"])
+KEYS = SPECS["keys"]
 
 
 def printer(form: str = "ndjson", *, rows: str | None = None) -> PortionPrinter:

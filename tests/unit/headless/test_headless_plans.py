@@ -62,7 +62,7 @@ class Verb:
 
 def verbs() -> Iterator[Verb]:
     for resource in RESOURCES.values():
-        for change in changes_at(resource) if resource.changes else ():
+        for change in changes_at(resource.id):
             if isinstance(change, DeclaredChange) and change.typed_fields():
                 yield Verb(resource.id, change)
 
