@@ -195,6 +195,21 @@ class _Parser(argparse.ArgumentParser):
         self.exit(code, f"{self.prog}: error: {message}\n")
 
 
+def whole_number(least: int, most: int) -> Callable[[str], int]:
+    """Reads a number in these bounds."""
+
+    def read(text: str) -> int:
+        if text.isascii() and text.isdigit() and least <= int(text) <= most:
+            return int(text)
+        raise argparse.ArgumentTypeError(f"must be a whole number from {least} to {most}")
+
+    return read
+
+
+DAY = 86_400
+"""Seconds that may lie between two readings at the most."""
+
+
 # Arguments that several commands take -----------------------------------------------------------
 
 CONNECTION = (

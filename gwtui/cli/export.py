@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from prometheus_client import start_http_server
 
 from gwtui.cli import exits
-from gwtui.cli.command import DEMO, FILES, Argument, Command
+from gwtui.cli.command import DAY, DEMO, FILES, Argument, Command, whole_number
 from gwtui.cli.output import data_on_stdout, narrate
 from gwtui.cli.running import hub_over, on_signals, run_async
 from gwtui.cli.target import Connect, resolve_connection
@@ -29,7 +29,6 @@ _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _FIRST = 30.0
 """Seconds to wait for the first readings before what there is is given."""
 _PORTS = range(65536)
-_DAY = 86400
 _MODE = 0o644
 """A text file is read by another user: the node exporter."""
 
@@ -133,16 +132,6 @@ def _prom_file(text: str) -> Path:
     return path
 
 
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 1 <= seconds <= _DAY:
-        raise argparse.ArgumentTypeError("expected seconds, 1 to 86400")
-    return seconds
-
-
 COMMAND = Command(
     run=run,
     arguments=(
@@ -164,8 +153,8 @@ COMMAND = Command(
         ),
         Argument(
             "--interval",
-            type=_seconds,
-            default=60.0,
+            type=whole_number(1, DAY),
+            default=60,
             metavar="SECONDS",
             help="with --textfile (60)",
         ),

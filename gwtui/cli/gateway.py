@@ -8,7 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
-from gwtui.cli.command import COLUMNS, FAULT, FILES, ROWS_OUTPUT, Argument, Command, Run
+from gwtui.cli.command import (
+    COLUMNS,
+    FAULT,
+    FILES,
+    ROWS_OUTPUT,
+    Argument,
+    Command,
+    Run,
+    whole_number,
+)
 from gwtui.cli.output import OutputLostError, data_on_stdout, narrate, print_rows
 from gwtui.cli.target import fault_injector, list_faults, wants_fault_list
 from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
@@ -132,12 +141,6 @@ def _database(arguments: argparse.Namespace) -> Path:
     return given or ensure_private(Paths.of_user().data) / "gateway.sqlite3"
 
 
-def _port(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) > _MAX_PORT:
-        raise argparse.ArgumentTypeError("must be a number from 0 to 65535")
-    return int(text)
-
-
 _DATABASE = Argument(
     "--database",
     type=Path,
@@ -170,7 +173,7 @@ COMMAND = Command(
                 Argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)"),
                 Argument(
                     "--port",
-                    type=_port,
+                    type=whole_number(0, _MAX_PORT),
                     default=_DEFAULT_PORT,
                     help=f"0 picks a free one ({_DEFAULT_PORT})",
                 ),

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from pydantic import JsonValue
 
 from gwtui.cli import exits
-from gwtui.cli.command import ALLOW_TRIES, DEMO, Argument, Command
+from gwtui.cli.command import ALLOW_TRIES, DAY, DEMO, Argument, Command, whole_number
 from gwtui.cli.commands import DISPLAY
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.output import narrate, print_ndjson
@@ -44,7 +44,6 @@ from gwtui.watch.history.sources import See, most_used_feed
 from gwtui.watch.hub import FeedHub, Scope
 
 _NEAREST = 5
-_LONGEST = 86_400
 _INTERVAL = 60
 _OF_LINES = (
     ("model", None),
@@ -209,22 +208,7 @@ _SHARES: Mapping[str, Callable[[Values], Decimal | None]] = {
 }
 
 
-# Arguments ----------------------------------------------------------------------------------------
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError("must be a whole number, 0 or more")
-    return int(text)
-
-
-def _seconds(text: str) -> int:
-    seconds = _count(text)
-    if not 1 <= seconds <= _LONGEST:
-        raise argparse.ArgumentTypeError(f"must be from 1 to {_LONGEST}")
-    return seconds
-
-
+_COUNT = whole_number(0, 1_000_000)
 COMMAND = Command(
     run=run,
     arguments=(
@@ -241,21 +225,21 @@ COMMAND = Command(
         ),
         Argument(
             "--nearest",
-            type=_count,
+            type=_COUNT,
             default=_NEAREST,
             metavar="N",
             help=f"keys and workspaces nearest to their limits; 0 for none ({_NEAREST})",
         ),
         Argument(
             "--interval",
-            type=_seconds,
+            type=whole_number(1, DAY),
             default=_INTERVAL,
             metavar="SECONDS",
             help="between two readings; five times as long for workspaces (60)",
         ),
         Argument(
             "--count",
-            type=_count,
+            type=_COUNT,
             default=0,
             metavar="N",
             help="end after so many readings of each",

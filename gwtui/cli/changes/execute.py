@@ -28,6 +28,8 @@ from gwtui.resources.keys.writes import WRITES as KEYS
 from gwtui.watch.feeds.ledger import unsettled_feed
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from gwtui.cli.changes.change import ChangeContext
     from gwtui.client.connection import Connection
     from gwtui.crud.executor import WriteExecutor
@@ -219,55 +221,44 @@ async def agree(plan: Plan[T], context: ChangeContext) -> Confirmation[T] | None
     if reasons and not arguments.yes:
         narrate(f"refused: {plan.title}: {why}")
         return None
-    agreed = await _confirm(plan, session.connection, yes=arguments.yes, confirm=arguments.confirm)
-    if agreed is None:
+    how = await _consent(plan, session.connection, arguments)
+    if how is None:
         narrate("not carried out")
-    elif reasons:
+        return None
+    agreed = Confirmation(plan, how)
+    if reasons:
         report_outcome(plan, await session.executor.reject(agreed, why))
         return None
     return agreed
 
 
-async def _confirm(
-    plan: Plan[T], connection: Connection, *, yes: bool, confirm: str | None
-) -> Confirmation[T] | None:
-    """The plan as agreed to; None when the person does not want it. Raises CommandError."""
-    if yes:
+async def _consent(
+    plan: Plan[Any], connection: Connection, arguments: Namespace
+) -> ConfirmationKind | None:
+    """How the person agrees, on the command line or asked; None where not. Raises CommandError."""
+    name = connection.critical_name
+    if arguments.yes:
         narrate_lines(f"warning: {safe_line(warning, _TEXT)}" for warning in plan.warnings)
-        return Confirmation(plan, _way_of_yes(connection, confirm))
-    narrate_lines(plan_lines(plan))
-    wanted, kind = _question(plan, connection)
-    answer = await await_line(f"{wanted}: ")
-    if answer != kind:
-        return None
-    return Confirmation(plan, "typed" if connection.critical else "command line")
+        if name and arguments.confirm is None:
+            raise CommandError(f"this profile is critical: with --yes give --confirm {name}", USAGE)
+        if name and arguments.confirm != name:
+            raise CommandError(f"--confirm does not name this profile, which is {name}", USAGE)
+    else:
+        narrate_lines(plan_lines(plan))
+        question, answer = "Carry it out? Type y", "y"
+        if name:
+            question, answer = f"This profile is CRITICAL. Type {name} to carry it out", name
+        elif plan.danger == "high":
+            question, answer = "This cannot be undone. Type yes to carry it out", "yes"
+        if await await_line(f"{question}: ") != answer:
+            return None
+    return "typed" if name else "command line"
 
 
 def require_terminal(*, yes: bool) -> None:
     """Nothing is read of a gateway for a change that nobody can agree to. Raises CommandError."""
     if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise CommandError(NO_TERMINAL, USAGE)
-
-
-def _way_of_yes(connection: Connection, confirm: str | None) -> ConfirmationKind:
-    """How ``--yes`` agrees. Raises CommandError where it alone is not enough."""
-    name = connection.critical_name
-    if not name:
-        return "command line"
-    if confirm is None:
-        raise CommandError(f"this profile is critical: with --yes give --confirm {name}", USAGE)
-    if confirm != name:
-        raise CommandError(f"--confirm does not name this profile, which is {name}", USAGE)
-    return "typed"
-
-
-def _question(plan: Plan[Any], connection: Connection) -> tuple[str, str]:
-    """What is asked, and the only answer that agrees."""
-    if name := connection.critical_name:
-        return f"This profile is CRITICAL. Type {name} to carry it out", name
-    if plan.danger == "high":
-        return "This cannot be undone. Type yes to carry it out", "yes"
-    return "Carry it out? Type y", "y"
 
 
 def print_new_key(

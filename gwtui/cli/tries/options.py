@@ -170,16 +170,6 @@ def _max_cost(text: str) -> Decimal | None:
     return amount
 
 
-def _number(text: str) -> Decimal:
-    try:
-        number = Decimal(text)
-    except ArithmeticError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
-    if not number.is_finite():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
-    return number
-
-
 _KEY = "key: the key that is tried; never an argument itself"
 KEY = (
     Argument(
@@ -235,8 +225,8 @@ QUESTION = (
         metavar="N",
         help=f"at most so many tokens of answer ({DEFAULT_MAX_TOKENS}); 0 for the model's limit",
     ),
-    Argument("--temperature", type=_number, metavar="N", help="0 to 2"),
-    Argument("--top-p", type=_number, metavar="N", help="0 to 1"),
+    Argument("--temperature", type=float, metavar="N", help="0 to 2"),
+    Argument("--top-p", type=float, metavar="N", help="0 to 1"),
     Argument("--seed", type=int, metavar="N", help="the same seed, the same answer"),
 )
 """What is asked of a model that answers in text."""
