@@ -1,13 +1,12 @@
 """Requests that Schemathesis derives from the served description, from a fixed seed.
 
-It is large, and loaded by whoever runs these tests alone. ``GWTUI_REQUESTS=14`` derives that many
-right requests to each operation, and more than half as many wrong ones.
+It is large, and loaded by whoever runs these tests alone. ``GWTUI_FULL=1`` derives more
+of them.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
@@ -39,10 +38,11 @@ from gwtui.embedded.operations import Access, Operation
 from gwtui.embedded.routes import all_operations
 from gwtui.embedded.routes.openapi import describe
 from seeded_gateways import open_gateway
+from thoroughness import FULL
 
 BASE = "http://testserver/api/v1"
 SEED = 20261121
-RIGHT = int(os.environ.get("GWTUI_REQUESTS", "10"))
+RIGHT = 14 if FULL else 10
 EXAMPLES = {GenerationMode.POSITIVE: RIGHT, GenerationMode.NEGATIVE: RIGHT * 4 // 7 or 1}
 NEEDS_KNOWN = frozenset(
     {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 import time
 from collections.abc import Callable
@@ -25,8 +24,8 @@ from gwtui.ui.screens.modal import Dialog
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.lifetime import RunsWhileOpen
 from surfaces_kit import SURFACES, Surface, all_screens, opened
+from thoroughness import FULL
 
-FULL = os.environ.get("GWTUI_FULL") == "1"
 NAMES = [*SURFACES] if FULL else sorted(random.Random(25).sample([*SURFACES], 8))
 TIMES = 25 if FULL else 5
 """How often each of them is opened and left."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 import random
 from pathlib import Path
 from typing import Any
@@ -26,8 +25,9 @@ from resizing_kit import (
     words,
 )
 from surfaces_kit import SURFACES, Surface, all_screens, opened
+from thoroughness import FULL
 
-RESIZES = int(os.environ.get("GWTUI_RESIZES", "0"))
+RESIZES = 200 if FULL else 0
 """Sizes that each screen and modal goes through; without it, a few of them do with few sizes."""
 FEW = 40
 SAMPLE = 6

@@ -1,13 +1,11 @@
 """Keys that come in one burst, as over a stalled line or from a macro, do what they do one by one.
 
-``GWTUI_JOURNEYS=200`` types the journeys in that many random ways besides; ``GWTUI_JOURNEYS_SEED``
-chooses others.
+``GWTUI_FULL=1`` types every journey, and 200 random bursts of them.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 import time
 from functools import partial
@@ -29,10 +27,9 @@ from gwtui.ui.screens.picker import MenuScreen
 from journeys import JOURNEYS, Journey, Terminal, at_rest, desk, tokens
 from resizing_kit import resize
 from shell_kit import dashboard, listing, notices, site, until
+from thoroughness import FULL, SEED
 
-ROUNDS = int(os.environ.get("GWTUI_JOURNEYS", "4"))
-SEED = int(os.environ.get("GWTUI_JOURNEYS_SEED", "1"))
-EVERY = "GWTUI_JOURNEYS" in os.environ
+ROUNDS = 200 if FULL else 4
 SAMPLE = (
     *("new key", "new key with an expiry", "new key given up", "edit a key", "disable and undo"),
     *("disable the two worst and undo both", "filter, clear, filter", "path to a row"),
@@ -67,7 +64,7 @@ async def slowly(name: str, folder: Path) -> Outcome:
 
 
 @together
-@pytest.mark.parametrize("name", JOURNEYS if EVERY else SAMPLE)
+@pytest.mark.parametrize("name", JOURNEYS if FULL else SAMPLE)
 async def test_a_journey_in_one_piece_ends_as_when_it_is_typed_slowly(
     name: str, tmp_path: Path
 ) -> None:
@@ -80,7 +77,7 @@ async def test_a_journey_in_one_piece_ends_as_when_it_is_typed_slowly(
 async def test_journeys_cut_up_at_random_end_as_when_they_are_typed_slowly(tmp_path: Path) -> None:
     chance = random.Random(SEED)
     for number in range(ROUNDS):
-        name = chance.choice([*JOURNEYS] if EVERY else SAMPLE)
+        name = chance.choice([*JOURNEYS] if FULL else SAMPLE)
         wanted = await slowly(name, tmp_path / name)
         seed = chance.randrange(1 << 30)
         cut = partial(_cut, random.Random(seed))

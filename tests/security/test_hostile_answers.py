@@ -3,12 +3,11 @@
 Every place of the real answer of every GET operation is dropped, nulled, retyped and extended, one
 at a time. The client must keep the rest as it was and mark the gap; every list and screen that
 reads the operation must show something, on the lines it has. The small size is a seeded sample;
-``GWTUI_HOSTILE=full`` is every mutation of every place.
+``GWTUI_FULL=1`` is every mutation of every place.
 """
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
@@ -25,8 +24,8 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.client.paging import Listing
 from gwtui.contract.response import MISSING, ResponseModel
 from gwtui.embedded.routes import all_operations
+from thoroughness import FULL
 
-FULL = os.environ.get("GWTUI_HOSTILE") == "full"
 SEED = 20261121
 READ_SAMPLE = 1200
 SHOWN_SAMPLE = 100

@@ -1,13 +1,12 @@
 """The board over a history full of hostile texts: every panel, live and earlier, and what changed.
 
 Names of keys, guardrails and endpoints come from other people, and stand in the history as they
-came. Nothing dangerous may even reach the last wall. ``GWTUI_HOSTILE=full`` takes every text of the
+came. Nothing dangerous may even reach the last wall. ``GWTUI_FULL=1`` takes every text of the
 corpus, not one of five.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
@@ -26,6 +25,7 @@ from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey, Su
 from gwtui.watch.history.writer import watch_model
 from history_kit import desk
 from screen_text import shown
+from thoroughness import FULL
 
 MODEL = "lab/[red]model"
 THEN, BEFORE = MOMENT - timedelta(minutes=1), MOMENT - timedelta(minutes=2)
@@ -36,7 +36,7 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-_EACH = 1 if os.environ.get("GWTUI_HOSTILE") == "full" else 5
+_EACH = 1 if FULL else 5
 TEXTS = tuple(storable(text) for text in SMALL.values())[::_EACH]
 
 

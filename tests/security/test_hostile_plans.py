@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import json
-import os
 import re
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -35,9 +34,9 @@ from gwtui.local.ledger import Ledger, LedgerEntry
 from gwtui.resources.assignments import plan_assign, plan_unassign
 from gwtui.resources.rotations import plan_rotation
 from plan_kit import AssignmentPlans, ByokPlans, GuardrailPlans, KeyPlans, WorkspacePlans
+from thoroughness import FULL
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
-FULL = os.environ.get("GWTUI_HOSTILE") == "full"
 TEXTS: Mapping[str, str] = (
     CORPUS
     if FULL

@@ -3,14 +3,13 @@
 
 The texts travel the real way: JSON, transport, contract model, feed, declaration, painted line. By
 default each field gets a text of its own in each of a few rounds, so that every text is met in
-every kind of sink; ``GWTUI_HOSTILE=full`` multiplies every text with every field, one text at a
+every kind of sink; ``GWTUI_FULL=1`` multiplies every text with every field, one text at a
 time. The counts are in the output of ``pytest -rP``.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import unicodedata
 import zlib
@@ -28,10 +27,10 @@ from hostile_strings import CORPUS, HUGE, SMALL
 
 from gwtui.client.errors import GatewayError
 from gwtui.domain.safe_text import ELLIPSIS
+from thoroughness import FULL
 
 pytestmark = pytest.mark.xdist_group("hostile_rendering")
 """The counts at the end are of all the tests here: they share one worker."""
-FULL = os.environ.get("GWTUI_HOSTILE") == "full"
 ROUNDS = 4
 """Rounds of the small size: a different text for each field in each round."""
 START = 12
@@ -201,7 +200,7 @@ async def test_huge_texts(site: Site, name: str) -> None:
         assert_readable(site, one, seen, lambda found: text(*found))
 
 
-@pytest.mark.skipif(not FULL, reason="the whole product: GWTUI_HOSTILE=full")
+@pytest.mark.skipif(not FULL, reason="the whole product: GWTUI_FULL=1")
 @pytest.mark.parametrize("name", SMALL if FULL else ())
 async def test_every_text_in_every_field(site: Site, name: str) -> None:
     for subject in site.subjects:

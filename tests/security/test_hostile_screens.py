@@ -2,12 +2,11 @@
 
 One run of the dashboard walks through the places, opens what can be opened there, and is refused in
 hostile words. Nothing dangerous may even reach the last wall: texts are made safe before.
-``GWTUI_HOSTILE=full`` goes everywhere and opens everything.
+``GWTUI_FULL=1`` goes everywhere and opens everything.
 """
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -26,8 +25,8 @@ from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.resources.registry import PLACES
 from gwtui.ui.app import GwtuiApp
 from screen_text import shown
+from thoroughness import FULL
 
-FULL = os.environ.get("GWTUI_HOSTILE") == "full"
 EVERYTHING = ("v", "ctrl+p", "w", "s", "n", "e", "x", "D", "b", "R", "a", "o", "p", "m", "T")
 SMALL_WALK: Mapping[str, tuple[str, ...]] = {
     "keys": ("v", "ctrl+p", "w", "e", "D", "T"),

@@ -1,13 +1,11 @@
 """Random walks over the whole dashboard: nothing crashes, nothing is written that was not agreed.
 
-Small by default: ``GWTUI_WALK=20000`` walks as many events in each mode, ``GWTUI_WALK_SEED`` goes
-another way. Run with ``-rP`` for the counts.
+100 events by default, 5,000 in each mode with ``GWTUI_FULL=1``. Run with ``-rP`` for the counts.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 from argparse import Namespace
 from collections.abc import Iterator
@@ -26,9 +24,9 @@ from gwtui.local.paths import Paths
 from gwtui.ui.app import GwtuiApp
 from screen_text import shown
 from shell_kit import has_data, quick_clock, until
+from thoroughness import FULL, SEED
 
-EVENTS = int(os.environ.get("GWTUI_WALK", "100"))
-SEED = int(os.environ.get("GWTUI_WALK_SEED", "7"))
+EVENTS = 5_000 if FULL else 100
 pytestmark = pytest.mark.timeout(120 + EVENTS)
 MODES = ("flag", "profile", "plain key")
 

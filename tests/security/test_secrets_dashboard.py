@@ -1,7 +1,7 @@
 """Secrets in the dashboard: typed, sent, shown once, copied, lost; every byte left is searched.
 
 A provider key is stored and rotated and a key made, with the gateway doing it, refusing it and
-losing its answer. ``GWTUI_SECRETS=full`` takes every fault for each of them. Run with ``-rP`` for
+losing its answer. ``GWTUI_FULL=1`` takes every fault for each of them. Run with ``-rP`` for
 the counts.
 """
 
@@ -48,8 +48,8 @@ from gwtui.ui.screens.picker import MenuScreen
 from gwtui.ui.screens.tries import AnswerScreen, TryScreen
 from screen_text import shown
 from shell_kit import Site, dashboard, listing, notices, quick_clock, until
+from thoroughness import FULL
 
-FULL = os.environ.get("GWTUI_SECRETS") == "full"
 SECRETS = [marked(name) for name in MARKED]
 LASTING = ("hang", "hang-after", "latency", "clock-skew")
 """Faults that only take time, or none at all."""

@@ -1,12 +1,11 @@
 """Every read x every fault: repeated within bounds, Retry-After kept, a typed error in the end.
 
 By default each read meets every third fault, in turn, so that every fault meets nine reads or more;
-with GWTUI_FAULTS=full each read meets every one.
+with ``GWTUI_FULL=1`` each read meets every one.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,13 +21,13 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.embedded.faults.kinds import KINDS
 from gwtui.embedded.routes import all_operations
+from thoroughness import FULL
 from writes_kit import FaultWorld
 
 MODEL = "northwind/atlas-mini"
 HASTY = Patience(whole=0.4)
 """In one process nothing but the limit of the whole attempt ends a silence."""
 
-FULL = os.environ.get("GWTUI_FAULTS") == "full"
 
 Read = Callable[[GatewayClient, FaultWorld], Awaitable[Any]]
 

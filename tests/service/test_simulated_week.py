@@ -1,13 +1,12 @@
 """A whole week in seconds: recording, tiers, alerts, earlier moments and changes, in one run.
 
-``week_scenario`` says what happens in it. ``GWTUI_WEEK_PACE`` is how many seconds lie between two
-readings (default 1800). With 60, the pace of a real recorder, it takes about four minutes; with 30
-there are 20,160 rounds of readings, and the memory must stay flat over the second half of them.
+``week_scenario`` says what happens in it. Half an hour lies between two readings; ``GWTUI_FULL=1``
+takes one every 30 seconds, 20,160 rounds, and the memory must stay flat over the
+second half of them.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import closing
@@ -28,6 +27,7 @@ from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.model import SeriesKey, Subject
 from gwtui.watch.history.reader import HistoryReader
 from history_kit import desk
+from thoroughness import FULL
 from week_expected import Figure, Value, check_curve, last_before, reckoned
 from week_kit import Week, run_week
 from week_scenario import (
@@ -46,7 +46,7 @@ from week_scenario import (
     at,
 )
 
-PACE = int(os.environ.get("GWTUI_WEEK_PACE", "1800"))
+PACE = 30 if FULL else 1800
 pytestmark = pytest.mark.timeout(3600 if PACE < 600 else 120)
 
 DAY, SECOND = timedelta(days=1), timedelta(seconds=1)
@@ -367,7 +367,7 @@ def test_a_clock_that_was_wrong_takes_back_what_it_dated_and_no_more(
         assert history.reader.facts_at(moment)
 
 
-@pytest.mark.skipif(PACE > REAL, reason="too few readings; GWTUI_WEEK_PACE=30 takes 20,160")
+@pytest.mark.skipif(PACE > REAL, reason="too few readings")
 def test_memory_is_flat(week: Week) -> None:
     half, end = week.resident
     print(f"{week.readings} readings, {week.witness.requests} requests, {half:,} -> {end:,} bytes")

@@ -1,8 +1,8 @@
 """A large account, printed in little memory, and on a real terminal that answers at any moment.
 
-``GWTUI_TEST_KEYS=100000`` makes the account as large as the largest that is known; by default it
-has as many keys as make anything quadratic stand out. Assignments, endpoints and workspaces are as
-many as in the largest.
+With ``GWTUI_FULL=1`` the account is as large as the largest that is known; by default it has as
+many keys as make anything quadratic stand out. Assignments, endpoints and workspaces are as many as
+in the largest.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ import watched_program
 from large_account import key_name, make, workspace_name
 from loaded_program import run, start
 from pty_terminal import PtyTerminal, pty_terminal
+from thoroughness import FULL
 
 DOWN, ESCAPE = "\x1b[B", "\x1b"
-KEYS = int(os.environ.get("GWTUI_TEST_KEYS", "12000"))
+KEYS = 100_000 if FULL else 12_000
 ASSIGNMENTS, WORKSPACES, ENDPOINTS = 20_000, 2_000, 4_960
 TIMES = 80
 """How many times the ordinary catalog makes so many endpoints."""

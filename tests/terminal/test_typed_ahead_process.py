@@ -1,6 +1,6 @@
 """The real program on a real terminal: what comes in one write ends as when it is typed slowly.
 
-``GWTUI_JOURNEYS=200`` types the journeys in a quarter as many random ways besides.
+``GWTUI_FULL=1`` types every journey, and 50 random bursts of them.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ import pytest
 from journeys import JOURNEYS, cut
 from loaded_program import GWTUI, run
 from pty_terminal import PtyTerminal, pty_terminal
+from thoroughness import FULL, SEED
 
 DEMO = [*GWTUI, "--demo", "keys"]
-ROUNDS = int(os.environ.get("GWTUI_JOURNEYS", "4")) // 4
-SEED = int(os.environ.get("GWTUI_JOURNEYS_SEED", "1"))
+ROUNDS = 50 if FULL else 1
 SAMPLE = ("new key",)
 MORE = ("new key given up", "filter, clear, filter")
 MORE += ("new key with an expiry", "edit a key", "disable and undo", "path to a row")
 MORE += ("palette to a form", "marks", "delete a key", "tabs and back", "raw and detail")
-EVERY = SAMPLE + MORE if "GWTUI_JOURNEYS" in os.environ else SAMPLE
+EVERY = SAMPLE + MORE if FULL else SAMPLE
 QUIET = 0.4
 AFTER_A_KEY = 0.15
 """Seconds without output after which a key has done everything; the details come after 0.12."""

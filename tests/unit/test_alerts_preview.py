@@ -1,11 +1,7 @@
-"""What a rule would have told: the same machine over recorded hours, gaps included.
-
-``GWTUI_PREVIEW_ENDPOINTS`` (4) is how many endpoints have a week of readings.
-"""
+"""What a rule would have told: the same machine over recorded hours, gaps included."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
@@ -25,9 +21,10 @@ from gwtui.domain.alert_rules import (
 from gwtui.watch.alerts.evaluator import preview
 from gwtui.watch.history.model import SeriesKey, Subject, endpoint_identity
 from history_kit import START, USED, Desk, desk, minutes
+from thoroughness import FULL
 
 BALANCE = SeriesKey("credits", "account", "balance")
-ENDPOINTS = int(os.environ.get("GWTUI_PREVIEW_ENDPOINTS", "4"))
+ENDPOINTS = 40 if FULL else 4
 WEEK = timedelta(days=7)
 KEY = Subject("key", "c0ffee")
 SEEN = [endpoint_identity(f"a/m{number}", "p||fp8") for number in range(ENDPOINTS)]

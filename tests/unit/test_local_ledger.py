@@ -18,6 +18,7 @@ import pytest
 
 from gwtui.local.ledger import Ledger, LedgerEntry, LedgerOutcome, may_run, this_process
 from gwtui.local.private_file import LineFile
+from thoroughness import FULL
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 
@@ -375,8 +376,8 @@ def _write_and_close(path: Path, name: str, number: int) -> None:
 
 
 def test_processes_share_the_files_while_they_are_set_aside(tmp_path: Path) -> None:
-    """Three writers of GWTUI_AUDIT_LINES writes each (24 by default) lose and double none."""
-    number = int(os.environ.get("GWTUI_AUDIT_LINES", "24"))
+    """Three writers at once lose and double no write."""
+    number = 240 if FULL else 24
     path = tmp_path / "audit.jsonl"
     context = multiprocessing.get_context("fork")
     writers = [

@@ -1,12 +1,8 @@
-"""The one size that everything is laid out in, and what has to follow from it.
-
-``GWTUI_RESIZES=200`` is in how many random places the keys are while a form is resized.
-"""
+"""The one size that everything is laid out in, and what has to follow from it."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 from typing import Any
 
@@ -22,8 +18,9 @@ from gwtui.ui.screens.dialogs import AskScreen, TooSmallScreen
 from resizing_kit import counted_layouts, resize, rest
 from screen_text import shown
 from shell_kit import dashboard, listing, site
+from thoroughness import FULL
 
-TRIALS = int(os.environ.get("GWTUI_RESIZES", "0")) or 2
+TRIALS = 200 if FULL else 2
 
 
 async def test_two_sizes_under_way_do_not_chase_each_other(tmp_path: Any) -> None:

@@ -1,0 +1,9 @@
+"""How much the long proofs try: a short sample by default, everything with ``GWTUI_FULL=1``."""
+
+from __future__ import annotations
+
+import os
+
+FULL = os.environ.get("GWTUI_FULL") == "1"
+SEED = int(os.environ.get("GWTUI_SEED", "1"))
+"""Random walks and bursts go other ways with another one."""
