@@ -153,6 +153,11 @@ def board_of(app: GwtuiApp) -> BoardScreen:
     return screen
 
 
+def has_answered(board: BoardScreen) -> bool:
+    """Whether the history has answered all that was asked of it."""
+    return not board.is_asking and (board.past is not None or board.recorder is None)
+
+
 async def at_rest(pilot: Pilot[Any]) -> None:
     """Wait until feeds and the history have answered."""
     await settled(pilot)
@@ -162,12 +167,12 @@ async def at_rest(pilot: Pilot[Any]) -> None:
         recorder = board.recorder
         history = pilot.app.session.history  # type: ignore[attr-defined]
         opened = recorder is not None or not recorded or (history and history.status.error)
-        if opened and not board.at_rest:
+        if opened and not has_answered(board):
             await pilot.pause(0.02)
             continue
         if opened:
             await settled(pilot)
-            if board.at_rest:
+            if has_answered(board):
                 return
         await pilot.pause(0.02)
     raise AssertionError("the board never came to rest")

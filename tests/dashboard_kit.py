@@ -151,7 +151,7 @@ def _busy(app: GwtuiApp) -> bool:
         return True
     # The detail pane follows a moment after the cursor.
     detail = getattr(app.navigation.screen, "detail", None)
-    if detail is not None and detail.resting:
+    if detail is not None and detail._resting is not None:
         return True
     if _unpainted(app.screen):
         return True

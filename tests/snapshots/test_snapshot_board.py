@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from board_kit import Filled, at_rest, filled_once
+from board_kit import Filled, at_rest, filled_once, has_answered
 from dashboard_kit import Demo, settled
 from gwtui.client.request_log import RecentRequests, Traffic
 
@@ -97,7 +97,7 @@ def test_board_loading(demo: Demo, data: Path, snap_compare: SnapCompare) -> Non
         while app.session is None or app.session.recorder is None:
             await pilot.pause(0.02)
         board = app.navigation.screen
-        while board.known is None or not board.at_rest or not app.session.completed.is_set():
+        while board.known is None or not has_answered(board) or not app.session.completed.is_set():
             await pilot.pause(0.02)
         await pilot.pause()
 

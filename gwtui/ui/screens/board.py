@@ -184,7 +184,7 @@ class BoardScreen(GatewayScreen):
             self.endpoints.table.tick()
             self.limits.table.tick()
         patience = _ASK_EVERY if self._asked_of == _written(self.recorder) else _ASK_SOON
-        if not self._is_asking and (self.past is None or elapsed - self._asked_at >= patience):
+        if not self.is_asking and (self.past is None or elapsed - self._asked_at >= patience):
             self.ask()
 
     # How it stands ----------------------------------------------------------------------------
@@ -211,13 +211,9 @@ class BoardScreen(GatewayScreen):
         return () if self.known is None else self.known.models
 
     @property
-    def _is_asking(self) -> bool:
+    def is_asking(self) -> bool:
+        """Whether the history has not answered yet."""
         return self._asking is not None and not self._asking.is_finished
-
-    @property
-    def at_rest(self) -> bool:
-        """Whether the history has answered all that was asked of it."""
-        return not self._is_asking and (self.past is not None or self.recorder is None)
 
     @property
     def is_wall(self) -> bool:

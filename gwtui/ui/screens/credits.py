@@ -41,7 +41,7 @@ from gwtui.ui.text import cell_content, choice_line, toned
 from gwtui.ui.widgets.lines import DrawingView, OneLine
 from gwtui.ui.widgets.plot import SPANS, PlotFigure, PlotLine, fitted, window_at
 from gwtui.ui.widgets.table import Opened, ResourceTable
-from gwtui.watch.feed import Feed, FeedState
+from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.credits import CreditsRow, credits_feed
 from gwtui.watch.feeds.keys import KeyRow, keys_feed, used_today
 from gwtui.watch.feeds.recorded import credits_past_feed
@@ -72,7 +72,6 @@ class CreditsScreen(GatewayScreen):
         self._credits: Credits | None = None
         self._past: CreditsPast | None = None
         self._keys: Sequence[KeyRow] | None = None
-        self._keys_feed: Feed[Sequence[KeyRow]] | None = None
         self._used_today: Decimal | None = None
         self._window: Window = WINDOWS[0]
         self._keys_table: ResourceTable[Spender] = ResourceTable(
@@ -103,10 +102,9 @@ class CreditsScreen(GatewayScreen):
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
         """The account's credits and the keys of every workspace."""
-        self._keys_feed = keys_feed(hub, Scope())
         return [
             (credits_feed(hub, Scope()), self._show_credits),
-            (self._keys_feed, self._show_keys),
+            (keys_feed(hub, Scope()), self._show_keys),
             (credits_past_feed(hub, Scope()), self._show_past),
         ]
 
@@ -134,7 +132,7 @@ class CreditsScreen(GatewayScreen):
 
     def status_parts(self) -> Sequence[Content]:
         """How the ranking stands."""
-        state = None if self._keys_feed is None else self._keys_feed.state
+        state = self.states[1] if self.states else None  # that of the keys
         if state is None or state.value is None:
             failed = state is not None and state.error is not None
             return [toned("keys unreadable" if failed else "reading keys…", "muted")]

@@ -33,8 +33,6 @@ class DetailPane(LinesView):
         """What the person chose; None leaves it to the width."""
         self._resting: Timer | None = None
         """Runs since the cursor moved."""
-        self._behind = False
-        """Whether what is shown is older than the selected row."""
         self._identity: str | None = None
         self._folded: tuple[Any, int, datetime] | None = None
         """What the lines were folded of: the item, cells, the second."""
@@ -50,11 +48,6 @@ class DetailPane(LinesView):
     def alone(self) -> bool:
         """Whether it is shown instead of the list."""
         return self.shown and not self._has_room
-
-    @property
-    def resting(self) -> bool:
-        """Whether it waits until the cursor stands still."""
-        return self._behind
 
     @property
     def _has_room(self) -> bool:
@@ -105,21 +98,18 @@ class DetailPane(LinesView):
         """Show what is new of the selected row; while a key is held that waits."""
         if self._resting is None:
             self._show_selected()
-        else:
-            self._behind = True
 
     def follow(self) -> None:
         """Another row is selected. While a key is held the pane waits for the last one."""
-        self.renew()
-        if self._resting is not None:
+        if self._resting is None:
+            self._show_selected()
+        else:
             self._resting.stop()
         self._resting = self.set_timer(_REST, self._rested)
 
     def _rested(self) -> None:
         self._resting = None
-        if self._behind:
-            self._behind = False
-            self._show_selected()
+        self._show_selected()
 
     def _show_selected(self) -> None:
         item, spec, now = self._screen.table.selected, self._screen.declared, self._screen.now
