@@ -49,62 +49,41 @@ class Dialect:
 
     def to_wire(self, value: Any) -> Any:
         """A body in reference names -> the service's names."""
-        return _translate(value, self.renames, "service:", self.tool_prefix)
+        return _translate(value, self.renames, (_REFERENCE_TOOLS, self.tool_prefix))
 
     def from_wire(self, value: Any) -> Any:
         """A body in the service's names -> reference names. Unknown names pass unchanged."""
         back = {wire: ours for ours, wire in self.renames.items()}
-        return _translate(value, back, self.tool_prefix, "service:")
+        return _translate(value, back, (self.tool_prefix, _REFERENCE_TOOLS))
 
 
-def _translate(value: Any, names: Mapping[str, str], prefix: str, new_prefix: str) -> Any:
-    if not names and prefix == new_prefix:
-        return value
-    if isinstance(value, dict):
-        return {
-            _tool(names.get(key, key), prefix, new_prefix): _field(
-                key, item, names, prefix, new_prefix
-            )
-            for key, item in value.items()
-        }
-    if isinstance(value, list):
-        return [_translate(item, names, prefix, new_prefix) for item in value]
-    return value
-
-
-def _field(key: str, item: Any, names: Mapping[str, str], prefix: str, new_prefix: str) -> Any:
-    if key in _TOOL_LISTS:
-        return _tools(item, prefix, new_prefix)
-    if key in _OPAQUE:
-        return item
-    translated = _translate(item, names, prefix, new_prefix)
-    if key == _TOOLS and isinstance(translated, list):
-        return [_typed(tool, prefix, new_prefix) for tool in translated]
-    return translated
-
-
-_TOOL_LISTS = frozenset({"disabled_server_tools"})
-"""Fields whose values, not keys, are server-tool names."""
-_TOOLS = "tools"
-"""The field of a request whose entries say in ``type`` which server tool they are."""
+_REFERENCE_TOOLS = "service:"
+_TOOL_FIELDS = frozenset({"disabled_server_tools", "type"})
+"""Fields whose values may be names of server tools."""
 _OPAQUE = frozenset({"json_schema", "logit_bias", "options", "parameters", "trace"})
 """Fields whose content is the caller's own: nothing in it is a name of the service's."""
 
 
-def _typed(tool: Any, prefix: str, new_prefix: str) -> Any:
-    if isinstance(tool, dict) and isinstance(tool.get("type"), str):
-        return {**tool, "type": _tool(tool["type"], prefix, new_prefix)}
-    return tool
-
-
-def _tools(value: Any, prefix: str, new_prefix: str) -> Any:
-    if not isinstance(value, list):
+def _translate(
+    value: Any, names: Mapping[str, str], prefixes: tuple[str, str], field_name: str = ""
+) -> Any:
+    if field_name in _OPAQUE or not (names or prefixes[0] != prefixes[1]):
         return value
-    return [_tool(item, prefix, new_prefix) if isinstance(item, str) else item for item in value]
+    if isinstance(value, dict):
+        return {
+            _tool(names.get(key, key), prefixes): _translate(item, names, prefixes, key)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [_translate(item, names, prefixes, field_name) for item in value]
+    if isinstance(value, str) and field_name in _TOOL_FIELDS:
+        return _tool(value, prefixes)
+    return value
 
 
-def _tool(name: str, prefix: str, new_prefix: str) -> str:
-    return new_prefix + name[len(prefix) :] if name.startswith(prefix) else name
+def _tool(name: str, prefixes: tuple[str, str]) -> str:
+    old, new = prefixes
+    return new + name[len(old) :] if name.startswith(old) else name
 
 
 _NEWER_GUARDRAIL_FIELDS = frozenset(

@@ -31,7 +31,6 @@ _DATE_TIME = re.compile(
 _DECIMAL = re.compile(r"\d{1,30}(?:\.\d{1,60})?\Z", re.ASCII)
 _MICROSECOND_DIGITS = 6
 _MAX_USD = Decimal("1e12")
-_LEAST_RATE = Decimal("0.0001")
 MAX_DIGITS = 100
 """Characters of a number; a double never needs as many."""
 _MAX_EXPONENT = 307
@@ -61,18 +60,11 @@ def _strict_usd(value: Any) -> Decimal:
     return amount
 
 
-def _sampling_rate(value: Any) -> Decimal:
-    rate = _strict_number(value)
-    if not _LEAST_RATE <= rate <= 1:
-        raise _bad("sampling_rate", "must be from 0.0001 to 1")
-    return rate
-
-
 @dataclass(frozen=True, slots=True)
 class NumberBounds:
     """Bounds of a number in a request, both inclusive; None for no bound on that side."""
 
-    low: int | None = None
+    low: int | Decimal | None = None
     high: int | None = None
 
     def __get_pydantic_core_schema__(
@@ -89,7 +81,8 @@ class NumberBounds:
     def __get_pydantic_json_schema__(
         self, _schema: CoreSchema, _handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        bounds = {"minimum": self.low, "maximum": self.high}
+        low = float(self.low) if isinstance(self.low, Decimal) else self.low
+        bounds = {"minimum": low, "maximum": self.high}
         given = {name: bound for name, bound in bounds.items() if bound is not None}
         return {"type": "number", **given}
 
@@ -246,12 +239,7 @@ Usd = Annotated[
 ]
 """USD in a request: a JSON number, never negative."""
 
-SamplingRate = Annotated[
-    Decimal,
-    BeforeValidator(_sampling_rate),
-    _as_number,
-    WithJsonSchema({"type": "number", "minimum": 0.0001, "maximum": 1}),
-]
+SamplingRate = Annotated[Decimal, NumberBounds(Decimal("0.0001"), 1)]
 """Share of requests in a request."""
 
 AnyNumber = Annotated[Decimal, NumberBounds()]
