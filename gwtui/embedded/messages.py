@@ -202,17 +202,16 @@ class QueryParameter:
     is_list: bool = False
     """Whether it holds names separated by commas, which are read as a set."""
 
-    @property
-    def default(self) -> Any:
-        """Its value where it is not given."""
-        default = self.schema.get("default")
-        return self.read(default or "") if self.is_list else default
-
-    def read(self, given: str) -> Any:
-        """The value of a text. Raises ValueError with what is wrong."""
-        if self.is_list:
-            return frozenset(part.strip() for part in given.split(",") if part.strip())
+    def read(self, given: str | None) -> Any:
+        """The value of a text, its default for None. Raises ValueError with what is wrong."""
+        if given is None and self.required:
+            raise ValueError("is required")
         schema = self.schema
+        if self.is_list:
+            names = (schema.get("default") or "") if given is None else given
+            return frozenset(part.strip() for part in names.split(",") if part.strip())
+        if given is None:
+            return schema.get("default")
         choices, low, high = (schema.get(name) for name in ("enum", "minimum", "maximum"))
         if choices and given not in choices:
             raise ValueError("must be one of " + ", ".join(choices))
@@ -267,12 +266,8 @@ def read_query(
     values: dict[str, Any] = {}
     found: list[Problem] = []
     for each in declared:
-        if each.name not in last and each.required:
-            found.append(Problem(each.name, "is required"))
-            continue
         try:
-            is_given = each.name in last
-            values[each.name] = each.read(last[each.name]) if is_given else each.default
+            values[each.name] = each.read(last.get(each.name))
         except ValueError as error:
             found.append(Problem(each.name, str(error)))
     if found:
