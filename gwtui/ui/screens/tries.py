@@ -43,8 +43,8 @@ from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.growing_text import GrowingText
 from gwtui.ui.widgets.lines import LinesView, OneLine
 
-BESIDE = 110
-"""Columns from which on the figures stand beside the answer, not below it."""
+_BESIDE = [(110, "-beside")]
+"""From this width on the figures stand beside the answer, not below it."""
 _EVERY = 1.0
 _PAINTING = 0.1
 """Seconds between two paints of an answer that comes in pieces: fewer than 15 a second."""
@@ -76,6 +76,8 @@ class AnswerScreen(Dialog[str]):
 
     However it ends, the connections are closed and the key is released.
     """
+
+    HORIZONTAL_BREAKPOINTS = _BESIDE
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "leave", show=False),
@@ -120,17 +122,12 @@ class AnswerScreen(Dialog[str]):
         self.query_one("#try-answer").focus()
         self.set_interval(_EVERY, self._show_state)
         self.set_interval(_PAINTING, self._paint)
-        self._arrange()
         self.call_later(self._show)
         self._asking = self.run_worker(self._ask(), name="try", group="try")
 
     def on_resize(self) -> None:
-        """Beside or below, as there is room."""
-        self._arrange()
+        """Fold the figures in the room they have beside or below the answer."""
         self.call_after_refresh(self._show_figures)
-
-    def _arrange(self) -> None:
-        self.query_one("#try-parts").set_class(self.app.size.width >= BESIDE, "-beside")
 
     @property
     def unsaved(self) -> bool:
