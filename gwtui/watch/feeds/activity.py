@@ -105,20 +105,20 @@ async def read_activity(
     return Activity(found.items, names)
 
 
-async def _activity(reader: FeedReader, scope: Scope) -> Activity:
-    return await read_activity(reader, scope.workspace, scope.parent)
-
-
-activity_feed = FeedSpec("activity", _activity, cadence.ACTIVITY, of_parent_or_workspace)
+activity_feed = FeedSpec(
+    "activity",
+    lambda reader, scope: read_activity(reader, scope.workspace, scope.parent),
+    cadence.ACTIVITY,
+    of_parent_or_workspace,
+)
 """The activity of a scope; ``parent`` narrows it to one key by its hash."""
 
 
-async def _user_activity(reader: FeedReader, scope: Scope) -> Activity:
-    return await read_activity(reader, None, None, scope.parent)
-
-
 user_activity_feed = FeedSpec(
-    "activity:user", _user_activity, cadence.ACTIVITY, of_parent("a person is needed")
+    "activity:user",
+    lambda reader, scope: read_activity(reader, None, None, scope.parent),
+    cadence.ACTIVITY,
+    of_parent("a person is needed"),
 )
 """What the keys did that one person made, the scope's parent, in every workspace."""
 

@@ -19,11 +19,9 @@ if TYPE_CHECKING:
     from gwtui.watch.history.reader import CreditsState
 
 
-async def _credits(reader: FeedReader, _scope: Scope) -> Credits:
-    return await reader.client.credits.get()
-
-
-credits_feed = FeedSpec("credits", _credits, cadence.CREDITS)
+credits_feed = FeedSpec(
+    "credits", lambda reader, _scope: reader.client.credits.get(), cadence.CREDITS
+)
 """The credits of the account; it has one balance for all workspaces."""
 
 
@@ -52,8 +50,8 @@ class CreditsRow:
         return credit_outlook(self.credits.balance, recorded, self.used_today, now)
 
 
-async def _rows(reader: FeedReader, scope: Scope) -> Sequence[CreditsRow]:
-    return (CreditsRow(await _credits(reader, scope)),)
+async def _rows(reader: FeedReader, _scope: Scope) -> Sequence[CreditsRow]:
+    return (CreditsRow(await reader.client.credits.get()),)
 
 
 credits_rows_feed = FeedSpec("credits:list", _rows, cadence.CREDITS)

@@ -275,11 +275,12 @@ bindings_feed = FeedSpec(f"{FEEDS}:bindings", _bindings, cadence.WORKSPACES)
 """Every guardrail and whom it binds, the whole account."""
 
 
-async def _guardrail_rows(reader: FeedReader, scope: Scope) -> Sequence[GuardrailRow]:
-    return await read_guardrails(reader, scope.workspace, shown=True)
-
-
-guardrails_feed = FeedSpec(FEEDS, _guardrail_rows, cadence.GUARDRAILS, of_workspace)
+guardrails_feed = FeedSpec(
+    FEEDS,
+    lambda reader, scope: read_guardrails(reader, scope.workspace, shown=True),
+    cadence.GUARDRAILS,
+    of_workspace,
+)
 """The guardrails of a scope: "guardrails" for all workspaces, "guardrails:ID" for one."""
 
 

@@ -192,11 +192,9 @@ async def fetch_current_key(client: GatewayClient) -> CurrentKey:
     return current
 
 
-async def _current_key(reader: FeedReader, _scope: Scope) -> CurrentKey:
-    return await fetch_current_key(reader.client)
-
-
-current_key_feed = FeedSpec("key", _current_key, cadence.KEYS)
+current_key_feed = FeedSpec(
+    "key", lambda reader, _scope: fetch_current_key(reader.client), cadence.KEYS
+)
 """The key in use."""
 
 

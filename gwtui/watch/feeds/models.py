@@ -48,11 +48,7 @@ if TYPE_CHECKING:
     from gwtui.watch.history.model import Curve
 
 
-async def _catalog_models(reader: FeedReader, _scope: Scope) -> Sequence[Model]:
-    return await _models(MODELS, reader)
-
-
-models_feed = FeedSpec("models", _catalog_models, cadence.MODELS)
+models_feed = FeedSpec("models", lambda reader, _scope: _models(MODELS, reader), cadence.MODELS)
 """The whole catalog, every output modality."""
 
 
@@ -63,19 +59,15 @@ async def _models(what: BaseRead[tuple[Model, ...]], reader: FeedReader) -> Sequ
     return await GrowingList(reader, "models", rows_of).read("", reader.fresh, what)
 
 
-async def _user_models(reader: FeedReader, _scope: Scope) -> Sequence[Model]:
-    return await _models(USER_MODELS, reader)
-
-
-user_models_feed = FeedSpec("models:user", _user_models, cadence.MODELS)
+user_models_feed = FeedSpec(
+    "models:user", lambda reader, _scope: _models(USER_MODELS, reader), cadence.MODELS
+)
 """The models that the policies of the key in use leave."""
 
 
-async def _providers(reader: FeedReader, _scope: Scope) -> Sequence[Provider]:
-    return await reader.fresh(PROVIDERS)
-
-
-providers_feed = FeedSpec("providers", _providers, cadence.PROVIDERS)
+providers_feed: FeedSpec[Sequence[Provider]] = FeedSpec(
+    "providers", lambda reader, _scope: reader.fresh(PROVIDERS), cadence.PROVIDERS
+)
 """Every provider."""
 
 

@@ -39,7 +39,7 @@ from gwtui.watch.history.model import (
     model_of,
     went,
 )
-from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope, of_parent
+from gwtui.watch.hub import FeedHub, FeedSpec, of_parent
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
@@ -59,22 +59,22 @@ EndpointCurves = Mapping[str, Mapping[str, "Curve | None"]]
 """Small curves by figure, by the identity of the endpoint within its model."""
 
 
-async def _endpoints_past(reader: FeedReader, scope: Scope) -> EndpointCurves:
-    ask = partial(_endpoints, scope.parent or "", reader.clock.now())
-    return await ask_history(reader.hub, ask, {})
-
-
-endpoints_past_feed = FeedSpec(
-    "past:endpoints", _endpoints_past, CADENCE, of_parent("curves are those of one model")
+endpoints_past_feed: FeedSpec[EndpointCurves] = FeedSpec(
+    "past:endpoints",
+    lambda reader, scope: ask_history(
+        reader.hub, partial(_endpoints, scope.parent or "", reader.clock.now()), {}
+    ),
+    CADENCE,
+    of_parent("curves are those of one model"),
 )
 """A slot an hour of each endpoint of the scope's parent; empty where nothing is recorded."""
 
 
-async def _credits_past(reader: FeedReader, _scope: Scope) -> CreditsPast | None:
-    return await ask_history(reader.hub, partial(_credits, reader.clock.now()), None)
-
-
-credits_past_feed = FeedSpec("past:credits", _credits_past, CADENCE)
+credits_past_feed: FeedSpec[CreditsPast | None] = FeedSpec(
+    "past:credits",
+    lambda reader, _scope: ask_history(reader.hub, partial(_credits, reader.clock.now()), None),
+    CADENCE,
+)
 """The account's burn, outlook and balance; None where nothing is recorded."""
 
 

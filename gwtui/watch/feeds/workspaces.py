@@ -80,11 +80,9 @@ class WorkspaceRow:
         return self.workspace.id == self.default
 
 
-async def _plain(reader: FeedReader, _scope: Scope) -> Sequence[Workspace]:
-    return await reader.get(WORKSPACES)
-
-
-workspaces_feed = FeedSpec("workspaces:plain", _plain, cadence.WORKSPACES)
+workspaces_feed: FeedSpec[Sequence[Workspace]] = FeedSpec(
+    "workspaces:plain", lambda reader, _scope: reader.get(WORKSPACES), cadence.WORKSPACES
+)
 """The workspaces as they are, without figures."""
 
 

@@ -10,7 +10,6 @@ from feed_kit import CADENCE, Source, Viewer
 
 from fake_clock import START, FakeClock
 from gwtui.local.caught_errors import caught_errors
-from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed, FeedState
 
 # Listeners ----------------------------------------------------------------------------------------
@@ -106,11 +105,3 @@ def test_age_and_staleness_are_measured_from_the_arrival() -> None:
     assert state.age(START - timedelta(seconds=5)) == 0
     assert FeedState().age(START) is None
     assert not FeedState().is_stale(START)
-
-
-@pytest.mark.parametrize(
-    ("seconds", "stale_after", "jitter"), [(0, 10, 0.1), (10, 5, 0.1), (10, 20, 1.0), (10, 20, -1)]
-)
-def test_a_cadence_must_make_sense(seconds: float, stale_after: float, jitter: float) -> None:
-    with pytest.raises(ValueError, match=r"cadence|jitter"):
-        Cadence(seconds, stale_after, jitter)
