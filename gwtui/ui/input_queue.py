@@ -101,12 +101,13 @@ class InputQueue:
         if self._reporting is not None:
             self._drop(event)
             return False
+        if isinstance(event, events.MouseMove):
+            return self._watcher is None  # the next one says where the pointer is as well
         if self._watcher is not None:
             self._waiting.append(event)
             return False
-        if not isinstance(event, events.MouseMove):
-            self._before = self._going_on()
-            self._watcher = asyncio.create_task(self._watch(event), name="typed ahead")
+        self._before = self._going_on()
+        self._watcher = asyncio.create_task(self._watch(event), name="typed ahead")
         return True
 
     @property

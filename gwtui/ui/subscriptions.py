@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from textual.message import Message
@@ -59,9 +60,8 @@ class Subscriptions:
         before = self._open
         self._open = [Subscription(*use) for use in uses]
         for subscription in self._open:
-            subscription.stop = subscription.feed.watch(
-                self._listener(subscription), every=subscription.every
-            )
+            listener = partial(self._changed, subscription)
+            subscription.stop = subscription.feed.watch(listener, every=subscription.every)
             self._post(FeedChanged(subscription))
         # Closing after opening keeps a feed that stays watched from pausing in between.
         for subscription in before:
@@ -113,8 +113,5 @@ class Subscriptions:
         """The newest states of what is watched."""
         return tuple(feed.state for feed in self.feeds)
 
-    def _listener(self, subscription: Subscription) -> Callable[[FeedState[Any]], None]:
-        def listen(_state: FeedState[Any]) -> None:
-            self._post(FeedChanged(subscription))
-
-        return listen
+    def _changed(self, subscription: Subscription, _state: FeedState[Any]) -> None:
+        self._post(FeedChanged(subscription))

@@ -1,11 +1,8 @@
-"""The private names of Textual that the dashboard cannot do without, each with its reason.
-
-No other module uses one. Each may change with any release of Textual.
-"""
+"""Private names of Textual, each with its reason. They may change with any release of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from rich.console import Console, RenderableType
@@ -81,11 +78,11 @@ def pieces(update: LayoutUpdate | ChopsUpdate) -> Iterator[Piece]:
 class _Difference(CompositorUpdate):
     """What is sent of an update; computed only when it is written."""
 
-    def __init__(self, rendered: Callable[[], str]) -> None:
-        self._rendered = rendered
+    def __init__(self, app: HookedApp, painted: LayoutUpdate | ChopsUpdate) -> None:
+        self._app, self._painted = app, painted
 
     def render_segments(self, console: Console) -> str:  # noqa: ARG002 - rendered without one
-        return self._rendered()
+        return self._app.outgoing(pieces(self._painted))
 
 
 class HookedApp(App[int], inherit_bindings=False):
@@ -105,9 +102,7 @@ class HookedApp(App[int], inherit_bindings=False):
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         """Every update passes here on its way to the terminal."""
         if isinstance(renderable, LayoutUpdate | ChopsUpdate):
-            painted = renderable
-            sent = _Difference(lambda: self.outgoing(pieces(painted)))
-            renderable = cast("RenderableType", sent)
+            renderable = cast("RenderableType", _Difference(self, renderable))
         super()._display(screen, renderable)
 
     def _handle_exception(self, error: Exception) -> None:
