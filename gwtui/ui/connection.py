@@ -97,8 +97,8 @@ class ConnectionManager:
 
     def begin_to_stop(self) -> None:
         """Let the session close, and what it reads end, while something else does, too."""
-        for waited_for in (self._leaving, self._again, self._shown):
-            waited_for.set()
+        self._leaving.set()
+        self._again.set()
 
     async def stop(self, hurried: Callable[[], bool] = lambda: False) -> None:
         """Close the session and wait for that, for a few seconds at most; less when ``hurried``."""
@@ -153,10 +153,14 @@ class ConnectionManager:
     async def _complete(self, session: Session) -> None:
         """Open the rest of the session after the first rows, or when they are long in coming.
 
-        So long it is not asked, either, what the key in use may do.
+        So long it is not asked, either, what the key in use may do. A feed that needs the rest has
+        it opened before.
         """
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._shown.wait(), _FIRST_ROWS)
+        causes = (self._shown, self._leaving, session.completed)
+        waiting = [asyncio.create_task(one.wait()) for one in causes]
+        await asyncio.wait(waiting, timeout=_FIRST_ROWS, return_when=asyncio.FIRST_COMPLETED)
+        for one in waiting:
+            one.cancel()
         if not self._leaving.is_set():
             self._learning = asyncio.create_task(self._learn_rights(session), name="rights")
             await session.complete()
