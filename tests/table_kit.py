@@ -62,20 +62,19 @@ def _age(thing: Thing, now: datetime) -> Cell:
 
 
 COLUMNS: tuple[Column[Thing], ...] = (
-    Column("name", "Name", lambda t, _: Cell(t.name), lambda t, _: t.name, 12, 0, grow=True),
+    Column("name", "Name", lambda t, _: Cell(t.name), lambda t, _: t.name, 12, grow=True),
     Column(
         "state",
         "State",
         lambda t, _: Cell(t.state, TONES.get(t.state, "plain")),
         lambda t, _: t.state,
         10,
-        1,
     ),
     Column(
-        "used", "Used", lambda t, _: _used(t), lambda t, _: t.used, 8, 2, right=True, kind="number"
+        "used", "Used", lambda t, _: _used(t), lambda t, _: t.used, 8, right=True, kind="number"
     ),
-    Column("age", "Seen", _age, lambda t, _: t.seen, 8, 3, right=True, kind="moment"),
-    Column("id", "Identity", lambda t, _: Cell(t.id, "muted"), lambda t, _: t.id, 20, 4),
+    Column("age", "Seen", _age, lambda t, _: t.seen, 8, right=True, kind="moment"),
+    Column("id", "Identity", lambda t, _: Cell(t.id, "muted"), lambda t, _: t.id, 20),
 )
 
 

@@ -18,13 +18,13 @@ def text_column(  # noqa: PLR0913 - a column has as many properties
     title: str,
     value: Callable[[T], str | None],
     width: int,
-    priority: int,
     *,
     help: str,
     missing: Callable[[T], Cell] | None = None,
     most: int = 0,
+    grow: bool = False,
 ) -> Column[T]:
-    """Text from the gateway, sorted without regard to case. Priority 0 grows: it is the name.
+    """Text from the gateway, sorted without regard to case. The name of a row grows.
 
     ``most`` are the cells of its longest text, where there is room for more than ``width``.
     """
@@ -43,20 +43,18 @@ def text_column(  # noqa: PLR0913 - a column has as many properties
         cell,
         key,
         width,
-        priority,
-        grow=priority == 0,
+        grow=grow,
         most=most,
         help=help,
         export=lambda item, _now: value(item),
     )
 
 
-def figure_column(  # noqa: PLR0913 - a column has as many properties
+def figure_column(
     name: str,
     title: str,
     value: Callable[[T], Decimal | int | None],
     width: int,
-    priority: int,
     *,
     show: Callable[[T], Cell],
     help: str,
@@ -68,7 +66,6 @@ def figure_column(  # noqa: PLR0913 - a column has as many properties
         lambda item, _now: show(item),
         lambda item, _now: value(item),
         width,
-        priority,
         right=True,
         help=help,
         kind="number",
@@ -80,12 +77,11 @@ def usd_column(
     title: str,
     value: Callable[[T], Decimal | None],
     width: int,
-    priority: int,
     help: str,
 ) -> Column[T]:
     """An amount in USD, in cents."""
     return figure_column(
-        name, title, value, width, priority, show=lambda item: cells.cents(value(item)), help=help
+        name, title, value, width, show=lambda item: cells.cents(value(item)), help=help
     )
 
 
@@ -94,12 +90,11 @@ def count_column(
     title: str,
     value: Callable[[T], int | None],
     width: int,
-    priority: int,
     help: str,
 ) -> Column[T]:
     """How many there are of something."""
     return figure_column(
-        name, title, value, width, priority, show=lambda item: cells.count(value(item)), help=help
+        name, title, value, width, show=lambda item: cells.count(value(item)), help=help
     )
 
 
@@ -108,7 +103,6 @@ def moment_column(
     title: str,
     value: Callable[[T], datetime | None],
     width: int,
-    priority: int,
     help: str,
 ) -> Column[T]:
     """A moment as seen from now."""
@@ -118,14 +112,13 @@ def moment_column(
         lambda item, now: cells.ago(value(item), now),
         lambda item, _now: value(item),
         width,
-        priority,
         help=help,
         kind="moment",
     )
 
 
 def flag_column(
-    name: str, title: str, value: Callable[[T], bool | None], width: int, priority: int, help: str
+    name: str, title: str, value: Callable[[T], bool | None], width: int, help: str
 ) -> Column[T]:
     """A flag as a word."""
     return Column(
@@ -134,7 +127,6 @@ def flag_column(
         lambda item, _now: cells.yes_no(value(item)),
         lambda item, _now: value(item),
         width,
-        priority,
         help=help,
         kind="flag",
     )

@@ -255,14 +255,15 @@ def _agreement(one: Candidate) -> str:
 
 
 CANDIDATE_COLUMNS: tuple[Column[Candidate], ...] = (
-    text_column("name", "Made near that time", lambda one: one.name, 20, 0, help="what was made"),
+    text_column(
+        "name", "Made near that time", lambda one: one.name, 20, help="what was made", grow=True
+    ),
     Column(
         "apart",
         "Apart",
         lambda one, _now: Cell(offset_text(one.offset)),
         lambda one, _now: None if one.offset is None else abs(one.offset.total_seconds()),
         10,
-        1,
         right=True,
         help="how long after the write was sent, by the gateway's clock",
         kind="number",
@@ -273,7 +274,6 @@ CANDIDATE_COLUMNS: tuple[Column[Candidate], ...] = (
         lambda one, _now: Cell(_agreement(one)),
         lambda one, _now: one.as_wanted,
         9,
-        1,
         right=True,
         help="fields that are as wanted, of those that can be told",
         kind="number",
@@ -283,10 +283,9 @@ CANDIDATE_COLUMNS: tuple[Column[Candidate], ...] = (
         "Made by",
         lambda one: one.made_by or None,
         24,
-        2,
         help="another write of this machine that is known to have made it",
     ),
-    text_column("identity", "Id", lambda one: one.identity, 14, 3, help="its identity"),
+    text_column("identity", "Id", lambda one: one.identity, 14, help="its identity"),
 )
 
 

@@ -47,7 +47,7 @@ def _id_column(spec: ResourceSpec[T]) -> Column[T]:
         identity = spec.identity(row)
         return None if is_made_up(identity) else safe_text(identity, _LONGEST_ID)
 
-    column = text_column(_ID, "Id", known, 20, 9, help="id, as other commands take it")
+    column = text_column(_ID, "Id", known, 20, help="id, as other commands take it")
     return replace(column, export=lambda row, _now: known(row))
 
 

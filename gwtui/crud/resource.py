@@ -52,8 +52,8 @@ BROKEN_CELL = Cell(BROKEN, "bad")
 class Column(Generic[T]):
     """One column of a list.
 
-    ``priority`` 0 is always shown (the name); higher numbers give way first when the terminal is
-    narrow. ``width`` is in cells; ``grow`` columns share what is left, after those that take up to
+    The first is always shown (the name); the last ones give way first when the terminal is narrow.
+    ``width`` is in cells; ``grow`` columns share what is left, after those that take up to
     ``most`` cells for the longest of their texts. ``cell`` gets the item and the present moment.
     ``export`` is what another program is given, where that is neither what rows are sorted by nor
     what is shown. ``kind`` is what ``sort`` gives: a filter refuses what such a value cannot be
@@ -65,7 +65,6 @@ class Column(Generic[T]):
     cell: Callable[[T, datetime], Cell]
     sort: Callable[[T, datetime], SortValue]
     width: int
-    priority: int = 1
     right: bool = False
     grow: bool = False
     most: int = 0
@@ -214,8 +213,7 @@ class ResourceSpec(Generic[T]):
     def differences(self, rows: Sequence[T], now: datetime) -> list[str]:
         """A text for each row by which rows of one name differ; empty where no column differs."""
         texts = [
-            (column.title, [column.cell(row, now).text for row in rows])
-            for column in sorted(self.columns, key=lambda column: column.priority)
+            (column.title, [column.cell(row, now).text for row in rows]) for column in self.columns
         ]
         telling = [(title, cells) for title, cells in texts if len(set(cells)) > 1][:_MOST_COMPARED]
         return [

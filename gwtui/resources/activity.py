@@ -266,46 +266,44 @@ def share_cell(one: RankedGroup) -> Cell:
 
 
 def _tokens(
-    name: str, title: str, priority: int, help: str, value: Callable[[ActivitySummary], int | None]
+    name: str, title: str, help: str, value: Callable[[ActivitySummary], int | None]
 ) -> Column[RankedGroup]:
     return figure_column(
         name,
         title,
         lambda one: value(one.summary),
         7,
-        priority,
         show=lambda one: cells.tokens(value(one.summary)),
         help=help,
     )
 
 
 COLUMNS: tuple[Column[RankedGroup], ...] = (
-    text_column("name", "Name", lambda one: one.name, 26, 0, help="what did it"),
-    usd_column("spend", "Spend", lambda one: one.summary.spend, 10, 1, "spent credits, USD"),
+    text_column("name", "Name", lambda one: one.name, 26, help="what did it", grow=True),
+    usd_column("spend", "Spend", lambda one: one.summary.spend, 10, "spent credits, USD"),
     Column(
         "share",
         "Share",
         lambda one, _now: share_cell(one),
         lambda one, _now: cells.in_percent(one.share),
         15,
-        2,
         help="share of the measure that is drawn",
         kind="number",
     ),
-    count_column("requests", "Requests", lambda one: one.summary.requests, 9, 3, "requests"),
-    _tokens("tokens", "Tokens", 4, "prompt and completion tokens", lambda summary: summary.tokens),
-    usd_column("byok", "BYOK", lambda one: one.summary.byok, 10, 5, "cost on own keys, USD"),
-    _tokens("prompt", "In", 6, "prompt tokens", lambda summary: summary.prompt),
-    _tokens("completion", "Out", 7, "completion tokens", lambda summary: summary.completion),
-    _tokens("reasoning", "Reason", 8, "reasoning tokens", lambda summary: summary.reasoning),
-    _tokens("cached", "Cached", 9, "cached prompt tokens", lambda summary: summary.cached),
+    count_column("requests", "Requests", lambda one: one.summary.requests, 9, "requests"),
+    _tokens("tokens", "Tokens", "prompt and completion tokens", lambda summary: summary.tokens),
+    usd_column("byok", "BYOK", lambda one: one.summary.byok, 10, "cost on own keys, USD"),
+    _tokens("prompt", "In", "prompt tokens", lambda summary: summary.prompt),
+    _tokens("completion", "Out", "completion tokens", lambda summary: summary.completion),
+    _tokens("reasoning", "Reason", "reasoning tokens", lambda summary: summary.reasoning),
+    _tokens("cached", "Cached", "cached prompt tokens", lambda summary: summary.cached),
 )
 
 
 def _count(
-    name: str, title: str, priority: int, value: Callable[[ActivityRow], int | None], help: str
+    name: str, title: str, value: Callable[[ActivityRow], int | None], help: str
 ) -> Column[DayRow]:
-    return count_column(name, title, lambda row: value(row.row), 10, priority, help)
+    return count_column(name, title, lambda row: value(row.row), 10, help)
 
 
 DAY_COLUMNS: tuple[Column[DayRow], ...] = (
@@ -315,24 +313,23 @@ DAY_COLUMNS: tuple[Column[DayRow], ...] = (
         lambda row, _now: cells.text(row.row.date),
         lambda row, _now: row.day,
         10,
-        0,
         help="UTC day; day>=2026-11-01 filters",
         export=lambda row, _now: row.row.date,
         kind="moment",
     ),
-    text_column("model", "Model", lambda row: row.row.model, 28, 1, help="model identifier"),
-    text_column("provider", "Provider", lambda row: row.row.provider_name, 14, 3, help="provider"),
-    text_column("workspace", "Workspace", lambda row: row.workspace_name, 16, 4, help="workspace"),
-    usd_column("spend", "Spend", lambda row: row.row.usage, 10, 1, "spent credits, USD"),
-    _count("requests", "Requests", 2, lambda row: row.requests, "requests"),
+    text_column("model", "Model", lambda row: row.row.model, 28, help="model identifier"),
+    usd_column("spend", "Spend", lambda row: row.row.usage, 10, "spent credits, USD"),
+    _count("requests", "Requests", lambda row: row.requests, "requests"),
+    text_column("provider", "Provider", lambda row: row.row.provider_name, 14, help="provider"),
+    text_column("workspace", "Workspace", lambda row: row.workspace_name, 16, help="workspace"),
     usd_column(
-        "byok", "BYOK", lambda row: row.row.byok_usage_inference, 10, 5, "cost on own keys, USD"
+        "byok", "BYOK", lambda row: row.row.byok_usage_inference, 10, "cost on own keys, USD"
     ),
-    _count("prompt", "In", 6, lambda row: row.prompt_tokens, "prompt tokens"),
-    _count("completion", "Out", 7, lambda row: row.completion_tokens, "completion tokens"),
-    _count("reasoning", "Reason", 8, lambda row: row.reasoning_tokens, "reasoning tokens"),
-    _count("cached", "Cached", 9, lambda row: row.cached_tokens, "cached prompt tokens"),
-    text_column("endpoint", "Endpoint", lambda row: row.row.endpoint_id, 36, 10, help="endpoint"),
+    _count("prompt", "In", lambda row: row.prompt_tokens, "prompt tokens"),
+    _count("completion", "Out", lambda row: row.completion_tokens, "completion tokens"),
+    _count("reasoning", "Reason", lambda row: row.reasoning_tokens, "reasoning tokens"),
+    _count("cached", "Cached", lambda row: row.cached_tokens, "cached prompt tokens"),
+    text_column("endpoint", "Endpoint", lambda row: row.row.endpoint_id, 36, help="endpoint"),
 )
 
 

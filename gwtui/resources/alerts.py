@@ -103,31 +103,31 @@ def _gravity(alert: Alert, _now: datetime) -> SortValue:
 
 
 COLUMNS: tuple[Column[Alert], ...] = (
-    text_column("name", "Subject", lambda alert: alert.name, 22, 0, help="what it is about"),
+    text_column(
+        "name", "Subject", lambda alert: alert.name, 22, help="what it is about", grow=True
+    ),
     Column(
         "state",
         "State",
         lambda alert, _now: state_cell(alert),
         _gravity,
         10,
-        1,
         help="pending, firing, recovering, known (acknowledged) or silenced",
         export=lambda alert, _now: state_cell(alert).text,
     ),
+    text_column("said", "What", lambda alert: alert.said, 32, help="what is wrong"),
     Column(
         "severity",
         "Severity",
         lambda alert, _now: severity_cell(alert.severity),
         lambda alert, _now: alert.severity,
         8,
-        3,
         help="warning or critical",
     ),
-    text_column("said", "What", lambda alert: alert.said, 32, 2, help="what is wrong"),
-    moment_column("fired", "Since", lambda alert: alert.fired_at, 10, 4, "when it fired"),
-    text_column("rule", "Rule", lambda alert: alert.title, 22, 5, help="which rule it is"),
+    moment_column("fired", "Since", lambda alert: alert.fired_at, 10, "when it fired"),
+    text_column("rule", "Rule", lambda alert: alert.title, 22, help="which rule it is"),
     text_column(
-        "who", "Known to", lambda alert: alert.acknowledged_by or None, 14, 6, help="who knows"
+        "who", "Known to", lambda alert: alert.acknowledged_by or None, 14, help="who knows"
     ),
 )
 
@@ -202,27 +202,27 @@ ALERTS: ResourceSpec[Alert] = ResourceSpec(
 )
 
 EVENT_COLUMNS: tuple[Column[AlertEvent], ...] = (
-    text_column("name", "Subject", lambda event: event.name, 20, 0, help="what it is about"),
+    text_column(
+        "name", "Subject", lambda event: event.name, 20, help="what it is about", grow=True
+    ),
     Column(
         "event",
         "Event",
         lambda event, _now: event_cell(event),
         lambda event, _now: event.event,
         12,
-        1,
         help="fired, cleared, acknowledged, silenced or unsilenced",
     ),
-    moment_column("at", "When", lambda event: event.at, 10, 2, "when it happened"),
-    text_column("said", "What", lambda event: event.said, 28, 3, help="what was wrong, or why"),
-    text_column("rule", "Rule", lambda event: event.title, 22, 4, help="which rule it is"),
-    text_column("who", "Who", lambda event: event.who or None, 14, 5, help="who did it"),
+    moment_column("at", "When", lambda event: event.at, 10, "when it happened"),
+    text_column("said", "What", lambda event: event.said, 28, help="what was wrong, or why"),
+    text_column("rule", "Rule", lambda event: event.title, 22, help="which rule it is"),
+    text_column("who", "Who", lambda event: event.who or None, 14, help="who did it"),
     Column(
         "severity",
         "Severity",
         lambda event, _now: severity_cell(event.severity),
         lambda event, _now: event.severity,
         8,
-        6,
         help="warning or critical",
     ),
 )
@@ -286,14 +286,13 @@ def scope_cell(rule: AlertRule) -> Cell:
 
 
 RULE_COLUMNS: tuple[Column[RuleRow], ...] = (
-    text_column("name", "Rule", lambda row: row.name, 26, 0, help="what it is called"),
+    text_column("name", "Rule", lambda row: row.name, 26, help="what it is called", grow=True),
     Column(
         "state",
         "State",
         lambda row, _now: rule_state_cell(row),
         lambda row, _now: rule_state_cell(row).text,
         9,
-        1,
         help="on, off, or elsewhere: for another profile",
     ),
     text_column(
@@ -301,7 +300,6 @@ RULE_COLUMNS: tuple[Column[RuleRow], ...] = (
         "Fires",
         lambda row: row.rule.demand,
         34,
-        2,
         help="from when on it is an alert",
     ),
     Column(
@@ -310,7 +308,6 @@ RULE_COLUMNS: tuple[Column[RuleRow], ...] = (
         lambda row, _now: severity_cell(row.rule.severity),
         lambda row, _now: row.rule.severity,
         8,
-        3,
         help="warning or critical",
     ),
     Column(
@@ -319,10 +316,9 @@ RULE_COLUMNS: tuple[Column[RuleRow], ...] = (
         lambda row, _now: scope_cell(row.rule),
         lambda row, _now: scope_cell(row.rule).text,
         20,
-        4,
         help="everything, or one by its identifier",
     ),
-    text_column("kind", "Kind", lambda row: row.rule.kind.id, 22, 5, help="what it measures"),
+    text_column("kind", "Kind", lambda row: row.rule.kind.id, 22, help="what it measures"),
 )
 
 

@@ -47,25 +47,25 @@ def _guardrail_name(row: AssignmentRow) -> str | None:
 
 
 COLUMNS: tuple[Column[AssignmentRow], ...] = (
-    text_column("holder", "Key or member", lambda row: row.holder, 22, 0, help="what holds it"),
-    text_column("kind", "Kind", lambda row: row.kind, 6, 1, help="key or member"),
+    text_column(
+        "holder", "Key or member", lambda row: row.holder, 22, help="what holds it", grow=True
+    ),
+    text_column("kind", "Kind", lambda row: row.kind, 6, help="key or member"),
     text_column(
         "guardrail",
         "Guardrail",
         _guardrail_name,
         22,
-        2,
         help="the one guardrail that is assigned to it",
     ),
     moment_column(
-        "created", "Assigned", lambda row: row.assignment.created_at, 12, 3, "when it was assigned"
+        "created", "Assigned", lambda row: row.assignment.created_at, 12, "when it was assigned"
     ),
     text_column(
         "by",
         "Assigned by",
         lambda row: row.assignment.assigned_by,
         16,
-        4,
         help="user id of who assigned it",
     ),
     text_column(
@@ -73,7 +73,6 @@ COLUMNS: tuple[Column[AssignmentRow], ...] = (
         "Label",
         lambda row: row.assignment.key_label if isinstance(row.assignment, KeyAssignment) else None,
         18,
-        5,
         help="masked form of the key",
     ),
 )

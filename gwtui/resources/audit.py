@@ -26,30 +26,28 @@ def _outcome(entry: LedgerEntry) -> Cell:
 
 
 COLUMNS: tuple[Column[LedgerEntry], ...] = (
-    text_column("what", "Change", lambda entry: entry.title, 24, 0, help="what was to be done"),
-    moment_column("at", "When", lambda entry: entry.at, 10, 1, "when its outcome was written"),
+    text_column(
+        "what", "Change", lambda entry: entry.title, 24, help="what was to be done", grow=True
+    ),
+    moment_column("at", "When", lambda entry: entry.at, 10, "when its outcome was written"),
     Column(
         "outcome",
         "Outcome",
         lambda entry, _now: _outcome(entry),
         lambda entry, _now: entry.outcome,
         8,
-        2,
         help="applied, refused, unknown (the answer was lost) or resolved (a person found out)",
     ),
-    text_column("who", "Who", lambda entry: entry.who, 16, 3, help="user and machine"),
-    text_column("profile", "Profile", lambda entry: entry.profile, 12, 4, help="which gateway"),
-    text_column("consent", "Agreed by", lambda entry: entry.consent, 12, 5, help="how it was told"),
-    text_column("action", "Action", lambda entry: entry.action, 20, 6, help="which action it was"),
-    text_column(
-        "key", "Key", lambda entry: entry.key or None, 18, 7, help="management key, masked"
-    ),
+    text_column("who", "Who", lambda entry: entry.who, 16, help="user and machine"),
+    text_column("profile", "Profile", lambda entry: entry.profile, 12, help="which gateway"),
+    text_column("consent", "Agreed by", lambda entry: entry.consent, 12, help="how it was told"),
+    text_column("action", "Action", lambda entry: entry.action, 20, help="which action it was"),
+    text_column("key", "Key", lambda entry: entry.key or None, 18, help="management key, masked"),
     text_column(
         "request",
         "Request",
         lambda entry: entry.request_id,
         26,
-        8,
         help="what the gateway calls the request",
     ),
     text_column(
@@ -57,13 +55,10 @@ COLUMNS: tuple[Column[LedgerEntry], ...] = (
         "Before and after",
         lambda entry: one_line(entry.changes) or None,
         30,
-        9,
         help="each field that changed",
     ),
-    text_column(
-        "message", "Message", lambda entry: entry.message, 30, 10, help="why it was refused"
-    ),
-    text_column("id", "Id", lambda entry: entry.id, 26, 11, help="what 'gwtui audit get' takes"),
+    text_column("message", "Message", lambda entry: entry.message, 30, help="why it was refused"),
+    text_column("id", "Id", lambda entry: entry.id, 26, help="what 'gwtui audit get' takes"),
 )
 
 

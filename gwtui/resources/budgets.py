@@ -67,21 +67,19 @@ COLUMNS: tuple[Column[BudgetRow], ...] = (
         lambda row, _now: cells.text(row.interval),
         lambda row, _now: _place(row),
         10,
-        0,
         help="how long it lasts",
         export=lambda row, _now: row.interval,
         kind="number",
     ),
-    usd_column("limit", "Limit", lambda row: row.budget.limit_usd, 12, 1, "the cap, USD"),
+    usd_column("limit", "Limit", lambda row: row.budget.limit_usd, 12, "the cap, USD"),
     usd_column(
-        "spent", "Spent", lambda row: row.spent, 12, 2, "what the present keys spent of it, USD"
+        "spent", "Spent", lambda row: row.spent, 12, "what the present keys spent of it, USD"
     ),
     figure_column(
         "share",
         "Spent %",
         lambda row: cells.in_percent(row.use.share),
         8,
-        3,
         show=lambda row: cells.share(row.use.share),
         help="the same in percent",
     ),
@@ -91,14 +89,11 @@ COLUMNS: tuple[Column[BudgetRow], ...] = (
         lambda row, now: cells.ago(next_reset(row.interval, now), now, _NEVER),
         lambda row, now: next_reset(row.interval, now),
         12,
-        4,
         help="when it starts over",
         kind="moment",
     ),
-    moment_column(
-        "created", "Created", lambda row: row.budget.created_at, 12, 5, "when it was made"
-    ),
-    text_column("id", "Id", lambda row: row.budget.id, 36, 6, help="identifier"),
+    moment_column("created", "Created", lambda row: row.budget.created_at, 12, "when it was made"),
+    text_column("id", "Id", lambda row: row.budget.id, 36, help="identifier"),
 )
 
 

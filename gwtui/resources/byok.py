@@ -226,19 +226,17 @@ COLUMNS: tuple[Column[ByokRow], ...] = (
         lambda row, _now: name_cell(row),
         lambda row, _now: (row.credential.name or row.credential.label or "").casefold() or None,
         18,
-        0,
         grow=True,
         help="display name, else the masked key",
     ),
     text_column(
-        "provider", "Provider", lambda row: row.credential.provider, 14, 1, help="whose key it is"
+        "provider", "Provider", lambda row: row.credential.provider, 14, help="whose key it is"
     ),
     text_column(
         "workspace",
         "Workspace",
         lambda row: row.workspace_name,
         16,
-        2,
         help="workspace that the credential belongs to",
         missing=_workspace_cell,
         most=32,
@@ -249,7 +247,6 @@ COLUMNS: tuple[Column[ByokRow], ...] = (
         lambda row, _now: place_cell(row),
         lambda row, _now: row.order,
         6,
-        3,
         right=True,
         help="place in the order of trial: sorts by provider, workspace, place",
     ),
@@ -259,7 +256,6 @@ COLUMNS: tuple[Column[ByokRow], ...] = (
         lambda row, _now: state_cell(row),
         lambda row, _now: state_cell(row).text,
         8,
-        4,
         help="enabled, disabled, or blocked by an empty restriction",
     ),
     Column(
@@ -268,7 +264,6 @@ COLUMNS: tuple[Column[ByokRow], ...] = (
         lambda row, _now: role_cell(row),
         lambda row, _now: role_cell(row).text,
         12,
-        5,
         help="fallbacks are tried after the other credentials of the provider",
     ),
     Column(
@@ -277,21 +272,19 @@ COLUMNS: tuple[Column[ByokRow], ...] = (
         lambda row, _now: restriction_summary(row),
         lambda row, _now: restriction_summary(row).text,
         20,
-        6,
         help="restrictions to models, members and keys",
     ),
     text_column(
-        "label", "Key", lambda row: row.credential.label, 18, 7, help="masked form of the key"
+        "label", "Key", lambda row: row.credential.label, 18, help="masked form of the key"
     ),
     moment_column(
-        "created", "Created", lambda row: row.credential.created_at, 12, 8, "when it was stored"
+        "created", "Created", lambda row: row.credential.created_at, 12, "when it was stored"
     ),
     text_column(
         "region",
         "Region",
         lambda row: row.credential.declared_region,
         12,
-        9,
         help="where it is served, self-declared",
         missing=lambda row: FIELDS.cell("declared_region", row.credential),
     ),
@@ -300,7 +293,6 @@ COLUMNS: tuple[Column[ByokRow], ...] = (
         "Required",
         lambda row: row.credential.is_required,
         8,
-        10,
         "whether the provider is used only with it",
     ),
 )

@@ -190,13 +190,12 @@ def _made_by_people_first(row: ChangeRow, _now: datetime) -> SortValue:
 
 
 COLUMNS: tuple[Column[ChangeRow], ...] = (
-    text_column("subject", "What", _subject, 20, 0, help="the thing that is different"),
+    text_column("subject", "What", _subject, 20, help="the thing that is different", grow=True),
     text_column(
         "field",
         "Which",
         _which,
         18,
-        1,
         help="field, or the figure that changed the most; +6: so many other figures did, too",
     ),
     Column(
@@ -205,7 +204,6 @@ COLUMNS: tuple[Column[ChangeRow], ...] = (
         lambda row, _now: _cell(row, 0),
         lambda row, _now: _words(row, 0),
         12,
-        2,
         help="as of the earlier moment",
     ),
     Column(
@@ -214,7 +212,6 @@ COLUMNS: tuple[Column[ChangeRow], ...] = (
         lambda row, _now: _cell(row, 1),
         lambda row, _now: _words(row, 1),
         12,
-        2,
         help="as of the later moment",
     ),
     Column(
@@ -223,7 +220,6 @@ COLUMNS: tuple[Column[ChangeRow], ...] = (
         lambda row, _now: _difference_cell(row),
         _sort_difference,
         11,
-        3,
         right=True,
         help="later less earlier; sorted by the share it changed by",
         kind="number",
@@ -234,12 +230,11 @@ COLUMNS: tuple[Column[ChangeRow], ...] = (
         lambda row, _now: event_cell(row.kind),
         _made_by_people_first,
         9,
-        4,
         help="price, gone, created, changed; figure for what is measured; sorted with what people "
         "changed first",
         export=lambda row, _now: row.kind,
     ),
-    moment_column("at", "When", lambda row: row.at, 11, 5, "the last time that it changed"),
+    moment_column("at", "When", lambda row: row.at, 11, "the last time that it changed"),
 )
 
 

@@ -286,24 +286,22 @@ def _days_cell(row: CreditsRow, now: datetime) -> Cell:
 
 
 COLUMNS: tuple[Column[CreditsRow], ...] = (
-    usd_column("balance", "Balance", lambda row: row.credits.balance, 12, 0, "what is left, USD"),
+    usd_column("balance", "Balance", lambda row: row.credits.balance, 12, "what is left, USD"),
     usd_column(
         "purchased",
         "Purchased",
         lambda row: row.credits.total_credits,
         12,
-        1,
         "what was bought in all, USD",
     ),
     usd_column(
-        "used", "Used", lambda row: row.credits.total_usage, 12, 2, "what was used in all, USD"
+        "used", "Used", lambda row: row.credits.total_usage, 12, "what was used in all, USD"
     ),
     figure_column(
         "share",
         "Used %",
         lambda row: cells.in_percent(row.credits.used_share),
         7,
-        3,
         show=lambda row: cells.share(row.credits.used_share),
         help="share of what was bought that is used, in percent",
     ),
@@ -313,7 +311,6 @@ COLUMNS: tuple[Column[CreditsRow], ...] = (
         _burn_cell,
         _burn,
         9,
-        4,
         right=True,
         help="use per hour, by what the keys used since 00:00 UTC",
         kind="number",
@@ -324,7 +321,6 @@ COLUMNS: tuple[Column[CreditsRow], ...] = (
         _days_cell,
         _days,
         12,
-        5,
         right=True,
         help="days that the balance lasts, by what is recorded, else by today's use",
         kind="number",
@@ -455,7 +451,7 @@ def _state(spender: Spender, now: datetime) -> Cell:
 
 
 _AMOUNT: Column[Spender] = usd_column(
-    "amount", "Used", lambda one: one.amount, 11, 1, "usage in the chosen window, USD"
+    "amount", "Used", lambda one: one.amount, 11, "usage in the chosen window, USD"
 )
 
 _SHARE: Column[Spender] = Column(
@@ -464,13 +460,12 @@ _SHARE: Column[Spender] = Column(
     lambda one, _now: share_cell(one),
     lambda one, _now: cells.in_percent(one.share),
     18,
-    2,
     help="share of what all keys used in the window",
     kind="number",
 )
 
 KEY_COLUMNS: tuple[Column[Spender], ...] = (
-    text_column("name", "Key", lambda one: one.name, 20, 0, help="name of the key"),
+    text_column("name", "Key", lambda one: one.name, 20, help="name of the key", grow=True),
     _AMOUNT,
     _SHARE,
     text_column(
@@ -478,17 +473,14 @@ KEY_COLUMNS: tuple[Column[Spender], ...] = (
         "Workspace",
         lambda one: None if one.key is None else one.key.workspace_name,
         16,
-        3,
         help="workspace that the key belongs to",
         most=32,
     ),
-    Column(
-        "state", "State", _state, lambda one, now: _state(one, now).text, 13, 4, help="key state"
-    ),
+    Column("state", "State", _state, lambda one, now: _state(one, now).text, 13, help="key state"),
 )
 
 WORKSPACE_COLUMNS: tuple[Column[Spender], ...] = (
-    text_column("name", "Workspace", lambda one: one.name, 14, 0, help="workspace"),
+    text_column("name", "Workspace", lambda one: one.name, 14, help="workspace", grow=True),
     _AMOUNT,
     _SHARE,
     Column(
@@ -497,7 +489,6 @@ WORKSPACE_COLUMNS: tuple[Column[Spender], ...] = (
         lambda one, _now: cells.count(one.keys),
         lambda one, _now: one.keys,
         5,
-        3,
         right=True,
         help="keys in the workspace",
         kind="number",

@@ -25,29 +25,27 @@ def _verdict(line: DoctorLine) -> Cell:
 
 
 COLUMNS: tuple[Column[DoctorLine], ...] = (
-    text_column("name", "What", lambda line: line.title, 18, 0, help="what was looked at"),
+    text_column("name", "What", lambda line: line.title, 18, help="what was looked at", grow=True),
     Column(
         "verdict",
         "Verdict",
         lambda line, _now: _verdict(line),
         lambda line, _now: VERDICTS.index(line.verdict),
         8,
-        1,
         help="wrong, unknown, advice or well; the gravest first when sorted",
         export=lambda line, _now: line.verdict,
         kind="number",
     ),
-    text_column("found", "Found", lambda line: line.found, 34, 2, help="what was found"),
+    text_column("found", "Found", lambda line: line.found, 34, help="what was found"),
     text_column(
         "advice",
         "To do",
         lambda line: line.advice or None,
         30,
-        3,
         help="what to do about it",
         missing=lambda _line: Cell("nothing", "muted"),
     ),
-    text_column("id", "Id", lambda line: line.id, 18, 4, help="its id"),
+    text_column("id", "Id", lambda line: line.id, 18, help="its id"),
 )
 
 

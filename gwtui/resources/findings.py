@@ -78,26 +78,24 @@ def _name(finding: AccountFinding) -> str:
 
 
 COLUMNS: tuple[Column[AccountFinding], ...] = (
-    text_column("name", "About", _name, 18, 0, help="key, guardrail, workspace or model"),
+    text_column("name", "About", _name, 18, help="key, guardrail, workspace or model", grow=True),
     Column(
         "severity",
         "Severity",
         lambda finding, _now: _severity(finding),
         lambda finding, _now: SEVERITIES.index(finding.severity),
         9,
-        1,
         help="critical, warning, unknown (it cannot be told) or notice; gravest first when sorted",
         export=lambda finding, _now: finding.severity,
         kind="number",
     ),
-    text_column("finding", "Finding", lambda finding: finding.title, 19, 2, help="which rule"),
-    text_column("said", "What", lambda finding: finding.said, 24, 3, help="what is so", most=72),
+    text_column("finding", "Finding", lambda finding: finding.title, 19, help="which rule"),
+    text_column("said", "What", lambda finding: finding.said, 24, help="what is so", most=72),
     text_column(
         "workspace",
         "Workspace",
         lambda finding: finding.subject.workspace or None,
         14,
-        4,
         help="workspace it is in",
         most=32,
         missing=lambda _finding: Cell("all", "muted"),
@@ -107,15 +105,14 @@ COLUMNS: tuple[Column[AccountFinding], ...] = (
         "Kind",
         lambda finding: finding.subject.resource or None,
         10,
-        5,
         help="the list that it is in",
     ),
-    text_column("rule", "Rule", lambda finding: finding.rule, 19, 6, help="id of the rule"),
+    text_column("rule", "Rule", lambda finding: finding.rule, 19, help="id of the rule"),
     text_column(
-        "fix", "Fix", command_of, 40, 7, help="command that plans what mends it; none if nothing"
+        "fix", "Fix", command_of, 40, help="command that plans what mends it; none if nothing"
     ),
     text_column(
-        "id", "Id", lambda finding: finding.subject.identity or None, 20, 8, help="its identifier"
+        "id", "Id", lambda finding: finding.subject.identity or None, 20, help="its identifier"
     ),
 )
 

@@ -207,24 +207,23 @@ SECTIONS: tuple[Section[Generation], ...] = (
 )
 
 COLUMNS: tuple[Column[Generation], ...] = (
-    text_column("id", "Generation", lambda one: one.id, 36, 0, help="its id"),
-    moment_column("began", "Began", lambda one: one.created_at, 11, 1, "when it began"),
-    text_column("model", "Model", lambda one: one.model, 28, 2, help="model that was asked"),
-    text_column("provider", "Provider", lambda one: one.provider_name, 16, 3, help="who ran it"),
-    usd_column("cost", "Cost", lambda one: one.total_cost, 10, 4, "what it cost"),
+    text_column("id", "Generation", lambda one: one.id, 36, help="its id", grow=True),
+    moment_column("began", "Began", lambda one: one.created_at, 11, "when it began"),
+    text_column("model", "Model", lambda one: one.model, 28, help="model that was asked"),
+    text_column("provider", "Provider", lambda one: one.provider_name, 16, help="who ran it"),
+    usd_column("cost", "Cost", lambda one: one.total_cost, 10, "what it cost"),
     count_column(
-        "in", "Tokens in", lambda one: one.tokens_prompt, 9, 5, "normalised tokens of the prompt"
+        "in", "Tokens in", lambda one: one.tokens_prompt, 9, "normalised tokens of the prompt"
     ),
     count_column(
         "out",
         "Tokens out",
         lambda one: one.tokens_completion,
         10,
-        6,
         "normalised tokens of the completion",
     ),
-    text_column("finished", "Finished", lambda one: one.finish_reason, 10, 7, help="why it ended"),
-    flag_column("byok", "BYOK", lambda one: one.is_byok, 4, 8, "an own provider key was used"),
+    text_column("finished", "Finished", lambda one: one.finish_reason, 10, help="why it ended"),
+    flag_column("byok", "BYOK", lambda one: one.is_byok, 4, "an own provider key was used"),
 )
 
 ONE_GENERATION: ResourceSpec[Generation] = ResourceSpec(

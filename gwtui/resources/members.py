@@ -58,26 +58,9 @@ COLUMNS: tuple[Column[MemberRow], ...] = (
         "Name",
         lambda row: full_name(row.person),
         18,
-        0,
         help="first and last name",
         missing=lambda row: Cell(row.called, "muted"),
-    ),
-    text_column(
-        "mail",
-        "Mail",
-        lambda row: None if row.person is None else row.person.email,
-        20,
-        3,
-        help="mail address",
-    ),
-    Column(
-        "role",
-        "Role",
-        lambda row, _now: role_cell(row.member.role),
-        lambda row, _now: row.member.role,
-        7,
-        2,
-        help="role in the workspace; it follows the one in the organization",
+        grow=True,
     ),
     Column(
         "keys",
@@ -85,15 +68,29 @@ COLUMNS: tuple[Column[MemberRow], ...] = (
         _active_cell,
         _active,
         11,
-        1,
         right=True,
         help="keys of this person in the workspace; while one is active, no removal",
         kind="number",
     ),
-    moment_column(
-        "joined", "Joined", lambda row: row.member.created_at, 13, 4, help="when the person joined"
+    Column(
+        "role",
+        "Role",
+        lambda row, _now: role_cell(row.member.role),
+        lambda row, _now: row.member.role,
+        7,
+        help="role in the workspace; it follows the one in the organization",
     ),
-    text_column("user", "User id", lambda row: row.member.user_id, 29, 5, help="user id"),
+    text_column(
+        "mail",
+        "Mail",
+        lambda row: None if row.person is None else row.person.email,
+        20,
+        help="mail address",
+    ),
+    moment_column(
+        "joined", "Joined", lambda row: row.member.created_at, 13, help="when the person joined"
+    ),
+    text_column("user", "User id", lambda row: row.member.user_id, 29, help="user id"),
 )
 
 

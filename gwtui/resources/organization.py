@@ -66,18 +66,16 @@ COLUMNS: tuple[Column[PersonRow], ...] = (
         "Name",
         lambda row: full_name(row.person),
         16,
-        0,
         help="first and last name",
         missing=lambda row: Cell(shown_person(row.person, row.person.id), "muted"),
+        grow=True,
     ),
-    text_column("mail", "Mail", lambda row: row.person.email, 20, 3, help="mail address"),
     Column(
         "role",
         "Role",
         lambda row, _now: role_cell(row.person.role),
         lambda row, _now: row.person.role,
         7,
-        1,
         help="role in the organization",
     ),
     Column(
@@ -86,10 +84,10 @@ COLUMNS: tuple[Column[PersonRow], ...] = (
         lambda row, _now: _names_cell(row),
         lambda row, _now: _names(row),
         24,
-        2,
         help="workspaces that the person is a member of",
     ),
-    text_column("user", "User id", lambda row: row.person.id, 29, 4, help="user id"),
+    text_column("mail", "Mail", lambda row: row.person.email, 20, help="mail address"),
+    text_column("user", "User id", lambda row: row.person.id, 29, help="user id"),
 )
 
 
@@ -142,13 +140,12 @@ ORGANIZATION: ResourceSpec[PersonRow] = ResourceSpec(
 )
 
 _SETTINGS_COLUMNS: tuple[Column[OrganizationSettings], ...] = (
-    text_column("id", "Organization", lambda one: one.id, 30, 0, help="organization id"),
+    text_column("id", "Organization", lambda one: one.id, 30, help="organization id", grow=True),
     flag_column(
         "filtered_catalog",
         "Filtered catalog",
         lambda one: one.is_filtered_model_catalog_enabled,
         16,
-        1,
         "whether members see only the models that their guardrails allow",
     ),
 )

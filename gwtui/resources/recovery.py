@@ -45,14 +45,14 @@ _LONG = 2000
 
 
 COLUMNS: tuple[Column[LedgerEntry], ...] = (
-    text_column("what", "Change", lambda one: one.title, 24, 0, help="what was to be done"),
-    moment_column("at", "Sent", lambda one: one.at, 10, 1, "when it was sent"),
+    text_column("what", "Change", lambda one: one.title, 24, help="what was to be done", grow=True),
+    moment_column("at", "Sent", lambda one: one.at, 10, "when it was sent"),
     text_column(
-        "why", "Why it is in doubt", unknown_reason, 30, 2, help="why its outcome is not known"
+        "why", "Why it is in doubt", unknown_reason, 30, help="why its outcome is not known"
     ),
-    text_column("action", "Action", lambda one: one.action, 20, 3, help="which action it was"),
-    text_column("profile", "Profile", lambda one: one.profile, 12, 4, help="which gateway"),
-    text_column("user", "By", lambda one: one.user, 12, 5, help="who sent it"),
+    text_column("action", "Action", lambda one: one.action, 20, help="which action it was"),
+    text_column("profile", "Profile", lambda one: one.profile, 12, help="which gateway"),
+    text_column("user", "By", lambda one: one.user, 12, help="who sent it"),
 )
 
 

@@ -81,37 +81,37 @@ def stage_cell(row: RotationRow) -> Cell:
 
 
 COLUMNS: tuple[Column[RotationRow], ...] = (
-    text_column("name", "Old key", lambda row: row.rotation.old_name, 18, 0, help="key retired"),
+    text_column(
+        "name", "Old key", lambda row: row.rotation.old_name, 18, help="key retired", grow=True
+    ),
     Column(
         "stage",
         "Stage",
         lambda row, _now: stage_cell(row),
         lambda row, _now: _ORDER.index(row.status.stage),
         14,
-        1,
         help="what asks for somebody first: in doubt, unbound, undelivered, silent, in use, done",
         export=lambda row, _now: row.status.stage,
         kind="number",
     ),
-    text_column("next", "Next", lambda row: row.status.next, 32, 2, help="what to do next"),
+    text_column("next", "Next", lambda row: row.status.next, 32, help="what to do next"),
     text_column(
-        "successor", "Successor", lambda row: row.rotation.new_name, 20, 3, help="key taking over"
+        "successor", "Successor", lambda row: row.rotation.new_name, 20, help="key taking over"
     ),
-    moment_column("due", "Due", lambda row: row.status.due, 10, 4, "when the next step is due"),
-    moment_column("began", "Began", lambda row: row.rotation.began, 10, 5, "when it began"),
-    text_column("said", "What", lambda row: row.status.said, 40, 6, help="how it stands"),
+    moment_column("due", "Due", lambda row: row.status.due, 10, "when the next step is due"),
+    moment_column("began", "Began", lambda row: row.rotation.began, 10, "when it began"),
+    text_column("said", "What", lambda row: row.status.said, 40, help="how it stands"),
     text_column(
-        "old_hash", "Old hash", lambda row: row.rotation.old_hash, 16, 7, help="hash of the old key"
+        "old_hash", "Old hash", lambda row: row.rotation.old_hash, 16, help="hash of the old key"
     ),
     text_column(
         "new_hash",
         "New hash",
         lambda row: row.rotation.new_hash,
         16,
-        8,
         help="hash of the successor",
     ),
-    text_column("id", "Id", lambda row: row.rotation.id, 16, 9, help="plan that began it"),
+    text_column("id", "Id", lambda row: row.rotation.id, 16, help="plan that began it"),
 )
 
 

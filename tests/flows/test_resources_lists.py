@@ -27,12 +27,9 @@ def test_every_tab_has_a_screen_and_every_opened_resource_exists() -> None:
         assert spec.default_sort[0] in {column.id for column in spec.columns}
 
 
-def test_every_list_has_one_name_column_and_an_order_of_importance() -> None:
+def test_every_list_begins_with_what_a_row_is_called() -> None:
     for spec in RESOURCES.values():
-        priorities = [column.priority for column in spec.columns]
-        assert priorities.count(0) == 1, spec.id
-        assert len(set(priorities)) == len(priorities), spec.id
-        assert len({column.id for column in spec.columns}) == len(priorities), spec.id
+        assert len({column.id for column in spec.columns}) == len(spec.columns), spec.id
         assert spec.columns[0].grow, spec.id
         assert all(column.help for column in spec.columns), spec.id
 

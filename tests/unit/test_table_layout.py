@@ -12,18 +12,18 @@ from gwtui.crud.resource import Cell, Column
 from gwtui.ui.widgets.table.layout import GAP, GUTTER, Layout, arrange
 
 
-def column(name: str, width: int, priority: int, *, grow: bool = False) -> Column[str]:
+def column(name: str, width: int, *, grow: bool = False) -> Column[str]:
     def cell(item: str, _now: datetime) -> Cell:
         return Cell(item)
 
-    return Column(name, name, cell, lambda item, _now: item, width, priority, grow=grow)
+    return Column(name, name, cell, lambda item, _now: item, width, grow=grow)
 
 
 FOUR = (
-    column("name", 10, 0, grow=True),
-    column("state", 8, 1),
-    column("limit", 8, 3),
-    column("used", 8, 2),
+    column("name", 10, grow=True),
+    column("state", 8),
+    column("limit", 8),
+    column("used", 8),
 )
 
 
@@ -40,7 +40,7 @@ def test_all_columns_show_where_there_is_room_and_the_growing_one_takes_the_rest
 
 
 def test_long_texts_take_what_is_left_before_the_growing_column_does() -> None:
-    columns = (*FOUR, replace(column("workspace", 8, 4), most=20))
+    columns = (*FOUR, replace(column("workspace", 8), most=20))
     exact = GUTTER + 10 + 4 * (8 + GAP)
 
     def widths(width: int, longest: int) -> tuple[int, int]:
@@ -55,17 +55,12 @@ def test_long_texts_take_what_is_left_before_the_growing_column_does() -> None:
     assert widths(exact + 30, 3) == (40, 8)
 
 
-def test_the_highest_number_gives_way_first() -> None:
+def test_the_last_gives_way_first() -> None:
     exact = GUTTER + 10 + 3 * (8 + GAP)
     assert shown(arrange(FOUR, exact)) == [0, 1, 2, 3]
-    assert shown(arrange(FOUR, exact - 1)) == [0, 1, 3]
+    assert shown(arrange(FOUR, exact - 1)) == [0, 1, 2]
     assert shown(arrange(FOUR, exact - 11)) == [0, 1]
     assert shown(arrange(FOUR, exact - 21)) == [0]
-
-
-def test_of_equal_numbers_the_rightmost_gives_way() -> None:
-    columns = (column("name", 10, 0), column("a", 8, 1), column("b", 8, 1))
-    assert shown(arrange(columns, GUTTER + 10 + GAP + 8)) == [0, 1]
 
 
 def test_the_marker_counts_what_is_hidden_and_says_where_more_is() -> None:
@@ -75,7 +70,7 @@ def test_the_marker_counts_what_is_hidden_and_says_where_more_is() -> None:
 
 
 def test_growing_columns_share_the_rest_to_the_last_cell() -> None:
-    columns = (column("a", 5, 0, grow=True), column("b", 5, 1, grow=True), column("c", 4, 1))
+    columns = (column("a", 5, grow=True), column("b", 5, grow=True), column("c", 4))
     layout = arrange(columns, 41)
     widths = [slot.width for slot in layout.slots]
     assert sum(widths) + 2 * GAP + GUTTER == 41
@@ -84,7 +79,7 @@ def test_growing_columns_share_the_rest_to_the_last_cell() -> None:
 
 
 def test_without_a_growing_column_the_rest_stays_empty() -> None:
-    layout = arrange((column("a", 5, 0), column("b", 5, 1)), 60)
+    layout = arrange((column("a", 5), column("b", 5)), 60)
     assert [slot.width for slot in layout.slots] == [5, 5]
 
 
@@ -101,9 +96,9 @@ def test_a_cell_belongs_to_the_column_drawn_there() -> None:
     assert layout.slot_at(500) is None
 
 
-columns_of = st.lists(
-    st.tuples(st.integers(1, 40), st.integers(0, 6), st.booleans()), min_size=1, max_size=15
-).map(lambda specs: [column(str(n), w, p, grow=g) for n, (w, p, g) in enumerate(specs)])
+columns_of = st.lists(st.tuples(st.integers(1, 40), st.booleans()), min_size=1, max_size=15).map(
+    lambda specs: [column(str(n), w, grow=g) for n, (w, g) in enumerate(specs)]
+)
 
 
 @given(columns_of, st.integers(1, 250))
@@ -146,5 +141,5 @@ def test_long_names_take_up_to_a_quarter_of_the_room_before_other_columns() -> N
     assert shown(wide) == [0, 1, 2, 3]
     assert arrange((FOUR[0], *FOUR[1:] * 3), 82, longest={0: 30}).slots[0].width >= 20
     assert arrange((FOUR[0], *FOUR[1:] * 3), 82, longest={0: 14}).slots[0].width >= 14
-    fixed = (column("name", 10, 0), *FOUR[1:])
+    fixed = (column("name", 10), *FOUR[1:])
     assert arrange(fixed, 62, longest={0: 14}).slots[0].width == 10, "it does not grow"

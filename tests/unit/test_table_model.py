@@ -235,7 +235,7 @@ def test_cells_are_read_for_the_rows_in_view_only() -> None:
         read.append(item)
         return Cell(item)
 
-    column: Column[str] = Column("name", "Name", cell, lambda item, _now: item, 10, 0)
+    column: Column[str] = Column("name", "Name", cell, lambda item, _now: item, 10)
     table: TableModel[str] = TableModel([column], str, Wall(), {})
     table.show([str(n) for n in range(1000)])
     table.sort_by("name", True)

@@ -79,11 +79,11 @@ def _table(
 
 
 def _fitting(columns: Sequence[Column[Any]], grid: Sequence[Sequence[str]], room: int) -> list[int]:
-    """The columns that have room beside each other; those that matter least give way first."""
+    """The columns that have room beside each other; the last ones give way first."""
     widths = [max(cell_width(line[place]) for line in grid) for place in range(len(columns))]
     shown = list(range(len(columns)))
     while len(shown) > 1 and sum(widths[place] + _GAP for place in shown) - _GAP > room:
-        shown.remove(max(shown[1:], key=lambda place: (columns[place].priority, place)))
+        shown.pop()
     return shown
 
 

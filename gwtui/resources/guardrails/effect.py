@@ -86,15 +86,19 @@ def healthy_cell(effect: ModelEffect) -> Cell:
 
 EFFECT_COLUMNS: tuple[Column[ModelEffect], ...] = (
     text_column(
-        "model", "Model", lambda row: row.model.name or row.model.id, 22, 0, help="display name"
+        "model",
+        "Model",
+        lambda row: row.model.name or row.model.id,
+        22,
+        help="display name",
+        grow=True,
     ),
-    Column("verdict", "Verdict", verdict_cell, _sort, 12, 1, help="what needs a look comes first"),
+    Column("verdict", "Verdict", verdict_cell, _sort, 12, help="what needs a look comes first"),
     figure_column(
         "left",
         "Left",
         lambda row: len(row.remaining),
         7,
-        2,
         show=left_cell,
         help="endpoints that remain",
     ),
@@ -103,12 +107,11 @@ EFFECT_COLUMNS: tuple[Column[ModelEffect], ...] = (
         "Healthy",
         lambda row: row.healthy,
         7,
-        3,
         show=healthy_cell,
         help="remaining endpoints that work now",
     ),
-    text_column("why", "Why", lambda row: row.verdict.why, 22, 4, help="what takes endpoints away"),
-    text_column("id", "Author/id", lambda row: row.model.id, 28, 5, help="model identifier"),
+    text_column("why", "Why", lambda row: row.verdict.why, 22, help="what takes endpoints away"),
+    text_column("id", "Author/id", lambda row: row.model.id, 28, help="model identifier"),
 )
 
 
@@ -151,7 +154,12 @@ class LiveEffect:
 
 COLUMNS: tuple[Column[GuardrailOnModel], ...] = (
     text_column(
-        "guardrail", "Guardrail", lambda one: display_name(one.row), 22, 0, help="display name"
+        "guardrail",
+        "Guardrail",
+        lambda one: display_name(one.row),
+        22,
+        help="display name",
+        grow=True,
     ),
     Column(
         "verdict",
@@ -159,7 +167,6 @@ COLUMNS: tuple[Column[GuardrailOnModel], ...] = (
         lambda one, now: verdict_cell(one.effect, now),
         lambda one, _now: f"{rank(one.effect, blocked_first=True)} {display_name(one.row)}",
         12,
-        1,
         help="what is left of the model; blocked ones come first",
     ),
     figure_column(
@@ -167,7 +174,6 @@ COLUMNS: tuple[Column[GuardrailOnModel], ...] = (
         "Left",
         lambda one: len(one.effect.remaining),
         7,
-        2,
         show=lambda one: left_cell(one.effect),
         help="endpoints that remain",
     ),
@@ -176,19 +182,17 @@ COLUMNS: tuple[Column[GuardrailOnModel], ...] = (
         "Healthy",
         lambda one: one.effect.healthy,
         7,
-        3,
         show=lambda one: healthy_cell(one.effect),
         help="remaining endpoints that work now",
     ),
     text_column(
-        "why", "Why", lambda one: one.effect.verdict.why, 22, 4, help="what takes endpoints away"
+        "why", "Why", lambda one: one.effect.verdict.why, 22, help="what takes endpoints away"
     ),
     text_column(
         "workspace",
         "Workspace",
         lambda one: one.row.workspace_name,
         16,
-        5,
         help="workspace that the guardrail belongs to",
     ),
 )

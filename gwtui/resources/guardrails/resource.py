@@ -46,14 +46,13 @@ def _reach(row: GuardrailRow, _now: datetime) -> SortValue:
 
 
 COLUMNS: tuple[Column[GuardrailRow], ...] = (
-    text_column("name", "Name", display_name, 18, 0, help="display name"),
+    text_column("name", "Name", display_name, 18, help="display name", grow=True),
     Column(
         "binds",
         "Applies to",
         lambda row, _now: binds_cell(row),
         _reach,
         17,
-        1,
         help="a default one binds its workspace, any other the keys and members it is assigned to",
         export=lambda row, _now: binds_cell(row).text,
         kind="number",
@@ -63,7 +62,6 @@ COLUMNS: tuple[Column[GuardrailRow], ...] = (
         "Cap",
         lambda row: row.guardrail.limit_usd,
         13,
-        2,
         show=cap_cell,
         help="spending cap in USD, for each key and member by itself",
     ),
@@ -73,7 +71,6 @@ COLUMNS: tuple[Column[GuardrailRow], ...] = (
         lambda row, _now: entries_cell(row, "allowed_models", "ignored_models"),
         lambda row, _now: entries_cell(row, "allowed_models", "ignored_models").text,
         9,
-        3,
         help="which models may be used",
     ),
     Column(
@@ -82,8 +79,15 @@ COLUMNS: tuple[Column[GuardrailRow], ...] = (
         lambda row, _now: entries_cell(row, "allowed_providers", "ignored_providers"),
         lambda row, _now: entries_cell(row, "allowed_providers", "ignored_providers").text,
         9,
-        4,
         help="which providers may be used",
+    ),
+    figure_column(
+        "filters",
+        "Filters",
+        filter_count,
+        7,
+        show=filters_cell,
+        help="content filters, builtin and custom ones",
     ),
     Column(
         "zdr",
@@ -91,43 +95,29 @@ COLUMNS: tuple[Column[GuardrailRow], ...] = (
         lambda row, _now: zdr_cell(row),
         lambda row, _now: zdr_cell(row).text,
         9,
-        6,
         help="zero data retention: for how many of the vendor groups it is enforced",
-    ),
-    figure_column(
-        "filters",
-        "Filters",
-        filter_count,
-        7,
-        5,
-        show=filters_cell,
-        help="content filters, builtin and custom ones",
     ),
     text_column(
         "workspace",
         "Workspace",
         lambda row: row.workspace_name,
         16,
-        7,
         help="workspace that the guardrail belongs to",
         most=32,
     ),
-    count_column("keys", "Keys", _keys, 5, 8, "keys that it is assigned to"),
-    count_column("members", "Members", _members, 7, 9, "members that it is assigned to"),
+    count_column("keys", "Keys", _keys, 5, "keys that it is assigned to"),
+    count_column("members", "Members", _members, 7, "members that it is assigned to"),
     text_column(
         "description",
         "Description",
         lambda row: row.guardrail.description,
         30,
-        10,
         help="what it is for",
     ),
     moment_column(
-        "created", "Created", lambda row: row.guardrail.created_at, 12, 11, "when it was made"
+        "created", "Created", lambda row: row.guardrail.created_at, 12, "when it was made"
     ),
-    moment_column(
-        "changed", "Changed", lambda row: row.guardrail.updated_at, 12, 12, "last change"
-    ),
+    moment_column("changed", "Changed", lambda row: row.guardrail.updated_at, 12, "last change"),
 )
 
 

@@ -221,23 +221,24 @@ SECTIONS: tuple[Section[CurrentKey], ...] = (
 
 
 COLUMNS: tuple[Column[CurrentKey], ...] = (
-    text_column("label", "Label", lambda key: key.label, 18, 0, help="masked form of the key"),
-    flag_column(
-        "management", "Management", lambda key: key.is_management_key, 10, 1, "may change things"
+    text_column(
+        "label", "Label", lambda key: key.label, 18, help="masked form of the key", grow=True
     ),
-    usd_column("limit", "Limit", lambda key: key.limit, 9, 2, "spending limit in USD"),
+    flag_column(
+        "management", "Management", lambda key: key.is_management_key, 10, "may change things"
+    ),
+    usd_column("limit", "Limit", lambda key: key.limit, 9, "spending limit in USD"),
     usd_column(
         "remaining",
         "Left",
         lambda key: key.limit_remaining,
         10,
-        3,
         "what is left of the limit, USD",
     ),
-    usd_column("all", "All time", lambda key: key.usage, 11, 4, "usage since it was made"),
-    moment_column("expires", "Expires", lambda key: key.expires_at, 11, 5, "when it stops working"),
+    usd_column("all", "All time", lambda key: key.usage, 11, "usage since it was made"),
+    moment_column("expires", "Expires", lambda key: key.expires_at, 11, "when it stops working"),
     text_column(
-        "workspace", "Workspace", lambda key: key.workspace_id, 36, 6, help="workspace it is of"
+        "workspace", "Workspace", lambda key: key.workspace_id, 36, help="workspace it is of"
     ),
 )
 

@@ -266,13 +266,12 @@ def _status_rank(row: EndpointRow, _now: datetime) -> SortValue:
     return f"{_SEVERITY.get(found.tone, 2)} {found.word}"
 
 
-def _price_column(name: str, title: str, key: str, priority: int) -> Column[EndpointRow]:
+def _price_column(name: str, title: str, key: str) -> Column[EndpointRow]:
     return figure_column(
         name,
         title,
         lambda row: per_million(row.endpoint.pricing, key),
         8,
-        priority,
         show=lambda row: per_million_cell(row.endpoint.pricing, key),
         help=f"USD per million {key} tokens, discount applied; “other” when none are charged",
     )
@@ -283,7 +282,6 @@ def _percentile_column(
     title: str,
     figures: Callable[[Endpoint], Percentiles | None],
     which: str,
-    priority: int,
     help: str,
 ) -> Column[EndpointRow]:
     speed = name.startswith("throughput")
@@ -297,14 +295,13 @@ def _percentile_column(
             return _HIDDEN if speed and row.keyless else cells.NOTHING
         return cells.speed(value) if speed else cells.milliseconds(value)
 
-    return figure_column(name, title, figure, len(title) + 1, priority, show=show, help=help)
+    return figure_column(name, title, figure, len(title) + 1, show=show, help=help)
 
 
 def _uptime_column(
     name: str,
     title: str,
     value: Callable[[Endpoint], Decimal | None],
-    priority: int,
     help: str,
 ) -> Column[EndpointRow]:
     return figure_column(
@@ -312,7 +309,6 @@ def _uptime_column(
         title,
         lambda row: value(row.endpoint),
         8,
-        priority,
         show=lambda row: cells.uptime(value(row.endpoint)),
         help=help,
     )
@@ -338,18 +334,17 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
         "Provider",
         lambda row: row.title,
         14,
-        0,
         help="who serves the model, and the variant",
+        grow=True,
     ),
-    Column("status", "Status", _status, _status_rank, 10, 1, help="worst first when sorted"),
-    _price_column("in", "In $/M", "prompt", 2),
-    _price_column("out", "Out $/M", "completion", 3),
+    Column("status", "Status", _status, _status_rank, 10, help="worst first when sorted"),
+    _price_column("in", "In $/M", "prompt"),
+    _price_column("out", "Out $/M", "completion"),
     _percentile_column(
         "latency_p50",
         "p50 ms",
         lambda endpoint: endpoint.latency_last_30m,
         "p50",
-        4,
         "median time to first token, last 30 minutes",
     ),
     _percentile_column(
@@ -357,28 +352,24 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
         "p50 t/s",
         lambda endpoint: endpoint.throughput_last_30m,
         "p50",
-        5,
         "tokens per second that half of the requests reach or exceed",
     ),
     _uptime_column(
         "uptime_30m",
         "Up 30m",
         lambda endpoint: endpoint.uptime_last_30m,
-        6,
         "successful share of the last 30 minutes",
     ),
     _uptime_column(
         "uptime_1d",
         "Up 1d",
         lambda endpoint: endpoint.uptime_last_1d,
-        7,
         "share of busy minutes of the last day in which at least 80% succeeded",
     ),
     _uptime_column(
         "uptime_5m",
         "Up 5m",
         lambda endpoint: endpoint.uptime_last_5m,
-        8,
         "successful share of the last 5 minutes",
     ),
     figure_column(
@@ -386,7 +377,6 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
         "Context",
         lambda row: row.endpoint.context_length,
         8,
-        9,
         show=lambda row: cells.tokens(row.endpoint.context_length),
         help="tokens that input and output share",
     ),
@@ -395,7 +385,6 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
         "Discount",
         _discount,
         8,
-        10,
         show=lambda row: discount_cell(row.endpoint.pricing),
         help="already taken off the prices shown",
     ),
@@ -404,7 +393,6 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
         "p90 ms",
         lambda endpoint: endpoint.latency_last_30m,
         "p90",
-        11,
         "nine of ten requests answer faster",
     ),
     _percentile_column(
@@ -412,7 +400,6 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
         "p99 ms",
         lambda endpoint: endpoint.latency_last_30m,
         "p99",
-        12,
         "99 of 100 requests answer faster",
     ),
     _percentile_column(
@@ -420,7 +407,6 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
         "p90 t/s",
         lambda endpoint: endpoint.throughput_last_30m,
         "p90",
-        13,
         "tokens per second that nine of ten requests reach or exceed",
     ),
     _percentile_column(
@@ -428,7 +414,6 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
         "p99 t/s",
         lambda endpoint: endpoint.throughput_last_30m,
         "p99",
-        14,
         "tokens per second that 99 of 100 requests reach or exceed",
     ),
     figure_column(
@@ -436,7 +421,6 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
         "Max out",
         lambda row: row.endpoint.max_completion_tokens,
         8,
-        15,
         show=lambda row: cells.tokens(row.endpoint.max_completion_tokens),
         help="output limit in tokens",
     ),
@@ -445,7 +429,6 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
         "Quant",
         lambda row: row.endpoint.quantization,
         7,
-        16,
         help="weight format",
     ),
     text_column(
@@ -453,7 +436,6 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
         "Tier",
         lambda row: row.endpoint.service_tier,
         9,
-        17,
         help="service tier",
         missing=lambda row: tier_cell(row.endpoint),
     ),
@@ -462,11 +444,10 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
         "Tools",
         lambda row: tools_word(row.endpoint),
         14,
-        18,
         help="tool use, and server tools that the provider runs itself",
     ),
     text_column(
-        "tag", "Tag", lambda row: row.endpoint.tag, 20, 19, help="provider slug with its variant"
+        "tag", "Tag", lambda row: row.endpoint.tag, 20, help="provider slug with its variant"
     ),
 )
 
@@ -520,32 +501,26 @@ _FIRST = ("provider", "status", "blend", "context", "tools", "uptime_30m", "late
 """The columns that find room first, beside the model."""
 
 _OWN: tuple[Column[EndpointRow], ...] = (
-    text_column("model", "Model", lambda row: row.model_name, 22, 0, help="display name"),
+    text_column("model", "Model", lambda row: row.model_name, 22, help="display name", grow=True),
     figure_column(
         "blend",
         "Blend $/M",
         blended,
         9,
-        3,
         show=_blended_cell,
         help="USD per million tokens, three of input to one of output, discount applied",
     ),
-    text_column("model_id", "Author/id", lambda row: row.model_id, 28, 40, help="model identifier"),
-    moment_column("read", "Read", lambda row: row.read_at, 12, 41, "when this row was read"),
+    text_column("model_id", "Author/id", lambda row: row.model_id, 28, help="model identifier"),
+    moment_column("read", "Read", lambda row: row.read_at, 12, "when this row was read"),
 )
 
 
 def _columns() -> tuple[Column[EndpointRow], ...]:
     """Those of one model's endpoints, with the model, the blended price and the age."""
     model, blend, identifier, read = _OWN
-    beside = [replace(column, grow=False) for column in COLUMNS]
-    whole = [model, beside[0], beside[1], blend, *beside[2:], identifier, read]
-    order = [*_FIRST, *(column.id for column in whole if column.id not in _FIRST)]
-    ranks = {name: rank for rank, name in enumerate(order, 1)}
-    return tuple(
-        column if column is model else replace(column, priority=ranks[column.id])
-        for column in whole
-    )
+    beside = {column.id: replace(column, grow=False) for column in (blend, *COLUMNS)}
+    first = [beside.pop(name) for name in _FIRST]
+    return (model, *first, *beside.values(), identifier, read)
 
 
 def _reading_rows(row: EndpointRow, now: datetime) -> Sequence[DetailRow]:

@@ -317,15 +317,14 @@ OFFER_COLUMNS: tuple[Column[QuotedEndpoint], ...] = (
         "Provider",
         lambda offer: offer.row.title,
         18,
-        0,
         help="who serves the model",
+        grow=True,
     ),
     figure_column(
         "total",
         "Total",
         lambda offer: offer.total,
         12,
-        1,
         show=_total,
         help="USD for the whole request",
     ),
@@ -335,25 +334,23 @@ OFFER_COLUMNS: tuple[Column[QuotedEndpoint], ...] = (
         lambda offer, _now: _factor(offer),
         lambda offer, _now: offer.factor,
         12,
-        2,
         right=True,
         help="how many times the cheapest",
         kind="number",
     ),
-    text_column("rules", "Rules applied", rules_text, 26, 3, help="overrides and discount"),
+    text_column("rules", "Rules applied", rules_text, 26, help="overrides and discount"),
     replace(
         text_column(
             "others",
             "Not counted",
             lambda offer: other_prices(offer.row.endpoint.pricing),
             20,
-            4,
             help="what else the endpoint charges for",
         ),
         cell=lambda offer, _now: other_prices_cell(offer.row.endpoint.pricing),
         export=lambda offer, _now: other_prices(offer.row.endpoint.pricing),
     ),
     text_column(
-        "tag", "Tag", lambda offer: offer.row.endpoint.tag, 20, 5, help="provider and variant"
+        "tag", "Tag", lambda offer: offer.row.endpoint.tag, 20, help="provider and variant"
     ),
 )

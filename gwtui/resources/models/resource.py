@@ -132,13 +132,12 @@ def _withdrawal(model: Model, now: datetime) -> Cell:
     return Cell(times.relative(moment, now), "warn" if near else "plain")
 
 
-def _price_column(name: str, title: str, key: str, priority: int) -> Column[Model]:
+def _price_column(name: str, title: str, key: str) -> Column[Model]:
     return figure_column(
         name,
         title,
         lambda model: per_million(model.pricing, key),
         9,
-        priority,
         show=lambda model: (
             cells.NOTHING if model.pricing is None else per_million_cell(model.pricing, key)
         ),
@@ -147,15 +146,14 @@ def _price_column(name: str, title: str, key: str, priority: int) -> Column[Mode
 
 
 COLUMNS: tuple[Column[Model], ...] = (
-    text_column("name", "Name", lambda model: model.name, 20, 0, help="display name"),
-    _price_column("in", "In $/M", "prompt", 1),
-    _price_column("out", "Out $/M", "completion", 2),
+    text_column("name", "Name", lambda model: model.name, 20, help="display name", grow=True),
+    _price_column("in", "In $/M", "prompt"),
+    _price_column("out", "Out $/M", "completion"),
     figure_column(
         "context",
         "Context",
         lambda model: model.context_length,
         8,
-        3,
         show=lambda model: cells.tokens(model.context_length),
         help="tokens that input and output share",
     ),
@@ -165,20 +163,18 @@ COLUMNS: tuple[Column[Model], ...] = (
             "Other prices",
             lambda model: other_prices(model.pricing),
             20,
-            4,
             help="what is charged besides tokens of text, discount applied",
         ),
         cell=lambda model, _now: other_prices_cell(model.pricing),
         export=lambda model, _now: other_prices(model.pricing),
     ),
-    text_column("modality", "Modality", modality, 18, 5, help="inputs → outputs"),
-    text_column("id", "Author/id", lambda model: model.id, 28, 6, help="model identifier"),
+    text_column("modality", "Modality", modality, 18, help="inputs → outputs"),
+    text_column("id", "Author/id", lambda model: model.id, 28, help="model identifier"),
     moment_column(
         "created",
         "Created",
         lambda model: cells.from_unix(model.created),
         13,
-        7,
         help="when it joined the catalog",
     ),
     count_column(
@@ -186,7 +182,6 @@ COLUMNS: tuple[Column[Model], ...] = (
         "Params",
         lambda model: _length(model.supported_parameters),
         7,
-        8,
         "how many request parameters are supported",
     ),
     Column(
@@ -195,7 +190,6 @@ COLUMNS: tuple[Column[Model], ...] = (
         _withdrawal,
         lambda model, _now: withdrawn_at(model),
         13,
-        9,
         help="when the model leaves the catalog",
         kind="moment",
     ),
@@ -321,16 +315,15 @@ def _datacenters(provider: Provider) -> Cell:
 
 
 PROVIDER_COLUMNS: tuple[Column[Provider], ...] = (
-    text_column("name", "Name", lambda provider: provider.name, 20, 0, help="display name"),
+    text_column("name", "Name", lambda provider: provider.name, 20, help="display name", grow=True),
     text_column(
-        "slug", "Slug", lambda provider: provider.slug, 18, 1, help="identifier in allow lists"
+        "slug", "Slug", lambda provider: provider.slug, 18, help="identifier in allow lists"
     ),
     text_column(
         "headquarters",
         "HQ",
         lambda provider: provider.headquarters,
         4,
-        2,
         help="ISO country of the headquarters",
     ),
     text_column(
@@ -338,7 +331,6 @@ PROVIDER_COLUMNS: tuple[Column[Provider], ...] = (
         "Data centers",
         lambda provider: ", ".join(provider.datacenters or ()) or None,
         18,
-        3,
         help="ISO countries of the data centers",
         missing=_datacenters,
     ),
@@ -347,7 +339,6 @@ PROVIDER_COLUMNS: tuple[Column[Provider], ...] = (
         "Status page",
         lambda provider: provider.status_page_url,
         30,
-        4,
         help="where the provider reports its own state",
         missing=lambda provider: _link(provider, "status_page_url"),
     ),

@@ -68,14 +68,13 @@ def _healthy(row: ZdrRow) -> Cell:
 
 
 COLUMNS: tuple[Column[ZdrRow], ...] = (
-    text_column("name", "Model", lambda row: row.model.name, 20, 0, help="display name"),
+    text_column("name", "Model", lambda row: row.model.name, 20, help="display name", grow=True),
     Column(
         "state",
         "Under ZDR",
         lambda row, _now: state_cell(row),
         _rank,
         12,
-        1,
         help="models that lose every endpoint come first",
     ),
     figure_column(
@@ -83,7 +82,6 @@ COLUMNS: tuple[Column[ZdrRow], ...] = (
         "Endpoints",
         lambda row: len(row.remaining),
         9,
-        2,
         show=_count,
         help="endpoints that remain, of all",
     ),
@@ -92,7 +90,6 @@ COLUMNS: tuple[Column[ZdrRow], ...] = (
         "Healthy",
         lambda row: row.healthy,
         7,
-        3,
         show=_healthy,
         help="how many of those that remain work now",
     ),
@@ -101,10 +98,9 @@ COLUMNS: tuple[Column[ZdrRow], ...] = (
         "Providers that remain",
         lambda row: ", ".join(one.provider_name or "?" for one in row.remaining) or None,
         24,
-        4,
         help="who serves it without keeping data",
     ),
-    text_column("id", "Author/id", lambda row: row.model.id, 28, 5, help="model identifier"),
+    text_column("id", "Author/id", lambda row: row.model.id, 28, help="model identifier"),
 )
 
 

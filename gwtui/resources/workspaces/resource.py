@@ -297,27 +297,16 @@ def _tightest_share(row: WorkspaceRow, _now: datetime) -> SortValue:
 
 
 COLUMNS: tuple[Column[WorkspaceRow], ...] = (
-    text_column("name", "Name", lambda row: row.workspace.name, 18, 0, help="display name"),
-    text_column("slug", "Slug", lambda row: row.workspace.slug, 16, 4, help="short name for paths"),
+    text_column("name", "Name", lambda row: row.workspace.name, 18, help="display name", grow=True),
     Column(
         "keys",
         "Keys",
         active_keys_cell,
         _active_keys,
         5,
-        1,
         right=True,
         help="keys whose requests are accepted: neither disabled nor expired",
         kind="number",
-    ),
-    figure_column(
-        "members",
-        "Members",
-        lambda row: None if row.figures is None else row.figures.members,
-        7,
-        3,
-        show=members_cell,
-        help="people who may use it",
     ),
     Column(
         "budget",
@@ -325,11 +314,19 @@ COLUMNS: tuple[Column[WorkspaceRow], ...] = (
         lambda row, _now: budget_cell(row),
         _tightest_share,
         12,
-        2,
         right=True,
         help="the budget of which most is spent, by the present keys",
         kind="number",
     ),
+    figure_column(
+        "members",
+        "Members",
+        lambda row: None if row.figures is None else row.figures.members,
+        7,
+        show=members_cell,
+        help="people who may use it",
+    ),
+    text_column("slug", "Slug", lambda row: row.workspace.slug, 16, help="short name for paths"),
     Column(
         "logging",
         "Logging",
@@ -339,7 +336,6 @@ COLUMNS: tuple[Column[WorkspaceRow], ...] = (
         ),
         lambda row, _now: logging_label(row.workspace),
         10,
-        5,
         help="private logging and the share of requests it keeps",
     ),
     text_column(
@@ -347,7 +343,6 @@ COLUMNS: tuple[Column[WorkspaceRow], ...] = (
         "Routing",
         lambda row: row.workspace.default_provider_sort,
         10,
-        6,
         help="default order of providers",
         missing=lambda row: or_not_set(row.workspace, "default_provider_sort"),
     ),
@@ -356,18 +351,16 @@ COLUMNS: tuple[Column[WorkspaceRow], ...] = (
         "Text model",
         lambda row: row.workspace.default_text_model,
         24,
-        7,
         help="default model for text",
         missing=lambda row: or_not_set(row.workspace, "default_text_model"),
     ),
     moment_column(
-        "created", "Created", lambda row: row.workspace.created_at, 13, 8, help="when it was made"
+        "created", "Created", lambda row: row.workspace.created_at, 13, help="when it was made"
     ),
     flag_column(
         "broadcast",
         "Broadcast",
         lambda row: row.workspace.is_observability_broadcast_enabled,
-        9,
         9,
         help="whether broadcast is enabled",
     ),
@@ -376,7 +369,6 @@ COLUMNS: tuple[Column[WorkspaceRow], ...] = (
         "Description",
         lambda row: row.workspace.description,
         30,
-        10,
         help="free text",
     ),
     text_column(
@@ -384,7 +376,6 @@ COLUMNS: tuple[Column[WorkspaceRow], ...] = (
         "Creator",
         lambda row: row.workspace.created_by,
         16,
-        11,
         help="user id of the creator",
     ),
 )

@@ -129,7 +129,7 @@ def _by_model(line: EndpointLine, _now: datetime) -> SortValue:
     return f"{slug} {author} {line.provider}".casefold()
 
 
-def _of_endpoint(name: str, width: int, priority: int) -> Column[EndpointLine]:
+def _of_endpoint(name: str, width: int) -> Column[EndpointLine]:
     """A column of the list of endpoints; a dash where a model has none."""
     column = next(one for one in ENDPOINTS.columns if one.id == name)
 
@@ -145,16 +145,13 @@ def _of_endpoint(name: str, width: int, priority: int) -> Column[EndpointLine]:
         cell,
         sort,
         width,
-        priority,
         right=True,
         help=column.help,
         kind=column.kind,
     )
 
 
-def _spark(
-    name: str, title: str, figure: str, priority: int, *, of_all: bool = False
-) -> Column[EndpointLine]:
+def _spark(name: str, title: str, figure: str, *, of_all: bool = False) -> Column[EndpointLine]:
     def cell(line: EndpointLine, _now: datetime) -> Cell:
         drawn = sparkline(
             line.sparks.get(figure),
@@ -170,7 +167,6 @@ def _spark(
         cell,
         lambda _line, _now: None,
         SPARK_SLOTS,
-        priority,
         help=f"how {title} went, over the span that is zoomed to; · is no traffic",
     )
 
@@ -196,17 +192,8 @@ COLUMNS: tuple[Column[EndpointLine], ...] = (
         "Provider",
         lambda line: line.provider,
         14,
-        0,
         help="who serves the model, and the variant",
-    ),
-    Column(
-        "model",
-        "Model",
-        lambda line, _now: cells.text(line.model.partition("/")[2] or line.model),
-        _by_model,
-        13,
-        2,
-        help="watched model",
+        grow=True,
     ),
     Column(
         "status",
@@ -214,31 +201,37 @@ COLUMNS: tuple[Column[EndpointLine], ...] = (
         lambda line, now: line.status(now),
         _severity,
         10,
-        1,
         help="what the newest figures say; old figures say how old they are",
     ),
-    _of_endpoint("uptime_5m", 7, 9),
-    _of_endpoint("uptime_30m", 7, 3),
-    _of_endpoint("uptime_1d", 7, 10),
-    _spark("uptime", "uptime", "uptime_last_5m", 11, of_all=True),
-    _of_endpoint("latency_p50", 6, 4),
-    _of_endpoint("latency_p90", 6, 12),
-    _of_endpoint("latency_p99", 6, 8),
-    _spark("latency", "latency", "latency_p50", 5),
-    _of_endpoint("throughput_p50", 7, 6),
-    _of_endpoint("throughput_p90", 7, 13),
-    _of_endpoint("throughput_p99", 7, 14),
-    _spark("throughput", "speed", "throughput_p50", 15),
+    Column(
+        "model",
+        "Model",
+        lambda line, _now: cells.text(line.model.partition("/")[2] or line.model),
+        _by_model,
+        13,
+        help="watched model",
+    ),
+    _of_endpoint("uptime_30m", 7),
+    _of_endpoint("latency_p50", 6),
+    _spark("latency", "latency", "latency_p50"),
+    _of_endpoint("throughput_p50", 7),
     Column(
         "price",
         "In/out $/M",
         _price,
         _prompt_price,
         15,
-        7,
         right=True,
         help="per million tokens, discount taken off; a mark says which way it changed lately",
     ),
+    _of_endpoint("latency_p99", 6),
+    _of_endpoint("uptime_5m", 7),
+    _of_endpoint("uptime_1d", 7),
+    _spark("uptime", "uptime", "uptime_last_5m", of_all=True),
+    _of_endpoint("latency_p90", 6),
+    _of_endpoint("throughput_p90", 7),
+    _of_endpoint("throughput_p99", 7),
+    _spark("throughput", "speed", "throughput_p50"),
 )
 
 

@@ -142,21 +142,20 @@ def _resets_at(one: Limit, now: datetime) -> SortValue:
 
 
 _LIMIT_COLUMNS: tuple[Column[Limit], ...] = (
-    text_column("name", "Nearest to their limits", lambda one: one.name, 22, 0, help="who"),
-    text_column("kind", "Kind", lambda one: one.kind, 9, 5, help="key or workspace"),
+    text_column("name", "Nearest to their limits", lambda one: one.name, 22, help="who", grow=True),
     figure_column(
         "used",
         "Used",
         lambda one: cells.in_percent(one.share),
         6,
-        1,
         show=_used,
         help="share of the limit that is used",
     ),
-    Column("bar", "", _bar, lambda one, _now: one.share, _BAR, 4, help="the same as a bar"),
-    usd_column("left", "Left", lambda one: one.left, 10, 2, "what is left, USD"),
-    usd_column("limit", "Limit", lambda one: one.limit, 10, 6, "limit, USD"),
-    Column("resets", "Resets", _resets, _resets_at, 10, 3, help="when it starts over, UTC"),
+    usd_column("left", "Left", lambda one: one.left, 10, "what is left, USD"),
+    Column("resets", "Resets", _resets, _resets_at, 10, help="when it starts over, UTC"),
+    Column("bar", "", _bar, lambda one, _now: one.share, _BAR, help="the same as a bar"),
+    text_column("kind", "Kind", lambda one: one.kind, 9, help="key or workspace"),
+    usd_column("limit", "Limit", lambda one: one.limit, 10, "limit, USD"),
 )
 
 

@@ -125,10 +125,10 @@ def _pages(
 
 
 def _most_important(columns: Sequence[Column[Any]], room: int) -> tuple[int, ...]:
-    """Drop columns until the rest fits: highest number first, of equals the rightmost."""
+    """Drop the last column until the rest fits."""
     shown = list(range(len(columns)))
     while len(shown) > 1 and _needed(columns, shown) > room:
-        shown.remove(max(shown[1:], key=lambda index: (columns[index].priority, index)))
+        shown.pop()
     return tuple(shown)
 
 
