@@ -162,12 +162,6 @@ async def test_a_new_account_did_nothing():
         assert await rows(gate) == []
 
 
-async def test_management_keys_only(gate: Bench):
-    _, ordinary = await gate.create()
-    await gate.refused(403, "GET", "/activity", token=ordinary)
-    await gate.refused(401, "GET", "/activity", token=None)
-
-
 def test_days_add_up_to_the_whole():
     profiles = [key.profile for key in world(1, START).keys if key.profile]
     profile = max(profiles, key=lambda profile: len(profile.streams))

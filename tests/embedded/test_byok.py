@@ -264,23 +264,6 @@ async def test_the_live_service_insists_on_the_declared_fields():
             assert name in data
 
 
-@pytest.mark.parametrize("token", [None, "nonsense", "ordinary"])
-async def test_only_management_keys_may(gate: Bench, token: str | None):
-    data = await made(gate)
-    _, key = await gate.create()
-    shown = key if token == "ordinary" else token
-    status = 403 if token == "ordinary" else 401
-    for method, path, body in (
-        ("GET", "/byok", None),
-        ("POST", "/byok", {"provider": "northwind", "key": "y"}),
-        ("GET", f"/byok/{data['id']}", None),
-        ("PATCH", f"/byok/{data['id']}", {"key": "y"}),
-        ("DELETE", f"/byok/{data['id']}", None),
-    ):
-        await gate.refused(status, method, path, json=body, token=shown)
-    assert await gate.data("GET", "/byok") == [data]
-
-
 async def test_nothing_of_a_key_is_logged(gate: Bench, caplog: pytest.LogCaptureFixture):
     caplog.set_level(logging.DEBUG)
     data = await made(gate)

@@ -55,14 +55,6 @@ def test_ranges_and_order_at_any_moment(endpoint: CatalogEndpoint, moment: datet
             assert performance["throughput"] is None
 
 
-def test_the_same_moment_gives_the_same_figures() -> None:
-    again = build_catalog(1)
-    for endpoint in endpoints():
-        assert live_figures(CATALOG, endpoint.key, MOMENT) == live_figures(
-            again, endpoint.key, MOMENT
-        )
-
-
 def test_another_seed_gives_other_figures() -> None:
     key = "northwind/atlas-large|northwind"
     assert live_figures(CATALOG, key, MOMENT) != live_figures(build_catalog(2), key, MOMENT)

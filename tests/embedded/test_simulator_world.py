@@ -38,13 +38,6 @@ def works(key: FoundedKey, now: datetime) -> bool:
     return not key.disabled and not is_expired(key.expires_at, now)
 
 
-def test_the_same_arguments_give_the_same_world() -> None:
-    one, other = world_of.__wrapped__(3, MOMENTS[0]), world_of.__wrapped__(3, MOMENTS[0])
-    assert (one.workspaces, one.keys, one.guardrails, one.credentials, one.account) == (
-        *(other.workspaces, other.keys, other.guardrails, other.credentials, other.account),
-    )
-
-
 def test_another_seed_gives_another_world() -> None:
     one, other = world_of(1, MOMENTS[0]), world_of(2, MOMENTS[0])
     assert not {key.hash for key in one.keys} & {key.hash for key in other.keys}
