@@ -46,7 +46,7 @@ MOST_AHEAD = 3
 """Pages that are asked for before their turn, by all lists of one connection together."""
 _MOST_KNOWN = 20_000
 """Pages of one connection that are known by their bytes."""
-_REMEMBERED = 10_000
+_REMEMBERED = 1_000
 """Rows that were handed on and are still known when they come again."""
 
 
