@@ -115,7 +115,7 @@ class Archive:
         def written() -> T:
             if self._connection is None or self._interrupted:
                 raise HistoryUnusableError("the history is closed")
-            with translated_errors(), transaction(self._connection):
+            with translated_errors(self.path), transaction(self._connection):
                 return work(self._connection)
 
         return await self._run(self._writes, written)
@@ -155,7 +155,7 @@ def ask(
     With a ``server``, figures are read from it, also where there is no file. Raises
     HistoryMissingError, HistoryUnusableError.
     """
-    with translated_errors(), ExitStack() as stack:
+    with translated_errors(path), ExitStack() as stack:
         try:
             db = stack.enter_context(closing(open_readable(path)))
         except HistoryMissingError:

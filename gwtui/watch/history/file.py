@@ -164,7 +164,7 @@ def open_writable(path: Path, now: datetime, *, locked: bool) -> OpenedHistory:
     With the file's lock (``try_lock``), a file that is damaged or of an older version is set aside,
     and the notice says so. Raises HistoryUnusableError.
     """
-    try:
+    with translated_errors(path):
         ensure_private(path.parent)
         _make_private(path)
         connection = _connect(path)
@@ -179,12 +179,6 @@ def open_writable(path: Path, now: datetime, *, locked: bool) -> OpenedHistory:
         connection = _connect(path)
         if _reason_to_set_aside(connection, path):
             raise HistoryUnusableError(f"Cannot use {path}.")
-    except PrivateDirectoryError as error:
-        raise HistoryUnusableError(f"No history is recorded: {error}") from error
-    except OSError as error:
-        raise HistoryUnusableError(f"Cannot use {path}: {error.strerror}.") from error
-    except sqlite3.Error as error:
-        raise HistoryUnusableError(f"Cannot use {path}: {error}.") from error
     return OpenedHistory(
         connection, f"The history {reason}. It was set aside as {aside}; recording starts anew."
     )
@@ -210,13 +204,17 @@ def open_readable(path: Path) -> sqlite3.Connection:
 
 
 @contextmanager
-def translated_errors() -> Iterator[None]:
-    """Turn errors of SQLite into HistoryUnusableError, and HistoryDamagedError."""
+def translated_errors(path: Path) -> Iterator[None]:
+    """Turn errors with a file into HistoryUnusableError, and HistoryDamagedError."""
     try:
         yield
+    except PrivateDirectoryError as error:
+        raise HistoryUnusableError(f"No history is recorded: {error}") from error
+    except OSError as error:
+        raise HistoryUnusableError(f"Cannot use {path}: {error.strerror}.") from error
     except sqlite3.Error as error:
         kind = HistoryDamagedError if is_damage(error) else HistoryUnusableError
-        raise kind(f"The history cannot be used: {error}.") from error
+        raise kind(f"Cannot use {path}: {error}.") from error
 
 
 def is_damage(error: sqlite3.Error) -> bool:
@@ -324,16 +322,12 @@ def try_lock(path: Path) -> int | None:
     HistoryUnusableError.
     """
     lock = _lock_of(path)
-    try:
+    with translated_errors(lock):
         ensure_private(path.parent)
         _make_private(lock)
         descriptor = private_file.locked(lock)
         if descriptor is not None:
             lock.write_text(str(os.getpid()), "ascii")
-    except PrivateDirectoryError as error:
-        raise HistoryUnusableError(f"No history is recorded: {error}") from error
-    except OSError as error:
-        raise HistoryUnusableError(f"Cannot use {lock}: {error.strerror}.") from error
     return descriptor
 
 
