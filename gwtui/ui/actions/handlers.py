@@ -25,25 +25,24 @@ BACKGROUND = frozenset({"app.refresh", "board.unwatch", "board.watch", "models.w
 _FIGURES = ("models", "endpoints", "all-endpoints")
 MODULES: Mapping[str, tuple[str, ...]] = {
     "app": ("app",),
-    "lists": ("list",),
     "output": ("list.copy", "list.export", "list.raw", "figures.raw", "app.screenshot"),
     "links": (
+        "list",
         *("alert-history", "alerts.go", "alerts.rules", "alerts.history", "assignments"),
         *("board.changes", "findings.go", "generation.model", "key.models"),
         *("guardrails.assigned", "guardrails.all_assigned", "members.people"),
         *("keys.activity", "keys.guardrail", "models.all-endpoints", "organization.activity"),
         *("model-guardrails", "models.guardrails", "rotations.old", "rotations.new"),
         *("workspaces.members", "workspaces.keys", "workspaces.guardrails", "workspaces.byok"),
-        *("workspaces.people", "list.open"),
+        "workspaces.people",
     ),
     "activity": ("activity", "credits", "generation"),
     "board": ("board", "changes", "models.watch", "app.requests"),
-    "models": (*_FIGURES, "key"),
+    "models": (*_FIGURES, "key", "guardrails.remaining"),
     "tries": tuple(f"{one}.try" for one in (*_FIGURES, "keys", "guardrails", "byok", "workspaces")),
     "keys": ("keys",),
     "workspaces": ("workspaces", "members", "budgets"),
     "guardrails": ("guardrails",),
-    "remaining": ("guardrails.remaining",),
     "assignments": (
         *("guardrails.assign_keys", "guardrails.assign_members", "keys.assign"),
         *("members.assign", "organization.assign", "assignments.remove"),

@@ -1,4 +1,4 @@
-"""Following links from what is selected to what belongs to it; nothing is asked or sent."""
+"""What the screen of a list does, and links from what is selected to what belongs to it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from gwtui.crud.export import is_made_up
 from gwtui.domain.alert_rules import GATEWAY, GUARDED
 from gwtui.resources.registry import RESOURCES
 from gwtui.resources.workspaces.resource import shown_name
-from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.actions.context import ActionContext, Handler, on_screen
 from gwtui.ui.commands import key_of
 from gwtui.ui.screens.resource import ResourceScreen
+from gwtui.ui.widgets.table.model import TableModel
 
 if TYPE_CHECKING:
     from gwtui.watch.alerts.model import Alert, AlertEvent
@@ -163,6 +164,26 @@ async def subject_of_finding(context: ActionContext) -> None:
 
 IMMEDIATE: Mapping[str, Handler] = {
     "list.open": open_row,
+    "list.filter": on_screen(ResourceScreen, lambda screen: screen.filtering.open()),
+    "list.sort_left": on_screen(ResourceScreen, lambda screen: screen.sort_beside(-1)),
+    "list.sort_right": on_screen(ResourceScreen, lambda screen: screen.sort_beside(1)),
+    "list.reverse": on_screen(ResourceScreen, lambda screen: screen.reverse_order()),
+    "list.detail": on_screen(ResourceScreen, lambda screen: screen.detail.toggle()),
+    "list.detail_wider": on_screen(ResourceScreen, lambda screen: screen.detail.widen(1)),
+    "list.detail_narrower": on_screen(ResourceScreen, lambda screen: screen.detail.widen(-1)),
+    "list.mark": on_screen(ResourceScreen, lambda screen: screen.table.action_toggle_mark()),
+    "list.mark_range": on_screen(
+        ResourceScreen, lambda screen: screen.table.change_marks(TableModel.mark_range)
+    ),
+    "list.mark_all": on_screen(
+        ResourceScreen, lambda screen: screen.table.change_marks(TableModel.mark_visible)
+    ),
+    "list.invert_marks": on_screen(
+        ResourceScreen, lambda screen: screen.table.change_marks(TableModel.invert_marks)
+    ),
+    "list.unmark": on_screen(
+        ResourceScreen, lambda screen: screen.table.change_marks(TableModel.clear_marks)
+    ),
     "alerts.go": go_to_subject,
     "alert-history.go": go_to_subject,
     "alerts.rules": place("alert-rules"),
@@ -205,4 +226,8 @@ IMMEDIATE: Mapping[str, Handler] = {
     "workspaces.keys": partial(show_scoped, "keys"),
     "workspaces.members": child("members"),
     "workspaces.people": place("organization"),
+}
+HANDLERS: Mapping[str, Handler] = {
+    "list.sort": on_screen(ResourceScreen, lambda screen: screen.choose_sort()),
+    "list.columns": on_screen(ResourceScreen, lambda screen: screen.choose_columns()),
 }
