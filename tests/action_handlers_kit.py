@@ -37,7 +37,7 @@ from gwtui.resources.session import Session
 from gwtui.ui.actions import crud
 from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen
+from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.form_state import to_typed
 from gwtui.ui.screens.dialogs import AskScreen
@@ -66,11 +66,12 @@ class Person:
     async def answer(self, screen: Any) -> Any:
         """What a modal screen gives back."""
         match screen:
+            case FormScreen(spec=spec) if spec.submit == "Go on":
+                self.disputed += screen.state.fields
+                sides = dict.fromkeys(self.disputed, self.side)
+                return None if self.side is None else Applied(spec.model.model_validate(sides))
             case FormScreen():
                 return await self._fill_in(screen)
-            case ConflictScreen():
-                self.disputed += [one.field for one in screen._disputes]
-                return self.side and dict.fromkeys(self.disputed, self.side)
             case ConfirmScreen():
                 self.plans.append(screen._plan)
                 self.notes += screen._notes
@@ -92,8 +93,7 @@ class Person:
             state.put(name, value if secret else to_typed(state.fields[name], value))
         if self.meanwhile is not None:
             await self.meanwhile()
-        well = state.attempt()
-        request = state.request() if well else None
+        request = state.attempt()
         outcome = None if request is None else await form._outcome(request)
         if isinstance(outcome, Refused):
             state.refuse(outcome.error)

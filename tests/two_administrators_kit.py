@@ -38,6 +38,10 @@ class Desk:
         await until(self.pilot, lambda: isinstance(self.app.screen, kind), kind.__name__)
         return self.app.screen
 
+    async def wait_for_conflict(self) -> None:
+        """Wait until the form is on top in which a side is chosen for each field."""
+        await until(self.pilot, lambda: "choose for each field" in shown(self.app), "the conflict")
+
     async def back_to_list(self) -> None:
         """Wait until no dialog is above the list."""
         await until(self.pilot, lambda: self.app.screen is self.app.navigation.screen, "the list")

@@ -22,10 +22,10 @@ from gwtui.domain.alert_rules import KINDS
 from gwtui.local.targets import TargetFacts
 from gwtui.resources.keys.resource import KEYS as KEYS_LIST
 from gwtui.resources.keys.writes import WRITES
+from gwtui.ui.actions.crud import conflict_form, side_field
 from gwtui.ui.commands import offered
-from gwtui.ui.forms.confirm import ConflictScreen, FieldConflict
 from gwtui.ui.forms.field_editors import ChoiceEditor
-from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.form_screen import FormScreen, keep_request
 from gwtui.ui.forms.option_pickers import ModelEditor, PickEditor, PickScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.profile_switch import profile_picker
@@ -391,7 +391,8 @@ async def test_a_builtin_filter_is_typed_and_escape_first_takes_that_back() -> N
 
 
 async def test_the_side_of_a_conflict_is_typed() -> None:
-    app = HostApp(ConflictScreen("Changed", [FieldConflict("name", "Name", "a", "b", "c")]))
+    spec = conflict_form("Key “ci”", [side_field("name", "Name", "a", "b", "c")])
+    app = HostApp(FormScreen[Any](spec, FACTS, keep_request))
     async with app.run_test(size=(80, 24)) as pilot:
         side = app.modal.query_one(ChoiceEditor)
         await press(pilot, *"your")

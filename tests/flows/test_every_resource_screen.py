@@ -23,7 +23,7 @@ from gwtui.embedded.hosting import host_on_socket
 from gwtui.local.ledger import Ledger
 from gwtui.resources.actions import by_id
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen
+from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.field_editors import TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
@@ -103,7 +103,7 @@ async def test_a_field_is_edited_disputed_confirmed_and_sent(
             await desk.colleague_sets(**{name: others[0]})
         await pilot.press("ctrl+s")
         if others:
-            await until(pilot, lambda: isinstance(app.screen, ConflictScreen), "the conflict")
+            await until(pilot, lambda: "choose for each field" in shown(app), "the conflict")
             text = shown(app)
             words = desk.writes.fields.formatter(desk.plan_context)
             assert desk.writes.fields.labels[name] in text

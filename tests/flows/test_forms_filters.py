@@ -80,7 +80,7 @@ async def test_builtin_filters_that_are_unknown_or_not_allowed_here_are_kept_and
             BuiltinRow("email", "redact"),
             BuiltinRow("regex-prompt-injection", "flag"),
         )
-        assert "iban: must be one of" in " ".join(desk.shown().split())
+        assert "“iban”: must be one of" in " ".join(desk.shown().split())
 
 
 async def test_leaving_the_form_of_a_part_asks_and_changes_nothing() -> None:

@@ -12,7 +12,7 @@ import pytest
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import UpdateKeyRequest
 from gwtui.local.ledger import Ledger
-from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen
+from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import PickEditor
 from gwtui.ui.forms.secret import SecretScreen
@@ -213,7 +213,7 @@ async def both_changed_the_same_field(desk: KeyDesk) -> None:
         theirs = UpdateKeyRequest(name="theirs", limit_reset="daily")
         await client.keys.update(key.hash or "", theirs)
     await desk.press("end", *" mine", "ctrl+s")
-    await desk.wait_for(ConflictScreen)
+    await desk.wait_for_conflict()
     text = shown(desk.app)
     for words in (f"was: {key.name}", "theirs: theirs", f"yours: {key.name} mine"):
         assert words in text
@@ -222,7 +222,7 @@ async def both_changed_the_same_field(desk: KeyDesk) -> None:
     assert form.state.typed("name") == f"{key.name} mine"
 
     await desk.press("ctrl+s")
-    await desk.wait_for(ConflictScreen)
+    await desk.wait_for_conflict()
     await desk.press("right", "ctrl+s")
     await desk.wait_for(ConfirmScreen)
     text = " ".join(shown(desk.app).split())
@@ -250,7 +250,7 @@ async def a_change_made_while_the_question_stood_is_asked_about(desk: KeyDesk) -
     async with desk.colleague() as client:
         await client.keys.update(key.hash or "", UpdateKeyRequest(name="theirs"))
     await desk.press("y")
-    await desk.wait_for(ConflictScreen)
+    await desk.wait_for_conflict()
     await desk.press("right", "ctrl+s")
     await desk.wait_for(ConfirmScreen)
     await desk.press("y")
@@ -266,7 +266,7 @@ async def keeping_theirs_sends_nothing(desk: KeyDesk) -> None:
     async with desk.colleague() as client:
         await client.keys.update(key.hash or "", UpdateKeyRequest(name="theirs"))
     await desk.press("end", *" mine", "ctrl+s")
-    await desk.wait_for(ConflictScreen)
+    await desk.wait_for_conflict()
     await desk.press("ctrl+s")
     await until(desk.pilot, lambda: "Nothing is left to change" in shown(desk.app), "the reason")
     assert (await desk.read(key.hash)).name == "theirs"

@@ -14,7 +14,7 @@ from gwtui.client.errors import NotFoundError
 from gwtui.contract.content_filters import BuiltinFilterRequest, CustomFilterRequest
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.contract.guardrails import CreateGuardrailRequest, UpdateGuardrailRequest
-from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen
+from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import PickScreen
 from gwtui.ui.screens.detail_pane import DetailPane
@@ -211,7 +211,7 @@ async def both_changed_the_same_field(desk: GuardrailDesk) -> None:
         await client.guardrails.update(row.guardrail.id or "", theirs)
     await desk.type_into("limit_usd", "2")
     await desk.press("ctrl+s")
-    await desk.wait_for(ConflictScreen)
+    await desk.wait_for_conflict()
     for words in ("was: $10.00", "theirs: $1.00", "yours: $2.00"):
         assert words in desk.text
     await desk.press("right", "ctrl+s")

@@ -22,7 +22,7 @@ from gwtui.resources import actions as registry
 from gwtui.resources.registry import PARENTS, PLACES
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.commands import offered
-from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen
+from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.field_editors import TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import PickScreen
@@ -242,7 +242,7 @@ class Walk:
             await self._acknowledge(screen)
         elif isinstance(screen, AskScreen):
             await self.press(self.random.choice(("y", "enter", "escape", "y")))
-        elif isinstance(screen, FormScreen | PickScreen | ConflictScreen):
+        elif isinstance(screen, FormScreen | PickScreen):
             await self.press(self.random.choice(("ctrl+s", "escape", "tab", "ctrl+s")))
         elif screen is not self.app.navigation.screen:
             await self.press(self.random.choice(("escape", "enter", "down", "escape")))

@@ -15,16 +15,18 @@ from hostile_sinks import dangerous
 from hostile_strings import CORPUS, HUGE, SMALL
 from hostile_values import hostile_answer
 from recording_filter import HARMLESS, Witness
-from textual.widgets import Static
 
-from form_kit import HostApp
+from form_kit import FACTS, HostApp
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.workspaces import Workspace
-from gwtui.ui.forms.confirm import ConflictScreen, FieldConflict
+from gwtui.crud.fields import Field
+from gwtui.ui.actions.crud import conflict_form, side_field
+from gwtui.ui.forms.form_screen import FormScreen, keep_request
+from gwtui.ui.forms.row import FieldRow
 from plan_kit import byok_plans, guardrail_plans, key_plans, workspace_plans
 from screen_text import shown
 
@@ -58,7 +60,7 @@ RESOURCES: Mapping[str, tuple[type[ResponseModel], Known, Words]] = {
 class Watched(HostApp):
     """What reaches the last wall is kept."""
 
-    def __init__(self, screen: ConflictScreen) -> None:
+    def __init__(self, screen: FormScreen[Any]) -> None:
         super().__init__(screen)
         self.leaks: list[str] = []
 
@@ -66,7 +68,7 @@ class Watched(HostApp):
         return [*super().get_line_filters(), Witness(self.leaks)]
 
 
-def disputes(resource: str) -> Iterator[FieldConflict]:
+def disputes(resource: str) -> Iterator[Field]:
     """Every field that can hold a text, with every text on each of its sides."""
     model, known, words = RESOURCES[resource]
     for place, text in enumerate(TEXTS.values()):
@@ -77,26 +79,24 @@ def disputes(resource: str) -> Iterator[FieldConflict]:
         for name, value in original.items():
             if isinstance(value, str | list) and value and name in mine:
                 was, now = words(name, value), words(name, mine[name])
-                yield FieldConflict(f"{name}-{place}", name, was, now, was)
+                yield side_field(f"{name}_{place}", name, was, now, was)
 
 
 @pytest.mark.parametrize("resource", RESOURCES)
 async def test_a_dispute_shows_every_side_as_plain_text(resource: str) -> None:
     found = list(disputes(resource))
     assert len(found) >= len(TEXTS), "there is something to dispute"
-    screen = ConflictScreen("Changed meanwhile", found)
+    screen = FormScreen[Any](conflict_form("It", found), FACTS, keep_request)
     app = Watched(screen)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         for _ in range(len(found) if FULL else 12):
             await pilot.press("pagedown")
             assert not [char for char in dangerous(shown(app)) if char not in {*HARMLESS, "\n"}]
-        sides = iter(screen.query(".side").results(Static))
-        for dispute in found:
-            for side in (dispute.original, dispute.theirs, dispute.mine):
-                assert str(next(sides).content).endswith(side)
+        for row, dispute in zip(screen.query(FieldRow), found, strict=True):
+            assert row.note.plain == dispute.help
         await pilot.press("right", "ctrl+s")
         await pilot.pause()
         assert app.leaks == []
-        (sides,) = app.results
-        assert [*sides.values()].count("mine") == 1
+        (outcome,) = app.results
+        assert [*outcome.value.model_dump().values()].count("mine") == 1

@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 
 from form_kit import FACTS, NOW, HostApp, ScriptedSubmit, until
+from gwtui.contract.request import RequestModel
+from gwtui.crud.fields import Field
 from gwtui.crud.plan import Change, Plan
 from gwtui.domain.diffs import ThreeWayField
 from gwtui.resources.keys.writes import WRITES
-from gwtui.ui.actions.crud import EditFlow
-from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen, FieldConflict
+from gwtui.ui.actions.crud import EditFlow, conflict_form, side_field
+from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.field_editors import TextEditor
-from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.form_screen import FormScreen, keep_request
 from gwtui.ui.screens.dialogs import AskScreen
 from plan_kit import form_context, guardrail_plans
 from screen_text import shown, whole
@@ -191,45 +193,52 @@ async def test_what_covers_the_header_says_whose_gateway_it_is(size: tuple[int, 
         async with app.run_test(size=size) as pilot:
             await pilot.pause()
             assert words in shown(app)
-            assert "PgDn" not in shown(app)
+            assert app is filled or "PgDn" not in shown(app), "a small plan is seen whole"
 
 
 # Disputes --------------------------------------------------------------------------------------
 
 DISPUTES = [
-    FieldConflict("name", "Name", "ci", "theirs-name", "mine-name"),
-    FieldConflict("limit", "Spending limit", "$5.00", "$6.00", "$7.00"),
+    side_field("name", "Name", "ci", "theirs-name", "mine-name"),
+    side_field("limit", "Spending limit", "$5.00", "$6.00", "$7.00"),
 ]
 
 
+def conflict(*fields: Field) -> FormScreen[RequestModel]:
+    return FormScreen(conflict_form("Key “ci”", fields or DISPUTES), FACTS, keep_request)
+
+
+def sides(app: HostApp) -> dict[str, str]:
+    (outcome,) = app.results
+    return dict(outcome.value.model_dump())
+
+
 async def test_theirs_is_kept_unless_mine_is_chosen() -> None:
-    app = HostApp(ConflictScreen("Changed meanwhile", DISPUTES))
+    app = HostApp(conflict())
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         text = shown(app)
         for words in ("ci", "theirs-name", "mine-name", "$5.00", "$6.00", "$7.00"):
             assert words in text
         await pilot.press("tab", "right", "ctrl+s")
-        await pilot.pause()
-        assert app.results == [{"name": "theirs", "limit": "mine"}]
+        await until(pilot, lambda: app.results, "the answer")
+        assert sides(app) == {"name": "theirs", "limit": "mine"}
 
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_long_dispute_is_read_in_full_and_answered(size: tuple[int, int]) -> None:
     theirs, mine = (" ".join(f"{who}{n}" for n in range(150)) for who in ("their", "my"))
-    app = HostApp(
-        ConflictScreen("Changed", [FieldConflict("d", "Text", "ci", theirs, mine), *DISPUTES])
-    )
+    app = HostApp(conflict(side_field("d", "Text", "ci", theirs, mine), *DISPUTES))
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
-        text = shown(app)
+        text = whole(app)
         for words in (
             "● theirs  ○ yours",
             "was: ci",
             "theirs: their0",
             "Go on",
-            "Back to the form",
-            "Esc goes back",
+            "Cancel",
+            "Esc leaves",
         ):
             assert words in text
         seen = text
@@ -244,18 +253,8 @@ async def test_a_long_dispute_is_read_in_full_and_answered(size: tuple[int, int]
         await pilot.pause()
         assert "theirs: theirs-name" in shown(app)
         await pilot.press("ctrl+s")
-        await pilot.pause()
-        assert app.results == [{"d": "mine", "name": "theirs", "limit": "theirs"}]
-
-
-async def test_a_side_is_chosen_with_the_mouse() -> None:
-    app = HostApp(ConflictScreen("Changed meanwhile", DISPUTES))
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.pause()
-        await pilot.click("#side-limit", offset=(12, 0))
-        await pilot.press("ctrl+s")
-        await pilot.pause()
-        assert app.results == [{"name": "theirs", "limit": "mine"}]
+        await until(pilot, lambda: app.results, "the answer")
+        assert sides(app) == {"d": "mine", "name": "theirs", "limit": "theirs"}
 
 
 async def test_a_long_title_leaves_room_for_whose_gateway_it_is() -> None:
@@ -301,15 +300,15 @@ def test_sides_that_begin_alike_are_told_apart() -> None:
         plan=nothing,
     )
     both = ThreeWayField("allowed_models", models, [*models, "author/mine"], models[:-1])
-    found = editing._dispute(both)
-    assert found.original.endswith("and 11 more")
-    assert found.theirs == "39 entries: removed author/model-39"
-    assert found.mine == "41 entries: added author/mine"
+    was, theirs, mine = editing._side(both).help.splitlines()
+    assert was.endswith("and 11 more")
+    assert theirs == "theirs: 39 entries: removed author/model-39"
+    assert mine == "yours: 41 entries: added author/mine"
 
 
 async def test_going_back_from_a_dispute_chooses_nothing() -> None:
-    app = HostApp(ConflictScreen("Changed meanwhile", DISPUTES))
+    app = HostApp(conflict())
     async with app.run_test() as pilot:
         await pilot.press("down", "escape")
-        await pilot.pause()
+        await until(pilot, lambda: app.results, "the answer")
         assert app.results == [None]

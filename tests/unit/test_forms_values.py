@@ -100,7 +100,6 @@ def test_a_long_text_keeps_its_lines_and_is_counted_as_it_is_sent() -> None:
     state.put("description", "one\n\n  two \n")
     assert body(state) == {"description": "one\n\n  two"}
     counter = state.counter("description")
-    assert counter is not None
     assert counter.text == "10/500"
     state.put("description", "x" * 501)
     assert problem(state, "description") == "must have at most 500 characters"

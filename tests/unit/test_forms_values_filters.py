@@ -62,10 +62,10 @@ def test_the_scope_is_sent_for_prompt_injection_only() -> None:
 def test_what_the_dialect_refuses_lands_on_the_filter(dialect: Any, legal: bool) -> None:
     state = guardrail(GIVEN, dialect)
     state.put("content_filter_builtins", (BuiltinRow("email", "redact"), BuiltinRow("ssn", "flag")))
-    assert state.attempt() is legal
+    assert bool(state.attempt()) is legal
     if not legal:
         assert problem(state, "content_filter_builtins") == (
-            "ssn: PII filters can only block or redact, not flag"
+            "“ssn”: PII filters can only block or redact, not flag"
         )
         assert state.refusal == ""
 
@@ -103,15 +103,13 @@ def test_hostile_entries_are_named_harmlessly() -> None:
 def test_parts_tell_what_is_wrong_lacking_and_changed() -> None:
     state = workspace()
     assert state.spec.groups == (BASICS, LOGGING)
-    summary = state.summary(BASICS)
-    assert (summary.wrong, summary.lacking, summary.changed) == (0, 2, 0)
+    assert state.mark(BASICS).text == " …2"
     state.put("name", "x")
-    assert state.summary(BASICS).lacking == 0
-    assert state.summary(BASICS).changed == 2, "the name, and the slug that follows it"
+    assert state.mark(BASICS).text == " •2", "the name, and the slug that follows it"
     state.put("io_logging_sampling_rate", "7")
-    assert (state.summary(LOGGING).wrong, state.summary(LOGGING).lacking) == (0, 1)
+    assert state.mark(LOGGING).text == " …1"
     state.leave("io_logging_sampling_rate")
-    assert (state.summary(LOGGING).wrong, state.summary(LOGGING).lacking) == (1, 0)
+    assert state.mark(LOGGING).text == " ✗1"
 
 
 def test_fields_outside_of_a_part_are_parts_without_a_title() -> None:

@@ -6,14 +6,17 @@ reading, confirmed, sent once, and what became of it is said.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
 
+from pydantic import create_model
+
 from gwtui.client.errors import NotSentError
 from gwtui.contract.request import RequestModel
-from gwtui.crud.fields import Facts, PlanContext
+from gwtui.crud.fields import Facts, Field, PlanContext
+from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan
 from gwtui.crud.plan_text import both_sides
 from gwtui.crud.resource import ResourceSpec
@@ -39,13 +42,35 @@ from gwtui.ui.actions.writing import (
     select,
     submitted,
 )
-from gwtui.ui.forms.confirm import ConflictScreen, FieldConflict
-from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.form_screen import FormScreen, keep_request
 from gwtui.watch.feed import Feed
 
 T = TypeVar("T")
 HandOver = Callable[[ActionContext, str, Any], Awaitable[None]]
 """Shows what the gateway answers only once; takes the id of the plan, and the answer."""
+
+
+def side_field(name: str, label: str, was: str, theirs: str, mine: str) -> Field:
+    """Whose value of a field is sent; the values as people read them."""
+    values = f"was: {was}\ntheirs: {theirs}\nyours: {mine}"
+    options = (("theirs", "theirs"), ("mine", "yours"))
+    return Field(name, label, help=values, options=options)
+
+
+def conflict_form(called: str, fields: Sequence[Field]) -> FormSpec:
+    """Choose a side for every field that somebody else changed while the form was open.
+
+    Theirs is chosen at first: nobody's change is overwritten by mistake.
+    """
+    sides: dict[str, Any] = dict.fromkeys((field.name for field in fields), (str, "theirs"))
+    return FormSpec(
+        title=f"{called} was changed meanwhile: choose for each field",
+        model=create_model("Sides", __base__=RequestModel, **sides),
+        fields=fields,
+        submit="Go on",
+        sends="goes on",
+        initial=dict.fromkeys(sides, "theirs"),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,23 +132,23 @@ class EditFlow(Generic[T]):
         """What is to be sent after the person chose for each dispute; None to go back."""
         changes = dict(merged.to_send)
         if merged.conflicts:
-            disputes = [self._dispute(field) for field in merged.conflicts]
-            sides = await self.context.app.push_screen_wait(
-                ConflictScreen(f"{self.called} was changed meanwhile", disputes)
-            )
-            if sides is None:
+            form = conflict_form(self.called, [self._side(field) for field in merged.conflicts])
+            facts = plain_facts(self.context)
+            screen: FormScreen[RequestModel] = FormScreen(form, facts, keep_request)
+            sides = await self.context.app.push_screen_wait(screen)
+            if not isinstance(sides, Applied):
                 return None
-            for name, side in sides.items():
+            for name, side in sides.value.model_dump().items():
                 if side == "theirs":
-                    changes.pop(name, None)
+                    del changes[name]
         return changes
 
-    def _dispute(self, field: ThreeWayField) -> FieldConflict:
+    def _side(self, field: ThreeWayField) -> Field:
         name, original = field.field, field.original
         was = UNKNOWN if original is ABSENT else self.format_value(name, original)
         _, theirs = both_sides(name, original, field.theirs, self.format_value)
         _, mine = both_sides(name, original, field.mine, self.format_value)
-        return FieldConflict(name, self.labels[name], was, theirs, mine)
+        return side_field(name, self.labels[name], was, theirs, mine)
 
     def _note(self, field: ThreeWayField) -> str:
         before, after = both_sides(field.field, field.original, field.theirs, self.format_value)

@@ -1,17 +1,11 @@
-"""What is shown before a write is carried out: its plan, or a conflict with another change.
-
-In a conflict each field that both changed has three versions: the original, theirs and mine.
-"""
+"""The plan of a write, shown before it is carried out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Button, Static
@@ -19,14 +13,11 @@ from textual.widgets import Button, Static
 from gwtui.crud.plan import Change, Plan
 from gwtui.crud.resource import Tone
 from gwtui.domain.cell_values import UNKNOWN
-from gwtui.ui.forms.field_editors import ChoiceEditor, Edited, Entered, TextEditor
+from gwtui.ui.forms.field_editors import Edited, Entered, TextEditor
 from gwtui.ui.screens.dialogs import Question
-from gwtui.ui.screens.modal import Dialog, buttons
+from gwtui.ui.screens.modal import buttons
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.containers import FoldingScroll
-
-Side = Literal["theirs", "mine"]
-_SIDES: tuple[tuple[Side, str], ...] = (("theirs", "theirs"), ("mine", "yours"))
 
 
 class ConfirmScreen(Question):
@@ -160,78 +151,3 @@ def before_and_after(change: Change) -> Content:
 
 def _bullet(line: str, sign: str, tone: Tone = "warn", text: Tone = "plain") -> Content:
     return Content.assemble(toned(sign, tone), toned(line, text))
-
-
-@dataclass(frozen=True, slots=True)
-class FieldConflict:
-    """One field that both changed; the values as people read them."""
-
-    field: str
-    label: str
-    original: str
-    theirs: str
-    mine: str
-
-
-class ConflictScreen(Dialog[Mapping[str, Side] | None]):
-    """Returns the side chosen for each field, None to go back to the form.
-
-    Theirs is chosen at first: nobody's change is overwritten by mistake.
-    """
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", show=False, id="form.leave"),
-        Binding("ctrl+s", "go", show=False, id="form.send"),
-        Binding("down", "app.focus_next", show=False, id="form.next_field"),
-        Binding("up", "app.focus_previous", show=False, id="form.previous_field"),
-    ]
-    AUTO_FOCUS = "ChoiceEditor"
-
-    def __init__(self, title: str, disputes: Sequence[FieldConflict]) -> None:
-        super().__init__()
-        self._title = title
-        self._disputes = tuple(disputes)
-
-    def compose(self) -> ComposeResult:
-        """What happened, the fields, two buttons."""
-        with Vertical(id="conflict", classes="dialog"):
-            yield Static(toned(self._title, "warn", bold=True), classes="title")
-            yield Static(
-                toned("Somebody else changed it while the form was open. Choose for each field:"),
-                classes="effect",
-            )
-            with FoldingScroll(id="conflict-fields", classes="long", can_focus=False):
-                for dispute in self._disputes:
-                    yield Static(toned(dispute.label, "accent", bold=True), classes="label")
-                    yield ChoiceEditor(_SIDES, "theirs", id=f"side-{dispute.field}")
-                    values = (dispute.original, dispute.theirs, dispute.mine)
-                    for side, value in zip(("was", "theirs", "yours"), values, strict=True):
-                        line = Content.assemble(toned(f"{side}: ", "muted"), toned(value))
-                        yield Static(line, classes="side")
-            yield buttons(go="Go on", back="Back to the form")
-
-    @property
-    def hint(self) -> str:
-        """Which keys there are."""
-        return "{form.send} goes on · {form.leave} goes back · ← → choose · Tab next"
-
-    @on(Entered)
-    def _entered(self, event: Entered) -> None:
-        event.stop()
-        self.focus_next()
-
-    @on(Button.Pressed)
-    def _pressed(self, event: Button.Pressed) -> None:
-        event.stop()
-        if event.button.id == "go":
-            self.action_go()
-        else:
-            self.action_leave()
-
-    def action_go(self) -> None:
-        """Go on with what was chosen."""
-        sides: dict[str, Side] = {}
-        for dispute in self._disputes:
-            chosen = self.query_one(f"#side-{dispute.field}", ChoiceEditor).value
-            sides[dispute.field] = "mine" if chosen == "mine" else "theirs"
-        self.dismiss(sides)

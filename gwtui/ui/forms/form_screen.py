@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import ValidationError
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Button, Static
@@ -18,7 +18,7 @@ from textual.worker import Worker
 from gwtui.client.errors import GatewayError, InvalidRequestError
 from gwtui.client.request_log import PendingRequests, pending_in
 from gwtui.contract.request import RequestModel, problems
-from gwtui.crud.fields import Facts, row_id
+from gwtui.crud.fields import Facts
 from gwtui.crud.form import FieldGroup, FormSpec
 from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown
 from gwtui.crud.plan_text import in_one_line, sentence
@@ -26,12 +26,13 @@ from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.commands import focus_keys, with_keys
 from gwtui.ui.forms.field_editors import TextEditor
-from gwtui.ui.forms.form_state import FormState, FormSummary
+from gwtui.ui.forms.form_state import FormState
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.in_doubt_writes import ShowInDoubt
 from gwtui.ui.input_queue import SUBMITTING
 from gwtui.ui.screens.dialogs import Editing
-from gwtui.ui.text import toned
+from gwtui.ui.screens.modal import buttons
+from gwtui.ui.text import cell_content, toned
 from gwtui.ui.waits import NOTICEABLE, waiting_text
 from gwtui.ui.widgets.containers import FoldingScroll
 from gwtui.ui.widgets.frame import TwoEnds
@@ -41,43 +42,19 @@ _GAP = "  "
 
 
 class ProgressLine(PartsLine):
-    """The titles of the parts on one line; a click goes there.
-
-    ✗ counts fields whose problem is said, … those that must still be filled in, • changed ones.
-    """
+    """The titles of the parts on one line, each with its mark; a click goes there."""
 
     def show_progress(self, state: FormState, current: int) -> None:
         """Show every part."""
         groups = state.spec.groups
-        parts = [Part(toned(f"{current + 1}/{len(groups)}{_GAP}", "muted"))]
+        parts = [Part(toned(f"{current + 1}/{len(groups)}", "muted"))]
         for at, group in enumerate(groups):
-            parts.append(Part(_part(group, state.summary(group), at == current), f"part.{at}"))
-            parts.append(Part(Content(_GAP)))
+            title = toned(group.title)
+            if at == current:
+                title = toned(f"▸{group.title}", "accent", bold=True)
+            mark = cell_content(state.mark(group))
+            parts += [Part(Content(_GAP)), Part(Content.assemble(title, mark), f"part.{at}")]
         self.show_parts(parts)
-
-
-def _part_with(focused: Widget | None, groups: Sequence[FieldGroup]) -> int:
-    """The place of the part that the focus is in; the buttons stand below the last one."""
-    nodes = [] if focused is None else focused.ancestors_with_self
-    fields = [node.field for node in nodes if isinstance(node, FieldRow)]
-    places = [at for at, group in enumerate(groups) for field in fields if field in group.fields]
-    return places[0] if places else len(groups) - 1
-
-
-def _part(group: FieldGroup, summary: FormSummary, current: bool) -> Content:
-    title = toned(group.title, "accent" if current else "plain", bold=current)
-    return Content.assemble(toned("▸", "accent") if current else "", title, _marks(summary))
-
-
-def _marks(summary: FormSummary) -> Content:
-    marks = []
-    if summary.wrong:
-        marks.append(toned(f" ✗{summary.wrong}", "bad", bold=True))
-    if summary.lacking:
-        marks.append(toned(f" …{summary.lacking}", "warn"))
-    if summary.changed and not summary.wrong and not summary.lacking:
-        marks.append(toned(f" •{summary.changed}", "muted"))
-    return Content("").join(marks)
 
 
 T = TypeVar("T")
@@ -89,13 +66,9 @@ before anything was sent."""
 SENDING = "Sending…"
 
 _FRAME_LINES = 4
-"""Lines of the title and the buttons with the blank ones between."""
+"""Lines of title and buttons with the blank ones between."""
 _MESSAGE_LINES = 4
 """Lines kept free for what the gateway said."""
-_PLAN_LINES = 1
-"""Lines of what the form would do."""
-_ROW_LINES = 2
-"""Lines that a field takes at least: its editor and what is said of it."""
 
 
 def plan_line(plan: Plan[Any]) -> Content:
@@ -106,7 +79,8 @@ def plan_line(plan: Plan[Any]) -> Content:
     return toned(asks + " · ".join(plan.warnings), "warn")
 
 
-async def _kept(request: RequestModel) -> Applied[RequestModel]:
+async def keep_request(request: RequestModel) -> Applied[RequestModel]:
+    """Submit a form that sends nothing: its request is what it was filled in for."""
     return Applied(request)
 
 
@@ -147,7 +121,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         """What had the focus when the form was sent."""
         self._lost: Unknown | None = None
         self._shown_message = Content("")
-        self._rows: list[FieldRow] = []
+        self._parts: list[list[FieldRow]] = []
 
     def compose(self) -> ComposeResult:
         """Title, fields, what the gateway said, buttons."""
@@ -158,20 +132,24 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
                 toned(self.spec.title, "accent", bold=True), self.state.facts.where, id="form-title"
             )
             yield ProgressLine(id="form-progress")
-            with _Fields(id="form-fields", can_focus=False):
-                for at, group in enumerate(self.spec.groups):
-                    if group.title:
-                        title = toned(group.title, "accent", bold=True)
-                        yield Static(title, id=f"part-{at}", classes="part")
-                    for field in group.fields:
-                        self._rows.append(FieldRow(field, self.state))
-                        yield self._rows[-1]
-            yield Static(Content(""), id="form-message")
-            if self.spec.plan is not None:
-                yield Static(Content(""), id="form-plan")
-            with Horizontal(id="form-buttons"):
-                yield Button(Content(self.spec.submit), id="submit", compact=True)
-                yield Button(Content("Cancel"), id="cancel", compact=True)
+            with _Fields(id="form-fields", classes="long", can_focus=False):
+                for group in self.spec.groups:
+                    yield from self._compose_part(group)
+            yield Static(id="form-message")
+            yield Static(id="form-plan")
+            yield buttons(submit=self.spec.submit, cancel="Cancel")
+
+    def _compose_part(self, group: FieldGroup) -> ComposeResult:
+        rows = [FieldRow(field, self.state) for field in group.fields]
+        self._parts.append(rows)
+        if group.title:
+            rows[0].heading = Static(toned(group.title, "accent", bold=True), classes="part")
+            yield rows[0].heading
+        yield from rows
+
+    @property
+    def _rows(self) -> Iterator[FieldRow]:
+        return (row for part in self._parts for row in part)
 
     @property
     def hint(self) -> str:
@@ -179,8 +157,6 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         if self._lost is not None:
             return "{form.leave} closes"
         keys = f"{{form.send}} {self.spec.sends} · {{form.leave}} leaves · Tab next"
-        if self._in_parts:
-            keys += " · {form.next_part} next part"
         more = focus_keys(self.focused)
         return f"{keys} · {more}" if more else keys
 
@@ -191,11 +167,8 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
 
     def on_mount(self) -> None:
         """Say what every field is for; relative times move on."""
-        self.clear_notices()
-        if self.spec.first:
-            self._focus_field(self.spec.first)
+        self._focus_field(self.spec.first)
         self._fit()
-        self._expect_scrollbar()
         self._show()
         self.set_interval(5.0, self._show)
         self.set_interval(NOTICEABLE, self._show_message)
@@ -234,33 +207,31 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         self._show_progress()
 
     def action_part(self, step: int) -> None:
-        """To the first field of the next part, or the one before."""
-        self._go_to_part(self._part() + step)
+        """To the next part of a long form, or the one before; a short one scrolls."""
+        if self._in_parts:
+            self._go_to_part(self._part + step)
+        else:
+            self.action_page(step)
 
+    @property
     def _part(self) -> int:
-        """The place of the part that has the keys."""
-        return _part_with(self.focused, self.spec.groups)
+        """The place of the part that has the keys; the buttons stand below the last one."""
+        places = [at for at, rows in enumerate(self._parts) for row in rows if row.has_focus_within]
+        return places[0] if places else len(self._parts) - 1
 
     def _go_to_part(self, place: int) -> None:
-        groups = self.spec.groups
-        if not self._in_parts or not 0 <= place < len(groups):
-            return
-        for field in groups[place].fields:
-            if field.fixed is None:
-                self.query_one(f"#{field.row_id}", FieldRow).editor.focus()
-                self.call_after_refresh(self._show_part, place)
-                return
-
-    def _show_part(self, place: int) -> None:
-        """As much of a part as there is room for, from its title on."""
-        for title in self.query(f"#part-{place}"):
-            title.scroll_visible(animate=False, top=True)
+        rows = self._parts[place] if 0 <= place < len(self._parts) else []
+        editable = [row for row in rows if row.field.fixed is None]
+        if editable and rows[0].heading is not None:
+            editable[0].editor.focus()
+            self.call_after_refresh(rows[0].heading.scroll_visible, animate=False, top=True)
 
     @on(Button.Pressed)
     async def _pressed(self, event: Button.Pressed) -> None:
         event.stop()
         if event.button.id == "submit" and self._lost is not None:
-            self._look(self._lost)
+            self.dismiss(self._lost)
+            self.app.post_message(ShowInDoubt(self._lost.plan_id))
         elif event.button.id == "submit":
             self.action_submit()
         else:
@@ -270,15 +241,16 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         """Send what was typed, unless something is wrong with it."""
         if self._sending or self._lost is not None:
             return
-        well = self.state.attempt()
-        request = self.state.request() if well else None
+        request = self.state.attempt()
         self._show()
         if request is None:
-            self._focus_problem()
+            self._focus_field(self.state.first_problem)
             return
         self._sent_from = self.focused
         self._hold(True)
-        self._carry_out(request)
+        # Owned by the app: the worker of a screen would die with the screen.
+        self._pending = PendingRequests(SYSTEM_CLOCK)
+        self._worker = self.app.run_worker(self._send(request), name="form", group=SUBMITTING)
 
     def action_leave(self) -> None:
         """Close; ask first when something typed would be lost."""
@@ -292,16 +264,11 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
 
     async def fill_in(self, spec: FormSpec) -> RequestModel | None:
         """Fill in a form of a part of this one, above it; None when it was left."""
-        form: FormScreen[RequestModel] = FormScreen(spec, self.state.facts, _kept)
+        form: FormScreen[RequestModel] = FormScreen(spec, self.state.facts, keep_request)
         outcome = await self.app.push_screen_wait(form)
         return outcome.value if isinstance(outcome, Applied) else None
 
     # Sending --------------------------------------------------------------------------------
-
-    def _carry_out(self, request: RequestModel) -> None:
-        # Owned by the app: the worker of a screen would die with the screen.
-        self._pending = PendingRequests(SYSTEM_CLOCK)
-        self._worker = self.app.run_worker(self._send(request), name="form", group=SUBMITTING)
 
     def cancel_reading(self) -> bool:
         """Go back to what was typed while only reads were sent; whether there was one to end."""
@@ -333,7 +300,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         if self._lost is not None:
             self._only_close()
         elif outcome is not None:
-            self._focus_problem()
+            self._focus_field(self.state.first_problem)
 
     async def _outcome(self, request: RequestModel) -> Outcome[T] | None:
         """What became of the request. One made in part of what the gateway gave may be illegal."""
@@ -366,18 +333,10 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         button.label = Content("Look now")
         button.focus()
 
-    def _look(self, lost: Unknown) -> None:
-        """Close, and go to the write in doubt."""
-        self.dismiss(lost)
-        self.app.post_message(ShowInDoubt(lost.plan_id))
-
-    def _focus_problem(self) -> None:
-        wrong = self.state.first_problem
-        if wrong is not None:
-            self._focus_field(wrong)
-
-    def _focus_field(self, name: str) -> None:
-        self.query_one(f"#{row_id(name)}", FieldRow).editor.focus()
+    def _focus_field(self, name: str | None) -> None:
+        for row in self._rows:
+            if row.field.name == name:
+                row.editor.focus()
 
     # Showing --------------------------------------------------------------------------------
 
@@ -390,7 +349,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
 
     def _show_progress(self) -> None:
         if self._in_parts:
-            self.query_one(ProgressLine).show_progress(self.state, self._part())
+            self.query_one(ProgressLine).show_progress(self.state, self._part)
 
     def _show_message(self) -> None:
         if not self.is_open:
@@ -414,28 +373,12 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         """Secrets do not outlive the form."""
         self.state.forget_secrets()
 
-    def on_resize(self) -> None:
-        """Title and buttons stay in sight; the fields scroll."""
-        self.call_after_refresh(self._fit)  # the frame around the form may come or go
-        self.call_after_refresh(self._show_progress)
-
     def _fit(self) -> None:
+        """Title and buttons stay in sight; the fields scroll."""
         form = self.query_one("#form")
-        taken = (
-            form.gutter.height + _FRAME_LINES + (_MESSAGE_LINES if self._shown_message.plain else 0)
-        )
-        taken += 0 if self.spec.plan is None else _PLAN_LINES
+        taken = form.gutter.height + _FRAME_LINES + (0 if self.spec.plan is None else 1)
+        taken += _MESSAGE_LINES if self._shown_message.plain else 0
         self.query_one("#form-fields").styles.max_height = max(2, self.most_lines(form) - taken)
-
-    def _expect_scrollbar(self) -> None:
-        """Show the scrollbar from the first layout on where the fields need one at any rate.
-
-        Otherwise the first layout finds that out, and everything is laid out again beside it.
-        """
-        fields = self.query_one("#form-fields")
-        most = fields.styles.max_height
-        if most is not None and most.value < _ROW_LINES * len(self._rows):
-            fields.show_vertical_scrollbar = True
 
     def _message(self) -> Content:
         if self._lost is not None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -90,16 +89,13 @@ def to_value(field: Field, rules: FieldRules, typed: Typed, now: datetime) -> An
 
 def _text_value(field: Field, rules: FieldRules, typed: str, now: datetime) -> Any:
     text = _stripped(field.kind, typed)
-    if not text:
-        if field.kind in {"workspace", *_OPEN}:
-            return ABSENT
-        return "" if field.kind in TEXTS and not rules.nullable else _nothing(rules)
-    if field.kind in {"choice", "workspace", *TEXTS}:
-        return text
-    if field.kind == "number":
-        return parse_quantity(text, rules.unit)
-    parse = _PARSERS.get(field.kind)
-    return parse(text) if parse is not None else parse_moment(text, now)
+    if text:
+        return _PARSERS[field.kind](text, rules, now) if field.kind in _PARSERS else text
+    if field.kind in {"workspace", *_OPEN}:
+        return ABSENT
+    if rules.nullable:
+        return None
+    return "" if field.kind in TEXTS else ABSENT
 
 
 def _stripped(kind: Kind, typed: str) -> str:
@@ -107,12 +103,15 @@ def _stripped(kind: Kind, typed: str) -> str:
     return {"pattern": typed, "lines": typed.rstrip()}.get(kind, typed.strip())
 
 
-_PARSERS: Mapping[Kind, Callable[[str], Any]] = {
-    "usd": parse_usd,
-    "percent": parse_share,
-    "integers": parse_integers,
-    "duration": parse_duration_or_zero,
+_PARSERS: Mapping[Kind, Callable[[str, FieldRules, datetime], Any]] = {
+    "usd": lambda text, _rules, _now: parse_usd(text),
+    "percent": lambda text, _rules, _now: parse_share(text),
+    "integers": lambda text, _rules, _now: parse_integers(text),
+    "number": lambda text, rules, _now: parse_quantity(text, rules.unit),
+    "duration": lambda text, _rules, _now: parse_duration_or_zero(text),
+    "datetime": lambda text, _rules, now: parse_moment(text, now),
 }
+"""Kinds whose value is not the text itself."""
 
 
 def to_typed(field: Field, value: Any) -> Typed:
@@ -152,10 +151,6 @@ def _typed_text(kind: Kind, value: Any) -> str:
     return str(value)
 
 
-def _nothing(rules: FieldRules) -> Any:
-    return None if rules.nullable else ABSENT
-
-
 def problems_by_field(error: GatewayError, rules: Mapping[str, FieldRules]) -> Iterable[Problem]:
     """The refusal by field. A 400 reads "field: message", several of them joined by "; ".
 
@@ -178,17 +173,6 @@ def problems_by_field(error: GatewayError, rules: Mapping[str, FieldRules]) -> I
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class FormSummary:
-    """How far a part of a form is."""
-
-    wrong: int
-    """Fields whose problem is said."""
-    lacking: int
-    """Fields that must still be filled in or finished."""
-    changed: int
-
-
 class FormState:
     """One form being filled in."""
 
@@ -204,7 +188,7 @@ class FormState:
             name: to_typed(field, spec.initial.get(name, unsaid))
             for name, field in self.fields.items()
         }
-        self._given = {name: self._plain(name, value) for name, value in spec.initial.items()}
+        self._given = dict(spec.initial)
         self._typed = dict(self._initial)
         self._touched: set[str] = set()
         self._settled: set[str] = set()
@@ -212,7 +196,7 @@ class FormState:
         self._problems: dict[str, str] = {}
         self.refusal = ""
         """What the gateway said about the whole request."""
-        self._check()
+        self.request()
 
     # What is typed --------------------------------------------------------------------------
 
@@ -231,7 +215,7 @@ class FormState:
         }
         self.refusal = ""
         self._suggest()
-        self._check()
+        self.request()
 
     def _suggest(self) -> None:
         """Fill in what follows from other fields and was not touched."""
@@ -289,13 +273,6 @@ class FormState:
                 return ABSENT
         return to_value(self.fields[name], self._rules[name], typed, self.facts.now())
 
-    def _plain(self, name: str, value: Any) -> Any:
-        """What the form began from; entries that came as models in the words of a request."""
-        field = self.fields.get(name)
-        if field is None or field.kind not in _ROWS:
-            return value
-        return to_value(field, self._rules[name], to_typed(field, value), self.facts.now())
-
     def values(self) -> dict[str, Any]:
         """Every value that can be read."""
         return {name: value for name in self.fields if (value := self.value(name)) is not ABSENT}
@@ -316,27 +293,19 @@ class FormState:
             if value is not None or name in self._touched
         )
 
-    def request(self) -> RequestModel | None:
-        """The valid request, None while something is wrong."""
-        self._check()
-        if self._problems or (self.spec.partial and not self.payload()):
-            return None
-        return self.spec.model.model_validate(self.payload())
-
     # What is wrong --------------------------------------------------------------------------
 
-    def attempt(self) -> bool:
-        """Submitting was asked for: everything wrong is said from now on. Whether all is well."""
+    def attempt(self) -> RequestModel | None:
+        """The request to send; if there is none, say everything that is wrong from now on."""
         self._settled.update(self.fields)
-        self._check()
-        if self.spec.partial and not self._problems and not self.payload():
-            self.refusal = NOTHING_CHANGED
-            return False
+        request = self.request()
         loose = [
             text for path, text in self._problems.items() if self._owner(path) not in self.fields
         ]
         self.refusal = "; ".join(loose)
-        return not self._problems
+        if request is None and not self._problems:
+            self.refusal = NOTHING_CHANGED
+        return request
 
     def problem(self, name: str) -> Cell | None:
         """What is wrong with a field, once it was touched; a hint until it was left."""
@@ -357,14 +326,16 @@ class FormState:
         wrong = {self._owner(path) for path in (*self._problems, *self._refused)}
         return next((name for name in self.fields if name in wrong), None)
 
-    def summary(self, group: FieldGroup) -> FormSummary:
-        """How far a group of fields is."""
+    def mark(self, group: FieldGroup) -> Cell:
+        """How far a group is: ✗ wrong fields, else … fields still to fill in, else • changed."""
         names = [field.name for field in group.fields if field.name in self.fields]
         problems = [self.problem(name) for name in names]
-        wrong = sum(cell is not None and cell.tone == "bad" for cell in problems)
-        bad = sum(next(self._messages(name), None) is not None for name in names)
+        if wrong := sum(cell is not None and cell.tone == "bad" for cell in problems):
+            return Cell(f" ✗{wrong}", "bad")
+        if lacking := sum(any(self._messages(name)) for name in names):
+            return Cell(f" …{lacking}", "warn")
         changed = sum(self._typed[name] != self._initial[name] for name in names)
-        return FormSummary(wrong, bad - wrong, changed)
+        return Cell(f" •{changed}" if changed else "", "muted")
 
     def refuse(self, error: GatewayError) -> None:
         """The gateway, or the client for it, refused: on the fields it names, else on the form."""
@@ -391,37 +362,34 @@ class FormState:
             return None
         return preview(value, self.values(), self.facts)
 
-    def counter(self, name: str) -> Cell | None:
-        """The length of a text against its limits; None where the model has none."""
-        rules = self._rules[name]
-        typed = self._typed[name]
-        if isinstance(typed, tuple):
-            return _count(len(typed), rules)
-        if not isinstance(typed, str) or self.fields[name].kind not in COUNTED:
-            return None
-        length = len(_stripped(self.fields[name].kind, typed))
-        if rules.max_length is not None:
-            return Cell(f"{length}/{rules.max_length}", _fullness(length, rules.max_length))
-        if rules.min_length is not None and (length or not rules.nullable):
-            short = length < rules.min_length
-            return Cell(f"{length}, min {rules.min_length}" if short else str(length), "muted")
-        return None
+    def counter(self, name: str) -> Cell:
+        """The length of a text, or the number of entries, against the limit of the model."""
+        most, typed, kind = self._rules[name].max_length, self._typed[name], self.fields[name].kind
+        if most is None or kind not in COUNTED or not isinstance(typed, str | tuple):
+            return Cell("")
+        length = len(_stripped(kind, typed) if isinstance(typed, str) else typed)
+        full: Tone = "warn" if length >= most * _CLOSE_TO_FULL else "muted"
+        return Cell(f"{length}/{most}", "bad" if length > most else full)
 
-    def _check(self) -> None:
-        """Ask the request model what is wrong."""
-        found: dict[str, str] = {}
+    def request(self) -> RequestModel | None:
+        """Ask the request model, then the service, what is wrong; the request if nothing is."""
+        self._problems = {}
         for name in self.fields:
             try:
                 self._read(name)
             except ValueError as error:
-                found[name] = str(error)
+                self._problems[name] = str(error)
+        payload = self.payload()
+        if self.spec.partial and not payload:
+            return None
         try:
-            if not self.spec.partial or self.payload():
-                self._refer(self.spec.model.model_validate(self.payload()), found)
+            request = self.spec.model.model_validate(payload)
+            found = () if self.spec.check is None else self.spec.check(request)
         except ValidationError as error:
-            for problem in problems(error):
-                found.setdefault(problem.field, problem.message)
-        self._problems = found
+            request, found = None, problems(error)
+        for problem in found:
+            self._problems.setdefault(problem.field, problem.message)
+        return None if self._problems else request
 
     def _owner(self, path: str) -> str:
         """The field that a place such as content_filters.0.pattern or external.user belongs to."""
@@ -429,11 +397,6 @@ class FormState:
         if path in self.fields or whole in self.fields:
             return path if path in self.fields else whole
         return next((name for name in self.fields if name.startswith(f"{whole}.")), whole)
-
-    def _refer(self, request: RequestModel, found: dict[str, str]) -> None:
-        """Ask what the service refuses beyond the model."""
-        for problem in self.spec.check(request) if self.spec.check is not None else ():
-            found.setdefault(problem.field, problem.message)
 
 
 def _nested(values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
@@ -455,21 +418,8 @@ def _place(path: str, typed: Typed) -> str:
     if not place.isdecimal():
         return ""
     entry = typed[int(place)] if isinstance(typed, tuple) and int(place) < len(typed) else None
-    match entry:
-        case str():
-            return f"“{safe_line(entry, 40)}”: "
-        case BuiltinRow(slug):
-            return f"{safe_line(slug, 40)}: "
-        case CustomRow():
-            return f"filter {int(place) + 1}{', ' + part if part else ''}: "
-    return f"entry {int(place) + 1}{', ' + part if part else ''}: "
-
-
-def _count(count: int, rules: FieldRules) -> Cell | None:
-    if rules.max_length is None:
-        return Cell(str(count), "muted") if count else None
-    return Cell(f"{count} of {rules.max_length}", _fullness(count, rules.max_length))
-
-
-def _fullness(length: int, most: int) -> Tone:
-    return "bad" if length > most else "warn" if length >= most * _CLOSE_TO_FULL else "muted"
+    word = entry.slug if isinstance(entry, BuiltinRow) else entry
+    if isinstance(word, str):
+        return f"“{safe_line(word, 40)}”: "
+    noun = "filter" if isinstance(entry, CustomRow) else "entry"
+    return f"{noun} {int(place) + 1}{', ' + part if part else ''}: "

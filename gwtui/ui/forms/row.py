@@ -152,6 +152,8 @@ class FieldRow(RunsWhileOpen, Vertical):
         self.note = Content("")
         """What the line below says."""
         self._counter = Content("")
+        self.heading: Static | None = None
+        """The title of the part that this row begins."""
         self._made: Widget | None = None
         self._layout = _BesideLabel()
 
@@ -218,7 +220,7 @@ class FieldRow(RunsWhileOpen, Vertical):
                 # It may have more lines now.
                 self.call_after_refresh(self.scroll_visible, animate=False)
         if self._counted:
-            counter = cell_content(self._state.counter(self.field.name) or Cell(""))
+            counter = cell_content(self._state.counter(self.field.name))
             if not counter.is_same(self._counter):
                 self._counter = counter.truncate(_COUNTER, ellipsis=True)
                 self.refresh()
@@ -273,17 +275,9 @@ class FieldRow(RunsWhileOpen, Vertical):
     def on_descendant_focus(self, _event: events.DescendantFocus) -> None:
         """The row with the keys stands out and is in sight with its note."""
         self.add_class("-current")
-        above = self._heading()
-        if above is not None:
-            above.scroll_visible(animate=False, immediate=True)
+        if self.heading is not None:
+            self.heading.scroll_visible(animate=False, immediate=True)
         self.scroll_visible(animate=False)
-
-    def _heading(self) -> Widget | None:
-        """The title of the part that this row begins."""
-        siblings = [] if self.parent is None else list(self.parent.children)
-        place = siblings.index(self) - 1 if self in siblings else -1
-        above = siblings[place] if place >= 0 else None
-        return above if isinstance(above, Static) else None
 
     def on_descendant_blur(self, _event: events.DescendantBlur) -> None:
         """Left: what is wrong may be said plainly. A list opened on top is not leaving."""
