@@ -69,17 +69,16 @@ def _usd(amount: Decimal | None) -> Cell:
 
 
 TABLE_COLUMNS: tuple[Column[Sample], ...] = (
-    Column("name", "Name", lambda r, _: Cell(r.name), lambda r, _: r.name, 20, 0, grow=True),
+    Column("name", "Name", lambda r, _: Cell(r.name), lambda r, _: r.name, 20, grow=True),
     Column("state", "State", lambda r, _: Cell(*_STATES[r.state]), lambda r, _: r.state, 10),
-    Column("used", "Used", lambda r, _: _usd(r.used), lambda r, _: r.used, 11, 2, right=True),
-    Column("limit", "Limit", lambda r, _: _usd(r.limit), lambda r, _: r.limit, 11, 3, right=True),
+    Column("used", "Used", lambda r, _: _usd(r.used), lambda r, _: r.used, 11, right=True),
+    Column("limit", "Limit", lambda r, _: _usd(r.limit), lambda r, _: r.limit, 11, right=True),
     Column(
         "hash",
         "Hash",
         lambda r, _: Cell(r.identity, "muted"),
         lambda r, _: r.identity,
         16,
-        5,
     ),
     Column(
         "requests",
@@ -87,7 +86,6 @@ TABLE_COLUMNS: tuple[Column[Sample], ...] = (
         lambda r, _: Cell(f"{r.requests:,}"),
         lambda r, _: r.requests,
         10,
-        4,
         right=True,
     ),
 )

@@ -126,9 +126,9 @@ COUNTED = (
             Step('n "nightly" Tab "25"', "a new key there: its name, its limit in USD"),
             Step("Ctrl+S", "created: its value can be had now", (r"Key created: “nightly”",)),
             Step("y", "copied", (r"Copied ",)),
-            Step("Esc", "asked whether it is stored", (r"Say first that you have stored",)),
+            Step("Esc", "asked whether it is stored", (r"Tick “I have stored this key” first",)),
             Step(
-                "Enter Enter",
+                "Enter Esc",
                 "it is, and done",
                 (r"only Production · \d+ keys", r"▌ nightly +never used .* \$25\.00 "),
             ),

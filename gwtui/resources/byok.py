@@ -88,7 +88,9 @@ FIELDS = Fields(
     Field(
         "key",
         "Key",
-        lambda value, _context: value if isinstance(value, str) else "a new key, as typed",
+        lambda value, _context: (
+            safe_line(value, NAME_LIMIT) if isinstance(value, str) else "a new key, as typed"
+        ),
         "the stored key",
         editable=False,
         mask="label",

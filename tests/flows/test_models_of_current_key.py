@@ -42,7 +42,7 @@ async def test_a_model_is_read_by_itself(tmp_path: Path) -> None:
         await app.open_route("models/northwind/never-was")
         await until(pilot, lambda: "could not be read" in shown(app), "the reason")
         await pilot.press("i")
-        await until(pilot, lambda: "has no model northwind/never-was" in notices(app), "it too")
+        await until(pilot, lambda: "never-was no longer exists" in notices(app), "it too")
 
 
 async def test_a_narrow_key_sees_how_narrow_it_is(tmp_path: Path) -> None:

@@ -74,11 +74,11 @@ def test_a_field_without_a_label_is_shown_by_its_own_name() -> None:
     named = {"name": "Name"}
     assert first_values(request, named, WORDS) == (
         Change("Name", None, "x"),
-        Change("enforce_zdr", None, "on"),
+        Change("enforce_zdr", None, "yes"),
     )
     assert changes({"name": "w"}, request, named, WORDS) == (
         Change("Name", "w", "x"),
-        Change("enforce_zdr", UNKNOWN, "on"),
+        Change("enforce_zdr", UNKNOWN, "yes"),
     )
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import SecretStr, ValidationError
 
 from gwtui.cli import dashboard
+from gwtui.cli.commands import DASHBOARD
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
@@ -21,6 +22,7 @@ from gwtui.contract.request import problems
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud.fields import Facts, no_choices
 from gwtui.domain.known_secrets import Token
+from gwtui.local.paths import Paths
 from gwtui.resources.session import TryMemory
 from gwtui.resources.tries.form import (
     TYPED,
@@ -166,13 +168,14 @@ def test_a_key_at_hand_need_not_be_typed() -> None:
 
 
 def test_the_dashboard_takes_the_key_out_of_the_environment(
+    private_home: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("GWTUI_TRY_KEY", f" {KEY.get_secret_value()} ")
-    memory = dashboard._tries(argparse.Namespace(allow_tries=True))
+    arguments = DASHBOARD.parse(["--demo", "--allow-tries"])
+    memory = dashboard._app(arguments, "keys", Paths.of_user(), None).tries
     assert memory.given == Token(KEY.get_secret_value())
     assert memory.allowed
     assert "GWTUI_TRY_KEY" not in os.environ
     memory.forget()
     assert memory.given is None
-    assert dashboard._tries(argparse.Namespace(allow_tries=False)).given is None
