@@ -158,6 +158,7 @@ class Navigation:
         await self._show(place)
 
     async def _show(self, place: Location) -> None:
+        before = self.screen
         screen = self._screens.pop(place, None)
         if screen is None:
             screen = self._make(place)
@@ -166,6 +167,10 @@ class Navigation:
         self._here = place
         # Always switched, never pushed: a screen beneath would be drawn again with this one.
         await self._app.switch_screen(screen)
+        if before is not None and before is not screen:
+            # Frees the lines that Textual caches: most of the memory of a hidden screen.
+            for widget in before.query("*"):
+                widget.refresh()
         await self._forget()
 
     def _make(self, place: Location) -> GatewayScreen:

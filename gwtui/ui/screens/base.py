@@ -283,13 +283,6 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
             facts = header_facts(self.gwtui, self.tab)
             self.query_one(StatusLine).show_status(self._status(self.now), facts)
         self._subscriptions.close()
-        if self not in self.app.screen_stack:
-            self._forget_painted_lines()
-
-    def _forget_painted_lines(self) -> None:
-        """Free the lines that Textual caches: they are most of the memory of a hidden screen."""
-        for widget in self.walk_children(Widget):
-            widget.refresh()
 
     def on_feed_changed(self, message: FeedChanged) -> None:
         """Show the newest state of a feed."""
