@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 _HISTORY = 32
 _KEPT = 8
-"""Screens of rows that are kept: there are as many as there are rows, and each is a megabyte."""
+"""Screens of rows that are kept: there are as many as there are rows, and each is a megabyte.
+
+So many screens also keep their painted lines, which makes coming back to them quicker.
+"""
 _ASKED = 0.01
 """Seconds in which a reading has begun that goes on by itself."""
 _COVERED = "Close what is open first, then go there"
@@ -158,7 +161,6 @@ class Navigation:
         await self._show(place)
 
     async def _show(self, place: Location) -> None:
-        before = self.screen
         screen = self._screens.pop(place, None)
         if screen is None:
             screen = self._make(place)
@@ -167,10 +169,6 @@ class Navigation:
         self._here = place
         # Always switched, never pushed: a screen beneath would be drawn again with this one.
         await self._app.switch_screen(screen)
-        if before is not None and before is not screen:
-            # Frees the lines that Textual caches: most of the memory of a hidden screen.
-            for widget in before.query("*"):
-                widget.refresh()
         await self._forget()
 
     def _make(self, place: Location) -> GatewayScreen:
@@ -190,7 +188,10 @@ class Navigation:
         )
 
     async def _forget(self) -> None:
-        """Drop the screens of rows that were shown longest ago."""
+        """Drop the screens of rows that were shown longest ago, and the painted lines of others."""
+        for hidden in self.screens[-_KEPT - 1 : -_KEPT]:
+            for widget in hidden.query("*"):
+                widget.refresh()  # frees the lines that Textual caches, most of a screen's memory
         for place in [place for place in self._screens if place.parent is not None][:-_KEPT]:
             screen = self._screens.pop(place)
             self._app.uninstall_screen(screen)
