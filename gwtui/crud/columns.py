@@ -50,6 +50,20 @@ def text_column(  # noqa: PLR0913 - a column has as many properties
     )
 
 
+def word_column(
+    name: str, title: str, cell: Callable[[T], Cell], width: int, help: str
+) -> Column[T]:
+    """A cell that is sorted, filtered and exported by its text."""
+    return Column(
+        name,
+        title,
+        lambda item, _now: cell(item),
+        lambda item, _now: cell(item).text,
+        width,
+        help=help,
+    )
+
+
 def figure_column(
     name: str,
     title: str,

@@ -12,7 +12,7 @@ from pydantic import Field
 from gwtui.contract.request import RequestModel, field_rules
 from gwtui.contract.scalars import timestamp_text
 from gwtui.crud import cells, fields
-from gwtui.crud.columns import moment_column, text_column
+from gwtui.crud.columns import moment_column, text_column, word_column
 from gwtui.crud.fields import Choices, Facts
 from gwtui.crud.form import FormSpec
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, SortValue, Tone
@@ -287,13 +287,12 @@ def scope_cell(rule: AlertRule) -> Cell:
 
 RULE_COLUMNS: tuple[Column[RuleRow], ...] = (
     text_column("name", "Rule", lambda row: row.name, 26, help="what it is called", grow=True),
-    Column(
+    word_column(
         "state",
         "State",
-        lambda row, _now: rule_state_cell(row),
-        lambda row, _now: rule_state_cell(row).text,
+        rule_state_cell,
         9,
-        help="on, off, or elsewhere: for another profile",
+        "on, off, or elsewhere: for another profile",
     ),
     text_column(
         "demand",
@@ -310,13 +309,12 @@ RULE_COLUMNS: tuple[Column[RuleRow], ...] = (
         8,
         help="warning or critical",
     ),
-    Column(
+    word_column(
         "scope",
         "Watches",
-        lambda row, _now: scope_cell(row.rule),
-        lambda row, _now: scope_cell(row.rule).text,
+        lambda row: scope_cell(row.rule),
         20,
-        help="everything, or one by its identifier",
+        "everything, or one by its identifier",
     ),
     text_column("kind", "Kind", lambda row: row.rule.kind.id, 22, help="what it measures"),
 )

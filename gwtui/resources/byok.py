@@ -16,7 +16,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.contract.models import Provider
 from gwtui.crud import cells
-from gwtui.crud.columns import flag_column, moment_column, text_column
+from gwtui.crud.columns import flag_column, moment_column, text_column, word_column
 from gwtui.crud.fields import Facts, Field, Fields, PlanContext, entries, workspace_field
 from gwtui.crud.plan_text import NAME_LIMIT, count, several
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ReadBy, ResourceSpec, Section
@@ -252,29 +252,26 @@ COLUMNS: tuple[Column[ByokRow], ...] = (
         right=True,
         help="place in the order of trial: sorts by provider, workspace, place",
     ),
-    Column(
+    word_column(
         "state",
         "State",
-        lambda row, _now: state_cell(row),
-        lambda row, _now: state_cell(row).text,
+        state_cell,
         8,
-        help="enabled, disabled, or blocked by an empty restriction",
+        "enabled, disabled, or blocked by an empty restriction",
     ),
-    Column(
+    word_column(
         "role",
         "Role",
-        lambda row, _now: role_cell(row),
-        lambda row, _now: role_cell(row).text,
+        role_cell,
         12,
-        help="fallbacks are tried after the other credentials of the provider",
+        "fallbacks are tried after the other credentials of the provider",
     ),
-    Column(
+    word_column(
         "only",
         "Only for",
-        lambda row, _now: restriction_summary(row),
-        lambda row, _now: restriction_summary(row).text,
+        restriction_summary,
         20,
-        help="restrictions to models, members and keys",
+        "restrictions to models, members and keys",
     ),
     text_column(
         "label", "Key", lambda row: row.credential.label, 18, help="masked form of the key"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from gwtui.crud.columns import count_column, figure_column, moment_column, text_column
+from gwtui.crud.columns import count_column, figure_column, moment_column, text_column, word_column
 from gwtui.crud.resource import Column, Completion, ReadBy, ResourceSpec, SortValue
 from gwtui.resources.guardrails.view import (
     SECTIONS,
@@ -65,21 +65,19 @@ COLUMNS: tuple[Column[GuardrailRow], ...] = (
         show=cap_cell,
         help="spending cap in USD, for each key and member by itself",
     ),
-    Column(
+    word_column(
         "models",
         "Models",
-        lambda row, _now: entries_cell(row, "allowed_models", "ignored_models"),
-        lambda row, _now: entries_cell(row, "allowed_models", "ignored_models").text,
+        lambda row: entries_cell(row, "allowed_models", "ignored_models"),
         9,
-        help="which models may be used",
+        "which models may be used",
     ),
-    Column(
+    word_column(
         "providers",
         "Providers",
-        lambda row, _now: entries_cell(row, "allowed_providers", "ignored_providers"),
-        lambda row, _now: entries_cell(row, "allowed_providers", "ignored_providers").text,
+        lambda row: entries_cell(row, "allowed_providers", "ignored_providers"),
         9,
-        help="which providers may be used",
+        "which providers may be used",
     ),
     figure_column(
         "filters",
@@ -89,13 +87,12 @@ COLUMNS: tuple[Column[GuardrailRow], ...] = (
         show=filters_cell,
         help="content filters, builtin and custom ones",
     ),
-    Column(
+    word_column(
         "zdr",
         "ZDR",
-        lambda row, _now: zdr_cell(row),
-        lambda row, _now: zdr_cell(row).text,
+        zdr_cell,
         9,
-        help="zero data retention: for how many of the vendor groups it is enforced",
+        "zero data retention: for how many of the vendor groups it is enforced",
     ),
     text_column(
         "workspace",
