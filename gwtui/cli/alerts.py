@@ -41,7 +41,7 @@ from gwtui.watch.history.model import HistoryError, HistoryMissingError, Subject
 def _listing(
     spec: ResourceSpec[Any], rows_of: Callable[[argparse.Namespace, Paths], Sequence[Any]]
 ) -> Run:
-    """What a verb prints: rows of this machine."""
+    """A verb that prints rows from files on this machine."""
 
     def run(arguments: argparse.Namespace) -> int:
         try:

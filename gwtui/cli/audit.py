@@ -40,7 +40,7 @@ def _get(arguments: argparse.Namespace) -> int:
 
 
 def _read(arguments: argparse.Namespace) -> list[LedgerEntry]:
-    """What is asked for of the log. Raises CommandError."""
+    """The entries that the arguments select. Raises CommandError."""
     if arguments.demo and arguments.profile:
         raise exits.CommandError("--demo and --profile name different gateways", exits.USAGE)
     since, until = past_moments(arguments)

@@ -103,9 +103,9 @@ def _refuse(message: str) -> int:
 def _asked(
     arguments: argparse.Namespace, paths: Paths
 ) -> tuple[CheckThresholds, tuple[ConditionRule, ...]]:
-    """What is checked, and by which rules.
+    """The sources to check and the rules that judge them.
 
-    Options go before the thresholds of the profile, these before the alert rules. Raises
+    Options override the thresholds of the profile, which override the alert rules. Raises
     CommandError.
     """
     written: dict[str, Any] = {}

@@ -49,7 +49,7 @@ _TENTH = Decimal("0.1")
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """What is passed to each source: the feeds to read, and the rules to judge by."""
+    """The feeds that a source reads and the rules that it checks."""
 
     hub: FeedHub
     thresholds: CheckThresholds

@@ -22,7 +22,7 @@ HELP = frozenset({"-h", "--help"})
 FILES = "files"
 """The kind of an argument that names a file."""
 Run = Callable[[argparse.Namespace], int]
-"""What a command does with its arguments; returns an exit code."""
+"""Runs a command with its parsed arguments; returns an exit code."""
 _FLAGS = frozenset({"store_true", "version"})
 
 

@@ -146,7 +146,7 @@ class TypedLine:
         return operands[-1] if operands and operands[-1]["several"] else None
 
     def candidates(self) -> list[Word]:
-        """What the last word may become."""
+        """Completions of the last word."""
         found: dict[str, str] = {}
         for word, about in self._offers():
             if word.startswith(self._typed):

@@ -36,7 +36,7 @@ _LONGEST = 10_000
 
 
 def _of_file(work: Callable[[SettingsFile, argparse.Namespace], None]) -> Run:
-    """What a verb does with the file of settings."""
+    """A verb that works on the settings file."""
 
     def run(arguments: argparse.Namespace) -> int:
         try:

@@ -112,7 +112,7 @@ class DeclaredChange:
         )
 
     def _arguments(self) -> Iterator[Argument]:
-        """What it takes, and how far to go."""
+        """Its operands and options."""
         yield from self.operands
         if self.many is not None:
             yield from SELECTION

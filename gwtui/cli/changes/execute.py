@@ -41,7 +41,7 @@ PATIENCE = 20.0
 """Seconds that a request under way gets for its answer after the person interrupted."""
 
 LOOK = "It is not sent again: look at what is there before you try again."
-"""What is said of a lost answer."""
+"""The hint that follows a lost answer."""
 
 Sent = tuple[Plan[Any], Outcome[Any]]
 
@@ -126,7 +126,7 @@ def print_plan(plan: Plan[Any], as_json: Any = None) -> None:
 
 
 def changes_json(plan: Plan[Any]) -> dict[str, Any]:
-    """What a plan does, for a program."""
+    """A plan as JSON."""
     return {
         "identity": plan.identity,
         "title": plan.title,
@@ -169,7 +169,7 @@ def outcome_json(
 
 
 def report_outcome(plan: Plan[Any], outcome: Outcome[Any]) -> None:
-    """Say what became of it."""
+    """Report the outcome of a plan on stderr."""
     match outcome:
         case Applied():
             narrate(f"done: {plan.title}")
@@ -213,7 +213,7 @@ NO_TERMINAL = "there is no terminal to ask on: look at it with --plan, then give
 
 
 async def agree(plan: Plan[T], context: ChangeContext) -> Confirmation[T] | None:
-    """The plan as agreed to; None where nothing is sent, and why is said. Raises CommandError."""
+    """The confirmed plan; None, and the reason on stderr, if not sent. Raises CommandError."""
     arguments, session = context.arguments, context.session
     held_back = session.gateway.gate.closed
     reasons = [*plan.obstacles, *([f"Nothing is sent: {held_back}."] if held_back else [])]

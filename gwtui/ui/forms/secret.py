@@ -208,7 +208,7 @@ class SecretScreen(Dialog[None]):
         self._note(toned(safe_text(copied.sentence, _LONGEST), tone))
 
     def _note(self, text: Content) -> None:
-        """Say what became of it; a path may be longer than there is room for."""
+        """Show the result below the value; a long path may change the layout."""
         self.query_one("#secret-note", Static).update(text)
         self.call_after_refresh(self._fit)
 
