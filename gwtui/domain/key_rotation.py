@@ -99,9 +99,7 @@ class RotationFacts:
 
     ``old`` and ``new`` are None where they could not be read, or are gone. ``bound`` is the
     guardrail that the successor holds; ``bound_known`` False where that could not be read.
-    ``waits`` says that nobody has acknowledged its value. ``why`` tells what could not be read.
-    ``recorded_since`` is since when the recorded history read the old key with the figures that it
-    has now, None where it does not tell; ``recorded_why`` why it could not be asked.
+    ``waits``: nobody has acknowledged the successor's value. ``why``: the error of a failed read.
     """
 
     making: CreationOutcome = "made"
@@ -113,8 +111,6 @@ class RotationFacts:
     bound_known: bool = True
     waits: bool = False
     why: str = ""
-    recorded_since: datetime | None = None
-    recorded_why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,15 +252,16 @@ def _use(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> Rotation
             "The gateway does not tell what the old key uses: that is no silence.",
             "look again later, or disable it by force",
         )
-    since = rotation.figures_at if figures == rotation.figures else now
-    since = min(since or now, facts.recorded_since or now)
+    last = None if facts.old is None else facts.old.last_used_at
+    since = (rotation.figures_at if figures == rotation.figures else None) or now
+    if last is not None and since <= rotation.began:  # unused since then: the last request counts
+        since = min(since, last)
     due = since + rotation.silent_for
     taken = f"{_unseen(facts)}{_takeover(rotation, facts)}"
     if due <= now:
         silent = age((now - since).total_seconds())
         said = f"The old key has been silent for {silent}, since {utc(since)}. {taken}"
         return RotationStatus("silent", said, "disable the old key", "disable", since=since)
-    last = None if facts.old is None else facts.old.last_used_at
     used = "" if last is None else f"last request {relative(last, now)}, "
     said = f"The old key may be in use: {used}unchanged since {utc(since)}. {taken}"
     return RotationStatus(
@@ -278,13 +275,10 @@ def _use(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> Rotation
 
 
 def _unseen(facts: RotationFacts) -> str:
-    """Why it is not known whether the old key is still used."""
-    said = ""
-    if facts.old is not None and "last_used_at" not in facts.old.raw:
-        said = "The gateway does not tell its last request: free ones are not seen. "
-    if facts.recorded_why:
-        said += f"What was recorded is not counted: {facts.recorded_why} "
-    return said
+    """Why free requests of the old key would go unnoticed; empty where they would not."""
+    if facts.old is None or "last_used_at" in facts.old.raw:
+        return ""
+    return "The gateway does not report the last request, so free requests go unnoticed. "
 
 
 def _takeover(rotation: KeyRotation, facts: RotationFacts) -> str:

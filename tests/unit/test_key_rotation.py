@@ -7,10 +7,12 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from fake_clock import FakeClock
 from gwtui.contract.keys import ApiKey
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
@@ -31,6 +33,7 @@ from gwtui.resources.rotations import (
     plan_rotation,
     successor_name,
 )
+from gwtui.watch.feeds.keys import note_keys
 from gwtui.watch.feeds.rotations import creation_outcomes
 from resource_samples import NOW, WORKSPACE_ID, key, wire_time
 
@@ -38,6 +41,8 @@ OLD, NEW = (
     key(hash="a" * 64, name="ci"),
     key(hash="b" * 64, name="ci 2", last_used_at=None, usage=0),
 )
+IDLE = key(hash="a" * 64, last_used_at=wire_time(NOW - timedelta(hours=25)))
+UNTOLD = key(hash="a" * 64, last_used_at=None)
 FIGURES = KeyFigures.of(OLD)
 HOUR = timedelta(hours=1)
 
@@ -68,6 +73,10 @@ def read(**changes: Any) -> RotationFacts:
     return replace(RotationFacts(old=OLD, new=NEW), **changes)
 
 
+def unchanged(old: ApiKey, began: datetime) -> dict[str, Any]:
+    return {"figures": KeyFigures.of(old), "figures_at": NOW - HOUR, "began": began}
+
+
 @pytest.mark.parametrize(
     ("facts", "changes", "stage", "step"),
     [
@@ -77,16 +86,10 @@ def read(**changes: Any) -> RotationFacts:
         (read(old=key(last_used_at=wire_time(NOW))), {}, "in use", "disable"),
         (read(old=key(byok_usage=11)), {}, "in use", "disable"),
         (read(), {"figures": None, "figures_at": None}, "in use", "disable"),
-        # What was recorded counts as what this program's own look does: whichever is earlier.
-        (
-            read(recorded_since=NOW - 72 * HOUR),
-            {"figures_at": NOW - HOUR},
-            "silent",
-            "disable",
-        ),
-        (read(old=key(usage=5), recorded_since=NOW - 25 * HOUR), {}, "silent", "disable"),
-        (read(old=key(usage=5), recorded_since=NOW - HOUR), {}, "in use", "disable"),
-        (read(recorded_since=NOW - HOUR), {}, "silent", "disable"),
+        # The last request counts unless the figures changed since the rotation began.
+        (read(old=IDLE), unchanged(IDLE, began=NOW - HOUR), "silent", "disable"),
+        (read(old=IDLE), unchanged(IDLE, began=NOW - 2 * HOUR), "in use", "disable"),
+        (read(old=UNTOLD), unchanged(UNTOLD, began=NOW - HOUR), "in use", "disable"),
         # What is not told is no silence, however long it lasts.
         (read(old=key(usage=...)), {"figures": None, "figures_at": None}, "unknown", ""),
         (read(old=None, why="500"), {}, "unknown", ""),
@@ -126,12 +129,8 @@ def test_a_step_is_due_at_its_moment_only() -> None:
 
 
 def test_what_the_silence_cannot_be_told_by_is_said() -> None:
-    assert "free ones are not seen" not in status().said
-    assert "free ones are not seen" in status(read(old=key(last_used_at=...))).said
-    unread = status(read(recorded_why="The history cannot be used."), figures_at=NOW)
-    assert (unread.stage, "What was recorded is not counted" in unread.said) == ("in use", True)
-    told = status(read(recorded_since=NOW - 72 * HOUR)).said
-    assert "silent for 3 days, since 2026-" in told
+    assert "free requests go unnoticed" not in status().said
+    assert "free requests go unnoticed" in status(read(old=key(last_used_at=...))).said
 
 
 def test_it_is_said_whether_the_successor_took_over() -> None:
@@ -240,6 +239,56 @@ def test_the_journal_tells_what_became_of_the_successors_creation(tmp_path: Path
         "some": ("made", None),
         "none": ("not made", None),
     }
+
+
+async def test_any_reading_of_keys_is_noted_for_those_that_are_rotated(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "state" / "audit.jsonl")
+    log = RotationLog(ledger.path.with_name("rotations.jsonl"))
+    place = "https://gateway.example/api/v1"
+    clock = FakeClock(NOW)
+    hub = cast(
+        "Any",
+        SimpleNamespace(
+            ledger=None,
+            history_file=None,
+            clock=clock,
+            connection=SimpleNamespace(base_url=place),
+        ),
+    )
+    read = key(hash=(OLD.hash or ""), usage=3)
+    one = KeyRotation(
+        id="p1",
+        gateway=place,
+        began=NOW - 24 * HOUR,
+        old_hash=(OLD.hash or ""),
+        old_name="ci",
+        new_name="ci 2",
+        figures=KeyFigures("2", "", ""),
+        figures_at=NOW - 24 * HOUR,
+    )
+    hub.ledger = ledger
+    await note_keys(hub, [read])
+    assert not log.path.exists()  # nobody rotates: nothing is written
+    log.begin(one)
+    log.begin(replace(one, id="p2", gateway="https://other.example/api/v1"))
+    log.begin(replace(one, id="p3", old_hash="c" * 64))
+    log.begin(replace(one, id="p4"))
+    log.note("p4", "ended", NOW - HOUR, stage="forgotten")
+    before = log.rotations()
+    await note_keys(hub, [read, key(hash="d" * 64)])
+    found = log.rotations()
+    assert (found[0].figures, found[0].figures_at) == (KeyFigures.of(read), NOW)
+    assert found[1:] == before[1:]
+    # The same figures later are no news, and say how long they stand.
+    await clock.advance(HOUR.total_seconds())
+    await note_keys(hub, [read])
+    assert log.rotations() == found
+    await note_keys(hub, [key(hash=(OLD.hash or ""), usage=3, disabled=True)])
+    assert log.rotations()[0].disabled_at == NOW + HOUR
+    # Without a ledger or a history of this person, nothing of theirs is touched.
+    hub.ledger = None
+    await note_keys(hub, [key(hash=(OLD.hash or ""), usage=9)])
+    assert log.rotations()[0].figures == KeyFigures.of(read)
 
 
 # The plan ---------------------------------------------------------------------------------------

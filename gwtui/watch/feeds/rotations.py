@@ -1,7 +1,6 @@
 """The rotations of keys on one gateway: what this machine remembers, and how both keys stand now.
 
-What is read of an old key is noted, and compared with what is recorded of it: since when it is
-unused is known from before the program started.
+The figures of an old key are noted with every reading, so that its silence outlasts the program.
 """
 
 from __future__ import annotations
@@ -11,8 +10,6 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from decimal import Decimal
-from functools import partial
 from typing import TYPE_CHECKING
 
 from gwtui.client.errors import GatewayError, NotFoundError
@@ -31,9 +28,6 @@ from gwtui.watch.base_reads import key_assignments
 from gwtui.watch.feeds.concurrent_reads import fetch_each
 from gwtui.watch.feeds.guardrails import held_by
 from gwtui.watch.feeds.ledger import own_ledger
-from gwtui.watch.feeds.recorded import ask_history
-from gwtui.watch.history.model import BYOK_USAGE, USAGE, SeriesKey, kept
-from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope
 
 if TYPE_CHECKING:
@@ -41,7 +35,6 @@ if TYPE_CHECKING:
 
 FEED = "keys-rotations"
 """Begins like the feed of the keys: what is written to keys changes how rotations stand."""
-_YEAR = timedelta(days=366)
 ENDED_SHOWN = timedelta(days=7)
 """How long one that ended is listed."""
 
@@ -109,7 +102,6 @@ class _RotationLook:
         new, new_gone, new_why = await _read(self.hub.client, rotation.new_hash or "")
         if old is not None:
             rotation = await asyncio.to_thread(record_old_key, self.log, rotation, old, self.now)
-        recorded, recorded_why = await self._unused_since(old)
         facts = RotationFacts(
             old=old,
             old_gone=old_gone,
@@ -119,8 +111,6 @@ class _RotationLook:
             bound_known=self.held is not None,
             waits=rotation.id in self.unstored,
             why=new_why or why or self.held_why,
-            recorded_since=recorded,
-            recorded_why=recorded_why,
         )
         status = status_of(rotation, facts, self.now)
         if status.stage == "done":
@@ -137,16 +127,6 @@ class _RotationLook:
             await self._note(rotation, "made", new_hash=identity)
             rotation = replace(rotation, new_hash=identity, made_at=self.now)
         return rotation, making
-
-    async def _unused_since(self, old: ApiKey | None) -> tuple[datetime | None, str]:
-        """Since when the recorded history saw the old key's figures so, and why it cannot tell."""
-        if old is None or old.disabled:
-            return None, ""
-        try:
-            ask = partial(recorded_unused_since, key=old, now=self.now)
-            return await ask_history(self.hub, ask, None), ""
-        except GatewayError as error:
-            return None, error.message
 
     async def _note(self, rotation: KeyRotation, event: RotationEvent, **facts: str) -> None:
         with contextlib.suppress(OSError):
@@ -212,46 +192,6 @@ async def _read(client: GatewayClient, key_hash: str) -> tuple[ApiKey | None, bo
         return None, True, ""
     except GatewayError as error:
         return None, False, error.message
-
-
-def recorded_unused_since(reader: HistoryReader, key: ApiKey, now: datetime) -> datetime | None:
-    """Since when the recorded readings of a key show that it was not used; None where none does.
-
-    What was used only ever grows: two readings with the same figures, however far apart, show that
-    nothing was used between them, whether or not anything was recorded meanwhile. It is never
-    earlier than the last request that the gateway tells. None, too, for a key without hash or
-    usage. Raises sqlite3.Error.
-    """
-    if key.usage is None or not key.hash:
-        return None
-    figures = [(USAGE, key.usage)]
-    if key.byok_usage:  # none is recorded as none, and was never any
-        figures.append((BYOK_USAGE, key.byok_usage))
-    moments = [] if key.last_used_at is None else [key.last_used_at]
-    for figure, value in figures:
-        since = unchanged_since(reader, SeriesKey("key", key.hash, figure), value, now)
-        if since is None:
-            return None
-        moments.append(since)
-    return max(moments)
-
-
-def unchanged_since(
-    reader: HistoryReader, key: SeriesKey, value: Decimal, now: datetime
-) -> datetime | None:
-    """The earliest reading of a figure that grows at which it was what it is now.
-
-    None where the newest recorded one is another, or there is none. Hours in which it changed count
-    from their end on. Raises sqlite3.Error.
-    """
-    found: datetime | None = None
-    same = kept(value)
-    for run in reversed(reader.runs(key, now - _YEAR, now)):
-        if run.low == run.high == same:
-            found = run.start if run.flat else run.until
-        elif run.low is not None:  # else the gateway did not tell: no change, and no proof of none
-            return run.until if run.last == same else found
-    return found
 
 
 rotations_feed = FeedSpec(FEED, _read_rotations, cadence.WORKSPACES)

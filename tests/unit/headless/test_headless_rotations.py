@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
-
-import httpx
 
 from gwtui.cli import exits
 from gwtui.local.ledger import DID_NOT_HAPPEN, Ledger
-from gwtui.watch.history.file import history_path
-from gwtui.watch.history.model import SeriesKey
 from headless_changes_kit import YES, done, log
 from headless_kit import Gwtui, Site
-from history_kit import desk
 
 
 def named(gwtui: Gwtui, name: str) -> list[str]:
@@ -75,24 +70,6 @@ def test_a_rotation_from_its_plan_to_the_deletion_of_the_old_key(
         ("keys.delete", "applied"),
         ("keys.toggle", "applied"),
     ]
-
-
-def test_the_recorded_history_tells_how_long_the_old_key_is_silent(
-    gwtui: Gwtui, place: Site, private_home: Path
-) -> None:
-    begin(gwtui, "rec-rot")
-    (old,) = named(gwtui, "rec-rot")
-    assert stage(gwtui, "rec-rot")["stage"] == "in use"
-    url = httpx.URL(place.gateway.base_url)
-    path = history_path(private_home / "data" / "gwtui", url.netloc.decode(), str(url))
-    ago = datetime.now(UTC) - timedelta(days=3)
-    with desk(path, now=ago) as history:
-        history.see(ago, {SeriesKey("key", old, "usage"): 0}, source="keys")
-    found = stage(gwtui, "rec-rot")
-    assert (found["stage"], "silent for 3 days" in found["said"]) == ("silent", True)
-    assert found["figures_since"].startswith(f"{ago:%Y-%m-%dT%H:%M}")
-    done(gwtui, "rotations", "next", "rec-rot", YES)
-    assert place.get(f"/keys/{old}")["disabled"] is True
 
 
 def test_a_lost_answer_is_settled_by_a_person_and_nothing_is_sent_again(
