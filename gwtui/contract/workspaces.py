@@ -80,6 +80,11 @@ class Workspace(ResponseModel):
         "server tools that are switched off", nullable=True, optional=True
     )
 
+    @property
+    def shown_name(self) -> str | None:
+        """The name, else the slug, else the id."""
+        return self.name or self.slug or self.id
+
 
 class _WorkspaceFields(RequestModel):
     """What creation and update share."""

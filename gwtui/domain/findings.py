@@ -94,10 +94,8 @@ class AccountFacts:
 
     def workspace_name(self, identity: str | None) -> str:
         """The workspace by its name, else by its id."""
-        for space in self.workspaces:
-            if space.id == identity:
-                return space.name or space.slug or identity or ""
-        return identity or ""
+        names = (space.shown_name for space in self.workspaces if space.id == identity)
+        return next(names, identity) or ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.resources.organization import role_cell
 from gwtui.resources.uses import items_or_none, people_names
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
-from gwtui.watch.feeds.workspaces import MemberRow, full_name, members_feed
+from gwtui.watch.feeds.workspaces import MemberRow, members_feed
 
 _KEYS_SHOWN = 20
 
@@ -56,7 +56,7 @@ COLUMNS: tuple[Column[MemberRow], ...] = (
     text_column(
         "name",
         "Name",
-        lambda row: full_name(row.person),
+        lambda row: None if row.person is None else row.person.full_name,
         18,
         help="first and last name",
         missing=lambda row: Cell(row.called, "muted"),
@@ -97,7 +97,7 @@ COLUMNS: tuple[Column[MemberRow], ...] = (
 def _person_rows(row: MemberRow, _now: datetime) -> Sequence[DetailRow]:
     person = row.person
     return [
-        DetailRow("name", cells.text(full_name(person))),
+        DetailRow("name", cells.text(person and person.full_name)),
         DetailRow("mail", cells.text(None if person is None else person.email)),
         DetailRow("user id", cells.text(row.member.user_id)),
         DetailRow(

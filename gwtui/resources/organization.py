@@ -24,7 +24,6 @@ from gwtui.resources.workspaces.resource import shown_name
 from gwtui.watch.feeds.workspaces import (
     Belonging,
     PersonRow,
-    full_name,
     people_feed,
     places_feed,
     settings_feed,
@@ -64,7 +63,7 @@ COLUMNS: tuple[Column[PersonRow], ...] = (
     text_column(
         "name",
         "Name",
-        lambda row: full_name(row.person),
+        lambda row: row.person.full_name,
         16,
         help="first and last name",
         missing=lambda row: Cell(shown_person(row.person, row.person.id), "muted"),
@@ -94,7 +93,7 @@ COLUMNS: tuple[Column[PersonRow], ...] = (
 def _person_rows(row: PersonRow, _now: datetime) -> Sequence[DetailRow]:
     person = row.person
     return [
-        DetailRow("name", cells.text(full_name(person))),
+        DetailRow("name", cells.text(person.full_name)),
         DetailRow("mail", cells.text(person.email)),
         DetailRow("role", role_cell(person.role)),
         DetailRow("user id", cells.text(person.id)),

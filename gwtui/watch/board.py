@@ -177,13 +177,10 @@ def newest(live: BoardSnapshot, past: BoardSnapshot) -> BoardSnapshot:
 
 
 def _newer(live: BoardReadings[T], past: BoardReadings[T]) -> BoardReadings[T]:
-    """What feeds gave holds more than what is recorded of it: it goes first while it is fresh."""
-    if past.at is None or past.value is None:
+    """The live reading, which holds more, unless it is missing or stale by comparison."""
+    if past.at is None or (live.at and past.at - live.at <= timedelta(seconds=live.stale_after)):
         return live
-    if live.at is None or live.value is None:
-        return past
-    behind = (past.at - live.at).total_seconds()
-    return past if behind > live.stale_after else live
+    return past
 
 
 Kind = Literal["key", "workspace"]
@@ -245,7 +242,7 @@ def _of_keys(keys: Sequence[KeyRow], now: datetime) -> Iterable[Limit]:
 def _of_workspaces(workspaces: Mapping[str, Figures]) -> Iterable[Limit]:
     for identity, found in workspaces.items():
         space = found.workspace
-        name = identity if space is None else space.name or space.slug or identity
+        name = identity if space is None else space.shown_name or identity
         for interval, budget in (found.budgets or {}).items():
             limit, spent = budget.limit_usd, found.spent.get(interval)
             if limit is None:

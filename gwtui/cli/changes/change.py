@@ -117,7 +117,7 @@ class ChangeContext:
         spaces = await self.readings.value_or_nothing(
             workspaces_feed(self.session.hub, Scope()), "names of workspaces"
         )
-        names = {one.id: one.name or one.slug or one.id for one in spaces or () if one.id}
+        names = {one.id: one.shown_name or one.id for one in spaces or () if one.id}
         if default and spaces and not self.given.get(_WORKSPACE):
             called_so = (one.id for one in spaces if one.slug == DEFAULT_SLUG and one.id)
             found = await default_workspace_id(self.gateway) or next(called_so, "")

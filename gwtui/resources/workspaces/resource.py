@@ -46,7 +46,7 @@ _SHORT = {"daily": "day", "weekly": "week", "monthly": "month", "lifetime": "lif
 
 def shown_name(space: Workspace) -> str:
     """What a workspace is called, fit to be shown."""
-    return cells.text(space.name or space.slug or space.id).text
+    return cells.text(space.shown_name).text
 
 
 # How the figures read ---------------------------------------------------------------------------

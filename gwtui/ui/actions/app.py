@@ -73,7 +73,7 @@ async def choose_workspace(context: ActionContext) -> None:
     choices = [PickOption(_ALL, "all workspaces")] + [
         PickOption(
             space.id,
-            cells.text(space.name or space.slug or space.id).text,
+            cells.text(space.shown_name).text,
             cells.text(space.slug).text,
         )
         for space in state.value

@@ -48,7 +48,7 @@ from gwtui.ui.actions.writing import (
 )
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.resource import ResourceScreen
-from gwtui.watch.feeds.workspaces import MemberRow, full_name, shown_person
+from gwtui.watch.feeds.workspaces import MemberRow, shown_person
 
 _MEMBER_FEEDS = ("members", "organization", "workspaces")
 """The feeds that a change of members makes out of date begin so."""
@@ -132,7 +132,7 @@ async def _read_workspace(context: ActionContext) -> Workspace:
 def _note(person: OrganizationMember) -> str:
     role = role_cell(person.role).text
     # A nameless person is called by the mail address already.
-    mail = safe_line(person.email or "", 60) if full_name(person) else ""
+    mail = safe_line(person.email or "", 60) if person.full_name else ""
     return f"{mail} · {role}" if mail else role
 
 

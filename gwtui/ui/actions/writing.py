@@ -48,11 +48,7 @@ async def workspace_facts(context: ActionContext) -> Facts:
     """Clock, zone and workspace names; without the names when they do not come soon."""
     app = context.app
     spaces = await value_soon(workspaces_feed(app.hub, app.scope))
-    names = {
-        space.id: safe_line(space.name or space.slug or space.id, _NAME)
-        for space in spaces or ()
-        if space.id
-    }
+    names = {space.id: safe_line(space.shown_name, _NAME) for space in spaces or () if space.id}
     return replace(plain_facts(context), workspaces=names)
 
 

@@ -58,7 +58,6 @@ _SAID = 300
 _NO_FACTS: Fields = {}
 _CREDITS = Subject("credits", ACCOUNT)
 _KEPT = Context(prec=12)
-_TIDY_EVERY = timedelta(hours=6)
 _CHANGES: Mapping[type[AlertRule], frozenset[str]] = {
     GoneRule: frozenset({kinds.ENDPOINT_GONE, kinds.ENDPOINT_APPEARED}),
     PriceRule: frozenset({kinds.ENDPOINT_PRICE}),
@@ -349,7 +348,6 @@ class PersistentEvaluator:
     def __init__(self) -> None:
         self._evaluator: Evaluator | None = None
         self._rules: Mapping[str, AlertRule] = {}
-        self._tidied: datetime | None = None
 
     def forget(self) -> None:
         """Another instance evaluates: what is known here is out of date."""
@@ -385,9 +383,7 @@ class PersistentEvaluator:
         evaluator.pass_time(now)
         events = store.end_silences(connection, now)
         events += store.write_result(connection, evaluator.take(), now)
-        if self._tidied is None or now - self._tidied >= _TIDY_EVERY:
-            self._tidied = now
-            store.forget_old(connection, now)
+        store.forget_old(connection, now)
         return events
 
     def _follow_changes(self, reader: HistoryReader, evaluator: Evaluator) -> None:

@@ -97,11 +97,7 @@ async def read_activity(
     spaces: tuple[Workspace, ...] = ()
     with suppress(GatewayError):  # their ids will do
         spaces = await reader.get(WORKSPACES)
-    names = {
-        space.id: safe_line(space.name or space.slug or space.id, _NAME)
-        for space in spaces
-        if space.id
-    }
+    names = {space.id: safe_line(space.shown_name, _NAME) for space in spaces if space.id}
     return Activity(found.items, names)
 
 

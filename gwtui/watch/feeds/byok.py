@@ -46,9 +46,8 @@ class ByokRow:
     @property
     def workspace_name(self) -> str | None:
         """The workspace by name, else by the best identifier there is."""
-        if self.workspace is None:
-            return self.credential.workspace_id
-        return self.workspace.name or self.workspace.slug or self.workspace.id
+        space = self.workspace
+        return self.credential.workspace_id if space is None else space.shown_name
 
     @property
     def order(self) -> str:

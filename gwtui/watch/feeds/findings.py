@@ -115,7 +115,7 @@ def _by_workspace(
 def _unread(part: Part, why: str, space: Workspace | None) -> UnreadPart:
     if space is None:
         return UnreadPart(part, why, "", None)
-    return UnreadPart(part, why, space.name or space.slug or space.id or "", space.id)
+    return UnreadPart(part, why, space.shown_name or "", space.id)
 
 
 def _found(row: GuardrailRow) -> FoundGuardrail:

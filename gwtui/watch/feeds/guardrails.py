@@ -88,9 +88,8 @@ class GuardrailRow:
     @property
     def workspace_name(self) -> str | None:
         """The workspace by name, else by the best identifier there is."""
-        if self.workspace is None:
-            return self.guardrail.workspace_id
-        return self.workspace.name or self.workspace.slug or self.workspace.id
+        space = self.workspace
+        return self.guardrail.workspace_id if space is None else space.shown_name
 
 
 @dataclass(frozen=True)

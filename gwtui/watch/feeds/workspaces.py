@@ -223,15 +223,10 @@ spent_feed = FeedSpec("workspaces:figures", _spent, cadence.WORKSPACES, _OF_WORK
 _NAME = 60
 
 
-def full_name(person: OrganizationMember | None) -> str | None:
-    """First and last name as far as there are any; None for nobody and for a nameless one."""
-    return None if person is None else person.full_name
-
-
 def shown_person(person: OrganizationMember | None, user_id: str | None) -> str:
     """What a person is called: by name, else by mail, else by id. Fit to be shown."""
-    mail = None if person is None else person.email
-    return safe_line(full_name(person) or mail or user_id or "without an id", _NAME)
+    name = person and (person.full_name or person.email)
+    return safe_line(name or user_id or "without an id", _NAME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +247,7 @@ class PersonRow:
     @property
     def identity(self) -> str:
         """The user id; for a person that came without one, what else tells them from others."""
-        return self.person.id or f"?{self.person.email}|{full_name(self.person)}"
+        return self.person.id or f"?{self.person.email}|{self.person.full_name}"
 
 
 async def _person_rows(reader: FeedReader, _scope: Scope) -> Sequence[PersonRow]:
