@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
-from gwtui.cli.changes.change import field_schemas, is_secret
 from gwtui.contract.dialects import GENERIC
-from gwtui.contract.request import RequestModel
+from gwtui.contract.request import RequestModel, field_rules
 from gwtui.contract.values import SERVER_TOOLS
+from gwtui.crud.fields import Field
+from gwtui.crud.form import kind_of
 from gwtui.crud.resource import ResourceSpec
 from gwtui.crud.writes import Writes, declared_writes
 from gwtui.resources.registry import SPECS as SPECS_OF_ALL
@@ -67,29 +68,31 @@ def writes_of(resource: str) -> Writes[Any]:
 
 def values_of(model: type[RequestModel], name: str, desk: Desk) -> list[Any]:
     """Values that a field takes: two where there are two. AssertionError where none is known."""
-    schema = field_schemas(model)[name]
+    rules = field_rules(model)[name]
     if name in VALUES:
         return VALUES[name](desk)
-    if is_secret(schema):
+    if rules.secret:
         return [SecretStr("sk-another-key-abcdefghij")]
-    if "enum" in schema:
-        return list(schema["enum"])
-    items = schema.get("items", {})
-    if "enum" in items:
-        return [[one] for one in items["enum"]]
-    found = _BY_TYPE.get((schema.get("type"), items.get("type"), schema.get("format")))
+    if rules.choices:
+        return list(rules.choices)
+    if rules.entry_choices:
+        return [[one] for one in rules.entry_choices]
+    kind = kind_of(Field(name, name), rules)
+    found = _BY_KIND.get(kind)
     assert found, f"no value is known for the field {name}: give one in VALUES of {__name__}"
     return found
 
 
-_BY_TYPE: Mapping[tuple[str | None, str | None, str | None], list[Any]] = {
-    ("boolean", None, None): [True, False],
-    ("number", None, None): [Decimal("0.25"), Decimal("0.5")],
-    ("string", None, None): ["something", "something else"],
-    ("array", "integer", None): [[3], [4, 5]],
-    ("array", "string", None): [["some/one"], ["another/one", "a/third"]],
+_BY_KIND: Mapping[str, list[Any]] = {
+    "switch": [True, False],
+    "three_way": [True, False],
+    "usd": [Decimal("0.25"), Decimal("0.5")],
+    "number": [Decimal("0.25"), Decimal("0.5")],
+    "text": ["something", "something else"],
+    "integers": [[3], [4, 5]],
+    "pick": [["some/one"], ["another/one", "a/third"]],
 }
-"""Type, type of entries and format of a field -> two values."""
+"""What edits a field -> two values."""
 
 
 def verbs_of(writes: Writes[Any]) -> list[str]:

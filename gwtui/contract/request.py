@@ -104,6 +104,24 @@ class FieldRules:
     unit: str
     type: Any
     """Of a value that is not null."""
+    deprecated: bool
+    """Whether the API still accepts the field, but gwtui no longer sends it."""
+
+    @property
+    def is_object(self) -> bool:
+        """Whether the value is an object with fields of its own."""
+        return isinstance(self.type, type) and issubclass(self.type, RequestModel)
+
+    @property
+    def entry_choices(self) -> tuple[str, ...]:
+        """The values that the entries of a list may have."""
+        entry = get_args(self.type)[0] if get_origin(self.type) is list else None
+        return _choices(entry)
+
+    @property
+    def secret(self) -> bool:
+        """Whether the value must stay out of arguments, which other users can read."""
+        return self.type is SecretStr
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +139,12 @@ class Problem:
 def field_rules(model: type[RequestModel]) -> Mapping[str, FieldRules]:
     """The rules of every field of a request model, by field name."""
     return {name: _rules(name, field) for name, field in model.model_fields.items()}
+
+
+@cache
+def all_rules(model: type[RequestModel]) -> Mapping[str, FieldRules]:
+    """The rules of every field, and of the fields inside its objects ("external.user")."""
+    return {**field_rules(model), **part_rules(model)}
 
 
 @cache
@@ -154,6 +178,7 @@ def _rules(name: str, field: FieldInfo) -> FieldRules:
         choices=_choices(field.annotation),
         unit=str(extra.get("x-unit", "")),
         type=_value_type(field.annotation),
+        deprecated=bool(extra.get("deprecated")),
     )
 
 

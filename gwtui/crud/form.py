@@ -16,7 +16,7 @@ from gwtui.contract.content_filters import (
     BuiltinFilterRequest,
     CustomFilterRequest,
 )
-from gwtui.contract.request import FieldRules, Problem, RequestModel, field_rules, part_rules
+from gwtui.contract.request import FieldRules, Problem, RequestModel, all_rules
 from gwtui.crud.fields import Field, FormContext, Kind, no_choices
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class FormSpec:
     """The parts of the form; fields that stand outside of a group are in an untitled one."""
 
     def __post_init__(self) -> None:
-        rules = {**field_rules(self.model), **part_rules(self.model)}
+        rules = all_rules(self.model)
 
         def edited(part: Field | FieldGroup) -> FieldGroup:
             group = part if isinstance(part, FieldGroup) else FieldGroup("", (part,))

@@ -402,17 +402,17 @@ Spent = Mapping[str, Decimal | None]
 """USD by interval, from the usage of the present keys; missing or None is unknown."""
 
 
+def _cap(description: str) -> Any:
+    return pydantic.Field(None, description=description, json_schema_extra={"x-unit": "USD"})
+
+
 class BudgetLimits(RequestModel):
     """What the editor of budgets fills in; each limit is one request. None takes a budget away."""
 
-    daily: BudgetUsd | None = pydantic.Field(None, description="cap per UTC day")
-    weekly: BudgetUsd | None = pydantic.Field(
-        None, description="cap per UTC week, Monday to Sunday"
-    )
-    monthly: BudgetUsd | None = pydantic.Field(None, description="cap per UTC month")
-    lifetime: BudgetUsd | None = pydantic.Field(
-        None, description="cap over the workspace's whole life"
-    )
+    daily: BudgetUsd | None = _cap("cap per UTC day")
+    weekly: BudgetUsd | None = _cap("cap per UTC week, Monday to Sunday")
+    monthly: BudgetUsd | None = _cap("cap per UTC month")
+    lifetime: BudgetUsd | None = _cap("cap over the lifetime of the workspace")
     include_byok_in_budgets: bool = pydantic.Field(
         False, description="count BYOK usage, for every budget of the workspace"
     )

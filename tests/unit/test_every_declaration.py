@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from declared_kit import SPECS, verbs_of, writes_of
-from gwtui.cli.changes.change import field_schemas, is_deprecated
 from gwtui.cli.changes.crud import changes_of
 from gwtui.cli.commands import load
 from gwtui.cli.resources import RESOURCES as COMMANDS
-from gwtui.contract.request import RequestModel, field_rules
-from gwtui.crud.fields import PlanContext
+from gwtui.contract.request import FieldRules, RequestModel, field_rules
+from gwtui.crud.fields import Field, PlanContext
+from gwtui.crud.form import kind_of
 from gwtui.crud.plan_text import MOST_NAMED
 from gwtui.crud.writes import declared_writes
 from gwtui.resources.actions import by_id
@@ -45,11 +45,11 @@ def requests(resource: str) -> Iterator[type[RequestModel]]:
             yield how.request
 
 
-def schema_of(resource: str, name: str) -> dict[str, Any]:
+def rules_of(resource: str, name: str) -> FieldRules:
     """What a field takes in a request."""
     for model in requests(resource):
-        if name in field_schemas(model):
-            return dict(field_schemas(model)[name])
+        if name in field_rules(model):
+            return field_rules(model)[name]
     raise AssertionError(f"no request of {resource} has a field {name}: nobody can write it")
 
 
@@ -70,13 +70,13 @@ def test_every_declaration_is_looked_into_after_a_lost_answer() -> None:
 @FIELDS
 def test_a_field_has_a_label_and_reads_safely_whatever_it_holds(resource: str, name: str) -> None:
     writes = writes_of(resource)
-    fields, schema = writes.fields, schema_of(resource, name)
+    fields, rules = writes.fields, rules_of(resource, name)
     assert fields.labels[name].strip() == fields.labels[name] != ""
     assert list(fields.labels.values()).count(fields.labels[name]) == 1, "one label, one field"
     nothing = fields.format(name, None, CONTEXT)
     assert nothing
     assert safe(nothing)
-    for evil in hostile(schema):
+    for evil in hostile(rules):
         model = writes.model.model_validate({name: evil})
         readable = [name] if name in writes.model.model_fields else []
         for value in fields.read(model, readable).values():
@@ -86,17 +86,17 @@ def test_a_field_has_a_label_and_reads_safely_whatever_it_holds(resource: str, n
             assert len(text) <= _LONGEST, f"{len(text)} characters of {evil!r}"
 
 
-def hostile(schema: dict[str, Any]) -> list[Any]:
+def hostile(rules: FieldRules) -> list[Any]:
     """Values as a hostile gateway gives them, by what the field should be."""
-    match schema.get("type"):
-        case "array" if "type" not in schema.get("items", {}):
+    match kind_of(Field(rules.name, rules.name), rules):
+        case "builtins" | "filters":
             entry = dict.fromkeys(("slug", "pattern", "action", "label"), HOSTILE)
             return [[entry], [entry] * 200, []]
-        case "array":
+        case "pick" | "integers":
             return [[HOSTILE], [HOSTILE * 100] * 200, [], [10**30] * 200]
-        case "number":
+        case "usd" | "number":
             return [10**40, -1, "1e400", HOSTILE]
-        case "boolean":
+        case "switch" | "three_way":
             return [True, False, HOSTILE]
     return [HOSTILE, HOSTILE * 10_000, "", "2026-12-31T00:00:00Z", "9999-12-31T23:59:59Z"]
 
@@ -132,9 +132,8 @@ def test_every_amount_of_a_request_is_a_limit_whose_growth_is_warned_of(resource
 def allowed(model: type[RequestModel]) -> set[str]:
     """The fields of a request that are not deprecated and that the gateway's dialect knows."""
     gone = CONTEXT.dialect.absent_fields.get(model.__name__, frozenset())
-    schemas = field_schemas(model)
     return {
-        name for name in model.model_fields if name not in gone and not is_deprecated(schemas[name])
+        name for name, one in field_rules(model).items() if name not in gone and not one.deprecated
     }
 
 

@@ -7,8 +7,8 @@ from decimal import Decimal
 import pytest
 
 from form_values_kit import body, problem, workspace
+from gwtui.crud.typed_values import parse_integers
 from gwtui.domain.money import parse_share
-from gwtui.ui.forms.form_state import parse_integers
 
 # Shares and numbers ----------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
-"""A change on the command line: its values, and what its planner works with.
+"""A change on the command line: its values, and the context in which it is planned.
 
-Values come from ``--set name=value`` and are read by the rules of the request model alone.
+The request model alone decides how a value of ``--set FIELD=VALUE`` is read.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from decimal import Decimal
-from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import SecretStr, ValidationError
@@ -21,14 +20,15 @@ from gwtui.cli.lists.lookup import CommandReadings, find_row, find_workspace
 from gwtui.cli.output import narrate
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.dialects import Dialect
-from gwtui.contract.request import Problem, RequestModel, problems
+from gwtui.contract.request import FieldRules, Problem, RequestModel, all_rules, problems
 from gwtui.contract.workspaces import Workspace
+from gwtui.crud.fields import Field
+from gwtui.crud.form import kind_of
 from gwtui.crud.resource import ResourceSpec, Scope
+from gwtui.crud.typed_values import parse_value
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.lookup import among
-from gwtui.domain.money import parse_share, parse_usd
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.times import parse_moment
 from gwtui.watch.feeds.workspaces import DEFAULT_SLUG, default_workspace_id, workspaces_feed
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ T = TypeVar("T")
 _WHOLE = re.compile(r"[0-9a-f]{64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """An identifier that the gateway itself understands: the hash of a key, a UUID."""
 _WORKSPACE = "workspace_id"
-Schema = Mapping[str, Any]
 
 _WORDS = {
     **dict.fromkeys(("true", "yes", "on"), True),
@@ -51,18 +50,18 @@ _NAME = 60
 
 
 class NothingToDoError(Exception):
-    """The requested state is already there: nothing is sent, and it is no failure.
+    """The resource is already in the requested state: nothing is sent, and that is no failure.
 
-    The message says what; ``brief`` is the shorter text for one row of several.
+    ``brief`` is the shorter text for one row of a bulk change.
     """
 
-    def __init__(self, message: str, brief: str = "like this already") -> None:
+    def __init__(self, message: str, brief: str = "no change") -> None:
         super().__init__(message)
         self.brief = brief
 
 
 class ChangeContext:
-    """One change on its way to a plan. ``given`` are the values by field, validated."""
+    """What the planner of a change works with. ``given``: the validated values by field."""
 
     def __init__(
         self, session: Session, arguments: Namespace, given: Mapping[str, Any], now: datetime
@@ -75,25 +74,25 @@ class ChangeContext:
 
     @property
     def gateway(self) -> GatewayClient:
-        """The services."""
+        """The API client."""
         return self.session.gateway
 
     @property
     def dialect(self) -> Dialect:
-        """The names that the gateway uses."""
+        """The dialect of the gateway."""
         return self.session.connection.dialect
 
     def named(self, identity: str) -> ChangeContext:
-        """The same change of one resource; what was read is read once for all."""
+        """The same change for one resource of several; they share what was read."""
         arguments = Namespace(**{**vars(self.arguments), "id": identity})
-        one = ChangeContext(self.session, arguments, self.given, self.now)
-        one.readings = self.readings
-        return one
+        context = ChangeContext(self.session, arguments, self.given, self.now)
+        context.readings = self.readings
+        return context
 
-    # What is named ------------------------------------------------------------------------------
+    # Resources ----------------------------------------------------------------------------------
 
     async def identity(self, spec: ResourceSpec[Any], text: str) -> str:
-        """The identifier for a name or the start of one. Raises CommandError and GatewayError."""
+        """The identifier for a name or a prefix. Raises CommandError and GatewayError."""
         if _WHOLE.fullmatch(text):
             return text
         return spec.identity(await self.row(spec, text))
@@ -104,27 +103,27 @@ class ChangeContext:
         return find_row(spec, rows, text)
 
     async def workspace(self, text: str) -> Workspace:
-        """A workspace, read anew. Raises CommandError and GatewayError."""
+        """A workspace, read afresh. Raises CommandError and GatewayError."""
         known = text if _WHOLE.fullmatch(text) else None
         identity = known or (await find_workspace(self.readings, text)).id or ""
         return await self.gateway.workspaces.get(identity)
 
     async def workspace_names(self, *, default: bool = False) -> dict[str, str]:
-        """Workspace id -> name; empty where they cannot be read.
+        """Workspace id -> name; empty if they cannot be read.
 
-        With ``default`` also "" -> the name of the default one, where no workspace was given.
+        With ``default``, "" maps to the name of the default workspace if none was given.
         """
         spaces = await self.readings.value_or_nothing(
             workspaces_feed(self.session.hub, Scope()), "names of workspaces"
         )
-        names = {one.id: one.shown_name or one.id for one in spaces or () if one.id}
+        names = {space.id: space.shown_name or space.id for space in spaces or () if space.id}
         if default and spaces and not self.given.get(_WORKSPACE):
-            called_so = (one.id for one in spaces if one.slug == DEFAULT_SLUG and one.id)
-            found = await default_workspace_id(self.gateway) or next(called_so, "")
-            names[""] = names.get(found, "")
+            by_slug = (space.id for space in spaces if space.slug == DEFAULT_SLUG and space.id)
+            identity = await default_workspace_id(self.gateway) or next(by_slug, "")
+            names[""] = names.get(identity, "")
         return names
 
-    # What is wanted -----------------------------------------------------------------------------
+    # Values -------------------------------------------------------------------------------------
 
     async def request(self, model: type[R]) -> R:
         """The given values as a request. Raises CommandError and GatewayError."""
@@ -134,9 +133,9 @@ class ChangeContext:
         return validated(model, self.given)
 
     async def update(self, model: type[R], known: Mapping[str, Any]) -> R:
-        """The given values that differ from what is known of a resource.
+        """The given values that differ from the ``known`` ones, as a request.
 
-        Raises NothingToDoError where none does, CommandError and GatewayError.
+        Raises NothingToDoError if none differs, CommandError and GatewayError.
         """
         request = await self.request(model)
         changed = {
@@ -145,47 +144,15 @@ class ChangeContext:
             if known.get(name, ABSENT) != getattr(request, name)
         }
         if not changed:
-            raise NothingToDoError("it is like this already")
+            raise NothingToDoError("all fields already have these values")
         report_unchanged(request.model_fields_set - changed.keys())
         return validated(model, changed)
 
 
 def report_unchanged(names: Set[str]) -> None:
-    """Say which of the given fields have the wanted value already: no plan shows them."""
+    """Tell which given fields already have the requested value: plans do not show them."""
     if names:
-        narrate(f"like this already, left alone: {', '.join(sorted(names))}")
-
-
-@cache
-def field_schemas(model: type[RequestModel]) -> Mapping[str, Schema]:
-    """What each field takes, parts of a part as ``part.field``."""
-    whole = model.model_json_schema()
-    found: dict[str, Schema] = {}
-    for name, given in whole["properties"].items():
-        schema = _plain(given, whole)
-        found[name] = schema
-        for part, below in schema.get("properties", {}).items():
-            found[f"{name}.{part}"] = _plain(below, whole)
-    return found
-
-
-def _plain(schema: Schema, whole: Schema) -> Schema:
-    """The schema of a value that is not null, with what it refers to; its description is kept."""
-    chosen = next((one for one in schema.get("anyOf", ()) if one.get("type") != "null"), schema)
-    if "$ref" in chosen:
-        chosen = whole["$defs"][chosen["$ref"].rpartition("/")[2]]
-    kept = {"description": schema.get("description", ""), "deprecated": is_deprecated(schema)}
-    return {**chosen, **kept}
-
-
-def is_deprecated(schema: Schema) -> bool:
-    """Whether the API still takes the field, but this program does not send it any more."""
-    return bool(schema.get("deprecated"))
-
-
-def is_secret(schema: Schema) -> bool:
-    """Whether a value must not be given as an argument, which other users can read."""
-    return bool(schema.get("writeOnly"))
+        narrate(f"unchanged: {', '.join(sorted(names))}")
 
 
 def read_values(
@@ -195,28 +162,30 @@ def read_values(
     unsets: Iterable[str],
     now: datetime,
 ) -> dict[str, Any]:
-    """The values by field. Raises CommandError, which names the field and repeats no value."""
-    schemas = field_schemas(model)
+    """The values of ``--set`` and ``--unset`` by field.
+
+    Raises CommandError, which names the field and never repeats the value.
+    """
     values: dict[str, Any] = {}
     for pair in sets:
         name, equals, text = pair.partition("=")
         if not equals:
-            raise CommandError(f"--set {safe_line(name, _NAME)}: needs a value, name=value", USAGE)
-        schema = _schema(name, schemas, fields)
-        if is_secret(schema):
-            raise CommandError(f"{name}: is a secret, give it with --stdin {name}", USAGE)
+            raise CommandError(f"--set {safe_line(name, _NAME)}: expected FIELD=VALUE", USAGE)
+        rules = _rules(model, name, fields)
+        if rules.secret:
+            raise CommandError(f"{name}: is a secret: pass it with --stdin {name}", USAGE)
         try:
-            assign_value(values, name, _value(schema, text, now))
+            assign_value(values, name, _value(rules, text, now))
         except ValueError as error:
             raise CommandError(f"{name}: {error}", USAGE) from None
     for name in unsets:
-        _schema(name, schemas, fields)
+        _rules(model, name, fields)
         assign_value(values, name, None)
     return values
 
 
 def assign_value(values: dict[str, Any], name: str, value: Any) -> None:
-    """Take a value in. Raises CommandError for a field that is given twice."""
+    """Add a value; "object.field" goes into the object. Raises CommandError for a duplicate."""
     top, _, part = name.partition(".")
     inside = values.setdefault(top, {}) if part else values
     if not isinstance(inside, dict) or (part or top) in inside:
@@ -226,73 +195,58 @@ def assign_value(values: dict[str, Any], name: str, value: Any) -> None:
 
 def stdin_value(model: type[RequestModel], fields: Sequence[str], name: str, text: str) -> Any:
     """A value that was read from stdin. Raises CommandError."""
-    schema = _schema(name, field_schemas(model), fields)
-    return SecretStr(text) if is_secret(schema) else text
+    return SecretStr(text) if _rules(model, name, fields).secret else text
 
 
 def validated(model: type[R], values: Mapping[str, Any]) -> R:
-    """The request. Raises CommandError, which names every field that is wrong."""
+    """The request. Raises CommandError, which names every invalid field."""
     try:
         return model.model_validate(dict(values))
     except ValidationError as error:
         raise invalid_values(problems(error)) from None
 
 
-def invalid_values(found: Iterable[Problem]) -> CommandError:
-    """What is wrong with a request, field by field."""
-    return CommandError("; ".join(str(one) for one in found), USAGE)
+def invalid_values(invalid: Iterable[Problem]) -> CommandError:
+    """The error for a request with invalid fields."""
+    return CommandError("; ".join(map(str, invalid)), USAGE)
 
 
-def _schema(name: str, schemas: Mapping[str, Schema], fields: Sequence[str]) -> Schema:
-    top = name.partition(".")[0]
-    if top in fields and name in schemas:
-        return schemas[name]
-    if name in schemas and is_deprecated(schemas[name]):
-        raise CommandError(f"{name}: is {schemas[name]['description']}", USAGE)
-    hint = among(name, fields)
-    raise CommandError(f"{safe_line(name, _NAME)}: is no field that is set here{hint}", USAGE)
+def _rules(model: type[RequestModel], name: str, fields: Sequence[str]) -> FieldRules:
+    rules = all_rules(model).get(name)
+    if rules is not None and name.partition(".")[0] in fields:
+        return rules
+    if rules is not None and rules.deprecated:
+        raise CommandError(f"{name}: is {rules.description}", USAGE)
+    raise CommandError(f"unknown field {safe_line(name, _NAME)!r}{among(name, fields)}", USAGE)
 
 
-def _value(schema: Schema, text: str, now: datetime) -> Any:
-    """Raises ValueError with a message for the person."""
-    kind = schema.get("type")
-    if kind == "boolean":
-        if text.lower() not in _WORDS:
-            raise ValueError("must be true or false")
-        return _WORDS[text.lower()]
-    if kind == "number":
-        # A share is the only number with an upper limit of one.
-        return parse_share(text) if schema.get("maximum") == 1 else parse_usd(text)
-    if kind == "array":
-        return _entries(schema, text)
-    if kind == "object":
+def _value(rules: FieldRules, text: str, now: datetime) -> Any:
+    """The value that a text stands for. Raises ValueError with a message for the person."""
+    kind = kind_of(Field(rules.name, rules.name), rules)
+    match kind:
+        case "switch" | "three_way":
+            if text.lower() not in _WORDS:
+                raise ValueError("must be true or false")
+            return _WORDS[text.lower()]
+        case "pick" | "integers" | "builtins" | "filters" if text.lstrip().startswith("["):
+            return _json(text, list)
+        case "pick":
+            return [word.strip() for word in text.split(",") if word.strip()]
+        case "builtins" | "filters":
+            raise ValueError("must be a JSON list of objects")
+        case "number" if not rules.unit:  # the only number without a unit is a share
+            return parse_value("percent", text, rules, now)
+    if rules.is_object:
         return _json(text, dict)
-    if schema.get("format") == "date-time":
-        return parse_moment(text, now)
-    return text
-
-
-def _entries(schema: Schema, text: str) -> list[Any]:
-    """A list as JSON, or its entries with commas between."""
-    if text.lstrip().startswith("["):
-        return list(_json(text, list))
-    kind = schema.get("items", {}).get("type")
-    if kind is None:
-        raise ValueError("must be a JSON list of objects")
-    words = [word.strip() for word in text.split(",") if word.strip()]
-    if kind == "integer":
-        if not all(word.isascii() and word.lstrip("-").isdigit() for word in words):
-            raise ValueError("must be whole numbers with commas between")
-        return [int(word) for word in words]
-    return words
+    return parse_value(kind, text, rules, now)
 
 
 def _json(text: str, kind: type[Any]) -> Any:
     expected = "a JSON list" if kind is list else "a JSON object"
     try:
-        found = json.loads(text, parse_float=Decimal)
+        value = json.loads(text, parse_float=Decimal)
     except (ValueError, RecursionError):
         raise ValueError(f"must be {expected}") from None
-    if not isinstance(found, kind):
+    if not isinstance(value, kind):
         raise ValueError(f"must be {expected}")  # noqa: TRY004 - a wrong value, not a wrong call
-    return found
+    return value

@@ -14,9 +14,6 @@ from gwtui.cli.changes.change import (
     ChangeContext,
     NothingToDoError,
     assign_value,
-    field_schemas,
-    is_deprecated,
-    is_secret,
     read_values,
     stdin_value,
     validated,
@@ -49,6 +46,7 @@ from gwtui.cli.running import run_async, serve_recorded
 from gwtui.cli.target import resolve_connection
 from gwtui.contract.dialects import DIALECTS
 from gwtui.contract.keys import CreatedKey
+from gwtui.contract.request import FieldRules, RequestModel, all_rules, field_rules
 from gwtui.crud.plan import Applied, Plan, Refused
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.clock import SYSTEM_CLOCK
@@ -58,7 +56,6 @@ from gwtui.resources.session import open_session
 from gwtui.watch.feeds.keys import current_key_feed
 
 if TYPE_CHECKING:
-    from gwtui.contract.request import RequestModel
     from gwtui.resources.session import Session
 
 _SCOPE = "workspace_id"
@@ -146,8 +143,8 @@ class DeclaredChange:
     def _fields(self) -> tuple[str, ...]:
         if self.fields is not None or self.model is None:
             return self.fields or ()
-        schemas = field_schemas(self.model)
-        return tuple(name for name in self.model.model_fields if not is_deprecated(schemas[name]))
+        rules = field_rules(self.model)
+        return tuple(name for name in rules if not rules[name].deprecated)
 
     def typed_fields(self) -> tuple[str, ...]:
         """The fields that are given by option, not by stdin."""
@@ -271,32 +268,30 @@ async def _learn_rights(session: Session) -> None:
 
 
 def _described(model: type[RequestModel], fields: tuple[str, ...]) -> list[str]:
-    """Each field with what it takes."""
-    schemas = {
-        name: schema
-        for name, schema in field_schemas(model).items()
-        if name.partition(".")[0] in fields and schema.get("type") != "object"
+    """A line of help for each field."""
+    rules = {
+        name: one
+        for name, one in all_rules(model).items()
+        if name.partition(".")[0] in fields and not one.is_object
     }
-    width = max(map(len, schemas))
+    width = max(map(len, rules))
     return [
-        f"  {name:<{width}}  {_takes(schema)}{_only_in(model, name)}"
-        for name, schema in schemas.items()
+        f"  {name:<{width}}  {_help(one)}{_only_in(model, name)}" for name, one in rules.items()
     ]
 
 
+def _help(rules: FieldRules) -> str:
+    if rules.secret:
+        return f"{rules.description}; secret: --stdin"
+    choices = rules.choices or rules.entry_choices
+    return f"{rules.description}: {', '.join(choices)}" if choices else rules.description
+
+
 def _only_in(model: type[RequestModel], name: str) -> str:
-    """Which services have the field, where not all of them do."""
+    """The dialects that have the field, unless all of them do."""
     having = [
         one.name
         for one in DIALECTS.values()
         if name not in one.absent_fields.get(model.__name__, ())
     ]
     return "" if len(having) == len(DIALECTS) else f"; dialect {' or '.join(having)} only"
-
-
-def _takes(schema: Mapping[str, Any]) -> str:
-    text = str(schema.get("description", ""))
-    if is_secret(schema):
-        return f"{text}; secret: --stdin"
-    choices = schema.get("enum") or schema.get("items", {}).get("enum")
-    return f"{text}: {', '.join(map(str, choices))}" if choices else text

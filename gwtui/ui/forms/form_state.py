@@ -5,8 +5,7 @@ No widgets, so that every rule can be tested by itself.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -23,17 +22,16 @@ from gwtui.contract.request import (
     FieldRules,
     Problem,
     RequestModel,
-    field_rules,
-    part_rules,
+    all_rules,
     problems,
 )
 from gwtui.crud.fields import Facts, Field, Kind
 from gwtui.crud.form import BuiltinRow, CustomRow, FieldGroup, FormSpec, builtin_rows, custom_rows
 from gwtui.crud.resource import Cell, Tone
+from gwtui.crud.typed_values import NO_INTEGERS, parse_value
 from gwtui.domain.diffs import ABSENT, same
-from gwtui.domain.money import parse_quantity, parse_share, parse_usd
 from gwtui.domain.safe_text import safe_line, safe_text
-from gwtui.domain.times import duration, parse_duration_or_zero, parse_moment, utc
+from gwtui.domain.times import duration, utc
 
 Typed = (
     str | bool | None | SecretStr | tuple[str, ...] | tuple[BuiltinRow, ...] | tuple[CustomRow, ...]
@@ -49,25 +47,12 @@ TEXTS = frozenset({"text", "pattern", "lines", "model"})
 _OPEN = frozenset({"three_way", "pick", "builtins", "filters"})
 """Kinds in which "" means that nobody said."""
 
-_INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
-_NO_INTEGERS = "[]"
 _PERCENT = 100
 NOTHING_CHANGED = "Nothing was changed yet."
 _CLOSE_TO_FULL = 0.9
 _ROWS = frozenset({"builtins", "filters"})
 COUNTED = _ROWS | {"text", "pattern", "lines", "pick"}
 """Kinds whose length or number of entries is shown."""
-
-
-def parse_integers(text: str) -> list[int]:
-    """Whole numbers with commas, semicolons or blanks between. Raises ValueError with a message."""
-    if text.strip() == _NO_INTEGERS:
-        return []
-    words = re.split(r"[\s,;]+", text.strip().strip("[],; "))
-    for word in words:
-        if not _INTEGER.fullmatch(word):
-            raise ValueError(f"expected whole numbers such as 12, 40: not “{word[:20]}”")
-    return list(dict.fromkeys(int(word) for word in words))
 
 
 def to_value(field: Field, rules: FieldRules, typed: Typed, now: datetime) -> Any:
@@ -90,7 +75,7 @@ def to_value(field: Field, rules: FieldRules, typed: Typed, now: datetime) -> An
 def _text_value(field: Field, rules: FieldRules, typed: str, now: datetime) -> Any:
     text = _stripped(field.kind, typed)
     if text:
-        return _PARSERS[field.kind](text, rules, now) if field.kind in _PARSERS else text
+        return parse_value(field.kind, text, rules, now)
     if field.kind in {"workspace", *_OPEN}:
         return ABSENT
     if rules.nullable:
@@ -101,17 +86,6 @@ def _text_value(field: Field, rules: FieldRules, typed: str, now: datetime) -> A
 def _stripped(kind: Kind, typed: str) -> str:
     """A text without the blanks that mean nothing; in a pattern each one matters."""
     return {"pattern": typed, "lines": typed.rstrip()}.get(kind, typed.strip())
-
-
-_PARSERS: Mapping[Kind, Callable[[str, FieldRules, datetime], Any]] = {
-    "usd": lambda text, _rules, _now: parse_usd(text),
-    "percent": lambda text, _rules, _now: parse_share(text),
-    "integers": lambda text, _rules, _now: parse_integers(text),
-    "number": lambda text, rules, _now: parse_quantity(text, rules.unit),
-    "duration": lambda text, _rules, _now: parse_duration_or_zero(text),
-    "datetime": lambda text, _rules, now: parse_moment(text, now),
-}
-"""Kinds whose value is not the text itself."""
 
 
 def to_typed(field: Field, value: Any) -> Typed:
@@ -139,7 +113,7 @@ def _open_typed(kind: Kind, value: Any) -> Typed:
 def _typed_text(kind: Kind, value: Any) -> str:
     match value:
         case list():
-            return ", ".join(str(number) for number in value) or _NO_INTEGERS
+            return ", ".join(str(number) for number in value) or NO_INTEGERS
         case Decimal() if kind == "percent":
             return f"{(value * _PERCENT).normalize():f} %"
         case Decimal():
@@ -182,7 +156,7 @@ class FormState:
         self.fields: Mapping[str, Field] = {
             field.name: field for field in spec.every_field() if field.fixed is None
         }
-        self._rules = {**field_rules(spec.model), **part_rules(spec.model)}
+        self._rules = all_rules(spec.model)
         unsaid = ABSENT if spec.partial else None
         self._initial: dict[str, Typed] = {
             name: to_typed(field, spec.initial.get(name, unsaid))

@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from gwtui.cli import exits
-from gwtui.cli.changes.change import field_schemas, is_secret
 from gwtui.cli.changes.command import DeclaredChange
 from gwtui.cli.changes.crud import changes_at
 from gwtui.cli.resources import RESOURCES
-from gwtui.contract.request import RequestModel
+from gwtui.contract.request import FieldRules, RequestModel, all_rules
+from gwtui.crud.fields import Field
+from gwtui.crud.form import kind_of
 from headless_kit import Gwtui, Site
 
 BASES = {
@@ -69,9 +70,8 @@ def verbs() -> Iterator[Verb]:
 
 def fields_of(verb: Verb) -> Iterator[str]:
     """What can be named by --set; parts of a part instead of the whole."""
-    schemas = field_schemas(verb.model)
-    for name, schema in schemas.items():
-        if name.partition(".")[0] in verb.change.typed_fields() and schema.get("type") != "object":
+    for name, rules in all_rules(verb.model).items():
+        if name.partition(".")[0] in verb.change.typed_fields() and not rules.is_object:
             yield name
 
 
@@ -82,22 +82,16 @@ CASES = [
 ]
 
 
-def samples(name: str, schema: Mapping[str, Any]) -> list[str]:
+def samples(name: str, rules: FieldRules) -> list[str]:
     """Values of which at least one is another one than there is now."""
     if name in EXACT:
         return [EXACT[name]]
-    if "enum" in schema:
-        return [str(one) for one in schema["enum"]]
-    items = schema.get("items", {})
-    match schema.get("type"):
-        case "boolean":
-            return ["true", "false"]
-        case "number":
-            return ["0.5"]
-        case "array":
-            number = items.get("type") == "integer"
-            return ["1,2" if number else str(items.get("enum", ["some/one"])[0])]
-    return ["in 30 days" if schema.get("format") == "date-time" else "something"]
+    if rules.choices or rules.entry_choices:
+        return [*rules.choices, *rules.entry_choices[:1]]
+    values = {"switch": ["true", "false"], "usd": ["0.5"], "number": ["0.5"]}
+    more = {"integers": ["1,2"], "pick": ["some/one"], "datetime": ["in 30 days"]}
+    kind = kind_of(Field(name, name), rules)
+    return {**values, "three_way": ["true", "false"], **more}.get(kind, ["something"])
 
 
 _known: dict[str, Any] = {}
@@ -133,9 +127,9 @@ def known(gwtui: Gwtui, verb: Verb, base: Mapping[str, str]) -> Any:
 def test_a_plan_shows_or_refuses_every_field(
     gwtui: Gwtui, place: Site, verb: Verb, name: str
 ) -> None:
-    schema = field_schemas(verb.model)[name]
+    rules = all_rules(verb.model)[name]
     base = BASES.get((verb.resource, verb.change.name), {})
-    if is_secret(schema):
+    if rules.secret:
         # It belongs to a part that something else of it says, too.
         other = {**base, f"{name.partition('.')[0]}.user": "somebody"}
         without, shown = plan(gwtui, verb, other), plan(gwtui, verb, other, "--stdin", name)
@@ -143,7 +137,7 @@ def test_a_plan_shows_or_refuses_every_field(
         assert without[1]["changes"] != shown[1]["changes"]
         return
     before = known(gwtui, verb, base) if base else []
-    outcomes = [plan(gwtui, verb, {**base, name: one}) for one in samples(name, schema)]
+    outcomes = [plan(gwtui, verb, {**base, name: one}) for one in samples(name, rules)]
     for code, told in outcomes:
         if code == exits.USAGE:
             assert re.search(rf"\b{re.escape(name)}: is ", told)
@@ -214,7 +208,7 @@ def test_what_is_like_that_already_is_told_beside_the_plan(gwtui: Gwtui) -> None
     assert code == exits.OK
     assert "new words" in out
     assert "Slug" not in out
-    assert "like this already, left alone: slug" in err
+    assert "unchanged: slug" in err
 
 
 def test_what_may_be_a_mistake_is_warned_of(gwtui: Gwtui) -> None:
