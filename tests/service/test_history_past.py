@@ -7,8 +7,6 @@ import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,7 +21,6 @@ from gwtui.client.transport import Transport
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulated_history import SimulatedHistory
-from gwtui.embedded.store.usage import to_day
 from gwtui.watch.alerts.store import alerts_at
 from gwtui.watch.feeds.recorded import credits_past_feed
 from gwtui.watch.history.archive import ask
@@ -129,20 +126,6 @@ async def test_the_past_is_what_the_gateway_answered_at_each_moment() -> None:
     gateway.close()
 
 
-def test_the_days_before_the_first_one_agree_with_the_activity(tmp_path: Path) -> None:
-    time = FakeClock(BORN)
-    gateway = open_gateway(clock=time.clock)
-    past = past_of(gateway)
-    midnight = BORN.replace(hour=0, minute=0)
-    for back in range(1, 7):
-        begin, end = midnight - DAY * back, midnight - DAY * (back - 1)
-        used = past.account([begin, end])
-        assert used[1].total_usage - used[0].total_usage == sum(
-            days[to_day(begin)].usd for days in past.booked.values() if to_day(begin) in days
-        )
-    gateway.close()
-
-
 def test_an_account_that_began_empty_has_no_past() -> None:
     gateway = EmbeddedGateway.open(None, content="empty", clock=FakeClock(BORN).clock)
     assert gateway.past() is None
@@ -184,28 +167,6 @@ def test_the_week_is_there_at_once_and_without_a_gap(
     )
 
 
-def test_what_is_recorded_of_now_is_what_the_gateway_says_now(
-    reader: HistoryReader, filled: tuple[Path, datetime]
-) -> None:
-    """The last reading of the past, and the first one that was read, follow without a jump."""
-    now = filled[1]
-    told = reader.runs(BALANCE, now - HOUR, now)
-    assert told[-1].until == now
-    values = [run.last or Decimal(0) for run in told]
-    assert len(values) > 5
-    assert max(abs(one - other) for one, other in pairwise(values)) < 1
-    limited = next(
-        series.key
-        for series in reader.series("key", None, "limit_remaining")
-        if reader.value_at(series.key, now).value is not None
-    )
-    (limit,) = reader.points(limited._replace(figure="limit"), now - HOUR, now).points[-1:]  # type: ignore[union-attr]
-    left = reader.value_at(limited, now).value
-    assert limit.last is not None
-    assert left is not None
-    assert left <= limit.last
-
-
 def test_only_what_the_world_knows_changed(reader: HistoryReader) -> None:
     found = [
         (change.kind, change.name)
@@ -228,13 +189,6 @@ def rows(path: Path) -> list[Any]:
             "SELECT resource, identity, figure, hour, low, high, last "
             "FROM hours JOIN series ON id = series ORDER BY 1, 2, 3, 4"
         ).fetchall()
-
-
-def test_the_week_is_made_of_an_hour_a_row(filled: tuple[Path, datetime]) -> None:
-    balance = [row for row in rows(filled[0]) if row[2] == "balance"]
-    assert len(balance) == 7 * 24
-    assert len({row[3] for row in balance}) == 7 * 24
-    assert filled[0].stat().st_size < 6_000_000
 
 
 def copied(path: Path, folder: Path) -> Path:

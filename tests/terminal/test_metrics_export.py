@@ -13,19 +13,13 @@ import time
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from datetime import UTC, datetime, timedelta
-from functools import partial
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 
 from gwtui.cli.main import main
-from gwtui.client.prometheus import PrometheusClient, PrometheusServer
-from gwtui.watch.history.archive import ask
-from gwtui.watch.history.model import SeriesKey
-from gwtui.watch.history.reader import BALANCE, HistoryReader
 from loaded_program import run, start
 
 EXPORT = ("export", "metrics", "--demo")
@@ -140,38 +134,9 @@ def test_a_real_prometheus_scrapes_it_with_the_shipped_configuration(tmp_path: P
         assert float(found[0]["value"][1]) > 0
         assert query(api, 'gwtui_reading_up{reading="credits"} == 1')
         assert query(api, "count(gwtui_endpoint_latency_seconds)")
-        where = PrometheusServer(api.removesuffix("/api/v1"), 'job="gwtui"', no_token)
-        with closing(PrometheusClient(where, None)) as client:
-            ask(tmp_path / "none", partial(check_history, float(found[0]["value"][1])), client)
         rules = json.loads(get(f"{api}/rules")[0])["data"]["groups"][0]["rules"]
         assert len(rules) > 10
         assert {rule["health"] for rule in rules} <= {"ok", "unknown"}
-
-
-async def no_token() -> None:
-    return None
-
-
-def check_history(balance: float, reader: HistoryReader) -> None:
-    """What was scraped is the history of every figure that the exporter has."""
-    now = datetime.now(UTC) + timedelta(seconds=1)  # moments are whole seconds
-    assert float(reader.value_at(BALANCE, now).value or 0) == pytest.approx(balance, rel=1e-3)
-    figures = {series.key.figure for series in reader.series("endpoint")}
-    assert {"uptime_last_5m", "latency_p50", "throughput_p99", "price_prompt"} <= figures
-    latency = reader.series("endpoint", None, "latency_p50")[0]
-    end = time.monotonic() + PATIENCE
-    while newest_state(reader, latency.key) == "gap":  # a minute that has just begun
-        assert time.monotonic() < end, "the present minute has no reading"
-        time.sleep(0.2)
-    assert reader.runs(BALANCE, now - timedelta(hours=1), now)
-    assert reader.facts_at(now, "endpoint")
-
-
-def newest_state(reader: HistoryReader, key: SeriesKey) -> str:
-    now = datetime.now(UTC) + timedelta(seconds=1)
-    curve = reader.points(key, now - timedelta(hours=1), now)
-    assert curve is not None
-    return curve.points[-1].state
 
 
 @contextmanager

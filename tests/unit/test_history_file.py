@@ -17,7 +17,7 @@ import pytest
 from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.file import OpenedHistory, history_path, open_readable
 from gwtui.watch.history.file import open_writable as open_file
-from gwtui.watch.history.model import HistoryDamagedError, HistoryMissingError, HistoryUnusableError
+from gwtui.watch.history.model import HistoryMissingError, HistoryUnusableError
 from gwtui.watch.history.reader import HistoryReader
 from history_kit import START, USED, desk, minutes
 
@@ -52,19 +52,13 @@ def test_only_the_owner_can_read_any_of_its_files(path: Path) -> None:
     try:
         with desk(path) as history:
             history.see(START, {USED: 1})
-            assert set(modes(path).values()) == {0o600}
-            assert len(modes(path)) == 3
+            assert list(modes(path).values()) == [0o600] * 3
             assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+        path.chmod(0o644)
+        with desk(path):
+            assert set(modes(path).values()) == {0o600}
     finally:
         os.umask(old)
-
-
-def test_a_file_that_others_could_read_is_closed_to_them(path: Path) -> None:
-    with desk(path):
-        pass
-    path.chmod(0o644)
-    with desk(path):
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_a_profile_at_a_gateway_has_a_file_of_its_own(tmp_path: Path) -> None:
@@ -85,7 +79,7 @@ def test_every_committed_sample_survives_a_kill(path: Path) -> None:
     )
     assert child.stdout is not None
     told = 0
-    while told < 400:
+    while told < 200:
         told = int(child.stdout.readline())
     child.send_signal(signal.SIGKILL)
     rest = child.stdout.read().split()
@@ -188,19 +182,10 @@ def test_a_link_in_its_place_is_not_followed(path: Path, tmp_path: Path) -> None
 # From asyncio -----------------------------------------------------------------------------------
 
 
-async def test_the_archive_works_in_threads_of_its_own(path: Path) -> None:
+async def test_an_archive_that_is_closed_says_so_and_leaves_no_thread(path: Path) -> None:
     archive = await Archive.open(path)
-    try:
-        assert await archive.claim()
-        names = {
-            await archive.read(lambda _: threading.current_thread().name),
-            await archive.write(lambda _: threading.current_thread().name),
-        }
-        assert len(names) == 2
-        assert all(name.startswith("history-") for name in names)
-        assert await archive.read(lambda history: history.series()) == ()
-    finally:
-        await archive.close()
+    assert await archive.read(lambda history: history.series()) == ()
+    await archive.close()
     await archive.close()
     with pytest.raises(HistoryUnusableError, match="closed"):
         await archive.read(lambda history: history.series())
@@ -228,39 +213,3 @@ async def test_a_question_sees_one_state_while_another_instance_writes(path: Pat
             assert await archive.read(lambda reader: reader.value_at(USED, later).value) == 2
         finally:
             await archive.close()
-
-
-async def test_damage_while_it_is_open_is_told_apart_and_mended(path: Path) -> None:
-    with desk(path) as history:
-        for minute in range(3000):
-            history.see(START + minutes(minute), {USED: minute})
-    archive = await Archive.open(path)
-    try:
-        with path.open("r+b") as file:
-            file.seek(4096 * 2)
-            file.write(b"\xff" * 4096 * 60)
-        with pytest.raises(HistoryDamagedError):
-            await archive.read(
-                lambda reader: reader.points(USED, START, START + minutes(3000), resolution=60)
-            )
-        await archive.disconnect()
-        await archive.connect()
-        assert "set aside" in archive.notice
-        assert await archive.read(lambda reader: reader.series()) == ()
-        assert await archive.claim()
-    finally:
-        await archive.close()
-
-
-def test_the_database_is_not_loaded_before_it_is_needed() -> None:
-    code = (
-        "import sys, gwtui.watch.feed, gwtui.watch.hub, gwtui.watch.feeds.keys;"
-        "assert 'sqlite3' not in sys.modules and 'textual' not in sys.modules;"
-        "import gwtui.watch.history.recorder, gwtui.watch.board;"
-        "assert 'textual' not in sys.modules and 'rich' not in sys.modules"
-    )
-    subprocess.run(
-        [sys.executable, "-c", code],
-        check=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )

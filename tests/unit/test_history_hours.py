@@ -11,9 +11,9 @@ from sqlite3 import OperationalError
 
 import pytest
 
-from gwtui.watch.history.model import Observation, Point, Sample, SeriesKey, Subject
-from gwtui.watch.history.writer import observe_hour
-from history_kit import START, USED, Desk, desk, minutes, series
+from gwtui.watch.history.model import Point, SeriesKey, Subject
+from history_kit import START, USED, Desk, desk, minutes
+from thoroughness import FULL
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 LATENCY = SeriesKey("endpoint", "lab/m e", "latency_p50")
@@ -86,9 +86,9 @@ def check(history: Desk, world: World, since: datetime, until: datetime, width: 
                 assert min(known) <= point.mean <= max(known)
 
 
-def test_low_high_and_last_of_a_week_are_exact_at_every_width(history: Desk) -> None:
+def test_low_high_and_last_are_exact_at_every_width(history: Desk) -> None:
     world = World()
-    end = live(history, world, 7)
+    end = live(history, world, 7 if FULL else 3)
     check(history, world, START, end, 3600)
     check(history, world, START, end, 14_400 + 7200)
     check(history, world, START, end, 86_400)
@@ -113,10 +113,9 @@ def test_where_only_hours_are_left_finer_slots_repeat_them(history: Desk) -> Non
 
 
 def test_readings_are_kept_for_two_days_and_hours_for_a_year(history: Desk) -> None:
-    for hour in range(24 * 400):
+    for hour in (*range(0, 24 * 396, 24), *range(24 * 396, 24 * 400)):
         history.see(START + HOUR * hour, {USED: hour}, every=3600)
-        if hour % 24 == 0 or hour > 24 * 399:
-            history.tidy(START + HOUR * hour + minutes(6))
+        history.tidy(START + HOUR * hour + minutes(6))
     oldest = [
         history.connection.execute(f"SELECT min({column}) FROM {table}").fetchone()[0]  # noqa: S608
         for table, column in (("runs", "start"), ("hours", "hour"))
@@ -124,7 +123,7 @@ def test_readings_are_kept_for_two_days_and_hours_for_a_year(history: Desk) -> N
     end = (START + 400 * DAY).timestamp()
     ages = [timedelta(seconds=end - at) for at in oldest]
     assert timedelta(days=2) <= ages[0] <= timedelta(days=2, hours=2)
-    assert timedelta(days=365) <= ages[1] <= timedelta(days=365, hours=2)
+    assert timedelta(days=364) <= ages[1] <= timedelta(days=365, hours=2)
 
 
 def test_what_never_changes_takes_a_row_a_day(history: Desk) -> None:
@@ -143,34 +142,6 @@ def test_what_never_changes_takes_a_row_a_day(history: Desk) -> None:
     assert history.rows("runs") == 0
     assert history.reader.value_at(LIMIT, START + 13 * HOUR).value == 50
     assert {point.state for point in points(history, LIMIT, START, START + DAY, 300)} == {"value"}
-
-
-def test_summing_up_an_hour_takes_no_longer_after_a_year(tmp_path: Path) -> None:
-    def steps(days: int) -> int:
-        with desk(tmp_path / str(days) / "h.sqlite3") as history:
-            now = START + DAY * days
-            for hour in range(24 * days):
-                seen = Observation("credits", START + HOUR * hour, 3600, samples(hour))
-                observe_hour(history.connection, seen)
-            history.see(now, {USED: 1, LIMIT: 50}, every=3600)
-            history.tidy(now + minutes(6))
-            taken = 0
-
-            def step() -> None:
-                nonlocal taken
-                taken += 1
-
-            history.connection.set_progress_handler(step, 1)
-            history.tidy(now + HOUR + minutes(6))
-            return taken
-
-    def samples(hour: int) -> tuple[Sample, ...]:
-        return (
-            Sample(series(USED, every=3600), Decimal(hour)),
-            Sample(series(LIMIT, every=3600), Decimal(50)),
-        )
-
-    assert steps(300) < steps(10) * 1.5
 
 
 def test_old_facts_and_changes_go_and_present_ones_stay(history: Desk) -> None:
@@ -236,18 +207,3 @@ def _cut_at(place: int) -> Callable[[], int]:
         return 1 if left == 0 else 0
 
     return handler
-
-
-def test_a_week_of_a_changing_figure_takes_less_than_a_quarter_of_a_megabyte(
-    tmp_path: Path,
-) -> None:
-    path = tmp_path / "h" / "week.sqlite3"
-    source = random.Random(3)
-    with desk(path) as history:
-        for minute in range(7 * 24 * 60):
-            at = START + minutes(minute)
-            history.see(at, {LATENCY: source.randint(100, 999)})
-            if minute % 60 == 6:
-                history.tidy(at)
-        history.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    assert path.stat().st_size < 250_000

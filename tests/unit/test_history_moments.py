@@ -11,7 +11,7 @@ import pytest
 
 from gwtui.domain.runway import WINDOWS
 from gwtui.watch.feeds.recorded import Between, rows_between
-from gwtui.watch.history.model import ACCOUNT, Reading, SeriesKey, Subject
+from gwtui.watch.history.model import ACCOUNT, SeriesKey, Subject
 from gwtui.watch.history.reader import BALANCE, TOTAL_USAGE, credits_state
 from history_kit import START, Desk, desk, minutes
 
@@ -27,18 +27,6 @@ HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 def history(tmp_path: Path) -> Iterator[Desk]:
     with desk(tmp_path / "h" / "one.sqlite3") as opened:
         yield opened
-
-
-def test_figures_are_those_known_at_the_moment(history: Desk) -> None:
-    history.see(START, {UPTIME: 99, BALANCE: 10})
-    history.see(START + minutes(1), {UPTIME: None, BALANCE: 9})
-
-    def uptime(minute: float) -> Reading:
-        return history.reader.value_at(UPTIME, START + minutes(minute))
-
-    assert uptime(0.5).value == 99
-    assert uptime(1).state == "null"
-    assert uptime(-1).state == "gap"
 
 
 def test_a_moment_long_ago_is_known_to_the_hour(history: Desk) -> None:

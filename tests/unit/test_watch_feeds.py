@@ -14,10 +14,8 @@ from gwtui.client.paging import Listing
 from gwtui.client.request_log import Shortfall, reading_log
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.workspaces import Workspace
-from gwtui.crud.resource import Scope
 from gwtui.watch.feeds.concurrent_reads import CONCURRENCY, fetch_each
-from gwtui.watch.feeds.keys import fetch_keys, keys_feed
-from gwtui.watch.hub import FeedHub
+from gwtui.watch.feeds.keys import fetch_keys
 from resource_samples import OTHER_WORKSPACE_ID, WORKSPACE_ID, key, workspace
 
 
@@ -133,16 +131,6 @@ async def test_half_an_account_is_never_given_out_as_the_whole() -> None:
     client, _ = gateway({WORKSPACE_ID: [key()], OTHER_WORKSPACE_ID: broken}, *BOTH)
     with pytest.raises(ServerError):
         await fetch_keys(client, None)
-
-
-async def test_feeds_are_named_from_general_to_particular() -> None:
-    hub = FeedHub(cast("GatewayClient", object()))
-    try:
-        assert keys_feed(hub, Scope()).name == "keys"
-        assert keys_feed(hub, Scope(WORKSPACE_ID)).name == f"keys:{WORKSPACE_ID}"
-        assert keys_feed(hub, Scope()) is keys_feed(hub, Scope())
-    finally:
-        await hub.close()
 
 
 async def test_parts_are_read_a_few_at_a_time_and_come_in_order() -> None:

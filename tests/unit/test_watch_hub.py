@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable
-from pathlib import Path
 from typing import cast
 
 import pytest
 
-import gwtui
 from fake_clock import FakeClock
 from gwtui.client.errors import RateLimitedError
 from gwtui.client.gateway import GatewayClient
@@ -109,18 +106,6 @@ async def test_a_blurred_terminal_reads_nothing_not_even_for_new_feeds(
     assert counter.calls == ["credits", "credits", "keys"]
 
 
-async def test_a_short_blur_reads_nothing_anew(
-    hub: FeedHub, counter: Counter, time: FakeClock
-) -> None:
-    look(hub, "credits")
-    await time.advance(3)
-    hub.pause_all()
-    await time.advance(3)
-    hub.resume_all()
-    await time.settle()
-    assert counter.calls == ["credits"]
-
-
 async def test_refresh_after_a_write_reads_the_family_and_marks_what_nobody_watches(
     hub: FeedHub, counter: Counter, time: FakeClock
 ) -> None:
@@ -154,18 +139,6 @@ async def test_a_closed_hub_is_quiet_and_makes_no_feeds(
     assert len(states) == told
     with pytest.raises(RuntimeError, match="closed"):
         look(hub, "keys")
-
-
-def test_every_cadence_leaves_room_for_a_failed_read() -> None:
-    for each in (
-        cadence.CREDITS,
-        cadence.KEYS,
-        cadence.ENDPOINTS,
-        cadence.WORKSPACES,
-        cadence.MODELS,
-        cadence.PROVIDERS,
-    ):
-        assert each.stale_after >= 2 * each.seconds
 
 
 class Limited:
@@ -229,13 +202,3 @@ async def test_of_feeds_that_are_one_of_many_only_the_last_and_the_used_are_kept
     assert len(names) <= len(lasting) + 1 + MOST_PASSING
     assert hub.feed(FeedKey("row", ("used",)), fetch, CADENCE, passing=True) is used
     leave()
-
-
-def test_feeds_are_made_in_watch_alone() -> None:
-    package = Path(gwtui.__file__).parent
-    makers = {
-        path.relative_to(package).parts[0]
-        for path in package.rglob("*.py")
-        if re.search(r"hub\.(feed|derive)\(", path.read_text())
-    }
-    assert makers == {"watch"}
