@@ -7,7 +7,7 @@ no log. Importing this loads no HTTP library: that comes with the first request.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -23,7 +23,9 @@ from gwtui.client.gateway import LazyTransport, new_transport
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.completion import (
     STREAM_END,
+    ChatChoice,
     ChatChunk,
+    ChatDelta,
     ChatMessage,
     ChatResult,
     ChunkChoice,
@@ -119,21 +121,21 @@ class Inference:
 
     @asynccontextmanager
     async def stream(self, request: ChatRequest) -> AsyncIterator[ChatStream]:
-        """An answer piece by piece; leaving the context hangs up, which cancels the request.
+        """Stream an answer; leaving the context hangs up, which cancels the request.
 
-        What is refused before the first piece raises here, what fails later is an event.
+        What is refused before the first piece raises here; what fails later is the answer's
+        ``error``.
         """
         given = {name: getattr(request, name) for name in request.model_fields_set}
         body = validated(ChatRequest.model_construct(**{**given, "stream": True}), ChatRequest)
         transport = await self._transport.ready()
         started = self._clock.monotonic()
         call = Call("POST", "/chat/completions", body=body, headers=self._metadata_header())
-        pieces = await transport.open(call, self._limits.silence)
-        stream = ChatStream(pieces, self.connection.dialect, self._key, self._clock, started)
+        events = await transport.open(call, self._limits.silence)
         try:
-            yield stream
+            yield ChatStream(events, self.connection.dialect, self._key, self._clock, started)
         finally:
-            await stream.aclose()
+            await events.aclose()
 
     async def embed(self, request: EmbeddingRequest) -> EmbeddingAnswer:
         """The vectors of texts."""
@@ -181,36 +183,6 @@ class AnswerDelta:
     refusal: str = field(default="", repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class KeepAlive:
-    """The service says that it is still at work."""
-
-
-@dataclass(frozen=True, slots=True)
-class UsageReported:
-    """The usage and cost of the request; comes once, near the end."""
-
-    usage: TokenUsage
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerFailed:
-    """The last event of an answer that did not end well; what had come stays in the answer.
-
-    The request may be billed all the same.
-    """
-
-    error: GatewayError
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerDone:
-    """The last event of an answer that ended as it should."""
-
-
-ChatEvent = AnswerDelta | KeepAlive | UsageReported | AnswerFailed | AnswerDone
-
-
 @dataclass(slots=True)
 class CalledTool:
     """A tool that the model wants called; ``arguments`` is JSON as text."""
@@ -244,8 +216,34 @@ class ChatAnswer:
     first_token_ms: float | None = None
     elapsed_ms: float | None = None
     error: GatewayError | None = None
-    keep_alives: int = 0
     unreadable: int = 0
+
+    def describe(self, part: ChatResult | ChatChunk) -> None:
+        """Take in what a whole answer or a piece of one tells about the request."""
+        self.generation_id = self.generation_id or part.id
+        self.model = part.model or self.model
+        self.provider = part.provider or self.provider
+        self.service_tier = part.service_tier or self.service_tier
+        self.usage = part.usage or self.usage
+        self.metadata = part.service_metadata or self.metadata
+
+    def choose(self, choice: ChatChoice | ChunkChoice, calls: Sequence[ToolCall] | None) -> None:
+        """Take in how an answer ends and its calls of tools.
+
+        A piece belongs to the call that it names; one with a number beyond the next is the next.
+        """
+        self.finish_reason = choice.finish_reason or self.finish_reason
+        self.native_finish_reason = choice.native_finish_reason or self.native_finish_reason
+        for call in calls or ():
+            count = len(self.tools)
+            index = count if call.index is None else min(max(call.index, 0), count)
+            if index == count:
+                self.tools.append(CalledTool())
+            tool = self.tools[index]
+            tool.id = call.id or tool.id
+            if call.function is not None:
+                tool.name = call.function.name or tool.name
+                tool.arguments += call.function.arguments or ""
 
     @property
     def cost(self) -> Decimal | None:
@@ -263,17 +261,17 @@ class ChatAnswer:
 
 
 class ChatStream:
-    """Iterates over the events of an answer; ``answer`` is what has come by then.
+    """Iterates over the pieces of an answer; ``answer`` is what has come by then.
 
-    The last event is AnswerDone or AnswerFailed: iterating raises no GatewayError. Leaving early
+    Iterating raises no GatewayError: ``answer.error`` says why the answer broke off. Leaving early
     hangs up, which cancels the request; what was made by then may be billed.
     """
 
     def __init__(
-        self, pieces: EventStream, dialect: Dialect, key: Secret, clock: Clock, started: float
+        self, events: EventStream, dialect: Dialect, key: Secret, clock: Clock, started: float
     ) -> None:
-        self.answer = ChatAnswer(generation_id=pieces.generation_id)
-        self._pieces = pieces
+        self.answer = ChatAnswer(generation_id=events.generation_id)
+        self._events = events
         self._dialect = dialect
         self._clock = clock
         self._started = started
@@ -281,98 +279,57 @@ class ChatStream:
         self._guards = {
             name: _KeyFilter(key, self._hide) for name in ("text", "reasoning", "refusal")
         }
-        self._queue: list[ChatEvent] = []
-        self._over = False
 
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> ChatEvent:
-        while not self._queue:
-            if self._over:
-                raise StopAsyncIteration
-            try:
-                data = await anext(self._pieces)
-            except StopAsyncIteration:
-                await self._end(None)
-            except GatewayError as error:
-                await self._end(error)
-            else:
-                await self._read(data)
-        return self._queue.pop(0)
-
-    async def aclose(self) -> None:
-        """Hang up."""
-        self._over = True
-        self._queue.clear()
-        await self._pieces.aclose()
-
-    async def _read(self, data: str | None) -> None:
-        if data is None:
-            self.answer.keep_alives += 1
-            self._queue.append(KeepAlive())
-        elif data.strip() == STREAM_END:
-            await self._end(None, said=True)
-        else:
-            body = parse_json(data.encode("utf-8", "replace"), self._dialect)
-            if isinstance(body, dict):
-                await self._chunk(redacted(body, self._hide))
-            else:
-                self.answer.unreadable += 1
-
-    async def _chunk(self, body: dict[str, Any]) -> None:
-        chunk = ChatChunk.model_validate(body)
+    async def __aiter__(self) -> AsyncIterator[AnswerDelta]:
         answer = self.answer
-        answer.generation_id = answer.generation_id or chunk.id
-        answer.model = chunk.model or answer.model
-        answer.provider = chunk.provider or answer.provider
-        answer.service_tier = chunk.service_tier or answer.service_tier
-        answer.metadata = chunk.service_metadata or answer.metadata
+        is_ended = False
+        try:
+            async for data in self._events:
+                is_ended = data.strip() == STREAM_END
+                if is_ended:
+                    break
+                body = parse_json(data.encode("utf-8", "replace"), self._dialect)
+                if not isinstance(body, dict):
+                    answer.unreadable += 1
+                    continue
+                body = redacted(body, self._hide)
+                for delta in self._chunk(ChatChunk.model_validate(body)):
+                    yield delta
+                if body.get("error"):
+                    answer.error = _refused(body, self._clock, self._hide)
+                    break
+        except GatewayError as error:
+            answer.error = error
+        # The end may go unsaid where the answer is complete.
+        if answer.error is None and not is_ended and not answer.finish_reason:
+            answer.error = NoAnswerError("the stream ended before the answer was complete")
+        if rest := self._add({name: guard.rest() for name, guard in self._guards.items()}):
+            yield rest
+        await self._events.aclose()
+
+    def _chunk(self, chunk: ChatChunk) -> Iterator[AnswerDelta]:
+        answer = self.answer
+        answer.describe(chunk)
         for choice in chunk.choices or ():
-            self._choice(choice)
-        if chunk.usage is not None:
-            answer.usage = chunk.usage
-            self._queue.append(UsageReported(chunk.usage))
-        if body.get("error"):
-            await self._end(_refused(body, self._clock, self._hide), said=True)
+            delta = choice.delta or ChatDelta()
+            answer.choose(choice, delta.tool_calls)
+            said = {
+                "text": delta.content or "",
+                "reasoning": delta.reasoning or "",
+                "refusal": delta.refusal or "",
+            }
+            if delta.tool_calls or any(said.values()):
+                answer.elapsed_ms = (self._clock.monotonic() - self._started) * _MS
+                if answer.first_token_ms is None:
+                    answer.first_token_ms = answer.elapsed_ms
+            shown = {name: self._guards[name].pass_on(piece) for name, piece in said.items()}
+            if piece := self._add(shown):
+                yield piece
 
-    def _choice(self, choice: ChunkChoice) -> None:
-        answer = self.answer
-        answer.finish_reason = choice.finish_reason or answer.finish_reason
-        answer.native_finish_reason = choice.native_finish_reason or answer.native_finish_reason
-        delta = choice.delta
-        if delta is None:
-            return
-        calls = delta.tool_calls or []
-        for call in calls:
-            _add_call(answer.tools, call)
-        if calls or delta.content or delta.reasoning or delta.refusal:
-            now = (self._clock.monotonic() - self._started) * _MS
-            answer.first_token_ms = now if answer.first_token_ms is None else answer.first_token_ms
-            answer.elapsed_ms = now
-        self._add(
-            text=self._guards["text"].pass_on(delta.content or ""),
-            reasoning=self._guards["reasoning"].pass_on(delta.reasoning or ""),
-            refusal=self._guards["refusal"].pass_on(delta.refusal or ""),
-        )
-
-    def _add(self, *, text: str, reasoning: str, refusal: str) -> None:
-        if text or reasoning or refusal:
-            self.answer.text += text
-            self.answer.reasoning += reasoning
-            self.answer.refusal += refusal
-            self._queue.append(AnswerDelta(text, reasoning, refusal))
-
-    async def _end(self, error: GatewayError | None, *, said: bool = False) -> None:
-        """Close, and give the last event. The end may go unsaid where the answer is complete."""
-        answer = self.answer
-        self._add(**{name: guard.rest() for name, guard in self._guards.items()})
-        if error is None and not said and not answer.finish_reason:
-            error = NoAnswerError("the stream ended before the answer was complete")
-        answer.error = error
-        self._queue.append(AnswerDone() if error is None else AnswerFailed(error))
-        self._over = True
-        await self._pieces.aclose()
+    def _add(self, pieces: Mapping[str, str]) -> AnswerDelta | None:
+        for name, piece in pieces.items():
+            setattr(self.answer, name, getattr(self.answer, name) + piece)
+        return AnswerDelta(**pieces) if any(pieces.values()) else None
 
 
 def whole_answer(
@@ -380,33 +337,20 @@ def whole_answer(
 ) -> ChatAnswer:
     """The answer that came whole; one that broke off has an ``error``."""
     result = ChatResult.model_validate(body)
-    answer = ChatAnswer(
-        generation_id=generation_id or result.id,
-        model=result.model,
-        provider=result.provider,
-        service_tier=result.service_tier,
-        usage=result.usage,
-        metadata=result.service_metadata,
-        elapsed_ms=elapsed_ms,
-    )
-    choice = result.choices[0] if result.choices else None
-    if choice is None and body.get("error"):
-        answer.error = _refused(body, clock, str)
-        return answer
-    if choice is None:
+    answer = ChatAnswer(generation_id=generation_id, elapsed_ms=elapsed_ms)
+    answer.describe(result)
+    if result.choices:
+        choice = result.choices[0]
+        message = choice.message or ChatMessage()
+        answer.choose(choice, message.tool_calls)
+        answer.text = _text_of(message.content)
+        answer.reasoning = message.reasoning or ""
+        answer.refusal = message.refusal or ""
+        body = choice.raw
+    elif not body.get("error"):
         answer.error = UnreadableAnswerError("the answer has no choice that can be read")
-        return answer
-    answer.finish_reason = choice.finish_reason
-    answer.native_finish_reason = choice.native_finish_reason
-    message = choice.message or ChatMessage()
-    answer.text = _text_of(message.content)
-    answer.reasoning = message.reasoning or ""
-    answer.refusal = message.refusal or ""
-    for call in message.tool_calls or ():
-        answer.tools.append(CalledTool())
-        _fill(answer.tools[-1], call)
-    if choice.raw.get("error"):
-        answer.error = _refused(choice.raw, clock, str)
+    if body.get("error"):
+        answer.error = _refused(body, clock, str)
     return answer
 
 
@@ -427,21 +371,6 @@ def _text_of(content: str | list[Any] | None) -> str:
         return content or ""
     texts = (part.get("text") for part in content if isinstance(part, dict))
     return "".join(text for text in texts if isinstance(text, str))
-
-
-def _add_call(calls: list[CalledTool], piece: ToolCall) -> None:
-    """A piece belongs to the call that it names; one with a number beyond the next is the next."""
-    index = len(calls) if piece.index is None else min(max(piece.index, 0), len(calls))
-    if index == len(calls):
-        calls.append(CalledTool())
-    _fill(calls[index], piece)
-
-
-def _fill(call: CalledTool, piece: ToolCall) -> None:
-    call.id = piece.id or call.id
-    if piece.function is not None:
-        call.name = piece.function.name or call.name
-        call.arguments += piece.function.arguments or ""
 
 
 class _KeyFilter:

@@ -15,14 +15,13 @@ import logging
 import os
 import socket
 import ssl
-from collections import deque
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from hashlib import blake2b
 from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Any, Self
+from typing import Any, TypeVar
 
 import httpx
 
@@ -43,6 +42,7 @@ from gwtui.client.errors import (
     ConnectFailedError,
     GatewayError,
     NoAnswerError,
+    NotFoundError,
     RateLimitedError,
     ReadOnlyError,
     UnreadableAnswerError,
@@ -124,11 +124,27 @@ class Transport:
 
     async def call(self, call: Call) -> Answer:
         """Carry out one call. Raises GatewayError, and InvalidRequestError for a bad path."""
+        answer = await self._exchange(call, self._read)
+        if not call.is_read:
+            write_answered(answer.request_id)
+        return answer
+
+    async def open(self, call: Call, silence: float) -> EventStream:
+        """Send one call and give its events as they come; the caller closes them.
+
+        An answer that sends nothing for ``silence`` seconds counts as lost.
+        Raises GatewayError where the service refuses, and where no connection is made.
+        """
+        call = replace(call, headers={**_STREAM_HEADERS, **call.headers})
+        return await self._exchange(call, self._open, timeout=_timeout(self._patience, silence))
+
+    async def _exchange(self, call: Call, take: _Take[T], **options: Any) -> T:
+        """Send one call and ``take`` its answer."""
         target = self._admitted(call)
         started = self._clock.monotonic()
         self.traffic.sent(read=call.is_read)
         with self.traffic.waiting():
-            outcome = await self._attempt(call, target)
+            outcome = await self._attempt(call, target, take, options)
         if isinstance(outcome, RateLimitedError):
             self.traffic.limited()
         if isinstance(outcome, NoAnswerError | ConnectFailedError):
@@ -140,53 +156,27 @@ class Transport:
         # request with its headers and must not become this one's context.
         if isinstance(outcome, GatewayError):
             raise outcome
-        if not call.is_read:
-            write_answered(outcome.request_id)
         return outcome
 
-    async def open(self, call: Call, silence: float) -> EventStream:
-        """Send one call and give its events as they come; the caller closes them.
-
-        An answer that sends nothing for ``silence`` seconds counts as lost.
-        Raises GatewayError where the service refuses, and where no connection is made.
-        """
-        target = self._admitted(call)
-        call = replace(call, headers={**_STREAM_HEADERS, **call.headers})
-        started = self._clock.monotonic()
-        self.traffic.sent(read=call.is_read)
-        outcome = await self._begin(call, target, silence)
-        seconds = self._clock.monotonic() - started
-        if isinstance(outcome, GatewayError):
-            self._log(call, outcome, seconds)
-            raise outcome
-        self._log(call, Answer(HTTPStatus.OK, None), seconds)
-        return outcome
-
-    async def _begin(self, call: Call, target: str, silence: float) -> EventStream | GatewayError:
+    async def _attempt(
+        self, call: Call, target: str, take: _Take[T], options: dict[str, Any]
+    ) -> T | GatewayError:
+        http = self._reads if call.is_read else self._writes
         redact = self._redactor(call)
-        limits = _Limits(
-            asyncio.get_running_loop().time() + self._patience.whole,
-            self._patience.whole,
-            silence,
-            self._max_answer,
-        )
         try:
-            async with limits.timer():
-                request = self._writes.build_request(
-                    call.method, self._connection.base_url + target, **self._content(call)
+            async with asyncio.timeout(self._patience.whole) as timer:
+                request = http.build_request(
+                    call.method,
+                    self._connection.base_url + target,
+                    **self._content(call),
+                    **options,
                 )
-                response = await self._writes.send(request, stream=True)
+                sent = self._clock.monotonic()
+                response = await http.send(request, stream=True)
                 headers = answer_headers(response, redact)
-                if _is_stream(response.status_code, headers):
-                    lost = partial(self._fault, redact=redact)
-                    return EventStream(response, generation_id_of(headers), limits, lost)
-                try:
-                    return _not_a_stream(await self._read(response, headers, call))
-                finally:
-                    await response.aclose()
-        except TimeoutError:
-            return limits.passed()
-        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+                self.skew.observe(headers, self._clock.now(), self._clock.monotonic() - sent)
+                return await take(_Received(response, headers, call, redact, timer.when()))
+        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, OSError) as error:
             return self._fault(error, redact)
 
     def _admitted(self, call: Call) -> str:
@@ -205,25 +195,6 @@ class Transport:
         await self._reads.aclose()
         await self._writes.aclose()
 
-    async def _attempt(self, call: Call, target: str) -> Answer | GatewayError:
-        http = self._reads if call.is_read else self._writes
-        try:
-            async with asyncio.timeout(self._patience.whole):
-                request = http.build_request(
-                    call.method, self._connection.base_url + target, **self._content(call)
-                )
-                started = self._clock.monotonic()
-                response = await http.send(request, stream=True)
-                elapsed = self._clock.monotonic() - started
-                headers = answer_headers(response, self._redactor(call))
-                self.skew.observe(headers, self._clock.now(), elapsed)
-                try:
-                    return await self._read(response, headers, call)
-                finally:
-                    await response.aclose()
-        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, OSError) as error:
-            return self._fault(error, self._redactor(call))
-
     def _content(self, call: Call) -> dict[str, Any]:
         if call.body is None:
             return {"headers": dict(call.headers)}
@@ -233,32 +204,41 @@ class Transport:
             "headers": {"Content-Type": "application/json", **call.headers},
         }
 
-    async def _read(
-        self, response: httpx.Response, headers: Mapping[str, str], call: Call
-    ) -> Answer | GatewayError:
-        status = response.status_code
+    async def _open(self, received: _Received) -> EventStream | GatewayError:
+        if received.is_stream:
+            lost = partial(self._fault, redact=received.redact)
+            return EventStream(received, self._max_answer, lost)
+        outcome = await self._read(received)
+        if isinstance(outcome, GatewayError):
+            return outcome
+        return UnreadableAnswerError(
+            "the answer is not a stream: try it without streaming", request_id=outcome.request_id
+        )
+
+    async def _read(self, received: _Received) -> Answer | GatewayError:
+        try:
+            return await self._outcome(received)
+        finally:
+            await received.response.aclose()
+
+    async def _outcome(self, received: _Received) -> Answer | GatewayError:
+        status, headers = received.response.status_code, received.headers
         if status >= HTTPStatus.BAD_REQUEST:
-            raw = await self._error_body(response, headers)
-            return status_error(
-                status,
-                headers,
-                raw,
-                self._connection.dialect,
-                now=self._clock.now(),
-                redact=self._redactor(call),
-            )
+            body = await self._error_body(received)
+            dialect, now = self._connection.dialect, self._clock.now()
+            return status_error(status, headers, body, dialect, now=now, redact=received.redact)
         if status >= HTTPStatus.MULTIPLE_CHOICES or status < HTTPStatus.OK:
             return redirect_error(headers, status)
         if status == HTTPStatus.NO_CONTENT:
             return Answer(status, None, request_id_of(headers))
-        body = await _body(response, headers, self._max_answer)
-        if body is None:
+        content = await received.body(self._max_answer)
+        if content is None:
             return UnreadableAnswerError(
                 f"the answer is larger than {self._max_answer // 1024} KiB and was not read",
                 request_id=request_id_of(headers),
             )
-        success = partial(self._success, status, body, headers, call)
-        return await run_by_size(success, len(body), LARGE_BODY)
+        success = partial(self._success, status, content, headers, received.call)
+        return await run_by_size(success, len(content), LARGE_BODY)
 
     def _success(
         self, status: int, body: bytes, headers: Mapping[str, str], call: Call
@@ -279,10 +259,10 @@ class Transport:
             size=len(body),
         )
 
-    async def _error_body(self, response: httpx.Response, headers: Mapping[str, str]) -> bytes:
+    async def _error_body(self, received: _Received) -> bytes:
         """The status alone already says what happened: a lost body costs only its message."""
         try:
-            return await _body(response, headers, _MAX_ERROR_BODY) or b""
+            return await received.body(_MAX_ERROR_BODY) or b""
         except httpx.HTTPError:
             return b""
 
@@ -297,7 +277,8 @@ class Transport:
         if isinstance(error, httpx.DecodingError):
             return UnreadableAnswerError("the answer's compression is damaged or unknown")
         if isinstance(error, httpx.TimeoutException):
-            return NoAnswerError(f"{where} did not answer in time")
+            seconds = error.request.extensions["timeout"]["read"]
+            return NoAnswerError(f"{where} sent nothing for {seconds:g} s")
         if isinstance(error, TimeoutError):
             return NoAnswerError(
                 f"{where} did not send its whole answer within {self._patience.whole:g} s"
@@ -327,146 +308,125 @@ class Transport:
         carried: Sequence[Secret] = call.body.secrets() if call.body is not None else ()
         return [token, *carried] if token else list(carried)
 
-    def _log(self, call: Call, outcome: Answer | GatewayError, seconds: float) -> None:
+    def _log(self, call: Call, outcome: object, seconds: float) -> None:
+        error = outcome if isinstance(outcome, GatewayError) else None
         # To read what is not there is an everyday answer: defaults that nobody changed, for one.
-        usual = call.is_read and outcome.status == HTTPStatus.NOT_FOUND
-        failed = isinstance(outcome, GatewayError) and not usual
+        usual = call.is_read and isinstance(error, NotFoundError)
         logger.log(
-            logging.INFO if failed else logging.DEBUG,
+            logging.INFO if error is not None and not usual else logging.DEBUG,
             "%s %s -> %s in %.0f ms",
             call.method,
             call.template,
-            outcome.status or type(outcome).__name__,
+            "ok" if error is None else error.status or type(error).__name__,
             seconds * 1000,
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Limits:
-    """The limits of an answer: the loop's time at its end, seconds, seconds of silence, bytes."""
-
-    deadline: float
-    whole: float
-    silence: float
-    size: int
-
-    def timer(self) -> asyncio.Timeout:
-        """For one reading."""
-        return asyncio.timeout_at(min(self.deadline, self._now() + self.silence))
-
-    def passed(self) -> GatewayError:
-        """Which limit it was."""
-        if self._now() >= self.deadline:
-            return NoAnswerError(f"the answer took longer than {self.whole:g} s")
-        return NoAnswerError(f"the gateway sent nothing for {self.silence:g} s")
-
-    def _now(self) -> float:
-        return asyncio.get_running_loop().time()
-
-
 class EventStream:
-    """Iterates over the data of each event, a text, and None for each comment.
+    """Iterates over the data of each event, a text.
 
-    Comments are how a service says that it is still at work. Iterating raises GatewayError when the
-    connection breaks, is silent for too long, or sends more than is read; the stream is closed
-    then.
+    Iterating raises GatewayError when the connection breaks, is silent for too long, or sends more
+    than ``size`` bytes; the stream is closed then.
     """
 
     def __init__(
-        self,
-        response: httpx.Response,
-        generation_id: str | None,
-        limits: _Limits,
-        lost: Callable[[Exception], GatewayError],
+        self, received: _Received, size: int, lost: Callable[[Exception], GatewayError]
     ) -> None:
-        self.generation_id = generation_id
-        self._response = response
-        self._limits = limits
-        self._left = limits.size
+        self.generation_id = generation_id_of(received.headers)
+        self._response = received.response
+        self._deadline = received.deadline
+        self._left = size
         self._lost = lost
-        self._raw = response.aiter_bytes()
+        self._raw = received.response.aiter_bytes()
         utf8 = codecs.getincrementaldecoder("utf-8-sig")("replace")
         # Every end of a line becomes "\n"; a text that JSON may hold, such as U+2028, ends none.
         self._text = io.IncrementalNewlineDecoder(utf8, translate=True)
-        self._begun = ""
+        self._line = ""
         """The line that has begun."""
         self._data: list[str] = []
         """The data of the event that has begun."""
-        self._ready: deque[str | None] = deque()
         self._ended = False
 
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> str | None:
-        while not self._ready:
-            if self._ended:
-                raise StopAsyncIteration
-            fault = await self._receive()
-            if fault is not None:
+    async def __aiter__(self) -> AsyncIterator[str]:
+        while not self._ended:
+            outcome = await self._receive()
+            if isinstance(outcome, GatewayError):
                 await self.aclose()
-                raise fault
-        return self._ready.popleft()
+                raise outcome
+            for line in outcome:
+                name, _, value = line.partition(":")
+                if name == "data":
+                    self._data.append(value.removeprefix(" "))
+                elif not line:  # the event is complete; of its fields only the data matters
+                    data = "\n".join(self._data)
+                    self._data.clear()
+                    if data:
+                        yield data
 
     async def aclose(self) -> None:
         """Hang up. What has come and was not taken is dropped."""
         self._ended = True
-        self._ready.clear()
         await self._response.aclose()
 
-    async def _receive(self) -> GatewayError | None:
-        """Read what has come. Errors are given: those of the HTTP library hold the request."""
+    async def _receive(self) -> list[str] | GatewayError:
+        """Lines that have come. Errors are given: those of the HTTP library hold the request."""
         try:
-            async with self._limits.timer():
+            async with asyncio.timeout_at(self._deadline):
                 raw = await anext(self._raw, None)
-        except TimeoutError:
-            return self._limits.passed()
-        except (httpx.HTTPError, httpx.StreamError, OSError) as error:
+        except (httpx.HTTPError, httpx.StreamError, TimeoutError, OSError) as error:
             return self._lost(error)
         self._left -= len(raw or b"")
         if self._left < 0:
             return UnreadableAnswerError("the answer is larger than is read of a stream")
-        text = self._begun + self._text.decode(raw or b"", final=raw is None)
-        *lines, self._begun = text.split("\n")
+        text = self._line + self._text.decode(raw or b"", final=raw is None)
+        *lines, self._line = text.split("\n")
         if raw is None:
             # An empty line ends the last event where the service forgot to.
-            lines += [self._begun, ""]
+            lines += [self._line, ""]
             self._ended = True
-        for line in lines:
-            self._take(line)
-        if len(self._begun) + sum(map(len, self._data)) > MAX_EVENT:
+        if len(self._line) + sum(map(len, (*self._data, *lines))) > MAX_EVENT:
             return UnreadableAnswerError(
                 f"an event of the stream is larger than {MAX_EVENT // 1024} KiB"
             )
-        return None
-
-    def _take(self, line: str) -> None:
-        """Take a line in: of an event only its data matters."""
-        name, _, value = line.partition(":")
-        if line.startswith(":"):
-            self._ready.append(None)
-        elif name == "data":
-            self._data.append(value.removeprefix(" "))
-        elif not line:
-            if data := "\n".join(self._data):
-                self._ready.append(data)
-            self._data.clear()
+        return lines
 
 
-def _is_stream(status: int, headers: Mapping[str, str]) -> bool:
-    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    compression = headers.get("content-encoding", "").strip().lower()
-    return (
-        status == HTTPStatus.OK and kind == "text/event-stream" and compression in {"", "identity"}
-    )
+@dataclass(frozen=True, slots=True)
+class _Received:
+    """An answer whose body is not read yet, and the loop's time until which it may take."""
+
+    response: httpx.Response
+    headers: Mapping[str, str]
+    call: Call
+    redact: Callable[[str], str]
+    deadline: float | None
+
+    @property
+    def is_stream(self) -> bool:
+        kind = self.headers.get("content-type", "").partition(";")[0].strip().lower()
+        is_plain = self._compression in {"", "identity"}
+        return (
+            self.response.status_code == HTTPStatus.OK and kind == "text/event-stream" and is_plain
+        )
+
+    @property
+    def _compression(self) -> str:
+        return self.headers.get("content-encoding", "").strip().lower()
+
+    async def body(self, limit: int) -> bytes | None:
+        """The whole body, None when it is longer than ``limit`` bytes. Raises httpx.HTTPError."""
+        if self._compression not in {"", "identity", *_COMPRESSIONS}:
+            raise httpx.DecodingError("a compression that was not asked for")
+        content = bytearray()
+        async for chunk in self.response.aiter_bytes():
+            content += chunk
+            if len(content) > limit:
+                return None
+        return bytes(content)
 
 
-def _not_a_stream(outcome: Answer | GatewayError) -> GatewayError:
-    if isinstance(outcome, GatewayError):
-        return outcome
-    return UnreadableAnswerError(
-        "the answer is not a stream: try it without streaming", request_id=outcome.request_id
-    )
+T = TypeVar("T")
+_Take = Callable[[_Received], Awaitable[T | GatewayError]]
 
 
 def _remembering(secrets: Sequence[Secret]) -> Callable[[str], str]:
@@ -507,17 +467,18 @@ def _http_client(
         },
         verify=tls,
         limits=limits,
-        timeout=httpx.Timeout(
-            connect=patience.connect,
-            read=patience.read,
-            write=patience.write,
-            pool=patience.pool,
-        ),
+        timeout=_timeout(patience, patience.read),
         transport=http,
         # No request depends on the answer to another one.
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
         follow_redirects=False,
         trust_env=connection.use_proxy,
+    )
+
+
+def _timeout(patience: Patience, read: float) -> httpx.Timeout:
+    return httpx.Timeout(
+        connect=patience.connect, read=read, write=patience.write, pool=patience.pool
     )
 
 
@@ -548,19 +509,6 @@ def answer_headers(response: httpx.Response, redact: Callable[[str], str]) -> di
         text = redact(raw_text.decode("utf-8", "replace"))
         headers[name] = f"{headers[name]}, {text}" if name in headers else text
     return headers
-
-
-async def _body(response: httpx.Response, headers: Mapping[str, str], limit: int) -> bytes | None:
-    """The whole body, None when it is longer than ``limit`` bytes. Raises httpx.HTTPError."""
-    compression = headers.get("content-encoding", "").strip().lower()
-    if compression not in {"", "identity", *_COMPRESSIONS}:
-        raise httpx.DecodingError("a compression that was not asked for")
-    received = bytearray()
-    async for chunk in response.aiter_bytes():
-        received += chunk
-        if len(received) > limit:
-            return None
-    return bytes(received)
 
 
 def _holds(body: bytes, secret: Secret) -> bool:

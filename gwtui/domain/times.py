@@ -12,7 +12,6 @@ MINUTE = 60
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 _JUST_NOW = 5
-_FARTHEST_ZONE = 14
 _MONTH = 30.44 * DAY
 _YEAR = 365.25 * DAY
 
@@ -30,6 +29,7 @@ _FULL_UNITS = ((DAY, "day", "days"), (HOUR, "h", "h"), (MINUTE, "min", "min"), (
 _PLURAL = frozenset({"day", "month", "year"})
 
 EXPECTED = "expected a moment such as 2026-12-31, 2026-12-31 18:00, 30d, 90 (days) or next friday"
+_TOO_FAR = "that is too far away: the year must be 1 to 9999"
 EXPECTED_PAST = (
     "expected a moment such as 2026-11-20 18:00, yesterday 18:00, 3h ago, 30d or last friday"
 )
@@ -174,12 +174,6 @@ _NEXT = re.compile(r"(next|last) ([a-z]+)")
 _CLOCK = re.compile(r"(\d{1,2}):(\d\d)", re.ASCII)
 _DAYS_ALONE = re.compile(r"\d{1,3}", re.ASCII)
 _LENGTH = re.compile(r"\d+ ?[a-z]", re.ASCII)
-_DATE_TIME = re.compile(
-    r"(\d{4})-(\d{1,2})-(\d{1,2})"
-    r"(?:[t ](\d{1,2}):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?)?"
-    r" ?(z|utc|gmt|[+-]\d\d:?\d\d)?",
-    re.ASCII,
-)
 _PART = re.compile(r"(\d{1,6}) ?([a-z]+)[ ,]*(?:and )?", re.ASCII)
 _SECONDS_OF: dict[str, int] = {
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1),
@@ -220,25 +214,15 @@ def duration(length: timedelta) -> str:
 
 
 def _absolute(typed: str, expected: str) -> datetime:
-    match = _DATE_TIME.fullmatch(typed)
-    if match is None:
-        raise ValueError(expected)
-    year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
+    text = typed.upper().removesuffix("UTC").removesuffix("GMT").rstrip()
     try:
-        moment = datetime(year, month, day, hour, minute, second, tzinfo=UTC)
+        moment = _aware(datetime.fromisoformat(re.sub(r" (?=[-+Z])", "", text)))
+        return moment.astimezone(UTC).replace(microsecond=0)
+    except OverflowError as error:
+        raise ValueError(_TOO_FAR) from error
     except ValueError as error:
-        raise ValueError(f"no such date or time: {error}") from error
-    return _later(moment, -_zone_offset(match.group(7)))
-
-
-def _zone_offset(zone: str | None) -> timedelta:
-    if zone is None or zone[0] not in "+-":
-        return timedelta()
-    hours, minutes = int(zone[1:3]), int(zone[-2:])
-    if hours > _FARTHEST_ZONE or minutes >= MINUTE:
-        raise ValueError(f"no such time zone: {zone}")
-    offset = timedelta(hours=hours, minutes=minutes)
-    return -offset if zone[0] == "-" else offset
+        is_date = not str(error).startswith("Invalid isoformat")
+        raise ValueError(f"no such date or time: {error}" if is_date else expected) from error
 
 
 def _span(typed: str) -> tuple[int, timedelta]:
@@ -269,7 +253,7 @@ def _add_months(moment: datetime, months: int) -> datetime:
     years, month = divmod(moment.month - 1 + months, 12)
     year = moment.year + years
     if not 1 <= year <= MAXYEAR:
-        raise ValueError("that is too far away: the year must be 1 to 9999")
+        raise ValueError(_TOO_FAR)
     day = min(moment.day, monthrange(year, month + 1)[1])
     return moment.replace(year=year, month=month + 1, day=day)
 
@@ -278,7 +262,7 @@ def _later(moment: datetime, span: timedelta) -> datetime:
     try:
         return moment + span
     except OverflowError as error:
-        raise ValueError("that is too far away: the year must be 1 to 9999") from error
+        raise ValueError(_TOO_FAR) from error
 
 
 def _aware(moment: datetime) -> datetime:

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from service_kit import TOKEN, Play, ScriptedServer, request_head, serving
 
 from gwtui.client.connection import Connection
-from gwtui.client.inference import AnswerLimits, ChatAnswer, ChatEvent, Inference
+from gwtui.client.inference import AnswerDelta, AnswerLimits, ChatAnswer, Inference
 from gwtui.contract.chat import ChatRequest
 
 KEY = "gw-v1-TRYKEY-0123456789abcdef"
@@ -91,6 +91,6 @@ async def models(*plays: Play, **options: Any) -> AsyncIterator[tuple[Inference,
 
 async def collected(
     inference: Inference, request: ChatRequest | None = None
-) -> tuple[list[ChatEvent], ChatAnswer]:
+) -> tuple[list[AnswerDelta], ChatAnswer]:
     async with inference.stream(request or hello()) as stream:
         return [each async for each in stream], stream.answer

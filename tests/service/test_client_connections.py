@@ -235,7 +235,7 @@ def test_importing_the_client_loads_no_http_library() -> None:
 async def test_a_silent_gateway_costs_the_time_out_and_no_more() -> None:
     async with serving(hang) as server, client_of(server.base_url) as client:
         started = time.monotonic()
-        with pytest.raises(errors.NoAnswerError, match="in time"):
+        with pytest.raises(errors.NoAnswerError, match="sent nothing for"):
             await client.keys.delete("h")
         assert time.monotonic() - started < 5
 

@@ -135,7 +135,7 @@ async def test_success_is_logged_without_identifiers(log: pytest.LogCaptureFixtu
     await it.client.keys.create(CreateKeyRequest(name="n"))
     await it.client.keys.get("HASH-1")
     mine = [record.getMessage() for record in log.records if record.name == "gwtui.client"]
-    assert mine == ["POST /keys -> 200 in 0 ms", "GET /keys/{hash} -> 200 in 0 ms"]
+    assert mine == ["POST /keys -> ok in 0 ms", "GET /keys/{hash} -> ok in 0 ms"]
     assert TOKEN not in log.text
     assert NEW_KEY not in log.text
 

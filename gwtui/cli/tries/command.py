@@ -39,7 +39,7 @@ from gwtui.cli.tries.show import (
 from gwtui.client.connection import READ_ONLY_PROFILE, Connection, InvalidConnectionError
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.inference import AnswerDelta, ChatAnswer, Inference
+from gwtui.client.inference import ChatAnswer, Inference
 from gwtui.client.refusals import refusal_kind
 from gwtui.contract.chat import ChatRequest
 from gwtui.domain.clock import SYSTEM_CLOCK
@@ -134,11 +134,11 @@ async def _answer(
     """The answer; its text was printed, unless all of it will be as JSON."""
     printer = AnswerPrinter()
     if stream:
-        async with models.stream(request) as events:
-            async for event in events:
-                if isinstance(event, AnswerDelta) and not as_json:
-                    printer.print(event.text + event.refusal)
-        answer = events.answer
+        async with models.stream(request) as pieces:
+            async for piece in pieces:
+                if not as_json:
+                    printer.print(piece.text + piece.refusal)
+        answer = pieces.answer
     else:
         answer = await models.chat(request)
         if not as_json:

@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.worker import Worker
 
 from gwtui.client.errors import GatewayError, NotFoundError
-from gwtui.client.inference import AnswerDelta, ChatAnswer, Inference
+from gwtui.client.inference import ChatAnswer, Inference
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.current_key import CurrentKey
 from gwtui.crud.fields import Facts
@@ -161,10 +161,9 @@ class AnswerScreen(Dialog[str]):
     async def _streamed(self, models: Inference) -> None:
         async with models.stream(self._ready_try.request) as stream:
             self._answer = stream.answer
-            async for event in stream:
-                if isinstance(event, AnswerDelta):
-                    self._put(event.reasoning, "muted")
-                    self._put(event.text + event.refusal, "plain")
+            async for piece in stream:
+                self._put(piece.reasoning, "muted")
+                self._put(piece.text + piece.refusal, "plain")
 
     async def _whole(self, models: Inference) -> None:
         self._answer = answer = await models.chat(self._ready_try.request)
