@@ -61,8 +61,9 @@ MAX_VALUES = 2_000_000
 """Values of every kind in an answer, for the same reason."""
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 """Where JSON may hold a half of a character: only an escape can, the rest is UTF-8."""
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_REPLACEMENT = "\ufffd"
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|(?P<half>u[dD][89a-fA-F]\w\w)|.)", re.DOTALL
+)
 _MAX_REQUEST_ID = 128
 _REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-correlation-id", "cf-ray")
 _STATUS_ERRORS: Mapping[int, type[StatusError]] = {
@@ -102,10 +103,9 @@ def read_json(raw: bytes, headers: Mapping[str, str], dialect: Dialect) -> Any:
 def parse_json(raw: bytes, dialect: Dialect, request_id: str | None = None) -> Any:
     """Bytes that are JSON, in reference names, or an UnreadableAnswerError (given, not raised)."""
     try:
-        answer = _loads(raw)
+        answer = _loads(_replacing_halves(raw) if _HALF.search(raw) else raw)
         why = _too_much(answer)
         if not why:
-            answer = _with_whole_characters(answer) if _HALF.search(raw) else answer
             return dialect.from_wire(answer)
     except RecursionError:
         why = _TOO_DEEP
@@ -202,19 +202,9 @@ def _loads(raw: bytes) -> Any:
     )
 
 
-def _with_whole_characters(value: Any) -> Any:
+def _replacing_halves(raw: bytes) -> bytes:
     """JSON in which U+FFFD replaces each lone surrogate, which no UTF-8 text can hold."""
-    if isinstance(value, str):
-        whole = value.isascii() or not _SURROGATE.search(value)
-        return value if whole else _SURROGATE.sub(_REPLACEMENT, value)
-    if isinstance(value, dict):
-        return {
-            _with_whole_characters(name): _with_whole_characters(part)
-            for name, part in value.items()
-        }
-    if isinstance(value, list):
-        return [_with_whole_characters(part) for part in value]
-    return value
+    return _ESCAPE.sub(lambda found: rb"\ufffd" if found["half"] else found[0], raw)
 
 
 def _too_much(answer: Any) -> str:

@@ -8,7 +8,7 @@ hostile until ``safe_line``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Literal
 
 from gwtui.client.errors import (
@@ -123,51 +123,43 @@ def _not_found(error: NotFoundError) -> RefusalKind:
     return "unknown model"
 
 
+_DETAILS = {
+    "failed_routing_step": "no endpoint left after the step",
+    "requested_providers": "requested providers",
+    "available_providers": "available providers",
+    "patterns": "patterns found",
+    "reasons": "moderation",
+    "provider_name": "provider",
+    "provider_words": "provider message",
+    "limit_source": "limit of",
+}
+"""What the metadata of a refusal may hold, and how a line names it."""
+
+
 def refusal_details(error: GatewayError) -> tuple[str, ...]:
-    """The details of a refusal, a line each: reasons, steps, patterns, limits."""
-    told = metadata_of(error)
-    return (*_routing(told), *_content(told), *_limits(told), *_others(error))
-
-
-def _routing(told: ErrorMetadata) -> Iterator[str]:
-    for found in told.ineligibility_reasons or ():
-        count = "?" if found.endpoint_count is None else found.endpoint_count
-        where = f", set at {found.configure_url}" if found.configure_url else ""
-        yield f"{count} endpoints: {found.reason or 'no reason given'}{where}"
-    for step in told.routing_funnel or ():
-        yield f"after {step.step or 'a step'}: {step.endpoint_count} endpoints left"
-    if told.failed_routing_step:
-        yield f"nothing left at the step {told.failed_routing_step}"
-    if told.requested_providers:
-        yield f"asked for: {', '.join(told.requested_providers)}"
-    if told.available_providers:
-        yield f"there are: {', '.join(told.available_providers)}"
-
-
-def _content(told: ErrorMetadata) -> Iterator[str]:
-    if told.patterns:
-        yield f"patterns found: {', '.join(told.patterns)}"
-    if told.reasons:
-        yield f"moderation: {', '.join(told.reasons)}"
-    if told.provider_name:
-        yield f"provider: {told.provider_name}"
-    if told.provider_words:
-        yield f"the provider's words: {told.provider_words}"
-
-
-def _limits(told: ErrorMetadata) -> Iterator[str]:
-    if told.limit_source:
-        yield f"limit of: {told.limit_source}"
-    for name, value in (told.headers or {}).items():
-        yield f"{name}: {value}"
-    for prior in told.previous_errors or ():
-        yield f"tried before: {prior.provider_name or 'a provider'}: {prior.code} {prior.message}"
-
-
-def _others(error: GatewayError) -> Iterator[str]:
+    """The details of a refusal, one line each: reasons, steps, patterns, limits."""
+    metadata = metadata_of(error)
+    lines = []
+    for reason in metadata.ineligibility_reasons or ():
+        count = "?" if reason.endpoint_count is None else reason.endpoint_count
+        where = f", set at {reason.configure_url}" if reason.configure_url else ""
+        lines.append(f"{count} endpoints: {reason.reason or 'no reason given'}{where}")
+    lines += [
+        f"after {step.step or 'a step'}: {step.endpoint_count} endpoints left"
+        for step in metadata.routing_funnel or ()
+    ]
+    for name, label in _DETAILS.items():
+        if value := getattr(metadata, name):
+            lines.append(f"{label}: {', '.join(value) if isinstance(value, list) else value}")
+    lines += [f"{name}: {value}" for name, value in (metadata.headers or {}).items()]
+    lines += [
+        f"tried before: {prior.provider_name or 'a provider'}: {prior.code} {prior.message}"
+        for prior in metadata.previous_errors or ()
+    ]
     available = error.availability if isinstance(error, StatusError) else {}
-    if available and (models := Availability.model_validate(dict(available)).fallback_models):
-        yield f"models that could serve it: {', '.join(models)}"
+    if models := Availability.model_validate(dict(available)).fallback_models:
+        lines.append(f"fallback models: {', '.join(models)}")
+    return tuple(lines)
 
 
 _STEPS: Mapping[str, str] = {

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 from gwtui.contract.usage import ActivityRow
 from gwtui.contract.values import ACTIVITY_DAYS
@@ -150,30 +150,33 @@ class ActivitySummary:
         return None if figure is None else Decimal(figure)
 
 
+_FIELDS = {
+    "spend": "usage",
+    "byok": "byok_usage_inference",
+    "requests": "requests",
+    "prompt": "prompt_tokens",
+    "completion": "completion_tokens",
+    "reasoning": "reasoning_tokens",
+    "cached": "cached_tokens",
+}
+"""The figures of a summary, and the field of a row that each one sums."""
+_NOTHING = ActivitySummary()
+
+
 def summarize(rows: Iterable[ActivityRow]) -> ActivitySummary:
     """Sum rows up."""
     rows = tuple(rows)
-    return ActivitySummary(
-        spend=_usd([row.usage for row in rows]),
-        byok=_usd([row.byok_usage_inference for row in rows]),
-        requests=_count([row.requests for row in rows]),
-        prompt=_count([row.prompt_tokens for row in rows]),
-        completion=_count([row.completion_tokens for row in rows]),
-        reasoning=_count([row.reasoning_tokens for row in rows]),
-        cached=_count([row.cached_tokens for row in rows]),
-        rows=len(rows),
-        unknown=sum([row.usage is None or row.requests is None for row in rows]),
-    )
+    sums: dict[str, Any] = {
+        figure: _total([getattr(row, name) for row in rows], getattr(_NOTHING, figure))
+        for figure, name in _FIELDS.items()
+    }
+    unknown = sum(row.usage is None or row.requests is None for row in rows)
+    return ActivitySummary(**sums, rows=len(rows), unknown=unknown)
 
 
-def _usd(values: Sequence[Decimal | None]) -> Decimal | None:
+def _total(values: Sequence[Any], zero: Decimal | int) -> Any:
     known = [value for value in values if value is not None]
-    return None if values and not known else sum(known, Decimal(0))
-
-
-def _count(values: Sequence[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return None if values and not known else sum(known)
+    return None if values and not known else sum(known, zero)
 
 
 def completed_days(now: datetime) -> tuple[date, ...]:
@@ -214,23 +217,9 @@ def by_day(
 def remainder(whole: ActivitySummary, parts: Iterable[ActivitySummary]) -> ActivitySummary:
     """What the whole has beyond its parts, never less than nothing."""
     parts = tuple(parts)
-    return ActivitySummary(
-        spend=_beyond(whole.spend, [part.spend for part in parts]),
-        byok=_beyond(whole.byok, [part.byok for part in parts]),
-        requests=_more(whole.requests, [part.requests for part in parts]),
-        prompt=_more(whole.prompt, [part.prompt for part in parts]),
-        completion=_more(whole.completion, [part.completion for part in parts]),
-        reasoning=_more(whole.reasoning, [part.reasoning for part in parts]),
-        cached=_more(whole.cached, [part.cached for part in parts]),
-        rows=whole.rows,
-    )
-
-
-def _beyond(whole: Decimal | None, parts: Sequence[Decimal | None]) -> Decimal | None:
-    if whole is None:
-        return None
-    return max(Decimal(0), whole - sum((part or Decimal(0) for part in parts), Decimal(0)))
-
-
-def _more(whole: int | None, parts: Sequence[int | None]) -> int | None:
-    return None if whole is None else max(0, whole - sum(part or 0 for part in parts))
+    left: dict[str, Any] = {}
+    for figure in _FIELDS:
+        total, zero = getattr(whole, figure), getattr(_NOTHING, figure)
+        known = (getattr(part, figure) or zero for part in parts)
+        left[figure] = None if total is None else max(zero, total - sum(known, zero))
+    return ActivitySummary(**left, rows=whole.rows)

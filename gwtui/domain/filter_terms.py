@@ -49,35 +49,21 @@ _SHOWN = 40
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A text that is searched in the whole row."""
+    """A text that is searched in the whole row, or a pattern that is searched in every cell."""
 
     text: str
     negated: bool
+    pattern: Pattern | None = None
 
     def holds(self, _fields: Fields, haystack: str, _now: datetime) -> bool:
-        """Whether the row is meant."""
-        return (self.text in haystack) != self.negated
-
-    def spans(self, text: str) -> Iterable[tuple[int, int]]:
-        """Where it stands in the casefolded text of a cell."""
-        return _occurrences(self.text, text)
-
-
-@dataclass(frozen=True, slots=True)
-class AnyCell:
-    """A pattern that is searched in every cell."""
-
-    pattern: Pattern
-    negated: bool
-
-    def holds(self, _fields: Fields, haystack: str, _now: datetime) -> bool:
-        """Whether the row is meant."""
-        found = any(self.pattern.found_in(cell) for cell in haystack.split("\n"))
-        return found != self.negated
+        """Whether the row matches."""
+        if self.pattern is None:
+            return (self.text in haystack) != self.negated
+        return any(map(self.pattern.found_in, haystack.split("\n"))) != self.negated
 
     def spans(self, text: str) -> Iterable[tuple[int, int]]:
         """Where it matches in the casefolded text of a cell."""
-        return self.pattern.spans_in(text)
+        return self.pattern.spans_in(text) if self.pattern else _occurrences(self.text, text)
 
 
 @dataclass(frozen=True, slots=True)

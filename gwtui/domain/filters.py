@@ -37,7 +37,6 @@ from gwtui.domain.filter_terms import (
     NOTHING,
     PATTERN,
     YES,
-    AnyCell,
     Fields,
     Term,
     Word,
@@ -63,7 +62,6 @@ _IN_GROUP = rf"(?:{_SIGN}|{_OWN}|\()*"
 _SPACE = re.compile(r"\s*")
 _OR = re.compile(r"or(?=\s|$)", re.IGNORECASE)
 _SHOWN = 40
-_UNCLOSED = "a group has no end: )"
 _OR_IS_TEXT = "or is searched as text: alternatives stand in ( )"
 
 
@@ -205,7 +203,7 @@ def _read_condition(match: re.Match[str], at_end: bool) -> tuple[Part, ...]:
         words = tuple(match[0].removeprefix("-").split()) if match["gap"] else (name + op + typed,)
         return (make_term(name, op, typed, words, negated=negated, ends_text=ends_text),)
     if not is_quoted and typed.startswith(PATTERN) and typed != PATTERN:
-        return (AnyCell(Pattern(typed[1:]), negated),)
+        return (Word(typed.casefold(), negated, Pattern(typed[1:])),)
     return (Word(typed.casefold(), negated),) if typed not in ("", "-") else ()
 
 
@@ -243,7 +241,7 @@ class Group:
         return found != self.negated
 
 
-Part = Word | AnyCell | Term | Group
+Part = Word | Term | Group
 
 
 def _all_hold(parts: Iterable[Part], fields: Fields, haystack: str, now: datetime) -> bool:
@@ -274,7 +272,7 @@ class Query:
         """
         return _all_hold(self.parts, fields, haystack, now or SYSTEM_CLOCK.now())
 
-    def conditions(self, *, shown_only: bool = False) -> Iterator[Word | AnyCell | Term]:
+    def conditions(self, *, shown_only: bool = False) -> Iterator[Word | Term]:
         """Every condition in and outside of groups; ``shown_only`` leaves out negated groups."""
         waiting: list[Part] = [*self.parts]
         while waiting:
@@ -288,7 +286,7 @@ class Query:
     def slow(self) -> str:
         """A message naming a pattern that ran out of time; empty while none has."""
         for one in self.conditions():
-            if not isinstance(one, Word) and one.pattern is not None and one.pattern.slow:
+            if one.pattern is not None and one.pattern.slow:
                 return f"{safe_line(one.pattern.pattern, _SHOWN)}: {TOO_SLOW}"
         return ""
 
@@ -357,7 +355,7 @@ class Highlights:
 
     def __init__(self, query: Query, names: Iterable[str]) -> None:
         known = dict.fromkeys(names, True)
-        self._anywhere: list[Word | AnyCell] = []
+        self._anywhere: list[Word] = []
         self._terms: dict[str, list[Term]] = {}
         for one in query.conditions(shown_only=True):
             if one.negated:

@@ -91,8 +91,8 @@ def test_what_routing_tells_is_told_step_by_step() -> None:
     assert refusal_details(error) == (
         "3 endpoints: model-ignored-by-guardrail",
         "after Filter by Guardrails: 0 endpoints left",
-        "nothing left at the step Filter by Guardrails",
-        "there are: one, two",
+        "no endpoint left after the step: Filter by Guardrails",
+        "available providers: one, two",
     )
     assert "model-guardrails" in refusal_remedy(error)
 
@@ -110,7 +110,7 @@ def test_what_a_provider_tells_is_told() -> None:
     )
     assert refusal_details(error) == (
         "provider: One",
-        "the provider's words: slow down",
+        "provider message: slow down",
         "X-RateLimit-Reset: 1790000000000",
         "tried before: Two: 502 gone",
     )

@@ -373,7 +373,7 @@ def test_a_refusal_as_json(gwtui: Commands, models: ScriptedModels) -> None:
     said = json.loads(out)["error"]
     assert code == exits.FAILED
     assert (said["kind"], said["status"]) == ("no endpoint left", 404)
-    assert said["details"] == ["nothing left at the step Filter by Guardrails"]
+    assert said["details"] == ["no endpoint left after the step: Filter by Guardrails"]
 
 
 def test_an_answer_that_breaks_off_keeps_what_had_come(
