@@ -130,24 +130,6 @@ class Reading(NamedTuple):
 GAP = Reading("gap")
 
 
-class Run(NamedTuple):
-    """Samples that follow each other without a gap, from the first to the last moment.
-
-    ``low`` and ``high`` are None when none had a figure; ``last`` may be.
-    """
-
-    start: datetime
-    until: datetime
-    low: Decimal | None
-    high: Decimal | None
-    last: Decimal | None
-
-    @property
-    def flat(self) -> bool:
-        """Whether all samples had the same value."""
-        return self.low == self.high == self.last
-
-
 class Point(NamedTuple):
     """One slot of a curve: from ``at`` on, as long as the curve's ``width``.
 

@@ -145,7 +145,8 @@ class PrometheusReader(HistoryReader):
         moments = [moment_of(int(at)) for one in (*first, *last) for at in one.values.values()]
         return (moments[0], moments[-1]) if moments else super().span()
 
-    def _rows(self, key: SeriesKey, begin: int, end: int, width: int) -> Iterator[Row]:
+    def rows(self, key: SeriesKey, begin: int, end: int, width: int = 0) -> Iterator[Row]:
+        """The statistics of the server for each slot, as readings."""
         mapped = OF_FIGURE.get((key.resource, key.figure))
         if mapped is None:
             return

@@ -25,7 +25,6 @@ from gwtui.watch.history.model import (
     Point,
     Reading,
     RecordedChange,
-    Run,
     Series,
     SeriesKey,
     Subject,
@@ -210,23 +209,7 @@ class HistoryReader:
         found = self.series(*key)
         if not found:
             return None
-        return curve_of(found[0], span, self._rows(key, span.begin, span.end, span.width))
-
-    def runs(self, key: SeriesKey, since: datetime, until: datetime) -> tuple[Run, ...]:
-        """The readings of a span in order; of those that are two days old, hour by hour.
-
-        Two runs that lie further apart than ``gap_after`` leave a gap between them.
-        """
-        begin, end = seconds_of(since), seconds_of(until)
-        return tuple(
-            Run(
-                moment_of(max(row.start, begin)),
-                moment_of(min(row.until, end)),
-                *(row.low, row.high, row.last),
-            )
-            for row in self._rows(key, begin, end + 1, 0)
-            if row.until >= begin
-        )
+        return curve_of(found[0], span, self.rows(key, span.begin, span.end, span.width))
 
     def at(
         self,
@@ -245,8 +228,11 @@ class HistoryReader:
         """One figure as of a moment."""
         return next(iter(self.at(moment, *key).values()), GAP)
 
-    def _rows(self, key: SeriesKey, begin: int, end: int, width: int) -> Iterator[Row]:
-        """What was read from ``begin`` to ``end``; hours where ``width`` is an hour or more."""
+    def rows(self, key: SeriesKey, begin: int, end: int, width: int = 0) -> Iterator[Row]:
+        """The readings from ``begin`` up to ``end``, in order; by the hour if that suits ``width``.
+
+        Readings older than two days are only left by the hour.
+        """
         span = {
             "series": self._number(key),
             "day": begin // DAY * DAY,
@@ -394,13 +380,15 @@ class CreditsState:
 
 
 def used_totals(reader: HistoryReader, since: datetime, until: datetime) -> list[UsedTotal]:
-    """The readings of the total used; those without a figure are left out."""
-    return [
-        UsedTotal(moment, run.last)
-        for run in reader.runs(TOTAL_USAGE, since, until)
-        if run.last is not None
-        for moment in ((run.start, run.until) if run.flat else (run.until,))
-    ]
+    """The recorded readings of the total usage, oldest first; one an hour before two days ago."""
+    begin, end = seconds_of(since), seconds_of(until)
+    totals: list[UsedTotal] = []
+    for row in reader.rows(TOTAL_USAGE, begin, end + 1):
+        if row.last is None or row.until < begin:
+            continue
+        first = max(row.start, begin) if row.low == row.high == row.last else row.until
+        totals += [UsedTotal(moment_of(min(at, end)), row.last) for at in (first, row.until)]
+    return totals
 
 
 def credits_state(reader: HistoryReader, now: datetime) -> CreditsState:
