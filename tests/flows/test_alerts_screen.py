@@ -148,20 +148,6 @@ async def test_rules_are_made_changed_and_deleted(tmp_path: Path) -> None:
         await until(pilot, lambda: "x switches it off" in notices(app), "the way out")
 
 
-async def test_a_preview_that_looked_at_some_says_of_how_many(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("gwtui.watch.alerts.evaluator.MOST_SUBJECTS", 1)
-    async with site(speed=SPEED) as place, watching(place, tmp_path) as (app, pilot):
-        await pilot.press("R")
-        await until(pilot, lambda: listing(app).resource == "alert-rules" and rows(app), "rules")
-        listing(app).table.select("key-near-limit")
-        await pilot.press("e")
-        await kind(pilot, app, AlertRuleScreen)
-        await until(pilot, lambda: "(the first 1 of " in shown(app), "the preview")
-        assert "have fired" in shown(app)
-
-
 async def test_bell_and_title_follow_the_effects(tmp_path: Path) -> None:
     (tmp_path / "alerts.toml").write_text("[effects]\nbell = true\ntoast = false\n")
     rung: list[int] = []

@@ -161,12 +161,6 @@ async def test_the_figures_of_workspaces_in_view_cost_the_same_however_many_ther
     assert sum(costs[1].values()) <= 11 * 20 * 4 + 11
 
 
-async def test_every_figure_of_hundreds_of_workspaces_takes_its_time() -> None:
-    """Where the list is sorted by a figure: 1,200 requests, once, and again after 20 minutes."""
-    account = await requests_in_ten_minutes(MANY, lambda hub: [figures_feed(hub, Scope())])
-    assert account.asked.total() == pytest.approx(4 * MANY, abs=10)
-
-
 @pytest.mark.parametrize(
     "feeds",
     [
@@ -215,32 +209,3 @@ async def test_lists_that_are_opened_together_read_the_workspaces_once() -> None
         assert [len(state.value or ()) for state in states] == [FEW, FEW, 0, 2 * FEW]
         await hub.refresh("")
         assert account.asked["/workspaces"] == 2, "once more after a write, for all of them"
-
-
-async def test_lists_that_are_opened_one_after_the_other_read_the_workspaces_once() -> None:
-    account = Counting(FEW)
-    async with watching(account, lambda hub: [keys_feed(hub, Scope())]) as (time, hub):
-        await landed(time, hub)
-        for feed in FOUR_LISTS[1:]:
-            await time.advance(2)
-            feed(hub, Scope()).watch(lambda _state: None)
-            await landed(time, hub)
-            assert feed(hub, Scope()).state.age(time.now()) > 0, "as old as its oldest source"
-        assert account.asked["/workspaces"] == 1
-
-
-async def test_the_workspaces_are_read_as_often_as_the_most_eager_list_needs_them() -> None:
-    together = await requests_in_ten_minutes(FEW, looking_at_four_lists)
-    alone = await requests_in_ten_minutes(FEW, lambda hub: [keys_feed(hub, Scope())])
-    assert alone.asked["/workspaces"] == pytest.approx(TEN_MINUTES / 20, abs=2)
-    assert together.asked["/workspaces"] == pytest.approx(alone.asked["/workspaces"], abs=1)
-
-
-async def test_what_is_said_to_have_changed_is_read_again_at_once() -> None:
-    account = Counting(FEW)
-    async with watching(account, looking_at_keys) as (time, hub):
-        await landed(time, hub)
-        before = account.asked["/guardrails"]
-        await bindings_feed(hub).refresh()
-        assert account.asked["/guardrails"] == before + FEW
-        assert bindings_feed(hub).state.value.by_key == {}  # type: ignore[union-attr]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import socket
@@ -12,15 +11,12 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
 
 from fake_clock import FakeClock
-from gwtui.client.connection import Connection
 from gwtui.client.prometheus import PrometheusClient, PrometheusError, PrometheusServer
 from gwtui.domain.known_secrets import Token
 from gwtui.local.tokens import TokenError
@@ -235,38 +231,6 @@ async def test_without_its_token_this_machine_records_and_the_doctor_tells(
     await hub.close()
     line = await history_line(client.connection)
     assert (line.verdict, line.found) == ("wrong", "pass exited with status 2")
-
-
-class Scraped(BaseHTTPRequestHandler):
-    """Answers as a server that has readings where ``job`` is "gwtui"."""
-
-    def do_GET(self) -> None:
-        found = [{"metric": {}, "value": [1, "1"]}] * 5 if "gwtui%22" in self.path else []
-        body = json.dumps({"data": {"result": found}}).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.mark.parametrize(
-    ("job", "verdict", "words"),
-    [("gwtui", "well", "5 readings now"), ("nobody", "advice", "has no readings")],
-)
-async def test_the_doctor_tells_whether_the_server_has_readings(
-    job: str, verdict: str, words: str
-) -> None:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Scraped) as http:
-        Thread(target=http.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{http.server_port}"
-        where = PrometheusServer(url, f'job="{job}"', no_token)
-        line = await history_line(Connection("https://gateway.test", history=where))
-        http.shutdown()
-    assert line.verdict == verdict
-    assert words in line.found
 
 
 def test_a_token_is_not_sent_in_clear_to_another_machine() -> None:

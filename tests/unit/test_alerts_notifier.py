@@ -92,13 +92,6 @@ async def test_it_gets_one_line_of_json_and_no_token(
     assert session == process, "a session of its own"
 
 
-async def test_no_shell_reads_its_arguments(tmp_path: Path) -> None:
-    body = "(out / 'argv').write_text(json.dumps(sys.argv[2:]))"
-    command = [*program(tmp_path, body), "$HOME; touch x", "`id`", "*"]
-    await run_alert_command(command, "{}")
-    assert json.loads((tmp_path / "argv").read_text()) == ["$HOME; touch x", "`id`", "*"]
-
-
 async def test_a_slow_one_is_ended_with_its_children(tmp_path: Path) -> None:
     body = (
         "child = os.fork()\n"

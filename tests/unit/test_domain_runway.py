@@ -172,27 +172,6 @@ def test_the_range_holds_the_likely_date_and_lies_ahead(
         assert found.latest is None or found.likely <= found.latest
 
 
-@given(uses, balances, st.integers(2, 1000))
-def test_the_currency_does_not_matter(used: list[Decimal], balance: Decimal, times: int) -> None:
-    one = outlook(balance, readings(used), NOW)
-    other = outlook(balance * times, readings([each * times for each in used]), NOW)
-    assert (one is None) == (other is None)
-    if one is not None and other is not None and one.soonest and other.soonest:
-        assert abs(one.soonest - other.soonest) < timedelta(seconds=1)
-
-
-@given(uses, balances, st.decimals("0.01", 1000, places=2))
-def test_a_top_up_never_brings_the_end_nearer(
-    used: list[Decimal], balance: Decimal, bought: Decimal
-) -> None:
-    before, after = (
-        outlook(balance, readings(used), NOW),
-        outlook(balance + bought, readings(used), NOW),
-    )
-    if before is not None and after is not None and before.window == after.window:
-        assert before.likely is None or after.likely is None or after.likely >= before.likely
-
-
 def test_one_answer_is_given_from_the_best_there_is_to_tell_it_from() -> None:
     recorded = outlook(Decimal(480), readings([1] * 48), NOW)
     assert recorded is not None

@@ -102,14 +102,3 @@ def test_how_the_credits_stand_comes_from_what_was_recorded(history: Desk) -> No
     assert abs(found.outlook.likely - now - timedelta(hours=float(left))) < HOUR
     assert found.outlook.soonest is not None
     assert found.outlook.soonest <= found.outlook.likely
-
-
-def test_a_past_standing_knows_nothing_of_later(history: Desk) -> None:
-    for minute in range(0, 3 * 60, 5):
-        history.see(
-            START + minutes(minute), {TOTAL_USAGE: minute, BALANCE: 500 - minute}, every=300
-        )
-    early = credits_state(history.reader, START + HOUR)
-    assert early.balance.value == 440
-    assert early.burns[0].rate is not None
-    assert early.burns[0].rate.usd_per_hour == 60

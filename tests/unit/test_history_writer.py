@@ -125,13 +125,6 @@ def test_what_was_never_recorded_has_no_curve(history: Desk) -> None:
     assert history.reader.span() is None
 
 
-def test_a_reading_tells_when_it_was_made(history: Desk) -> None:
-    history.see(START, {USED: 1})
-    history.see(START + minutes(1), {USED: None})
-    found = history.reader.value_at(USED, START + minutes(2))
-    assert (found.state, found.measured_at) == ("null", START + minutes(1))
-
-
 def test_a_span_must_end_after_it_begins(history: Desk) -> None:
     history.see(START, {USED: 1})
     with pytest.raises(ValueError, match="end after it begins"):

@@ -14,8 +14,6 @@ from gwtui.crud.fields import PickOption
 from gwtui.domain.alert_rules import (
     KINDS,
     CreditsRule,
-    EventRule,
-    PriceRule,
     UptimeRule,
     default_rules,
     names_apart,
@@ -94,21 +92,6 @@ def test_of_a_default_rule_only_what_differs_is_written(file: Path) -> None:
     put_rule(file, "credits-low", begun.model_copy(update={"enabled": False}))
     remove_rule(file, "credits-low")
     assert load_alerts(file).rules["credits-low"] == begun
-
-
-def test_comments_and_order_stay(file: Path) -> None:
-    file.write_text(
-        "# what wakes us\n[rules.endpoint-slow] # since the outage\nenabled = true\n"
-        '# agreed with finance\n[rules.credits-low]\nfires_at = "50 USD"\nclears_at = 60\n'
-    )
-    rule = load_alerts(file).rules["credits-low"]
-    assert isinstance(rule, CreditsRule)
-    assert (rule.fires_at, rule.clears_at) == (50, 60)
-    put_rule(file, "credits-low", rule.model_copy(update={"clears_at": Decimal(75)}))
-    assert file.read_text() == (
-        "# what wakes us\n[rules.endpoint-slow] # since the outage\nenabled = true\n"
-        '# agreed with finance\n[rules.credits-low]\nfires_at = "50 USD"\nclears_at = "75 USD"\n'
-    )
 
 
 def test_effects_are_written_and_read_back(file: Path) -> None:
@@ -234,10 +217,3 @@ def test_a_span_reads_back_as_the_same(seconds: int) -> None:
     assert parse_duration_or_zero(duration(timedelta(seconds=seconds))) == timedelta(
         seconds=seconds
     )
-
-
-def test_every_kind_has_bounds_in_a_unit() -> None:
-    price = PriceRule(name="x")
-    assert price.at_least == 0
-    assert isinstance(price, EventRule)
-    assert not isinstance(default_rules()["credits-low"], EventRule)

@@ -123,16 +123,6 @@ async def test_a_fresh_answer_is_taken_for_half_a_cadence_and_tells_its_age(
     assert account.asked == ["spaces", "spaces"], "older than half of its own cadence"
 
 
-async def test_a_slow_feed_takes_nothing_that_is_older_than_half_a_minute(
-    hub: FeedHub, account: Account, time: FakeClock
-) -> None:
-    look(spaces_feed(hub, "first"))
-    await time.advance(31)
-    look(spaces_feed(hub, "slow", Cadence(600, stale_after=1800)))
-    await time.settle()
-    assert account.asked == ["spaces", "spaces"]
-
-
 async def test_the_age_is_that_of_the_oldest_source(
     hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
@@ -191,19 +181,6 @@ async def test_a_refresh_reads_again_whatever_is_known_and_refreshes_share(
     assert account.asked == ["spaces"] * 3
 
 
-async def test_a_refresh_does_not_join_what_was_asked_for_before_it(
-    hub: FeedHub, account: Account, time: FakeClock
-) -> None:
-    account.held = {1: asyncio.Event()}
-    look(spaces_feed(hub, "early"))
-    await time.settle()
-    late = asyncio.ensure_future(spaces_feed(hub, "late").refresh())
-    await time.settle()
-    account.held[1].set()
-    assert (await late).value == "spaces 2"
-    assert account.asked == ["spaces", "spaces"]
-
-
 async def test_an_older_answer_never_follows_a_newer_one(
     hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
@@ -253,21 +230,6 @@ async def test_after_a_write_nothing_from_before_it_is_shared(
     assert (await waiting).value == "spaces 2", "asked before the write"
     await time.settle()
     assert other.state.value == "spaces 3"
-
-
-async def test_what_was_asked_for_before_a_write_is_not_shared_after_it(
-    hub: FeedHub, account: Account, time: FakeClock
-) -> None:
-    account.held = {1: asyncio.Event()}
-    waiting = asyncio.ensure_future(spaces_feed(hub, "a").refresh())
-    await time.settle()
-    await hub.refresh("keys")
-    account.held[1].set()
-    assert (await waiting).value == "spaces 1"
-    other = spaces_feed(hub, "b")
-    look(other)
-    await time.settle()
-    assert other.state.value == "spaces 2"
 
 
 async def test_a_read_that_fails_fails_every_feed_that_needs_it_and_is_not_kept(
@@ -334,19 +296,6 @@ async def test_requests_count_for_the_feed_that_made_them(
     await joined.refresh()
     assert joined.load is not None
     assert joined.load.requests == 2, "also when one of them fails"
-
-
-async def test_what_never_succeeded_is_expected_to_ask_as_much_as_when_it_failed(
-    hub: FeedHub, account: Account, time: FakeClock
-) -> None:
-    account.broken = {"keys"}
-    joined = joined_feed(hub)
-    look(joined)
-    await time.settle()
-    assert joined.state.error is not None
-    assert joined.state.fetched_at is None
-    assert joined.load is not None
-    assert joined.load.requests == 2
 
 
 async def test_own_lists_are_read_at_every_reading(

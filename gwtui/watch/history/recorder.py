@@ -207,10 +207,10 @@ class Recorder:
     # Models -----------------------------------------------------------------------------------
 
     async def _seed(self) -> None:
-        """Without a list of a person's own, watch what is used most, else what was looked at."""
+        """Watch the most used models unless the person chose others."""
         if await self._archive.write(has_own_models):
             return
-        models = await self.sources.most_used() or self.sources.looked_at()
+        models = await self.sources.most_used()
         now = self._clock.now()
         if models:
             await self._archive.write(lambda db: set_default_models(db, models, now))

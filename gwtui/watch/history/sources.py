@@ -28,7 +28,7 @@ from gwtui.watch.history.observers import (
     observe_keys,
     observe_workspaces,
 )
-from gwtui.watch.history.writer import DEFAULT_MODELS, most_used
+from gwtui.watch.history.writer import most_used
 from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 _EARLY = 0.75
 """A reading that comes after this share of the pace is taken; earlier ones are for screens."""
 _BELIEVED = 2
-_ENDPOINTS = endpoints_source("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,15 +182,6 @@ class Sources:
         """The models with the most requests in the last days; none when that cannot be read."""
         state = await most_used_feed(self._hub).refresh()
         return state.value or ()
-
-    def looked_at(self) -> tuple[str, ...]:
-        """The models whose endpoints were opened on a screen, the last ones."""
-        opened = [
-            feed.name.removeprefix(_ENDPOINTS)
-            for feed in self._hub.feeds
-            if feed.name.startswith(_ENDPOINTS)
-        ]
-        return tuple(opened[-DEFAULT_MODELS:])
 
 
 async def _most_used(reader: FeedReader, _scope: Scope) -> tuple[str, ...]:

@@ -176,17 +176,3 @@ async def _refreshed(feed: Feed[Rows], time: FakeClock) -> FeedState[Rows]:
     reading = asyncio.ensure_future(feed.refresh())
     await time.advance(20)
     return await reading
-
-
-async def test_a_reading_again_keeps_the_whole_list_in_sight(
-    hub: FeedHub, catalog: Catalog, time: FakeClock
-) -> None:
-    feed = every_endpoint_feed(hub, Scope())
-    viewer = Viewer(feed)
-    await time.advance(10)
-    feed.invalidate()
-    await time.advance(1.5)
-    assert viewer.last.refreshing
-    assert (len(viewer.models), viewer.last.progress) == (MODELS, "")
-    await time.advance(10)
-    assert len(catalog.asked) == 2 * MODELS

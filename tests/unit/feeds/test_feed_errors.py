@@ -163,22 +163,6 @@ async def test_coming_and_going_does_not_break_the_back_off(
     assert source.calls == 1
 
 
-async def test_an_old_value_does_not_break_the_back_off_either(
-    feed: Feed[int], source: Source, time: FakeClock
-) -> None:
-    viewer = Viewer(feed)
-    await time.settle()
-    source.answer = RateLimitedError("slow down", retry_after=200)
-    await time.advance(10)
-    assert source.calls == 2
-    viewer.leave()
-    await time.advance(60)
-    Viewer(feed)
-    await time.settle()
-    assert source.calls == 2
-    assert feed.state.value == 1
-
-
 async def test_a_fault_that_nobody_foresaw_becomes_an_error_without_its_text(
     feed: Feed[int], source: Source, time: FakeClock
 ) -> None:

@@ -45,17 +45,6 @@ async def test_jitter_spreads_the_reads(
     assert source.calls == 2
 
 
-async def test_a_second_viewer_gets_what_is_there_without_another_read(
-    feed: Feed[int], source: Source, time: FakeClock
-) -> None:
-    Viewer(feed)
-    await time.settle()
-    late = Viewer(feed)
-    assert late.states[0].value == 1
-    await time.settle()
-    assert source.calls == 1
-
-
 async def test_the_last_viewer_that_leaves_ends_the_reading(
     feed: Feed[int], source: Source, time: FakeClock
 ) -> None:

@@ -10,12 +10,6 @@ from fake_clock import FakeClock
 from gwtui.watch.feed import Feed
 
 
-async def test_refresh_works_without_viewers(feed: Feed[int], source: Source) -> None:
-    state = await feed.refresh()
-    assert state.value == 1
-    assert not state.refreshing
-
-
 async def test_refresh_waits_for_a_read_that_began_after_the_call(
     feed: Feed[int], source: Source, time: FakeClock
 ) -> None:

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from fake_clock import FakeClock
-from gwtui.client.errors import ServerError
 from gwtui.contract.usage import ActivityRow
 from gwtui.watch.history import model as kinds
 from gwtui.watch.history.archive import Archive
@@ -176,25 +175,6 @@ def test_the_most_used_models_are_watched_first() -> None:
     rows += [ActivityRow(model="a/d", requests=2), ActivityRow(model=None, requests=99)]
     assert most_used(rows) == ("a/most", "a/d", "a/b", "a/c", "a/none")
     assert most_used([ActivityRow(model="a/unknown", requests=None)]) == ("a/unknown",)
-
-
-async def test_without_readable_activity_what_was_looked_at_is_watched(
-    path: Path, world: World, time: FakeClock
-) -> None:
-    world.faults["activity"] = ServerError("down", status=500)
-    hub = FeedHub(world.client(), time.clock)
-    from gwtui.watch.feeds.models import endpoints_feed  # noqa: PLC0415
-    from gwtui.watch.hub import Scope  # noqa: PLC0415
-
-    endpoints_feed(hub, Scope(parent="lab/seen"))
-    archive = await Archive.open(path, time.clock)
-    recorder = Recorder(hub, archive, time.clock)
-    await recorder.start()
-    await time.advance(1)
-    assert recorder.status.models == ("lab/seen",)
-    await recorder.stop()
-    await archive.close()
-    await hub.close()
 
 
 async def test_one_instance_records_and_the_next_takes_over(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -119,19 +118,3 @@ async def test_a_file_damaged_meanwhile_is_set_aside_and_recording_goes_on(
     assert recorder.status.error is None
     now = time.now()
     assert (await recorder.archive.read(lambda history: history.value_at(BALANCE, now))).value == 60
-
-
-async def test_a_clock_that_jumps_forgets_nothing_for_an_hour(
-    recorder: Recorder, time: FakeClock
-) -> None:
-    await time.advance(1800)
-    before = time.now()
-    time.suspend(timedelta(days=500).total_seconds())
-    await time.advance(1800)
-    time.suspend(-timedelta(days=500).total_seconds())
-    await time.advance(3600)
-    kept = await recorder.archive.read(
-        lambda history: history.points(BALANCE, time.start, before, resolution=300)
-    )
-    assert kept is not None
-    assert {point.state for point in kept.points[:6]} == {"value"}
