@@ -61,9 +61,9 @@ def form(submit: ScriptedSubmit, spec: FormSpec | None = None) -> FormScreen[Any
 
 
 async def until(pilot: Pilot[Any], holds: Callable[[], Any], what: str) -> None:
-    """Wait until something holds, for a minute at most: other tests may keep the machine busy."""
+    """Wait until something holds on a whole screen, for a minute at most: machines may be busy."""
     deadline = time.monotonic() + 60
-    while not holds():
+    while not (holds() and pilot.app.screen.is_mounted):
         assert time.monotonic() < deadline, f"waited in vain for {what}"
         await pilot.pause(0.02)
     await pilot.pause()

@@ -78,6 +78,7 @@ async def test_editors_show_marks_and_keep_the_text(number: int) -> None:
     value = batches(105)[number]
     app = Editors(value)
     async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.query(TextEditor), "the editors")
         line, area = app.query_one(TextEditor), app.query_one(LinesEditor)
         for at in range(0, len(value), 500):
             line.cursor_position = at
@@ -95,6 +96,7 @@ async def test_editors_show_marks_and_keep_the_text(number: int) -> None:
 async def test_huge_values_can_be_edited() -> None:
     app = Editors("".join(text[:3000] for text in HUGE.values()))
     async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.query(TextEditor), "the editors")
         app.query_one(TextEditor).focus()
         await pilot.press("home", "!")
         assert app.query_one(TextEditor).value.startswith("!")
@@ -172,6 +174,7 @@ async def test_a_request_that_an_answer_made_illegal_is_refused() -> None:
 async def test_only_what_can_be_typed_is_offered() -> None:
     app = Editors("")
     async with app.run_test() as pilot:
+        await until(pilot, lambda: app.query(Prompt), "the prompt")
         prompt = app.query_one(Prompt)
         typeable = all_names(["keys/a\x1b[2Jb", "keys/plain"], lambda name: (name,))
         prompt.input.complete_by(lambda text: completed(text, typeable))
