@@ -52,7 +52,7 @@ async def refusals(gate: Bench) -> None:
     """For every operation the refusals that follow from how it is declared."""
     _, ordinary = await gate.create()
     for operation in all_operations():
-        path = _to_nothing(operation)
+        path = path_to_nothing(operation)
         body: dict[str, Any] = {} if operation.body is None else {"json": {}}
         await gate.call(operation.method, path, token="nonsense", expect=401, **body)
         if operation.access is not Access.PUBLIC:
@@ -70,7 +70,8 @@ async def refusals(gate: Bench) -> None:
                 await gate.call(operation.method, path, params=wrong, expect=400)
 
 
-def _to_nothing(operation: Operation) -> str:
+def path_to_nothing(operation: Operation) -> str:
+    """The path of an operation whose parameters name nothing."""
     return re.sub(r"\{(\w+)\}", lambda match: UNKNOWN.get(match[1], NOBODY), operation.path)
 
 

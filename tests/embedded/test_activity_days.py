@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from datetime import date, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -13,16 +12,13 @@ from gateway_kit import START, Bench, HandClock, bench
 
 from gateway_facts import stopped_at, world
 from gwtui.contract.values import ACTIVITY_DAYS
-from gwtui.embedded.simulator.usage import accrual, accrued, accrued_by_day
+from gwtui.embedded.simulator.usage import accrued_by_day
 
 TODAY = START.date()
 KEYS = "/keys?include_disabled=true&include_expired=true"
 
 
-@pytest.fixture
-async def gate() -> AsyncIterator[Bench]:
-    async with bench() as opened:
-        yield opened
+CONTENT = "simulated"
 
 
 async def rows(gate: Bench, **query: Any) -> list[dict[str, Any]]:
@@ -155,22 +151,3 @@ async def test_only_the_shown_days_are_kept(tmp_path: Path):
     async with bench(tmp_path / "gateway.sqlite3", clock=clock) as gate:
         again = await rows(gate)
         assert {row["date"] for row in again}.isdisjoint({row["date"] for row in before})
-
-
-async def test_a_new_account_did_nothing():
-    async with bench(content="empty") as gate:
-        assert await rows(gate) == []
-
-
-def test_days_add_up_to_the_whole():
-    profiles = [key.profile for key in world(1, START).keys if key.profile]
-    profile = max(profiles, key=lambda profile: len(profile.streams))
-    since = START - timedelta(days=9, hours=5)
-    slices, whole = accrued_by_day(profile, since, START), accrued(profile, since, START)
-    assert sum(piece.usd for piece in slices) == whole.usd
-    hours = accrual(profile, since, START)
-    assert sum(piece.requests for piece in slices) == sum(piece.requests for piece in hours)
-    assert max(piece.moment for piece in slices) == hours[-1].moment
-    assert {piece.moment.date() for piece in slices} <= {
-        date(2026, 11, 11) + timedelta(days=day) for day in range(11)
-    }

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import AsyncIterator
 from typing import Any
 
-import pytest
 from gateway_kit import Bench, bench
 
 ONE_REQUEST = 0.5
 """More USD than one request of the simulated keys costs."""
 
 
-@pytest.fixture
-async def gate() -> AsyncIterator[Bench]:
-    async with bench() as opened:
-        yield opened
+CONTENT = "simulated"
 
 
 async def keys(gate: Bench, *slugs: str) -> dict[str, dict[str, Any]]:

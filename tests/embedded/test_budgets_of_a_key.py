@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
@@ -11,18 +10,13 @@ from typing import Any
 import pytest
 from gateway_kit import START, Bench, bench
 
-from gateway_facts import world
 from gwtui.contract.current_key import BUDGET_SCOPES
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.embedded.auth import key_hash
 from gwtui.embedded.store import usage
 from gwtui.embedded.store.keys import Cap, effective_budget
 
-
-@pytest.fixture
-async def gate() -> AsyncIterator[Bench]:
-    async with bench() as opened:
-        yield opened
+CONTENT = "simulated"
 
 
 @dataclass
@@ -146,30 +140,6 @@ async def test_every_scope_in_its_order(gate: Bench):
     assert found[5]["spend_usd"] >= sum(one["usage_monthly"] for one in listed) - 0.001
 
 
-async def test_byok_counts_only_where_it_is_said(gate: Bench):
-    workspaces = await gate.data("GET", "/workspaces")
-    listed = [
-        key
-        for one in workspaces
-        for key in await gate.data("GET", "/keys", params={"workspace_id": one["id"]})
-    ]
-    key = take_over(gate, max(listed, key=lambda one: one["byok_usage_monthly"]))
-    cap = {"limit_usd": 100_000, "reset_interval": "monthly"}
-    own = await guardrail(gate, key.data["workspace_id"], **cap)
-    body = {"key_hashes": [key.hash]}
-    await gate.call("POST", f"/guardrails/{own}/assignments/keys", json=body, expect=200)
-
-    async def spent() -> float:
-        found = await budgets(gate, key.token)
-        return next(float(one["spend_usd"]) for one in found if one["scope"] == "api_key")
-
-    assert await spent() == pytest.approx(key.data["usage_monthly"])
-    body = {"include_byok_in_budgets": True}
-    await gate.call("PATCH", f"/guardrails/{own}", json=body, expect=200)
-    both = key.data["usage_monthly"] + key.data["byok_usage_monthly"]
-    assert await spent() == pytest.approx(both)
-
-
 async def test_a_management_key_has_no_budgets(gate: Bench):
     data = await gate.data("GET", "/key")
     assert (data["budgets"], data["effective_budget"]) == ([], None)
@@ -201,17 +171,6 @@ async def test_free_requests_of_today_are_counted(gate: Bench):
     assert (await free())["used"] > 0
     gate.clock.moment = (START + timedelta(days=1)).replace(hour=0)
     assert (await free())["used"] == 0
-
-
-async def test_the_simulated_keys_have_what_the_world_says(gate: Bench):
-    limited = next(
-        key for key in world(1, START).keys if key.limit is not None and not key.disabled
-    )
-    shown = await gate.data("GET", f"/keys/{limited.hash}")
-    key = take_over(gate, shown)
-    layer = (await budgets(gate, key.token))[-1]
-    assert layer["scope"] == "key_limit"
-    assert layer["remaining_usd"] == pytest.approx(shown["limit_remaining"])
 
 
 def layer(scope: str, limit: str, spend: str) -> Cap:

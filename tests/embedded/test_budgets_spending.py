@@ -122,22 +122,6 @@ async def test_time_without_a_budget_is_booked_before_one_is_set(gate: Bench):
     assert await used(gate, "production") > before + 1
 
 
-async def test_byok_usage_counts_for_all_budgets_when_it_is_said(gate: Bench):
-    token = await probe(gate)
-    await budget(gate, "lifetime", 1e6)
-    found = await keys(gate, "production")
-    byok = sum(key["byok_usage"] for key in found)
-    credits = sum(key["usage"] for key in found)
-    shown = await layer(gate, token, None)
-    assert shown["spend_usd"] == pytest.approx(credits)
-    assert shown["include_byok"] is False
-    await budget(gate, "lifetime", 1e6, include_byok_in_budgets=True)
-    shown = await layer(gate, token, None)
-    assert shown["spend_usd"] == pytest.approx(credits + byok)
-    assert shown["include_byok"] is True
-    assert byok > 0
-
-
 async def test_keys_that_go_take_no_spending_along(gate: Bench):
     token = await probe(gate)
     await budget(gate, "lifetime", 1e6)
@@ -153,14 +137,3 @@ async def test_keys_that_go_take_no_spending_along(gate: Bench):
     assert here["spend_usd"] == pytest.approx(
         before + await used(gate, "production") - (before - busy["usage"] - next_busy["usage"])
     )
-
-
-async def test_the_simulated_budgets_leave_room():
-    async with bench() as world:
-        home = await world.data("GET", PRODUCTION)
-        _, token = await world.create(workspace_id=home["id"])
-        for _ in range(12):
-            world.clock.forward(days=5)
-            found = (await world.data("GET", "/key", token=token))["budgets"]
-            assert len(found) == 3
-            assert all(item["remaining_usd"] > 0 for item in found)

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,11 +52,6 @@ def test_ranges_and_order_at_any_moment(endpoint: CatalogEndpoint, moment: datet
             assert speed[-1] > 0
         else:
             assert performance["throughput"] is None
-
-
-def test_another_seed_gives_other_figures() -> None:
-    key = "northwind/atlas-large|northwind"
-    assert live_figures(CATALOG, key, MOMENT) != live_figures(build_catalog(2), key, MOMENT)
 
 
 def test_figures_stand_still_within_a_step_and_move_within_minutes() -> None:
@@ -151,8 +145,3 @@ def test_the_top_level_figures_are_those_of_the_main_workload() -> None:
     assert len(figures["perf_last_30m_by_workload"]) == 2
     assert figures["latency_last_30m"] == text["latency"]
     assert figures["throughput_last_30m"] == text["throughput"]
-
-
-def test_unknown_endpoint() -> None:
-    with pytest.raises(KeyError):
-        live_figures(CATALOG, "nobody/nothing|none", MOMENT)

@@ -14,7 +14,6 @@ import httpx
 import pytest
 from gateway_kit import START, HandClock
 
-from gwtui.embedded.app import Responder
 from gwtui.embedded.errors import FaultSyntaxError
 from gwtui.embedded.faults import FaultInjector, catalogue, parse
 from gwtui.embedded.faults.kinds import KINDS
@@ -181,15 +180,6 @@ async def test_it_can_be_ended_and_begun_while_it_runs() -> None:
         assert await statuses(client, "/credits", 1) == [500]
         opened.faults.clear()
         assert await statuses(client, "/credits", 1) == [200]
-
-
-def test_without_a_switchboard_there_is_nothing_in_the_way() -> None:
-    opened = EmbeddedGateway.open(None, content="empty")
-    try:
-        assert opened.faults is None
-        assert isinstance(opened.asgi, Responder)
-    finally:
-        opened.close()
 
 
 # What a client sees -----------------------------------------------------------------------------

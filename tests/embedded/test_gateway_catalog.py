@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from gateway_kit import START, Bench, bench
 
-from gwtui.contract.dialects import OPENROUTER
 from gwtui.embedded.routes.catalog import SORTS
 
 LONG_NAME = "talon-moe-480b-a32b-instruct-long-context-2026-05"
-
-
-@pytest.fixture
-async def gate() -> AsyncIterator[Bench]:
-    async with bench(content="empty") as opened:
-        yield opened
 
 
 async def models(gate: Bench, **params: Any) -> list[dict[str, Any]]:
@@ -126,11 +118,6 @@ async def test_each_model_is_found_with_its_endpoints(gate: Bench):
     assert variants, "the catalog has a variant such as :free"
 
 
-@pytest.mark.parametrize("path", ["/model/a/b", "/models/a/b/endpoints", "/model/a/b:free"])
-async def test_an_unknown_model_is_404(gate: Bench, path: str):
-    assert await gate.refused(404, "GET", path, token=None) == "Resource not found"
-
-
 async def test_some_figures_are_for_keys_only(gate: Bench):
     _, ordinary = await gate.create()
     hidden = ("throughput_last_30m", "perf_last_30m_by_workload")
@@ -149,39 +136,6 @@ async def test_some_figures_are_for_keys_only(gate: Bench):
                 name: authenticated[name] for name in rest
             }
     assert seen
-
-
-async def test_figures_move_with_time_and_stand_still_without(gate: Bench):
-    async def figures() -> list[Any]:
-        paths = [f"/models/{model['id']}/endpoints" for model in await models(gate)]
-        return [await gate.data("GET", path) for path in paths]
-
-    before = await figures()
-    assert await figures() == before
-    gate.clock.forward(minutes=7)
-    assert await figures() != before
-
-
-async def test_providers_serve_the_endpoints(gate: Bench):
-    providers = {one["name"] for one in await gate.data("GET", "/providers", token=None)}
-    model = (await models(gate))[0]
-    endpoints = (await gate.data("GET", f"/models/{model['id']}/endpoints"))["endpoints"]
-    assert {one["provider_name"] for one in endpoints} <= providers
-
-
-async def test_server_tools_are_named_as_the_dialect_does():
-    async def prefixes(**options: Any) -> set[str]:
-        async with bench(content="empty", **options) as gate:
-            found = set()
-            for model in await every(gate):
-                for one in (await gate.data("GET", f"/models/{model['id']}/endpoints"))[
-                    "endpoints"
-                ]:
-                    found |= {name.partition(":")[0] for name in one["native_tools"]}
-            return found
-
-    assert await prefixes() == {"service"}
-    assert await prefixes(dialect=OPENROUTER) == {"openrouter"}
 
 
 @pytest.mark.parametrize(
@@ -253,18 +207,6 @@ async def test_models_are_filtered_by_how_they_stand(gate: Bench, name: str):
     assert found == expected
 
 
-async def test_what_may_be_distilled_is_one_half_of_the_catalog(gate: Bench):
-    halves = [await every(gate, distillable=word) for word in ("true", "false")]
-    assert sum(map(len, halves)) == len(await every(gate))
-    for query in (
-        {"distillable": "maybe"},
-        {"region": "moon"},
-        {"min_coding_index": "-1"},
-        {"min_tool_success_rate": "2"},
-    ):
-        await gate.refused(400, "GET", "/models", params=query)
-
-
 async def test_a_region_is_where_an_endpoint_is_served(gate: Bench):
     """A provider that does not say where it computes serves no region."""
     countries = {
@@ -311,27 +253,3 @@ async def test_a_key_for_a_user_of_another_system(gate: Bench):
     assert "SENTINEL" not in dump
     await gate.call("GET", "/key", token=minted, expect=200)
     assert await gate.refused(401, "GET", "/key", token=secret) == "Invalid API key"
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"user": ""}, "external.user: must have at least 1 character"),
-        ({"user": "u" * 513}, "external.user: must have at most 512 characters"),
-        ({"user": "a\0b"}, "external.user: must not contain NUL"),
-        ({"user": " u"}, "external.user: must not begin or end with a space"),
-        ({"user": "u\n"}, "external.user: must not begin or end with a space"),
-        ({}, "external.user: is required"),
-        ("customer-7", "external: must be a JSON object"),
-        (
-            {"user": "u", "api_key": "SENTINEL" + "x" * 23},
-            "external.api_key: must have at least 32 characters",
-        ),
-        ({"user": "u", "api_key": ""}, "external.api_key: must have at least"),
-        ({"user": "u", "api_key": 5}, "external.api_key: must be text"),
-    ],
-)
-async def test_a_bad_external_user_is_refused(gate: Bench, wrong: Any, said: str):
-    message = await gate.refused(400, "POST", "/keys", json={"name": "n", "external": wrong})
-    assert message.startswith(said)
-    assert "SENTINEL" not in message

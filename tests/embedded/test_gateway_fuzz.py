@@ -68,38 +68,6 @@ def test_any_bytes_get_a_documented_answer(bodies: list[bytes]):
     asyncio.run(_send("POST", bodies))
 
 
-@settings(max_examples=40)
-@given(
-    values=st.dictionaries(
-        st.sampled_from(["offset", "limit", "workspace_id", "include_disabled", "sort", "q"]),
-        st.text(st.characters(exclude_categories=["Cs"]), max_size=12),
-        min_size=1,
-    )
-)
-def test_any_query_gets_a_documented_answer(values: dict[str, str]):
-    async def send() -> None:
-        async with bench(content="empty") as gate:
-            for path in ("/keys", "/workspaces", "/models"):
-                response = await gate.call("GET", path, params=values)
-                assert response.status_code in {200, 400, 404}
-
-    asyncio.run(send())
-
-
-@given(good=GOOD.filter(bool))
-@settings(max_examples=60)
-def test_good_fields_come_back_as_they_were_sent(good: dict[str, Any]):
-    async def send() -> None:
-        async with bench(content="empty") as gate:
-            data, _ = await gate.create(**good)
-            other, _ = await gate.create(name="other")
-            changed = await gate.data("PATCH", f"/keys/{other['hash']}", json=good)
-            for name, value in good.items():
-                assert data[name] == changed[name] == value
-
-    asyncio.run(send())
-
-
 async def _send(method: str, bodies: list[bytes]) -> None:
     async with bench(content="empty") as gate:
         data, _ = await gate.create()

@@ -151,16 +151,6 @@ async def test_an_address_that_cannot_be_used_is_said(gateway: EmbeddedGateway):
             await serve_tcp(gateway, host, port, on_ready=print)
 
 
-async def test_the_signals_are_given_back(gateway: EmbeddedGateway):
-    before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
-
-    async def use(url: str) -> None:
-        assert url
-
-    await over_tcp(gateway, use)
-    assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == before
-
-
 def over_socket(path: Path) -> httpx.AsyncClient:
     transport = httpx.AsyncHTTPTransport(uds=str(path))
     return httpx.AsyncClient(transport=transport, base_url="http://localhost/api/v1")

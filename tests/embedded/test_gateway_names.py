@@ -51,12 +51,6 @@ def link(database: Path, _monkeypatch: pytest.MonkeyPatch) -> Path:
     return alias
 
 
-def link_beside(database: Path, _monkeypatch: pytest.MonkeyPatch) -> Path:
-    alias = database.with_name("alias.sqlite3")
-    alias.symlink_to(database.name)
-    return alias
-
-
 def link_to_a_link(database: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     alias = database.parent.parent / "second.sqlite3"
     alias.symlink_to(link(database, monkeypatch))
@@ -68,15 +62,6 @@ def link_to_the_directory(database: Path, _monkeypatch: pytest.MonkeyPatch) -> P
     return database.parent.parent / "elsewhere" / database.name
 
 
-def dots(database: Path, _monkeypatch: pytest.MonkeyPatch) -> Path:
-    return database.parent / ".." / database.parent.name / "." / database.name
-
-
-def relative(database: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(database.parent)
-    return Path(database.name)
-
-
 def relative_and_up(database: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(database.parent)
     return Path("..") / database.parent.name / database.name
@@ -84,11 +69,8 @@ def relative_and_up(database: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 ALIASES = (
     link,
-    link_beside,
     link_to_a_link,
     link_to_the_directory,
-    dots,
-    relative,
     relative_and_up,
 )
 
@@ -137,27 +119,6 @@ async def test_a_credential_stored_through_an_alias_is_no_stranger(database: Pat
     assert key_file(database).is_file()
 
 
-async def test_the_key_file_that_is_made_through_an_alias_belongs_to_the_file(
-    database: Path, alias: Path
-):
-    async with bench(alias) as gate:
-        credential = await made(gate, OLD)
-    assert SecretBox(database).decrypt(sealed(database)[credential]) == OLD
-
-
-async def test_a_new_database_is_founded_where_the_directory_really_is(tmp_path: Path):
-    (tmp_path / "real").mkdir()
-    (tmp_path / "named").symlink_to(tmp_path / "real", target_is_directory=True)
-    async with bench(tmp_path / "named" / "new.sqlite3", content="empty") as gate:
-        await made(gate, OLD)
-        with pytest.raises(DatabaseInUseError):
-            EmbeddedGateway.open(tmp_path / "real" / "new.sqlite3")
-    assert {path.name for path in (tmp_path / "real").iterdir()} == {
-        "new.sqlite3",
-        "new.sqlite3.key",
-    }
-
-
 @pytest.mark.parametrize("way_in", WAYS_IN)
 def test_a_file_with_two_names_is_refused_by_both(database: Path, way_in: Callable[[Path], object]):
     twin = database.with_name("twin.sqlite3")
@@ -169,18 +130,6 @@ def test_a_file_with_two_names_is_refused_by_both(database: Path, way_in: Callab
     assert database.read_bytes() == before
     twin.unlink()
     EmbeddedGateway.open(database).close()
-
-
-def test_a_second_name_given_while_a_server_runs_opens_no_second_way(
-    database: Path, server: ServerProcess
-):
-    twin = database.with_name("twin.sqlite3")
-    with server.serving(database):
-        os.link(database, twin)
-        for way_in in WAYS_IN:
-            with pytest.raises(DatabaseUnusableError, match="has 2 names"):
-                way_in(twin)
-        twin.unlink()
 
 
 def test_a_database_that_was_moved_beneath_a_server_is_still_in_use(
@@ -211,14 +160,6 @@ def test_a_link_whose_database_was_moved_is_said(
         "to where it is now, else remove the link."
     )
     assert sorted(database.parent.iterdir()) == before, "nothing is founded in its place"
-
-
-@pytest.mark.parametrize("way_in", WAYS_IN)
-def test_a_directory_that_is_gone_is_said(tmp_path: Path, way_in: Callable[[Path], object]):
-    (tmp_path / "disk").symlink_to(tmp_path / "not-mounted", target_is_directory=True)
-    with pytest.raises(DatabaseUnusableError, match=r"disk is a link to .*not-mounted, where"):
-        way_in(tmp_path / "disk" / "sub" / "gateway.sqlite3")
-    assert not (tmp_path / "not-mounted").exists()
 
 
 @pytest.mark.parametrize("way_in", WAYS_IN)

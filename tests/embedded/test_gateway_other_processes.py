@@ -90,16 +90,6 @@ async def test_an_open_reader_holds_nobody_up(database: Path, how: str):
         assert (database.parent / "gateway.sqlite3-wal").stat().st_size == 0
 
 
-async def test_the_answer_comes_when_the_traces_are_gone_where_nobody_reads(database: Path):
-    async with bench(database, content="empty") as gate:
-        for _ in range(10):
-            credential = await made(gate, OLD)
-            old = sealed(database)[credential]
-            assert traces(database, old)
-            await gate.call("DELETE", f"/byok/{credential}", expect=200)
-            assert traces(database, old) == []
-
-
 async def test_a_reader_that_outlives_the_gateway_leaves_the_rest_to_the_next_one(database: Path):
     async with bench(database, content="empty") as gate:
         credential = await made(gate, OLD)
@@ -149,13 +139,3 @@ def test_a_key_cannot_be_issued_while_a_writer_does_not_end(database: Path):
     EmbeddedGateway.open(database, content="empty").close()
     with writing(database), pytest.raises(DatabaseBusyError, match="does not end"):
         issue_key(database, management=True)
-
-
-async def test_a_client_that_leaves_while_it_waits_changes_nothing(database: Path):
-    async with bench(database, content="empty") as gate:
-        with writing(database):
-            creating = asyncio.create_task(gate.create(name="gone"))
-            await asyncio.sleep(0.05)
-            creating.cancel()
-        await asyncio.sleep(0.05)
-        assert await gate.data("GET", "/keys") == []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 import sqlite3
 import stat
 import subprocess
@@ -18,7 +16,6 @@ from gateway_kit import HandClock, bench, files
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.embedded.auth import issue_key
 from gwtui.embedded.errors import (
-    DatabaseInUseError,
     DatabaseMissingError,
     DatabaseUnusableError,
     NoWorkspaceError,
@@ -100,38 +97,6 @@ async def test_time_between_runs_is_booked(database: Path):
         assert await gate.data("GET", "/credits") == reopened != before
 
 
-def test_a_second_server_is_told_plainly(database: Path):
-    gateway = EmbeddedGateway.open(database, content="empty")
-    try:
-        with pytest.raises(DatabaseInUseError) as refused:
-            EmbeddedGateway.open(database)
-        assert f"already in use by process {os.getpid()}" in refused.value.message
-        assert str(database) in refused.value.message
-        with pytest.raises(DatabaseInUseError):
-            erase(database)
-    finally:
-        gateway.close()
-        gateway.close()
-    EmbeddedGateway.open(database).close()
-
-
-def test_a_server_in_another_process_is_noticed_and_its_death_too(database: Path):
-    script = (
-        "import sys, time; from pathlib import Path; from gwtui.embedded.gateway import "
-        "EmbeddedGateway as G; g = G.open(Path(sys.argv[1]), content='empty'); "
-        "print('up', flush=True); time.sleep(60)"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", script, str(database)], stdout=subprocess.PIPE, text=True
-    ) as other:
-        assert other.stdout is not None
-        assert other.stdout.readline() == "up\n"
-        with pytest.raises(DatabaseInUseError, match=f"process {other.pid}"):
-            EmbeddedGateway.open(database)
-        other.kill()
-    EmbeddedGateway.open(database).close()
-
-
 def test_a_newer_database_is_left_alone(database: Path):
     EmbeddedGateway.open(database, content="empty").close()
     with sqlite3.connect(database) as connection:
@@ -142,16 +107,6 @@ def test_a_newer_database_is_left_alone(database: Path):
         with pytest.raises(DatabaseUnusableError, match="newer version"):
             attempt(database)
     assert database.read_bytes() == before
-
-
-def test_a_key_is_not_issued_into_an_older_database(
-    database: Path, monkeypatch: pytest.MonkeyPatch
-):
-    """A server of the older version may be running on it right now."""
-    EmbeddedGateway.open(database, content="empty").close()
-    monkeypatch.setattr("gwtui.embedded.store.database.SCHEMA_VERSION", SCHEMA_VERSION + 1)
-    with pytest.raises(DatabaseUnusableError, match="written by an older version"):
-        issue_key(database, management=True)
 
 
 def test_a_strangers_file_is_left_alone(database: Path):
@@ -296,13 +251,3 @@ asyncio.run(main())
     with gateway._database.read() as db:
         assert all(KEYS.get(db, key_hash) for key_hash in acknowledged)
     gateway.close()
-
-
-async def test_of_many_writers_one_wins(database: Path):
-    async with bench(database, content="empty") as gate:
-        for slug in ("one", "two"):
-            body = {"name": slug, "slug": slug}
-            answers = await asyncio.gather(
-                *(gate.call("POST", "/workspaces", json=body) for _ in range(50))
-            )
-            assert sorted(each.status_code for each in answers) == [201, *[400] * 49]

@@ -28,7 +28,6 @@ from inference_gateway_kit import (
 )
 
 from gwtui.domain.clock import Clock
-from gwtui.embedded.errors import FaultSyntaxError
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.hosting import host_on_socket
 
@@ -211,13 +210,6 @@ async def test_events_as_another_library_reads_them(web: httpx.AsyncClient):
     assert [chunk["choices"][0]["finish_reason"] for chunk in chunks][-2:] == [None, "stop"]
 
 
-async def test_comments_come_while_nothing_is_said(web: httpx.AsyncClient):
-    async with web.stream("POST", "/chat/completions", json=body(max_tokens=2)) as response:
-        assert response.headers["content-type"].startswith("text/event-stream")
-        lines = [line async for line in response.aiter_lines()]
-    assert lines[0] == ": PROCESSING"
-
-
 async def test_two_hundred_streams_over_the_socket(web: httpx.AsyncClient, me: Caller):
     before = await me.sheet()
     ends = await asyncio.gather(
@@ -346,18 +338,3 @@ async def test_faults_of_streams_leave_whole_answers_alone(
     answer = await web.post("/chat/completions", json=body(stream=False))
     assert answer.json()["choices"][0]["finish_reason"] == "stop"
     assert (await web.get("/key")).status_code == 200
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("stream-cut:GET /keys", "nothing of 'GET /keys' streams"),
-        ("stream-cut=1.5", "takes a whole number of events"),
-        ("stream-cut=-1", "takes a whole number of events"),
-        ("stream-garbage=soon", "'soon' is no number of events"),
-    ],
-)
-def test_faults_that_cannot_be(text: str, why: str):
-    with pytest.raises(FaultSyntaxError) as caught:
-        FaultInjector([text])
-    assert why in caught.value.message

@@ -109,12 +109,6 @@ def available(answer: dict[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-async def test_who_may_train_is_left_out_on_request(me: Caller):
-    error = await me.refused(404, model=f"{MINI}:free", provider={"data_collection": "deny"})
-    (reason,) = error["metadata"]["ineligibility_reasons"]
-    assert reason["reason"] == "free-model-training-violation-by-request"
-
-
 async def test_who_may_train_is_left_out_by_a_guardrail_and_regions_hold():
     with room(dialect=OPENROUTER) as place:
         async with caller(place) as me:
@@ -239,12 +233,6 @@ async def test_a_model_that_cannot_serve_is_passed_over(me: Caller, models: list
 # Own provider keys ------------------------------------------------------------------------------
 
 
-async def test_an_own_key_comes_first_whatever_the_order_says(me: Caller):
-    await me.own_key("tidepool")
-    answer = await me.said(provider={"order": ["quasar"]})
-    assert (answer["provider"], answer["usage"]["is_byok"]) == ("Tidepool AI", True)
-
-
 @pytest.mark.parametrize(
     "fields",
     [
@@ -287,22 +275,6 @@ async def test_a_required_key_that_fails_has_no_shared_endpoint_behind_it(me: Ca
     place.luck.next = FIRST_OF_ORDER_FAILS
     answer = await me.said(provider={"order": ["quasar"]})
     assert answer["provider"] != "Quasar Compute"
-
-
-async def test_only_own_keys_at_a_provider(me: Caller):
-    await me.own_key("quasar", is_byok_only=True, allowed_models=[LARGE])
-    assert (await me.said(provider={"order": ["quasar"]}))["provider"] != "Quasar Compute"
-    error = await me.refused(404, provider={"only": ["quasar"]})
-    assert "own provider key needed" in error["message"]
-    answer = await me.said(model=LARGE, provider={"only": ["quasar"]}, max_tokens=5)
-    assert answer["usage"]["is_byok"] is True
-
-
-async def test_policies_come_before_own_keys(me: Caller):
-    await me.own_key("quasar")
-    await me.guard(ignored_providers=["quasar"])
-    answer = await me.said()
-    assert (answer["usage"]["is_byok"], answer["provider"] != "Quasar Compute") == (False, True)
 
 
 # Endpoints that fail ----------------------------------------------------------------------------
@@ -355,12 +327,6 @@ async def test_when_every_endpoint_fails_the_last_error_is_told(me: Caller, plac
     assert previous["provider_name"] == "Quasar Compute"
     assert response.json()["service_metadata"]["summary"] == "no provider answered in 2 tries"
     assert await me.sheet() == before
-
-
-async def test_who_is_down_is_asked_last(me: Caller):
-    answer = await me.said(model=LLAMA, headers=TOLD)
-    available = answer["service_metadata"]["endpoints"]["available"]
-    assert available[-1]["provider"] == "Paperboat"
 
 
 async def test_an_answer_in_json(me: Caller):

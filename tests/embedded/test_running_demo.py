@@ -7,8 +7,6 @@ import json
 import os
 import shutil
 import socket
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -125,32 +123,3 @@ async def test_commands_of_the_demo_talk_to_the_one_that_runs(
         code, _, err = await gwtui("keys", "list", "--demo", "--dialect", "openrouter")
         assert (code, "speaks the dialect generic" in err) == (exits.IN_USE, True)
     assert not said(data).exists()
-
-
-PROGRAM = """
-import asyncio, json, sys
-from pathlib import Path
-from gwtui.embedded.demo import demo_gateway
-
-async def work():
-    async with demo_gateway(data_dir=Path(sys.argv[1])):
-        names = ("cryptography", "gwtui.embedded.simulator.catalog")
-        print(json.dumps([name for name in names if name in sys.modules]))
-
-asyncio.run(work())
-"""
-
-
-async def test_a_demo_that_was_founded_starts_without_its_world(tmp_path: Path) -> None:
-    async with demo_gateway(data_dir=tmp_path):
-        pass
-    done = await asyncio.to_thread(
-        subprocess.run,
-        [sys.executable, "-c", PROGRAM, str(tmp_path)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert json.loads(done.stdout) == []

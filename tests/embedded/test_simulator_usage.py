@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway_facts import world
-from gwtui.embedded.simulator import usage
 from gwtui.embedded.simulator.usage import (
     UsageProfile,
     UsageSlice,
@@ -109,31 +108,6 @@ def test_an_empty_or_reversed_interval_is_empty() -> None:
         assert accrued(profile, NOW, NOW - WEEK) == (0, 0)
 
 
-def test_a_missed_week_of_every_key_is_bounded_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    planned, counted = 0, 0
-    plan, count = usage.day_plan, usage.DayPlan.count
-
-    def counting_plan(*args: object) -> object:
-        nonlocal planned
-        planned += 1
-        return plan(*args)  # type: ignore[arg-type]
-
-    def counting_count(self: object, offset: int) -> int:
-        nonlocal counted
-        counted += 1
-        return count(self, offset)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(usage, "day_plan", counting_plan)
-    monkeypatch.setattr(usage.DayPlan, "count", counting_count)
-    everyone = busy()
-    slices = [piece for item in everyone for piece in accrual(item, NOW, NOW + WEEK)]
-    streams = sum(len(profile.streams) for profile in everyone)
-    assert planned <= 8 * streams, "one plan per stream and touched day"
-    assert counted <= (7 * 24 + 16) * streams, "one count per stream and clock hour"
-    assert 0 < len(slices) <= (7 * 24 + 1) * streams
-    assert len(everyone) >= 35
-
-
 def test_another_key_with_the_same_streams_differs() -> None:
     other = replace(in_use()[0], identity="0" * 64)
     assert accrual(in_use()[0], NOW, NOW + WEEK) != accrual(other, NOW, NOW + WEEK)
@@ -171,12 +145,6 @@ def test_byok_requests_cost_no_credits() -> None:
     slices = [piece for item in in_use() for piece in accrual(item, NOW, NOW + WEEK)]
     assert any(piece.byok_usd for piece in slices)
     assert not any(piece.usd and piece.byok_usd for piece in slices)
-
-
-def test_slices_name_what_an_activity_report_needs() -> None:
-    pieces = [piece for item in in_use() for piece in accrual(item, NOW, NOW + WEEK)]
-    assert all(piece.endpoint_key for piece in pieces)
-    assert len({piece.endpoint_key.partition("|")[0] for piece in pieces}) >= 15
 
 
 def test_a_rare_stream_keeps_its_average() -> None:

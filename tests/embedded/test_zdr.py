@@ -2,18 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
-import pytest
-from gateway_kit import Bench, bench
-
-from gwtui.embedded.simulator.catalog import build_catalog
-
-
-@pytest.fixture
-async def gate() -> AsyncIterator[Bench]:
-    async with bench(content="empty") as opened:
-        yield opened
+from gateway_kit import Bench
 
 
 def name(endpoint: dict) -> tuple[str, str]:
@@ -37,25 +26,6 @@ async def test_a_provider_keeps_its_word_for_every_model(gate: Bench):
     assert not {"paperboat", "ampersand"} & providers
     tiers = {one["service_tier"] for one in remaining if one["tag"].startswith("northwind")}
     assert tiers == {None}, "not at the tiers that are cheaper or faster"
-
-
-def test_the_trait_is_the_catalogs_not_the_seeds():
-    traits = [
-        [endpoint.is_zero_retention for model in catalog.models for endpoint in model.endpoints]
-        for catalog in (build_catalog(1), build_catalog(2))
-    ]
-    assert traits[0] == traits[1]
-
-
-def test_some_models_lose_every_endpoint_and_some_only_a_few():
-    catalog = build_catalog(1)
-    left = [
-        (sum(each.is_zero_retention for each in model.endpoints), len(model.endpoints))
-        for model in catalog.models
-    ]
-    assert any(kept == 0 for kept, _ in left)
-    assert any(0 < kept < had for kept, had in left)
-    assert any(kept == had for kept, had in left)
 
 
 async def test_the_list_is_public_but_not_every_figure(gate: Bench):

@@ -1,0 +1,409 @@
+"""What keys, workspaces, guardrails and credentials have in common, proven once for all of them.
+
+Contract limits are proven by the declaration of the operations: every field of every body, every
+query parameter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from gateway_kit import MANAGEMENT, Bench, bench
+from operations_kit import NOBODY, path_to_nothing
+
+from gwtui.embedded.operations import Access, Operation
+from gwtui.embedded.routes import all_operations
+
+SECRET = "sk-provider-0123456789abcdefXYZ9"
+MOMENT = "2026-11-21T07:00:00Z"
+COMPUTED = {"creator", "default workspace", "any text"}
+"""Stand for what differs from run to run."""
+USAGES = [
+    f"{kind}usage{window}"
+    for kind in ("", "byok_")
+    for window in ("", "_daily", "_weekly", "_monthly")
+]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Bodies of one kind of resource, and what the gateway makes of them."""
+
+    least: Mapping[str, Any]
+    bare: Mapping[str, Any]
+    """The answer to ``least``; texts of COMPUTED stand for others."""
+    full: Mapping[str, Any]
+    """Fields of a creation that come back as they were sent."""
+    fixed: frozenset[str] = frozenset()
+    """Fields of ``full`` that no change takes."""
+    clears: tuple[str, ...] = ()
+    """Fields that null clears."""
+    identity: str = "id"
+    nothing: str = ""
+    """The refusal of a change of nothing; "" where it is accepted."""
+
+
+KINDS: Mapping[str, Kind] = {
+    "keys": Kind(
+        least={"name": "  CI, ключ, 键  "},
+        bare={
+            "hash": "any text",
+            "label": "any text",
+            "name": "  CI, ключ, 键  ",
+            "disabled": False,
+            "limit": None,
+            "limit_remaining": None,
+            "limit_reset": None,
+            "include_byok_in_limit": False,
+            "created_at": MOMENT,
+            "updated_at": None,
+            "expires_at": None,
+            "last_used_at": None,
+            "creator_user_id": "creator",
+            "workspace_id": "default workspace",
+            "external_user": None,
+            **dict.fromkeys(USAGES, 0),
+        },
+        full={
+            "name": "x" * 5000,
+            "limit": 0.1 + 0.2,
+            "limit_reset": "weekly",
+            "include_byok_in_limit": True,
+            "expires_at": "2027-01-31T23:59:59Z",
+        },
+        fixed=frozenset({"expires_at"}),
+        clears=("limit", "limit_reset"),
+        identity="hash",
+        nothing="No update fields provided",
+    ),
+    "workspaces": Kind(
+        least={"name": "Team A", "slug": "team-a"},
+        bare={
+            "id": "any text",
+            "name": "Team A",
+            "slug": "team-a",
+            "description": None,
+            "created_at": MOMENT,
+            "created_by": "creator",
+            "updated_at": None,
+            "default_image_model": None,
+            "default_text_model": None,
+            "default_provider_sort": None,
+            "default_guardrail_id": "any text",
+            "io_logging_api_key_ids": None,
+            "io_logging_sampling_rate": 1.0,
+            "is_data_discount_logging_enabled": False,
+            "is_observability_broadcast_enabled": False,
+            "is_observability_io_logging_enabled": False,
+            "disabled_server_tools": None,
+            "include_byok_in_budgets": False,
+        },
+        full={
+            "name": "  Équipe \u2603  ",
+            "slug": "9-lives",
+            "description": "x" * 500,
+            "default_image_model": "ampersand/canvas-xl",
+            "default_text_model": "nobody/knows-this-one",
+            "default_provider_sort": "exacto",
+            "io_logging_api_key_ids": [3, 10**18, 3],
+            "io_logging_sampling_rate": 0.0001,
+            "is_data_discount_logging_enabled": True,
+            "is_observability_broadcast_enabled": True,
+            "is_observability_io_logging_enabled": True,
+            "disabled_server_tools": ["service:shell", "service:web_search"],
+        },
+        clears=(
+            "description",
+            "default_image_model",
+            "default_text_model",
+            "default_provider_sort",
+            "io_logging_api_key_ids",
+            "disabled_server_tools",
+        ),
+        nothing="No update fields provided",
+    ),
+    "guardrails": Kind(
+        least={"name": "  Küche 厨房 "},
+        bare={
+            "id": "any text",
+            "name": "  Küche 厨房 ",
+            "workspace_id": "default workspace",
+            "description": None,
+            "allowed_models": None,
+            "allowed_providers": None,
+            "ignored_models": None,
+            "ignored_providers": None,
+            "limit_usd": None,
+            "reset_interval": None,
+            "include_byok_in_budgets": False,
+            "enforce_zdr": None,
+            "enforce_zdr_vendor_a": None,
+            "enforce_zdr_vendor_b": None,
+            "enforce_zdr_vendor_c": None,
+            "enforce_zdr_other": None,
+            "content_filters": None,
+            "content_filter_builtins": None,
+            "created_at": MOMENT,
+            "updated_at": None,
+        },
+        full={
+            "name": "strict",
+            "description": "d" * 1000,
+            "allowed_models": ["tessera/unheard-of"],
+            "allowed_providers": ["northwind", "nobody"],
+            "ignored_models": ["x/y"],
+            "ignored_providers": ["quasar"],
+            "limit_usd": 12.5,
+            "reset_interval": "weekly",
+            "include_byok_in_budgets": True,
+            "enforce_zdr_vendor_a": True,
+            "enforce_zdr_vendor_b": False,
+            "enforce_zdr_vendor_c": None,
+            "enforce_zdr_other": True,
+            "content_filters": [{"pattern": r"\bA-\d{4}\b", "action": "redact", "label": "[ID]"}],
+            "content_filter_builtins": [
+                {"slug": "email", "action": "redact", "label": "[EMAIL]"},
+                {"slug": "regex-prompt-injection", "action": "flag", "scan_scope": "user_only"},
+            ],
+        },
+        clears=("description", "allowed_models", "limit_usd", "content_filters"),
+    ),
+    "byok": Kind(
+        least={"provider": "northwind", "key": SECRET},
+        bare={
+            "id": "any text",
+            "workspace_id": "default workspace",
+            "provider": "northwind",
+            "label": "sk-...XYZ9",
+            "name": None,
+            "created_at": MOMENT,
+            "sort_order": 0,
+            "disabled": False,
+            "is_fallback": False,
+            "is_byok_only": False,
+            "is_required": False,
+            "declared_region": None,
+            "declared_zdr": None,
+            "allowed_models": None,
+            "allowed_user_ids": None,
+            "allowed_api_key_hashes": None,
+        },
+        full={
+            "provider": "kestrel",
+            "name": "x" * 255,
+            "disabled": True,
+            "is_fallback": False,
+            "allowed_models": ["northwind/atlas-large", "no/such"],
+            "allowed_user_ids": [],
+            "declared_region": "europe",
+            "declared_zdr": False,
+            "is_byok_only": True,
+            "is_required": True,
+        },
+        fixed=frozenset({"provider"}),
+        clears=("name", "allowed_models", "allowed_user_ids", "declared_zdr"),
+    ),
+}
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+async def made(gate: Bench, kind: str, **fields: Any) -> tuple[dict[str, Any], str]:
+    """A new resource and its path."""
+    body = {**KINDS[kind].least, **fields}
+    data = await gate.data("POST", f"/{kind}", json=body)
+    return data, f"/{kind}/{data[KINDS[kind].identity]}"
+
+
+@every_kind
+async def test_a_new_one_has_the_plainest_defaults(gate: Bench, kind: str):
+    data, path = await made(gate, kind)
+    workspace = await gate.data("GET", "/workspaces/default")
+    caller = await gate.data("GET", "/key")
+    facts = {"creator": caller["creator_user_id"], "default workspace": workspace["id"]}
+    expected = {
+        field: data[field] if value == "any text" else facts.get(str(value), value)
+        for field, value in KINDS[kind].bare.items()
+    }
+    assert data == expected
+    assert SECRET not in str(data)
+    assert await gate.data("GET", path) == data
+    assert (await gate.data("GET", f"/{kind}"))[-1 if kind == "workspaces" else 0] == data
+
+
+@every_kind
+async def test_every_field_is_kept_changed_and_cleared(gate: Bench, kind: str):
+    sample = KINDS[kind]
+    data, path = await made(gate, kind, **sample.full, id=NOBODY, unheard_of={"nested": [1]})
+    assert {field: data[field] for field in sample.full} == sample.full
+    assert "unheard_of" not in data
+    assert data.get("id") != NOBODY
+    await gate.call("DELETE", path, expect=200)
+    plain, path = await made(gate, kind)
+    gate.clock.forward(minutes=5)
+    changes = {field: value for field, value in sample.full.items() if field not in sample.fixed}
+    changed = await gate.data("PATCH", path, json={**changes, "unheard_of": 1})
+    later = {"updated_at": "2026-11-21T07:05:00Z"} if "updated_at" in plain else {}
+    remaining = {"limit_remaining": 0.1 + 0.2} if kind == "keys" else {}
+    assert changed == {**plain, **changes, **later, **remaining}
+    gate.clock.forward(minutes=5)
+    assert await gate.data("PATCH", path, json=changes) == changed, "nothing differs"
+    cleared = await gate.data("PATCH", path, json=dict.fromkeys(sample.clears))
+    later = {"updated_at": "2026-11-21T07:10:00Z"} if later else {}
+    remaining = dict.fromkeys(remaining)
+    assert cleared == {**changed, **dict.fromkeys(sample.clears), **later, **remaining}
+    assert await gate.data("GET", path) == cleared
+
+
+@every_kind
+async def test_a_change_of_nothing(gate: Bench, kind: str):
+    data, path = await made(gate, kind)
+    unchangeable: dict[str, Any] = {"id": NOBODY, "unknown": 1, "created_at": MOMENT}
+    for body in ({}, unchangeable):
+        if KINDS[kind].nothing:
+            assert await gate.refused(400, "PATCH", path, json=body) == KINDS[kind].nothing
+        else:
+            assert await gate.data("PATCH", path, json=body) == data
+
+
+@every_kind
+async def test_a_deleted_one_is_gone(gate: Bench, kind: str):
+    _, path = await made(gate, kind)
+    before = await gate.data("GET", f"/{kind}")
+    assert (await gate.call("DELETE", path, json={}, expect=200)).json() == {"deleted": True}
+    unknown = (f"/{kind}/{each}" for each in ("x", "%00", "..%2f..", "a" * 3000))
+    for gone in (path, *unknown):
+        await gate.refused(404, "GET", gone)
+        await gate.refused(404, "DELETE", gone)
+        await gate.refused(404, "PATCH", gone, json={"name": "x"})
+    assert len(await gate.data("GET", f"/{kind}")) == len(before) - 1
+
+
+@pytest.mark.parametrize("kind", ["keys", "guardrails", "byok"])
+async def test_each_workspace_has_its_own(gate: Bench, kind: str):
+    home, _ = await made(gate, "workspaces")
+    data, path = await made(gate, kind, workspace_id=home["id"].upper())
+    assert data["workspace_id"] == home["id"]
+    here = {"workspace_id": home["id"]}
+    assert await gate.data("GET", f"/{kind}", params=here) == [data]
+    assert await gate.data("GET", f"/{kind}") == []
+    unknown = {**KINDS[kind].least, "workspace_id": NOBODY}
+    message = await gate.refused(400, "POST", f"/{kind}", json=unknown)
+    assert message == "workspace_id: there is no such workspace"
+    status = 404 if kind == "keys" else 400
+    await gate.refused(status, "GET", f"/{kind}", params={"workspace_id": NOBODY})
+    assert await gate.data("GET", path) == data
+
+
+# Limits, by the declaration of the operations -----------------------------------------------------
+
+BODIES = [each for each in all_operations() if each.body is not None]
+ANY_NUMBER = {"min_p", "top_a", "repetition_penalty", "deferred_tools"}
+"""Fields of a chat that refuse no number."""
+NEEDED: Mapping[str, Any] = {
+    "createChatCompletion": {"messages": [{"role": "user", "content": "a"}]}
+}
+"""Without it nothing else is looked at."""
+
+
+@pytest.mark.parametrize("operation", BODIES, ids=lambda each: each.operation_id)
+async def test_a_wrong_value_of_any_field_is_refused_by_its_name(gate: Bench, operation: Operation):
+    token = MANAGEMENT
+    if operation.access is Access.INFERENCE:
+        _, token = await gate.create()
+    assert operation.body is not None
+    absent = gate.dialect.absent_fields.get(operation.body.__name__, frozenset())
+    accepted = set()
+    for field in operation.body.model_fields.keys() - absent:
+        body = {**NEEDED.get(operation.operation_id, {}), field: -1.5e300}
+        message = await gate.refused(
+            400, operation.method, path_to_nothing(operation), token=token, json=body
+        )
+        named = [part.partition(":")[0] for part in message.split("; ")]
+        if not any(re.fullmatch(rf"{field}(\..*)?", each) for each in named):
+            accepted.add(field)
+    assert accepted <= ANY_NUMBER
+
+
+HUGE = "9" * 5001
+
+
+def wrong_values(schema: Mapping[str, Any]) -> list[str]:
+    """What a query parameter of this schema refuses."""
+    match schema:
+        case {"enum": _} | {"format": _}:
+            return ["\N{SNOWMAN}", "", "1"]
+        case {"type": "boolean"}:
+            return ["maybe", "1", ""]
+        case {"type": "integer" | "number" as kind}:
+            found = ["", "x", "-1", "nan", "1e", "\u0661", f"-{HUGE}"]
+            found += ["1.0", "1e3"] if kind == "integer" else []
+            return [*found, *([str(schema["maximum"] + 1), HUGE] if "maximum" in schema else [])]
+    return [""] if schema.get("minLength") else []
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [each for each in all_operations() if each.query],
+    ids=lambda each: each.operation_id,
+)
+async def test_a_wrong_query_parameter_is_refused_by_its_name(gate: Bench, operation: Operation):
+    for parameter in operation.query:
+        for value in wrong_values(parameter.schema):
+            message = await gate.refused(
+                400, operation.method, path_to_nothing(operation), params={parameter.name: value}
+            )
+            named = [part.partition(":")[0] for part in message.split("; ")]
+            assert parameter.name in named, value
+
+
+async def test_every_wrong_parameter_is_named(gate: Bench):
+    message = await gate.refused(400, "GET", "/workspaces?limit=0&offset=-1&unknown=1")
+    assert message == "offset: must be at least 0; limit: must be from 1 to 100"
+
+
+# Lists --------------------------------------------------------------------------------------------
+
+LISTS = [each.path for each in all_operations() if any(one.name == "offset" for one in each.query)]
+ROWS = 7
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def filled() -> AsyncIterator[tuple[Bench, Mapping[str, str]]]:
+    """A gateway with some rows in each list, and what stands for {id} in its path."""
+    async with bench(content="empty") as gate:
+        people = [person["id"] for person in await gate.data("GET", "/organization/members")]
+        hashes, rails = [], []
+        for number in range(ROWS):
+            hashes.append((await gate.create(name=f"k{number}"))[0]["hash"])
+            space, _ = await made(gate, "workspaces", slug=f"s{number}")
+            rails.append((await made(gate, "guardrails", name=f"g{number}"))[0]["id"])
+            await made(gate, "byok", name=f"c{number}")
+        members = {"user_ids": people[:ROWS]}
+        await gate.call("POST", f"/workspaces/{space['id']}/members/add", json=members, expect=200)
+        assigned = f"/guardrails/{rails[0]}/assignments"
+        await gate.call("POST", f"{assigned}/keys", json={"key_hashes": hashes}, expect=200)
+        body = {"member_user_ids": people[:ROWS]}
+        await gate.call("POST", f"{assigned}/members", json=body, expect=200)
+        yield gate, {"workspaces": space["id"], "guardrails": rails[0]}
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize("path", LISTS)
+async def test_a_list_is_paged_and_ends(filled: tuple[Bench, Mapping[str, str]], path: str):
+    gate, ids = filled
+    where = path.replace("{id}", ids.get(path.split("/")[1], ""))
+    whole = (await gate.call("GET", where, expect=200)).json()
+    assert len(whole["data"]) >= min(ROWS, 5)
+    assert whole.get("total_count", len(whole["data"])) == len(whole["data"])
+    for offset in (0, 2, 4, len(whole["data"]) - 1):
+        page = (await gate.call("GET", where, params={"offset": offset, "limit": 2})).json()
+        length = len(whole["data"]) if path == "/keys" else 2
+        assert page["data"] == whole["data"][offset : offset + length]
+        assert page.get("total_count") == whole.get("total_count")
+    for beyond in (10_000, "1" + "0" * 15, 2**63 - 1, 2**63, "9" * 5001):
+        assert await gate.data("GET", where, params={"offset": beyond}) == []
