@@ -26,6 +26,7 @@ import textual.screen
 from hypothesis import HealthCheck, settings
 from textual._compositor import Compositor
 from textual.app import App
+from textual.content import Content
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
@@ -300,6 +301,19 @@ def trust_roots_loaded_once() -> Iterator[None]:
 def gateways_of_this_process() -> Iterator[None]:
     """Requests to them take no socket."""
     with short_ways():
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_text_is_markup() -> Iterator[None]:
+    """Widgets get Content: Textual would parse a plain text, and run the actions in its links."""
+
+    def refuse(text: str, **_variables: object) -> Content:
+        assert not text, f"parsed as markup: {text!r}"
+        return Content("")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Content, "from_markup", refuse)
         yield
 
 

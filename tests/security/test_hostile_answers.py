@@ -290,8 +290,3 @@ def breaking(operation: str, mutation: Mutation) -> Callable[[str, Any], Any]:
             return answer  # the same operation, asked about something with fewer parts
 
     return change
-
-
-async def test_what_was_proven(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
-    with capsys.disabled():
-        print(f"\n{len(READS)} operations; {dict(site.tally)}")

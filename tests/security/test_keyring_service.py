@@ -19,7 +19,6 @@ import pytest
 from keyring.backends import SecretService
 from pydantic import SecretStr
 from secret_service import (
-    PROMPTER,
     SECRETS,
     gnome_keyring,
     require_programs,
@@ -154,15 +153,6 @@ def test_the_commands_keep_a_key_over_a_restart_of_the_daemon(
 # Services that do not help
 
 
-async def test_a_bus_without_a_service(bus: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", bus)
-    look_for_backends(monkeypatch)
-    for operation in OPERATIONS.values():
-        error, seconds = await outcome(operation())
-        assert str(error) == "there is no keyring"
-        assert seconds < keyring_store.LIMIT
-
-
 def look_for_backends(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the library choose anew, as at the start of a process."""
     monkeypatch.delenv("PYTHON_KEYRING_BACKEND", raising=False)
@@ -194,13 +184,6 @@ async def test_a_locked_collection(on_bus: str, tmp_path: Path) -> None:
         assert await remove_secret("work")
 
 
-async def test_a_locked_collection_whose_prompt_nobody_answers(on_bus: str, tmp_path: Path) -> None:
-    with gnome_keyring(on_bus, tmp_path, "right"):
-        await store_secret("work", SENTINEL)
-    with silent_owner(on_bus, PROMPTER), gnome_keyring(on_bus, tmp_path, "wrong"):
-        await all_give_up()
-
-
 async def test_a_service_that_never_answers(on_bus: str) -> None:
     with silent_owner(on_bus, SECRETS):
         await all_give_up()
@@ -211,35 +194,6 @@ async def all_give_up() -> None:
     for error, seconds in outcomes:
         assert isinstance(error, KeyringSilentError)
         assert keyring_store.LIMIT - 0.1 < seconds < keyring_store.LIMIT + SLACK
-
-
-def test_no_command_waits_for_a_silent_service_nor_does_its_end(
-    on_bus: str, gateway: ServedGateway, private_home: Path
-) -> None:
-    commands = {
-        "login": ("login", "--profile", "work", "--base-url", gateway.base_url),
-        "whoami": ("whoami", "--profile", "lab"),
-        "logout": ("logout", "--profile", "lab"),
-    }
-    file = private_home / "config" / "gwtui" / "profiles.toml"
-    file.parent.mkdir()
-    written = f'[profiles.lab]\nbase_url = "{gateway.base_url}"\n'
-    file.write_text(written)
-    # Where there is no service, a command takes nothing but its start.
-    started = time.monotonic()
-    code, said = run(*commands["whoami"])
-    assert (code, "there is no keyring\n" in said) == (exits.FAILED, True)
-    start_up = time.monotonic() - started
-    with silent_owner(on_bus, SECRETS):
-        processes = {name: (time.monotonic(), begin(*words)) for name, words in commands.items()}
-        for name, (started, process) in processes.items():
-            _, err = process.communicate(gateway.management, timeout=30)
-            taken = time.monotonic() - started
-            assert process.returncode == exits.FAILED
-            assert "did not answer in 3 s" in err
-            # They start at once, and share the processors.
-            assert taken < keyring_store.LIMIT + len(commands) * start_up + SLACK, name
-    assert file.read_text() == written
 
 
 # Backends that must not be used
@@ -266,14 +220,3 @@ async def test_a_backend_that_asks_on_the_terminal_or_writes_plain_text_is_never
         assert isinstance(error, NoKeyringError)
         assert str(error) == "there is no keyring that can be trusted (found asking_backend)"
     assert not trace.exists()
-
-
-@pytest.mark.parametrize("name", ["no.such.Backend", "keyring.backends.null.Keyring"])
-async def test_a_backend_that_is_not_there_or_drops_everything_is_none(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    look_for_backends(monkeypatch)
-    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", name)
-    for operation in OPERATIONS.values():
-        error, _ = await outcome(operation())
-        assert isinstance(error, KeyringUnavailableError)

@@ -284,7 +284,8 @@ class LinesEditor(TextArea):
     FOCUS_KEYS: ClassVar[str] = "Enter begins a line"
 
     def __init__(self, value: str, placeholder: str = "") -> None:
-        super().__init__(value, compact=True, highlight_cursor_line=False, placeholder=placeholder)
+        shown = Content(placeholder)
+        super().__init__(value, compact=True, highlight_cursor_line=False, placeholder=shown)
         self.cursor_blink = False
         self._given = self.text
 

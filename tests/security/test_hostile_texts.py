@@ -1,0 +1,286 @@
+"""Every hostile text in everything that shows texts of other people: a matrix of texts and sinks.
+
+What a gateway answers goes through the lists and screens in ``test_hostile_rendering``; here is
+what else is shown or printed. Huge texts are few and slow: sinks that fold lines take the small.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
+from dataclasses import fields
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+from unicodedata import category
+
+import pytest
+from hostile_gateway import CLOCK, NOW, Poison, Recording, Spoilt
+from hostile_sinks import dangerous, figures, pane, raw, table
+from hostile_strings import CORPUS, HUGE, SMALL
+from hostile_values import hostile_answer
+from pydantic import SecretStr
+from recording_filter import HARMLESS
+from rich.segment import Segment
+from rich.style import Style
+from textual.color import Color
+
+from gwtui.cli.check import Finding, Severity, one_line
+from gwtui.cli.lists.show import print_detail
+from gwtui.cli.output import narrate, print_json, print_table
+from gwtui.cli.whoami import key_summary
+from gwtui.client import errors
+from gwtui.client.connection import Connection
+from gwtui.contract.byok import ByokCredential
+from gwtui.contract.current_key import CurrentKey
+from gwtui.contract.dialects import GENERIC
+from gwtui.contract.guardrails import Guardrail
+from gwtui.contract.keys import ApiKey
+from gwtui.contract.response import ResponseModel
+from gwtui.contract.usage import GenerationContent
+from gwtui.contract.workspaces import Workspace
+from gwtui.crud.export import raw_object
+from gwtui.crud.fields import FormContext, PickOption
+from gwtui.crud.resource import ResourceSpec
+from gwtui.domain.safe_text import safe_characters
+from gwtui.local.crash_report import crash_report
+from gwtui.local.ledger import AuditedChange, LedgerEntry
+from gwtui.resources import choices as offered
+from gwtui.resources.alerts import ALERT_HISTORY, ALERTS
+from gwtui.resources.audit import AUDIT
+from gwtui.resources.guardrails.writes import WRITES
+from gwtui.resources.keys.current import THIS_KEY
+from gwtui.ui.actions.crud import side_field
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.connection_health import ConnectionHealth, error_text
+from gwtui.ui.screens.generation import content_lines
+from gwtui.ui.screens.picker import option_title
+from gwtui.ui.terminal.app import ControlCharacterFilter
+from gwtui.ui.terminal.modes import TerminalTitle
+from gwtui.ui.widgets.frame import header_facts, header_parts
+from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
+from gwtui.watch.feed import FeedState
+from gwtui.watch.history.model import Subject
+from gwtui.watch.hub import FeedHub
+from plan_kit import byok_plans, guardrail_plans, key_plans, workspace_plans
+
+Texts = Iterator[str]
+
+
+def rows(spec: ResourceSpec[Any], item: Any) -> Texts:
+    """All that a list of this machine shows of one row."""
+    shown = [*table(spec.columns, spec.identity, [item], spec.facets, "x")]
+    shown += [*figures(spec.sections, item), *pane(spec.name(item), spec.sections, item)]
+    shown += raw(spec.raw(item), item)
+    return (each.text for each in shown if each.sink != "facet")
+
+
+def audit_log(text: str) -> Texts:
+    """Its file lies on a disk: whoever can write to it can put anything there."""
+    texts = [field.name for field in fields(LedgerEntry) if "str" in str(field.type)]
+    given: dict[str, Any] = dict.fromkeys(texts, text)
+    given |= {"at": NOW, "outcome": "unknown", "status": None}
+    given |= {"changes": (AuditedChange(text, text, text),), "summary": {text: [text]}}
+    return rows(AUDIT, LedgerEntry(**given))
+
+
+def alerts(text: str) -> Texts:
+    key, said = AlertKey(text, Subject(text, text)), {"title": text, "name": text, "said": text}
+    alert = Alert(key, **said, fired_at=NOW, acknowledged_at=NOW, acknowledged_by=text)
+    event = AlertEvent(NOW, "fired", key, "critical", **said, who=text, id=1)
+    yield from rows(ALERTS, alert)
+    yield from rows(ALERT_HISTORY, event)
+
+
+def content_of(text: str) -> GenerationContent:
+    part = {"type": "text", "text": text, text: text}
+    message = {"role": text, "content": [part, text, {text: text}, None, 7], text: text}
+    given = {"prompt": text, "messages": [message, text, None], text: [text]}
+    output = {"completion": text, "reasoning": text}
+    whole = {"input": given, "output": output, "error": {"message": text, text: text}}
+    return GenerationContent.model_validate(whole)
+
+
+def generation(text: str) -> Texts:
+    return (line.plain for line in content_lines(content_of(text), 60))
+
+
+def header(text: str) -> Texts:
+    app = GwtuiApp(nullcontext, clock=CLOCK)  # type: ignore[arg-type]
+    where = Connection("https://gateway.test/api/v1", SecretStr("x"), label=text, token_source=text)
+    gate, traffic = SimpleNamespace(closed=None), SimpleNamespace(silent=False)
+    session: Any = SimpleNamespace(
+        connection=where, gateway=SimpleNamespace(gate=gate, traffic=traffic)
+    )
+    app.connection_manager.session = session
+    for width in (80, 200):
+        parts = header_parts(header_facts(app, "keys"), width)
+        yield "".join(part.content.plain for part in parts)
+
+
+def title(text: str) -> Texts:
+    written: list[str] = []
+    driver: Any = SimpleNamespace(write=written.append, flush=lambda: None)
+    TerminalTitle().show(driver, f"3 alerts {text}")
+    found = re.fullmatch(r"\x1b\[22;2t\x1b\]2;(.*)\x1b\\", "".join(written))
+    assert found is not None
+    yield found[1]
+
+
+KINDS = (
+    *(errors.BadRequestError, errors.UnauthorizedError, errors.ForbiddenError),
+    *(errors.RateLimitedError, errors.ServerError, errors.StatusError),
+)
+
+
+def refusals(text: str) -> Texts:
+    for kind in KINDS:
+        error = kind(text, status=418, request_id=text, metadata={text: text})
+        state: FeedState[Any] = FeedState(error=error, retry_at=NOW)
+        for line in (error_text(error), ConnectionHealth().banner([(text, state)], NOW)):
+            assert len(line) < 400
+            yield line
+
+
+def option(text: str) -> Texts:
+    yield option_title(PickOption(text))
+
+
+def editor(text: str) -> Texts:
+    """One harmless character for each, letters and digits for themselves alone."""
+    shown = safe_characters(text)
+    assert len(shown) == len(text)
+    for before, after in zip(text, shown, strict=True):
+        assert after == before or not (before.isascii() and before.isprintable())
+        assert after == before or not (after.isascii() and after.isalnum())
+    yield "".join(character for character in shown if character not in HARMLESS)
+
+
+def last_wall(text: str) -> Texts:
+    """Nothing dangerous passes it, and no line grows by its marks."""
+    line = [Segment("name  "), Segment(text[:500], Style(bold=True)), Segment(" " * 600)]
+    cleaned = ControlCharacterFilter().apply(line, Color.parse("black"))
+    assert Segment.get_line_length(cleaned) == Segment.get_line_length(line)
+    shown = "".join(segment.text for segment in cleaned)
+    assert shown.startswith("name  ")
+    # Private and unassigned characters only look odd.
+    yield "".join(c for c in shown if c not in HARMLESS and category(c) not in {"Co", "Cn"})
+
+
+def finding(text: str) -> Texts:
+    yield one_line([Finding(Severity.WARNING, text)])
+
+
+def conflict(text: str) -> Texts:
+    """What two people wrote into the same field, and what it was before."""
+    for model, known, words in DISPUTED:
+        was, mine = (known(hostile_answer(model, side)) for side in (text, f"{text}!"))
+        for name, value in was.items():
+            if isinstance(value, str | list) and value and name in mine:
+                before, after = words(name, value), words(name, mine[name])
+                field = side_field(name, name, before, after, before)
+                yield from (*field.help.split("\n"), *(label for _, label in field.options))
+
+
+class DefectError(Exception):
+    """Something that should not have happened."""
+
+
+def crash(text: str) -> Texts:
+    try:
+        raise DefectError(text)  # noqa: TRY301 - the report is about its place
+    except DefectError as error:
+        yield from crash_report(error).split("\n")
+
+
+DISPUTED: tuple[tuple[type[ResponseModel], Any, Any], ...] = (
+    (ApiKey, key_plans.known_values, partial(key_plans.in_words, now=NOW, names={})),
+    (Workspace, workspace_plans.known_values, workspace_plans.in_words),
+    (
+        Guardrail,
+        lambda one: guardrail_plans.known_values(one, GENERIC),
+        guardrail_plans.in_words(NOW, {}),
+    ),
+    (ByokCredential, byok_plans.known_values, byok_plans.in_words),
+)
+SINKS: Mapping[str, tuple[Callable[[str], Texts], Mapping[str, str]]] = {
+    "audit log": (audit_log, dict(list(SMALL.items())[::3])),
+    "alerts": (alerts, dict(list(SMALL.items())[::3])),
+    "generation": (generation, {**SMALL, "huge words": HUGE["huge words"]}),
+    "header": (header, dict(list(CORPUS.items())[::3])),
+    "window title": (title, CORPUS),
+    "refusals": (refusals, SMALL),
+    "option": (option, CORPUS),
+    "editor": (editor, CORPUS),
+    "last wall": (last_wall, CORPUS),
+    "conflict": (conflict, dict(list(SMALL.items())[::5])),
+    "finding": (finding, SMALL),
+    "crash report": (crash, SMALL),
+}
+
+
+@pytest.mark.parametrize("sink", SINKS)
+def test_a_hostile_text_is_shown_plainly(sink: str) -> None:
+    show, texts = SINKS[sink]
+    for name, text in texts.items():
+        for line in show(text):
+            assert not dangerous(line), (name, line)
+
+
+def test_the_last_wall_takes_no_readable_text_for_its_marks() -> None:
+    for blanks in ([Segment("a\x1b\x1b\x1bb  ")], [Segment("a\x1b\x1b\x1bb"), Segment("  ")]):
+        line = [*blanks, Segment("end")]
+        cleaned = ControlCharacterFilter().apply(line, Color.parse("black"))
+        assert "".join(one.text for one in cleaned) == "a\ufffd\ufffd\ufffdb  end"
+
+
+async def test_what_can_be_picked() -> None:
+    recording = Recording()
+    texts = tuple(SMALL.values())
+    poison = Poison(lambda name, value: texts[len(name + value) % len(texts)], deep=True)
+    client = Spoilt(recording, poison, poison.real).client()
+    hub = FeedHub(client, CLOCK)
+    form = FormContext(hub, client, client.connection.dialect, CLOCK.now())
+    rails = {field.name: field for field in WRITES.create_form(form).every_field()}
+    for choices in (
+        *(offered.providers(form), offered.models(form), offered.members(form), offered.keys(form)),
+        *(rails["allowed_models"].choices, rails["allowed_providers"].choices),
+    ):
+        options = await choices()
+        assert options
+        assert not [each for each in options if dangerous(each.title + each.note)]
+    await hub.close()
+    await client.close()
+    recording.close()
+
+
+# The command line ---------------------------------------------------------------------------------
+
+
+def test_commands_print_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table([(name, text, "end") for name, text in CORPUS.items()])
+    for text in CORPUS.values():
+        narrate(text)
+    out, err = capsys.readouterr()
+    assert len(out.splitlines()) == len(err.splitlines()) == len(CORPUS)
+    assert all(line.endswith("end") for line in out.splitlines())
+    for text in SMALL.values():
+        key = CurrentKey.model_validate(dict.fromkeys(CurrentKey.model_fields, text))
+        print_detail(THIS_KEY, key, NOW)
+        print_json(raw_object(THIS_KEY, key))
+        narrate(key_summary(key))
+    out, err = (before + now for before, now in zip((out, err), capsys.readouterr(), strict=True))
+    assert not dangerous((out + err).replace("\n", ""))
+
+
+def test_json_is_ascii_and_exact(capsys: pytest.CaptureFixture[str]) -> None:
+    # The client lets no half of a character in, and JSON would join two of them.
+    texts = {
+        name: text for name, text in SMALL.items() if "surrogate" not in name and "pair" not in name
+    }
+    print_json({"texts": texts})
+    out = capsys.readouterr().out
+    assert out.isascii()
+    assert json.loads(out)["texts"] == texts
