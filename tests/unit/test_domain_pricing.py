@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -10,20 +10,117 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.contract.models import Pricing
+from gwtui.contract.models import PRICE_KEYS, Pricing
+from gwtui.contract.values import WEEKDAYS
 from gwtui.domain.pricing import BASE_PRICE, override_rules, quote
-from pricing_kit import amounts, pricing, rules, usage
+from pricing_kit import SATURDAY, amounts, pricing, usage
 
-# Base prices
+PARTS = {
+    "input_cache_read": ("cached_tokens", ("prompt",)),
+    "input_cache_write": ("cache_write_tokens", ("prompt",)),
+    "input_cache_write_1h": ("cache_write_1h_tokens", ("input_cache_write", "prompt")),
+    "input_audio_cache": ("cached_audio_tokens", ("audio", "prompt")),
+    "audio": ("audio_tokens", ("prompt",)),
+    "image_token": ("image_tokens", ("prompt",)),
+    "internal_reasoning": ("reasoning_tokens", ("completion",)),
+    "audio_output": ("audio_output_tokens", ("completion",)),
+}
+"""Price key, the part of the usage, and which prices it falls back to."""
+PIECES = {
+    "request": "requests",
+    "image": "images",
+    "image_output": "output_images",
+    "web_search": "web_searches",
+}
+PRICES = st.decimals("0", "0.001", places=9).map(str)
+CLOCK = st.builds(lambda hour, minute: hour * 100 + minute, st.integers(0, 23), st.integers(0, 59))
+ENTRY = st.fixed_dictionaries(
+    {},
+    optional={
+        "min_prompt_tokens": st.integers(0, 500),
+        "utc_start": CLOCK,
+        "utc_end": CLOCK | st.just(2400),
+        "utc_days": st.lists(st.sampled_from([*WEEKDAYS, "Sunday"]), min_size=4),
+        **dict.fromkeys(PRICE_KEYS, PRICES),
+    },
+)
+USAGE = st.fixed_dictionaries(
+    {
+        **{name: st.integers(0, 100) for name, _ in PARTS.values()},
+        **{name: st.integers(0, 3) for name in PIECES.values()},
+        "prompt": st.integers(0, 100),
+        "completion": st.integers(0, 100),
+        "moment": st.integers(0, 360 * 1440).map(
+            lambda minutes: SATURDAY + timedelta(minutes=minutes)
+        ),
+    }
+)
 
 
-def test_tokens_are_multiplied_exactly() -> None:
-    found = quote(pricing(), usage(123_457, 89_101))
-    assert amounts(found) == {"prompt": Decimal("0.370371"), "completion": Decimal("1.336515")}
-    assert found.total == Decimal("1.706886")
-    assert set(rules(found).values()) == {BASE_PRICE}
-    assert found.applied == ()
-    assert found.notes == ()
+def applies(entry: dict[str, Any], prompt: int, moment: datetime) -> bool:
+    start, end = entry.get("utc_start", 0), entry.get("utc_end") or 2400
+    now = moment.hour * 100 + moment.minute
+    inside = start <= now < end if start < end else now >= start or now < end
+    days = [day.lower() for day in entry.get("utc_days", WEEKDAYS)]
+    is_long = prompt > entry.get("min_prompt_tokens", -1)
+    return is_long and inside and WEEKDAYS[moment.weekday()] in days
+
+
+@given(
+    st.dictionaries(st.sampled_from(PRICE_KEYS), PRICES),
+    st.lists(ENTRY, max_size=4),
+    st.sampled_from(["0", "0.2", "1"]),
+    USAGE,
+    st.integers(-12, 12),
+)
+def test_a_quote_is_what_the_contract_says(
+    base: dict[str, str],
+    overrides: list[dict[str, Any]],
+    discount: str,
+    used: dict[str, Any],
+    zone: int,
+) -> None:
+    """Against a plain reading of the rules; parts are chosen so that they fit into the whole."""
+    parts = {key: used[name] for key, (name, _) in PARTS.items()}
+    answer_parts = ("internal_reasoning", "audio_output")
+    spoken = sum(parts[key] for key in answer_parts)
+    prompt = used.pop("prompt") + sum(parts.values()) - spoken
+    completion = used.pop("completion") + spoken
+
+    listed = {"prompt": "0.000003", "completion": "0.000015", **base}
+    rule = dict.fromkeys(listed, BASE_PRICE)
+    for number, entry in enumerate(overrides, 1):
+        if applies(entry, prompt, used["moment"]):
+            for key in entry.keys() & set(PRICE_KEYS):
+                listed[key], rule[key] = entry[key], f"override {number}"
+    quantity = {key: used[name] for key, name in PIECES.items()}
+    quantity |= {"prompt": prompt - sum(parts.values()) + spoken, "completion": completion - spoken}
+    for key, (_, fallbacks) in PARTS.items():
+        apart = [name for name in (key, *fallbacks) if name in listed]
+        payer = next(
+            name for name in apart if name != "internal_reasoning" or Decimal(listed[name])
+        )
+        quantity[payer] = quantity.get(payer, 0) + parts[key]
+    expected = {
+        key: (count, Decimal(listed[key]) * (1 - Decimal(discount)), rule[key])
+        for key, count in quantity.items()
+        if count and key in listed
+    }
+
+    prices = pricing(discount=discount, overrides=overrides, **base)
+    moment = used.pop("moment").astimezone(timezone(timedelta(hours=zone)))
+    found = quote(prices, usage(prompt, completion, moment=moment, **used))
+
+    assert {
+        line.key: (line.quantity, line.unit_price, line.rule.partition(":")[0].partition(";")[0])
+        for line in found.lines
+    } == expected
+    assert found.total == sum(count * unit for count, unit, _ in expected.values())
+    assert all(line.amount == line.quantity * (line.unit_price or 0) for line in found.lines)
+    named = {rule for _, _, rule in expected.values()} - {BASE_PRICE}
+    named |= set() if discount == "0" else {f"discount {Decimal(discount):.0%}"}
+    assert {name.partition(":")[0] for name in found.applied} == named
+    assert all(("; discount" in line.rule) == (discount != "0") for line in found.lines)
 
 
 def test_long_prices_lose_no_digit() -> None:
@@ -31,56 +128,6 @@ def test_long_prices_lose_no_digit() -> None:
     found = quote(pricing(prompt=price), usage(10**12))
     assert found.total is not None
     assert str(found.total).rstrip("0") == "123456789123.456789123456789123456789"
-
-
-def test_what_is_not_used_or_not_priced_has_no_line() -> None:
-    found = quote(pricing(web_search="0.01"), usage(10, 0))
-    assert set(amounts(found)) == {"prompt"}
-    assert quote(pricing(), usage(0, 0)).total == 0
-
-
-def test_requests_images_and_searches_are_charged_by_the_piece() -> None:
-    prices = pricing(request="0.01", image="0.002", image_output="0.04", web_search="0.005")
-    found = quote(prices, usage(0, 0, images=3, output_images=2, web_searches=4))
-    assert amounts(found) == {
-        "request": Decimal("0.01"),
-        "image": Decimal("0.006"),
-        "image_output": Decimal("0.08"),
-        "web_search": Decimal("0.020"),
-    }
-
-
-def test_parts_of_the_prompt_are_charged_at_their_own_price() -> None:
-    prices = pricing(input_cache_read="0.0000003", input_cache_write="0.00000375", audio="0.00001")
-    found = quote(prices, usage(1000, cached_tokens=400, cache_write_tokens=100, audio_tokens=50))
-    assert {line.key: line.quantity for line in found.lines} == {
-        "prompt": 450,
-        "audio": 50,
-        "input_cache_read": 400,
-        "input_cache_write": 100,
-    }
-
-
-def test_parts_without_a_price_cost_what_the_whole_costs() -> None:
-    found = quote(
-        pricing(input_cache_write="0.000004"),
-        usage(1000, 100, cached_tokens=400, cache_write_1h_tokens=100, reasoning_tokens=60),
-    )
-    assert {line.key: line.quantity for line in found.lines} == {
-        "prompt": 900,
-        "completion": 100,
-        "input_cache_write": 100,
-    }
-
-
-def test_a_reasoning_price_of_zero_does_not_make_reasoning_free() -> None:
-    free = quote(pricing(internal_reasoning="0"), usage(0, 100, reasoning_tokens=60))
-    assert {line.key: line.quantity for line in free.lines} == {"completion": 100}
-    apart = quote(pricing(internal_reasoning="0.000003"), usage(0, 100, reasoning_tokens=60))
-    assert {line.key: line.quantity for line in apart.lines} == {
-        "completion": 40,
-        "internal_reasoning": 60,
-    }
 
 
 def test_parts_never_exceed_the_whole() -> None:
@@ -114,21 +161,6 @@ def test_a_negative_price_varies() -> None:
     assert found.notes == ("the prompt price depends on where the request goes",)
 
 
-# Discount
-
-
-def test_the_discount_is_taken_off_every_price_and_named() -> None:
-    found = quote(pricing(discount=Decimal("0.2"), request="0.01"), usage(1_000_000))
-    assert found.lines[0].unit_price == Decimal("0.0000024")
-    assert amounts(found) == {"prompt": Decimal("2.4"), "request": Decimal("0.008")}
-    assert set(rules(found).values()) == {"base price; discount 20%"}
-    assert found.applied == ("discount 20%",)
-
-
-def test_a_discount_of_one_is_free() -> None:
-    assert quote(pricing(discount=1), usage()).total == 0
-
-
 @pytest.mark.parametrize("share", ["-0.1", "1.5"])
 def test_a_discount_outside_0_to_1_is_left_out_and_said_so(share: str) -> None:
     found = quote(pricing(discount=Decimal(share)), usage())
@@ -143,42 +175,99 @@ def test_an_unreadable_discount_is_said_so() -> None:
     )
 
 
-def test_the_discount_also_lowers_overridden_prices() -> None:
-    prices = pricing(discount=Decimal("0.2"), overrides=[{"prompt": "0.000001"}])
-    found = quote(prices, usage())
-    assert found.total == Decimal("0.8")
-    assert rules(found)["prompt"] == "override 1: always; discount 20%"
+@pytest.mark.parametrize("absurd", ["1e999999999", "9" * 5_000, "NaN", [1]])
+def test_a_price_out_of_bounds_in_an_override_is_unknown(absurd: object) -> None:
+    (rule,) = override_rules(pricing(overrides=[{"image": absurd}]))
+    assert rule.prices == {"image": None}
 
 
-PRICES = st.decimals("0", "0.001", places=9)
-ENTRY = st.fixed_dictionaries(
-    {},
-    optional={
-        "min_prompt_tokens": st.integers(0, 1000),
-        "utc_start": st.integers(0, 2400),
-        "utc_end": st.integers(0, 2400),
-        "utc_days": st.lists(st.sampled_from(["monday", "saturday", "sunday"])),
-        "prompt": PRICES.map(str),
-        "completion": PRICES.map(str),
-        "mystery": st.none() | st.integers(),
-    },
+@pytest.mark.parametrize(
+    ("entry", "reason"),
+    [
+        ({"max_prompt_tokens": 5}, "its condition max_prompt_tokens is not known"),
+        ({"evil\x1b": 1}, "its condition evil␛ is not known"),
+        ({"min_prompt_tokens": "many"}, "its condition min_prompt_tokens cannot be read"),
+        ({"utc_start": "noon"}, "its condition utc_start cannot be read"),
+        ({"utc_start": 2560}, "its utc_start 2560 is not a time of day"),
+        ({"utc_end": 1260}, "its utc_end 1260 is not a time of day"),
+        ({"utc_end": -5}, "its utc_end -5 is not a time of day"),
+        ({"utc_days": ["funday"]}, "its day funday is not known"),
+        ({"utc_days": "saturday"}, "its condition utc_days cannot be read"),
+        ({"utc_days": ["saturday", 7]}, "its condition utc_days cannot be read"),
+        (17, "the entry cannot be read"),
+    ],
 )
+def test_an_entry_that_is_not_understood_is_left_out_and_said_so(entry: Any, reason: str) -> None:
+    cheap = {"prompt": "0", **entry} if isinstance(entry, dict) else entry
+    found = quote(pricing(overrides=[cheap, {"completion": "0.000001"}]), usage(100, 100))
+    assert found.lines[0].rule == BASE_PRICE
+    assert found.lines[1].rule == "override 2: always"
+    assert found.notes == (f"override 1 is left out: {reason}",)
 
 
-@given(
-    st.lists(ENTRY, max_size=5),
-    st.integers(0, 1000),
-    st.integers(0, 1000),
-    st.datetimes(timezones=st.just(UTC)),
+def test_overrides_that_are_no_list_are_said_so() -> None:
+    found = quote(pricing(overrides="see website"), usage(100))
+    assert found.notes == ("override 1 is left out: the overrides cannot be read",)
+
+
+def test_a_condition_of_null_is_none() -> None:
+    prices = pricing(overrides=[{"utc_days": None, "max_prompt_tokens": None, "prompt": "0"}])
+    assert quote(prices, usage()).total == 0
+
+
+def test_an_override_price_that_cannot_be_read_makes_the_amount_unknown() -> None:
+    found = quote(pricing(overrides=[{"prompt": "cheap"}]), usage())
+    assert found.total is None
+    assert found.lines[0].rule == "override 1: always"
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({}, "always"),
+        ({"min_prompt_tokens": 200_000}, "prompts over 200,000 tokens"),
+        ({"utc_start": 2200, "utc_end": 600}, "22:00-06:00 UTC"),
+        ({"utc_start": 1630, "utc_end": 0}, "16:30-24:00 UTC"),
+        ({"utc_days": ["sunday", "saturday"]}, "Saturday and Sunday"),
+        (
+            {"utc_days": ["monday", "tuesday", "wednesday", "thursday", "friday"]},
+            "Monday to Friday",
+        ),
+        ({"utc_days": ["monday", "wednesday", "sunday"]}, "Monday, Wednesday and Sunday"),
+        ({"utc_days": ["friday"]}, "Friday"),
+        ({"utc_days": []}, "on no day"),
+        (
+            {"min_prompt_tokens": 10, "utc_start": 0, "utc_end": 30, "utc_days": ["friday"]},
+            "prompts over 10 tokens, 00:00-00:30 UTC, Friday",
+        ),
+    ],
 )
-def test_a_quote_adds_up_and_every_line_names_its_rule(
-    overrides: list[dict[str, Any]], prompt: int, completion: int, moment: datetime
-) -> None:
-    prices = pricing(overrides=overrides)
-    found = quote(prices, usage(prompt, completion, moment=moment))
-    assert found.total == sum(line.amount or 0 for line in found.lines)
-    names = {tier.name for tier in override_rules(prices)} | {BASE_PRICE}
-    for line in found.lines:
-        assert line.rule in names
-        assert line.unit_price is not None
-        assert line.amount == line.unit_price * line.quantity
+def test_conditions_in_words(entry: dict[str, Any], words: str) -> None:
+    [tier] = override_rules(pricing(overrides=[{**entry, "prompt": "0.5"}]))
+    assert tier.name == f"override 1: {words}"
+    assert tier.prices == {"prompt": Decimal("0.5")}
+    assert tier.problem == ""
+
+
+@pytest.mark.parametrize(
+    ("days", "words"),
+    [
+        (["funday"], "funday"),
+        (["saturday", "fun\x1bday"], "Saturday and fun␛day"),
+        ([*WEEKDAYS, "funday"], "Sunday and funday"),
+    ],
+)
+def test_a_day_that_is_not_known_is_named_as_it_came(days: list[str], words: str) -> None:
+    [tier] = override_rules(pricing(overrides=[{"utc_days": days, "prompt": "0.5"}]))
+    assert tier.conditions.endswith(words)
+    assert tier.problem
+
+
+def test_tiers_keep_the_gateways_numbering() -> None:
+    found = override_rules(pricing(overrides=[{"prompt": "1"}, "?", {"completion": "2"}]))
+    assert [(tier.position, bool(tier.problem)) for tier in found] == [
+        (1, False),
+        (2, True),
+        (3, False),
+    ]
+    assert override_rules(pricing()) == ()
