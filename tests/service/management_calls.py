@@ -20,6 +20,7 @@ from gwtui.contract.guardrails import (
     CreateGuardrailRequest,
     UpdateGuardrailRequest,
 )
+from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
 from gwtui.contract.organization import ChangeMembersRequest, UpdateOrganizationSettingsRequest
 from gwtui.contract.usage import FeedbackRequest
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
@@ -33,6 +34,13 @@ PEOPLE = AssignMembersRequest(member_user_ids=["user_1"])
 Act = Callable[[GatewayClient], Awaitable[Any]]
 
 READS: list[tuple[str, Act, str]] = [
+    ("credits", lambda g: g.credits.get(), "/credits"),
+    ("own key", lambda g: g.keys.current(), "/key"),
+    ("key", lambda g: g.keys.get(HASH), f"/keys/{HASH}"),
+    ("odd key", lambda g: g.keys.get("../a?x#y z%"), "/keys/..%2Fa%3Fx%23y%20z%25"),
+    ("workspace", lambda g: g.workspaces.get("team-a"), "/workspaces/team-a"),
+    ("endpoints", lambda g: g.catalog.endpoints("a/m-1:free"), "/models/a/m-1:free/endpoints"),
+    ("endpoints of a/b/c", lambda g: g.catalog.endpoints("a/b/c"), "/models/a/b%2Fc/endpoints"),
     (
         "budget",
         lambda g: g.workspaces.budget("team-a", "daily"),
@@ -98,6 +106,32 @@ LISTS: list[tuple[str, Act, str]] = [
     ),
 ]
 WRITES: list[tuple[str, Act, str, str, Any, dict[str, Any]]] = [
+    (
+        "create key",
+        lambda g: g.keys.create(
+            CreateKeyRequest(name="ci", limit=Decimal("12.5"), limit_reset="monthly")
+        ),
+        "POST",
+        "/keys",
+        {"name": "ci", "limit": 12.5, "limit_reset": "monthly"},
+        {"data": {"hash": HASH}, "key": SECRET},
+    ),
+    (
+        "change key",
+        lambda g: g.keys.update(HASH, UpdateKeyRequest(limit=None, limit_reset="daily")),
+        "PATCH",
+        f"/keys/{HASH}",
+        {"limit": None, "limit_reset": "daily"},
+        {"data": {"hash": HASH}},
+    ),
+    (
+        "delete key",
+        lambda g: g.keys.delete(HASH),
+        "DELETE",
+        f"/keys/{HASH}",
+        None,
+        {"deleted": True},
+    ),
     (
         "create workspace",
         lambda g: g.workspaces.create(

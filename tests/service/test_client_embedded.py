@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from gwtui.client import errors
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.dialects import OPENROUTER
-from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
+from gwtui.contract.keys import CreateKeyRequest
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket
 
@@ -54,44 +53,6 @@ async def test_every_read_keeps_the_contract(site: tuple[EmbeddedGateway, Path])
     assert [thing.gaps for thing in read if thing.gaps] == []
     assert endpoints.endpoints
     assert [endpoint.gaps for endpoint in endpoints.endpoints if endpoint.gaps] == []
-
-
-async def test_the_life_of_a_key(site: tuple[EmbeddedGateway, Path]) -> None:
-    gateway, path = site
-    async with client_with(gateway.issue_key(management=True), path) as client:
-        created = await client.keys.create(CreateKeyRequest(name="ci", limit=Decimal("7.25")))
-        assert created.data is not None
-        assert created.key is not None
-        key_hash = created.data.hash or ""
-        changed = await client.keys.update(key_hash, UpdateKeyRequest(disabled=True, limit=None))
-        assert (changed.disabled, changed.limit, changed.name) == (True, None, "ci")
-        assert (await client.keys.get(key_hash)).disabled
-        await client.keys.delete(key_hash)
-        with pytest.raises(errors.NotFoundError):
-            await client.keys.get(key_hash)
-
-
-async def test_who_may_do_what(site: tuple[EmbeddedGateway, Path]) -> None:
-    gateway, path = site
-    async with client_with(gateway.issue_key(management=False), path) as client:
-        assert (await client.keys.current()).is_management_key is False
-        with pytest.raises(errors.ForbiddenError, match="Only management keys"):
-            await client.credits.get()
-    for token in (None, "gw-v1-unknown"):
-        async with client_with(token, path) as client:
-            with pytest.raises(errors.UnauthorizedError):
-                await client.credits.get()
-
-
-async def test_a_list_of_many_pages(site: tuple[EmbeddedGateway, Path]) -> None:
-    gateway, path = site
-    async with client_with(gateway.issue_key(management=True), path) as client:
-        before = {key.hash for key in (await client.keys.list()).items}
-        for _ in range(205):
-            gateway.issue_key(management=False)
-        after = await client.keys.list()
-    assert len({key.hash for key in after.items} - before) == 205
-    assert after.complete
 
 
 async def test_a_gateway_that_goes_away_and_comes_back(tmp_path: Path) -> None:

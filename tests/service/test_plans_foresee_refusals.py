@@ -1,0 +1,104 @@
+"""A plan names an obstacle exactly where the gateway refuses the write."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+from pydantic import SecretStr
+
+from gwtui.client import errors
+from gwtui.client.connection import Connection
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.transport import Transport
+from gwtui.contract.budgets import PutBudgetRequest
+from gwtui.contract.organization import ChangeMembersRequest
+from gwtui.contract.workspaces import CreateWorkspaceRequest
+from gwtui.domain.clock import Clock
+from gwtui.resources import budgets as budget_plans
+from gwtui.resources import members as member_plans
+from gwtui.resources.uses import WorkspaceContents
+from plan_kit import workspace_plans
+from seeded_gateways import open_gateway
+
+NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
+
+
+@pytest_asyncio.fixture
+async def client() -> AsyncIterator[GatewayClient]:
+    gateway = open_gateway(clock=Clock(now=lambda: NOW))
+    try:
+        token = SecretStr(gateway.issue_key(management=True))
+        where = Connection("http://localhost", token=token)
+        transport = Transport(where, http=httpx.ASGITransport(gateway.asgi))
+        async with GatewayClient(where, transport=transport) as client:
+            yield client
+    finally:
+        gateway.close()
+
+
+async def test_a_workspace_with_active_keys_stays(client: GatewayClient) -> None:
+    space = (await client.workspaces.list()).items[1]
+    keys = (await client.keys.list(workspace_id=space.id)).items
+    plan = workspace_plans.plan_delete(space, WorkspaceContents(keys, [], []), NOW)
+    assert plan.obstacles
+    with pytest.raises(errors.BadRequestError, match="key"):
+        await plan.send(client)
+    for key in keys:
+        await client.keys.delete(key.hash or "")
+    plan = workspace_plans.plan_delete(space, WorkspaceContents([], [], []), NOW)
+    assert not plan.obstacles
+    await plan.send(client)
+
+
+async def test_a_member_with_an_active_key_stays(client: GatewayClient) -> None:
+    outcomes = set()
+    for space in (await client.workspaces.list()).items[1:]:
+        members = (await client.workspaces.members(space.id or "")).items
+        keys = (await client.keys.list(workspace_id=space.id)).items
+        plans = [member_plans.plan_remove(space, [one], keys, {}, NOW) for one in members]
+        for one, plan in zip(members, plans, strict=True):
+            request = ChangeMembersRequest(user_ids=[one.user_id or ""])
+            outcomes.add(bool(plan.obstacles))
+            if plan.obstacles:
+                with pytest.raises((errors.BadRequestError, errors.ForbiddenError), match="key"):
+                    await client.workspaces.remove_members(space.id or "", request)
+            else:
+                assert (await plan.send(client)).removed_count == 1
+    assert outcomes == {True, False}
+
+
+@pytest.mark.parametrize(
+    ("interval", "limit", "refused"),
+    [
+        ("daily", 20, True),
+        ("weekly", 10, True),
+        ("weekly", 50, True),
+        ("monthly", 20, True),
+        ("lifetime", 20, True),
+        ("daily", 19, False),
+        ("lifetime", 51, False),
+    ],
+)
+async def test_a_budget_fits_between_its_neighbours(
+    client: GatewayClient, interval: Any, limit: int, refused: bool
+) -> None:
+    request = CreateWorkspaceRequest(name="Team A", slug="team-a")
+    space = await client.workspaces.create(request)
+    for name, amount in (("daily", 10), ("weekly", 20), ("monthly", 50)):
+        budget = PutBudgetRequest(limit_usd=Decimal(amount))
+        await client.workspaces.put_budget("team-a", name, budget)
+    present = (await client.workspaces.budgets("team-a")).items
+    wanted = PutBudgetRequest(limit_usd=Decimal(limit))
+    plan = budget_plans.plan_put(space, interval, wanted, present, NOW)
+    assert bool(plan.obstacles) is refused
+    if refused:
+        with pytest.raises(errors.BadRequestError, match="less than"):
+            await plan.send(client)
+    else:
+        assert (await plan.send(client)).limit_usd == limit
