@@ -104,38 +104,6 @@ def test_profiles_are_read(tmp_path: Path) -> None:
     assert (guarded.critical, guarded.read_only, guarded.token_source) == (True, True, "keyring")
 
 
-def test_no_file_is_an_empty_book(tmp_path: Path) -> None:
-    assert load_profiles(tmp_path / "none.toml") == ProfileBook()
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("[profiles.my-lab]\n", r"profiles\.my-lab\.base_url: is required"),
-        ("[profiles.a]\nbase_url = 'ftp://x'\n", r"profiles\.a\.base_url: the base URL must"),
-        ("[profiles.a]\nbase_url = 3\n", r"profiles\.a\.base_url: must be text"),
-        ("[profiles.a]\nbase_url = 'https://x'\ntoken = 's'\n", r"profiles\.a\.token: is not"),
-        ("[profiles.a]\nbase_url = 'https://x'\nread_only = 'no'\n", r"a\.read_only: must be true"),
-        ("[profiles.a]\nbase_url = 'https://x'\ntoken_command = []\n", r"a\.token_command"),
-        ("[profiles.a]\nbase_url = 'https://x'\ntoken_command = 'pass x'\n", r"a\.token_command"),
-        ("[profiles.a]\nbase_url = 'https://x'\ndialect = 'x'\n", r"a\.dialect: must be one of"),
-        (
-            "[profiles.a]\nbase_url = 'https://x'\ntoken_file = 'f'\ntoken_command = ['c']\n",
-            r"profiles\.a: token_command and token_file exclude each other",
-        ),
-        ("default = 'b'\n", "default: there is no profile 'b'"),
-        ("defualt = 'b'\n", "defualt: is not a known key"),
-        ("profiles = 3\n", "profiles: must be tables"),
-        ("profiles.a = 3\n", r"profiles\.a: must be a table"),
-        ("[profiles.a\n", "is not valid TOML"),
-    ],
-)
-def test_a_wrong_profile_names_file_key_and_fault(tmp_path: Path, text: str, says: str) -> None:
-    with pytest.raises(ProfileError, match=says) as caught:
-        book(tmp_path, text)
-    assert str(caught.value).startswith(str(tmp_path / "profiles.toml"))
-
-
 def test_a_file_that_everyone_can_write_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "profiles.toml"
     path.write_text(GOOD)
@@ -205,6 +173,11 @@ async def test_the_environment_comes_first_and_is_emptied() -> None:
     assert take_from_environment({"GWTUI_TOKEN": "  "}) is None
 
 
+async def token_of(profile: Profile) -> tuple[str | None, str]:
+    found = await find_token(profile, {})
+    return found.token and found.token.get_secret_value(), found.source
+
+
 LEFT_BEHIND = "import subprocess; subprocess.Popen(['sleep', '10'], start_new_session=True)"
 """A program that ends and leaves another one behind, which holds what it would print into."""
 
@@ -223,9 +196,7 @@ async def test_a_program_that_is_left_behind_holds_nobody_up() -> None:
 
 async def test_a_command_prints_the_token() -> None:
     profile = replace(PLAIN, token_command=printing(f"print('{SECRET}')"))
-    found = await find_token(profile, {})
-    assert found.token is not None
-    assert (found.token.get_secret_value(), found.source) == (SECRET, "token command")
+    assert await token_of(profile) == (SECRET, "token command")
 
 
 @pytest.mark.parametrize(
@@ -298,9 +269,7 @@ async def test_the_token_of_the_history_has_sources_of_its_own(
 @pytest.mark.parametrize("mode", [0o600, 0o400])
 async def test_a_private_file_holds_the_token(tmp_path: Path, mode: int) -> None:
     path = token_file(tmp_path, mode=mode)
-    found = await find_token(replace(PLAIN, token_file=path), {})
-    assert found.token is not None
-    assert (found.token.get_secret_value(), found.source) == (SECRET, "token file")
+    assert await token_of(replace(PLAIN, token_file=path)) == (SECRET, "token file")
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o620])
@@ -365,14 +334,8 @@ def use(monkeypatch: pytest.MonkeyPatch, backend: object) -> None:
 
 async def test_the_keyring_has_the_token_of_the_profile(monkeypatch: pytest.MonkeyPatch) -> None:
     use(monkeypatch, Ring(SECRET))
-    found = await find_token(PLAIN, {})
-    assert found.token is not None
-    assert (found.token.get_secret_value(), found.source) == (SECRET, "keyring")
-
-
-async def test_a_gateway_given_by_address_asks_no_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
-    use(monkeypatch, Ring(SECRET))
-    assert (await find_token(Profile(base_url="https://gw.test"), {})).token is None
+    assert await token_of(PLAIN) == (SECRET, "keyring")
+    assert await token_of(Profile(base_url="https://gw.test")) == (None, "none")
 
 
 @pytest.mark.parametrize(

@@ -122,11 +122,6 @@ async def test_requests_that_follow_each_other_are_one_wait_of_reading_or_writin
     assert pending.write_sent
 
 
-def test_before_the_first_request_there_is_nothing(time: FakeClock) -> None:
-    connection = Connection("https://gateway.test/api/v1", token=None)
-    assert GatewayClient(connection, clock=time.clock).traffic.recent() == RecentRequests()
-
-
 async def test_what_feeds_are_expected_to_ask_follows_who_looks_and_what_it_costs(
     time: FakeClock,
 ) -> None:

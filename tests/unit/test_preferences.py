@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import stat
-import threading
 from pathlib import Path
 
 import pytest
@@ -23,12 +21,6 @@ def file(tmp_path: Path) -> Path:
 def test_themes_are_those_there_are() -> None:
     assert tuple(TITLES) == THEME_NAMES
     assert THEME_NAMES[0] == DEFAULT_THEME
-
-
-def test_nothing_chosen(file: Path) -> None:
-    found = Preferences(file)
-    assert (found.problem, found.theme, found.of_list("keys").sort) == ("", None, None)
-    assert not file.exists()
 
 
 WRONG = {
@@ -104,32 +96,6 @@ def test_the_last_key_of_a_table_written_with_dots_can_be_removed(file: Path) ->
     found.remember({"keys.list.filter": None, "keys.keys.delete": None})
     found.write()
     assert not Preferences(file).keys
-
-
-def test_a_new_file_is_private(file: Path) -> None:
-    found = Preferences(file)
-    found.remember({"theme": "gwtui-light"})
-    found.write()
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-
-
-def test_two_programs_lose_nothing_of_each_other(file: Path) -> None:
-    """Each reads the file anew under the lock before it writes."""
-    lists = ("keys", "models", "workspaces", "guardrails", "byok", "audit")
-
-    def choose(resource: str) -> None:
-        mine = Preferences(file)
-        for width in range(20, 25):
-            mine.remember({f"lists.{resource}.detail_width": width})
-            mine.write()
-
-    threads = [threading.Thread(target=choose, args=(one,)) for one in lists]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    found = Preferences(file)
-    assert [found.of_list(one).detail_width for one in lists] == [24] * len(lists)
 
 
 def test_what_could_not_be_written_is_tried_again(file: Path) -> None:
