@@ -15,7 +15,7 @@ from gwtui.cli.target import Connect, find_profile, resolve_connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.doctor import DoctorLine, TerminalFacts, is_wrong, machine_lines
+from gwtui.local.doctor import DoctorLine, TerminalFacts, has_errors, machine_lines
 from gwtui.local.paths import Paths
 from gwtui.local.profiles import Profile, ProfileError
 from gwtui.local.tokens import TOKEN_VARIABLE
@@ -26,11 +26,11 @@ _TEXT = 300
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Look at everything and print it; FAILED when something is wrong."""
+    """Run every check and print the results; FAILED if one has an error."""
     lines = _lines(arguments, Paths.of_user())
     print_local_rows(DOCTOR, lines, arguments)
-    if is_wrong(lines):
-        narrate("something is wrong: the first lines say what")
+    if has_errors(lines):
+        narrate("some checks failed: see the first lines")
         return exits.FAILED
     return exits.OK
 
@@ -54,7 +54,7 @@ def _lines(arguments: argparse.Namespace, paths: Paths) -> list[DoctorLine]:
         if connect is not None:
             return [*lines, *await _gateway(connect)]
         advice = "gwtui login stores a token for a profile; gwtui --demo needs neither."
-        lines.append(DoctorLine("token", "Token", "wrong", missing, advice))
+        lines.append(DoctorLine("token", "Token", "error", missing, advice))
         return lines if profile is None else [*lines, await _tls_alone(profile)]
 
     return asyncio.run(look())
@@ -65,7 +65,7 @@ async def _tls_alone(profile: Profile) -> DoctorLine:
     try:
         connection = profile.connection(None, "none")
     except ProfileError as error:
-        return DoctorLine("tls", "TLS", "wrong", safe_line(str(error), _TEXT))
+        return DoctorLine("tls", "TLS", "error", safe_line(str(error), _TEXT))
     return await tls_line(connection, SYSTEM_CLOCK.now())
 
 
@@ -73,10 +73,10 @@ async def _gateway(connect: Connect) -> list[DoctorLine]:
     try:
         async with connect() as connection, GatewayClient(connection) as client:
             source = safe_line(connection.token_source or "nowhere", _TEXT)
-            token = DoctorLine("token", "Token", "well", f"From: {source}")
+            token = DoctorLine("token", "Token", "ok", f"From: {source}")
             return [token, *await gateway_lines(client, SYSTEM_CLOCK.now())]
     except exits.CommandError as error:
-        return [DoctorLine("gateway", "Gateway", "wrong", safe_line(str(error), _TEXT))]
+        return [DoctorLine("gateway", "Gateway", "error", safe_line(str(error), _TEXT))]
 
 
 COMMAND = Command(run=run, arguments=(*query_arguments(DOCTOR), DEMO), notes=columns_help(DOCTOR))

@@ -1,6 +1,6 @@
-"""What the doctor finds on this machine: terminal, tmux, clipboard, colours, keyring, directories.
+"""Checks of this machine for ``gwtui doctor``: terminal, tmux, clipboard, keyring, directories.
 
-A line for each of them: what was found, whether it is wrong, what to do about it.
+Each check gives a line: what was found, how bad it is, and what to do about it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -31,14 +32,14 @@ _TEXT = 80
 TmuxOption = Callable[[str], str | None]
 """The value of an option of tmux by its name; None where it does not tell."""
 
-DoctorVerdict = Literal["wrong", "unknown", "advice", "well"]
+DoctorVerdict = Literal["error", "unknown", "advice", "ok"]
 VERDICTS: tuple[DoctorVerdict, ...] = get_args(DoctorVerdict)
-"""The gravest first."""
+"""The worst first."""
 
 
 @dataclass(frozen=True, slots=True)
 class DoctorLine:
-    """One thing that the doctor looked at; sentences without a secret."""
+    """The result of one check, in sentences without a secret."""
 
     id: str
     title: str
@@ -47,14 +48,14 @@ class DoctorLine:
     advice: str = ""
 
 
-def is_wrong(lines: Iterable[DoctorLine]) -> bool:
-    """Whether something is wrong; advice and what cannot be known is not."""
-    return any(line.verdict == "wrong" for line in lines)
+def has_errors(lines: Iterable[DoctorLine]) -> bool:
+    """Whether any check failed; advice and unknown results are no failures."""
+    return any(line.verdict == "error" for line in lines)
 
 
 @dataclass(frozen=True, slots=True)
 class TerminalFacts:
-    """What is known of the terminal. ``size`` is None without one, ``encoding`` that of stdout."""
+    """The terminal. ``size`` is None without one, ``encoding`` is that of stdout."""
 
     environment: Mapping[str, str]
     size: tuple[int, int] | None
@@ -62,7 +63,7 @@ class TerminalFacts:
 
     @classmethod
     def present(cls, environment: Mapping[str, str] = os.environ) -> TerminalFacts:
-        """Those of this process."""
+        """The terminal of this process."""
         size = None
         for stream in (sys.__stdout__, sys.__stderr__, sys.__stdin__):
             with contextlib.suppress(OSError, ValueError, AttributeError):
@@ -75,9 +76,9 @@ class TerminalFacts:
 async def machine_lines(
     paths: Paths, facts: TerminalFacts, *, needs_keyring: bool
 ) -> list[DoctorLine]:
-    """Everything of this machine. Never raises; a program that does not answer is unknown.
+    """Run every check of this machine. Never raises; without an answer a result is unknown.
 
-    ``needs_keyring``: the token is looked for in the keyring.
+    ``needs_keyring`` says that the token is expected in the keyring.
     """
     options = await tmux_options() if facts.environment.get("TMUX") else {}
     return [
@@ -92,165 +93,151 @@ async def machine_lines(
 
 
 def terminal_line(facts: TerminalFacts) -> DoctorLine:
-    """Its kind and its size."""
+    """Check the type and the size of the terminal."""
+    line = partial(DoctorLine, "terminal", "Terminal")
     kind = facts.environment.get("TERM", "")
-    called = safe_line(kind or "not said", _TEXT)
+    shown = f"TERM is {safe_line(kind or 'not set', _TEXT)}"
     if facts.size is None:
-        found = f"TERM is {called}; there is no terminal here"
-        return DoctorLine("terminal", "Terminal", "unknown", found, "Run it in the terminal.")
+        return line("unknown", f"{shown}; not running in a terminal", "Run this in a terminal.")
     columns, rows = facts.size
-    found = f"TERM is {called}, {columns} columns and {rows} rows"
+    found = f"{shown}, {columns} columns and {rows} rows"
     if not kind or kind in DUMB - {"linux"}:
-        return DoctorLine(
-            "terminal", "Terminal", "wrong", found, "Set TERM to what the terminal is."
-        )
+        advice = "Set TERM to the type of this terminal, such as xterm-256color."
+        return line("error", found, advice)
     if columns < _LEAST[0] or rows < _LEAST[1]:
-        advice = f"Below {_LEAST[0]} x {_LEAST[1]} some screens have no room: enlarge it."
-        return DoctorLine("terminal", "Terminal", "advice", found, advice)
-    return DoctorLine("terminal", "Terminal", "well", found)
+        advice = f"Enlarge the terminal: some screens need {_LEAST[0]} x {_LEAST[1]}."
+        return line("advice", found, advice)
+    return line("ok", found)
 
 
 def encoding_line(facts: TerminalFacts) -> DoctorLine:
-    """Whether signs beyond ASCII can be shown."""
-    name = safe_line(facts.encoding or "not known", _TEXT)
+    """Check that the terminal can show characters beyond ASCII."""
+    line = partial(DoctorLine, "encoding", "Encoding")
     if facts.encoding.replace("-", "").lower() == "utf8":
-        return DoctorLine("encoding", "Encoding", "well", "UTF-8")
-    advice = "Set LANG to a UTF-8 locale, such as C.UTF-8, also on the far side of SSH."
-    return DoctorLine("encoding", "Encoding", "wrong", f"The locale's encoding is {name}", advice)
+        return line("ok", "UTF-8")
+    name = safe_line(facts.encoding or "unknown", _TEXT)
+    advice = "Set LANG to a UTF-8 locale such as C.UTF-8; over SSH also on the remote machine."
+    return line("error", f"The locale's encoding is {name}", advice)
 
 
 def colours_line(facts: TerminalFacts, option: TmuxOption) -> DoctorLine:
-    """How many colours there are."""
+    """Check how many colours the terminal has."""
+    line = partial(DoctorLine, "colours", "Colours")
     environment = facts.environment
     kind = environment.get("TERM", "")
     if "NO_COLOR" in environment:
-        found, advice = "NO_COLOR is set: no colours are used", "Unset NO_COLOR for colours."
-        return DoctorLine("colours", "Colours", "advice", found, advice)
+        return line("advice", "NO_COLOR is set: no colours are used", "Unset NO_COLOR.")
     if environment.get("COLORTERM", "").lower() in {"truecolor", "24bit"} or "direct" in kind:
-        if environment.get("TMUX") and not _passes_rgb(option):
-            return DoctorLine(
-                "colours",
-                "Colours",
-                "advice",
-                "All colours are announced, but tmux is not told that the terminal has them",
-                "In tmux.conf: set -as terminal-features ',*:RGB'",
-            )
-        return DoctorLine("colours", "Colours", "well", "All colours (24 bit)")
-    many = "256" in kind
-    found = "256 colours" if many else "16 colours or fewer, as far as TERM tells"
-    advice = "Where the terminal has all colours, set COLORTERM=truecolor (SSH: SendEnv COLORTERM)."
-    return DoctorLine("colours", "Colours", "advice", found, advice)
+        features = f"{option('terminal-features') or ''} {option('terminal-overrides') or ''}"
+        if environment.get("TMUX") and not ("RGB" in features or "Tc" in features):
+            found = "COLORTERM announces 24-bit colour, but tmux does not pass it on"
+            return line("advice", found, "In tmux.conf: set -as terminal-features ',*:RGB'")
+        return line("ok", "24-bit colour")
+    found = "256 colours" if "256" in kind else "16 colours or fewer, according to TERM"
+    advice = "If the terminal has 24-bit colour, set COLORTERM=truecolor (SSH: SendEnv COLORTERM)."
+    return line("advice", found, advice)
 
 
-def _passes_rgb(option: TmuxOption) -> bool:
-    told = f"{option('terminal-features') or ''} {option('terminal-overrides') or ''}"
-    return "RGB" in told or "Tc" in told
+_TMUX_OPTIONS: Mapping[str, tuple[Callable[[str], bool], str, str]] = {
+    "escape-time": (
+        lambda value: not value.isdigit() or int(value) <= _ESCAPE,
+        "Escape is delayed and may be read as the start of another key.",
+        "set -sg escape-time 10",
+    ),
+    "focus-events": (
+        lambda value: value == "on",
+        "gwtui keeps reading while its window is not in focus.",
+        "set -g focus-events on",
+    ),
+    "set-clipboard": (
+        lambda value: value in {"on", "external"},
+        "Copied text stays inside tmux.",
+        "set -g set-clipboard on",
+    ),
+    "default-terminal": (
+        lambda value: "256color" in value or "direct" in value,
+        "Colours are lost.",
+        "set -g default-terminal tmux-256color",
+    ),
+}
+"""Options of tmux: whether a value is good, why it should be, and the line that sets it."""
 
 
 def tmux_lines(facts: TerminalFacts, option: TmuxOption) -> Iterator[DoctorLine]:
-    """What tmux is set to, where it runs."""
+    """Check the options of tmux, if it is in use."""
     if facts.environment.get("STY"):
-        found = "GNU screen swallows the clipboard's sequence and some keys"
-        yield DoctorLine("screen", "GNU screen", "advice", found, "tmux passes both on.")
+        found = "GNU screen blocks clipboard sequences and some keys"
+        yield DoctorLine("screen", "GNU screen", "advice", found, "Use tmux instead.")
     if not facts.environment.get("TMUX"):
-        yield DoctorLine("tmux", "tmux", "well", "It does not run here")
+        yield DoctorLine("tmux", "tmux", "ok", "Not in use")
         return
-    escape = option("escape-time")
-    if escape is None:
-        yield DoctorLine("tmux", "tmux", "unknown", "It does not tell its options")
+    if option("escape-time") is None:
+        yield DoctorLine("tmux", "tmux", "unknown", "tmux did not list its options")
         return
-    slow = escape.isdigit() and int(escape) > _ESCAPE
-    yield _tmux_line(
-        "escape-time", f"{escape} ms", "set -sg escape-time 10", "advice" if slow else "well"
-    )
-    for name, wanted, line in (
-        ("focus-events", ("on",), "set -g focus-events on"),
-        ("set-clipboard", ("on", "external"), "set -g set-clipboard on"),
-        ("default-terminal", (), "set -g default-terminal tmux-256color"),
-    ):
+    for name, (is_good, why, setting) in _TMUX_OPTIONS.items():
+        line = partial(DoctorLine, f"tmux-{name}", "tmux")
         value = option(name)
-        if value is None:
-            yield _tmux_line(name, "not told", line, "unknown")
-            continue
-        good = value in wanted if wanted else "256color" in value or "direct" in value
-        yield _tmux_line(name, value, line, "well" if good else "advice")
-
-
-_TMUX_WHY = {
-    "escape-time": "Escape comes late, and may be taken for the start of another key.",
-    "focus-events": "Readings go on though nobody looks.",
-    "set-clipboard": "What is copied stays in tmux.",
-    "default-terminal": "Colours are lost.",
-}
-
-
-def _tmux_line(name: str, value: str, line: str, verdict: DoctorVerdict) -> DoctorLine:
-    advice = f"{_TMUX_WHY[name]} In tmux.conf: {line}" if verdict == "advice" else ""
-    found = f"{name} is {safe_line(value, _TEXT)}"
-    return DoctorLine(f"tmux-{name}", "tmux", verdict, found, advice)
+        found = f"{name} is {safe_line(value or 'unknown', _TEXT)}"
+        if value is None or is_good(value):
+            yield line("unknown" if value is None else "ok", found)
+        else:
+            yield line("advice", found, f"{why} In tmux.conf: {setting}")
 
 
 def clipboard_line(facts: TerminalFacts, option: TmuxOption) -> DoctorLine:
-    """By which way a copied text leaves."""
+    """Check where copied text goes."""
+    line = partial(DoctorLine, "clipboard", "Clipboard")
     match copy_route(facts.environment):
         case "tmux":
-            on = option("set-clipboard") in {"on", "external"}
-            further = "and by it to the terminal" if on else "and stays there"
-            found = f"A copied text goes into a tmux buffer {further}"
-            return DoctorLine("clipboard", "Clipboard", "well" if on else "advice", found)
+            if option("set-clipboard") in {"on", "external"}:
+                return line("ok", "Copied text goes to a tmux buffer and on to the terminal")
+            return line("advice", "Copied text goes to a tmux buffer and no further")
         case "terminal":
-            found = "A copied text is sent to the terminal (OSC 52), which does not confirm"
-            advice = "Where it does not arrive, allow clipboard access in the terminal's settings."
-            return DoctorLine("clipboard", "Clipboard", "well", found, advice)
-    found = "A copied text goes into a file that only you can read"
-    return DoctorLine("clipboard", "Clipboard", "advice", found, "tmux has a buffer for it.")
+            found = "Copied text is sent to the terminal (OSC 52), which does not confirm it"
+            advice = "If it does not arrive, allow clipboard access in the terminal's settings."
+            return line("ok", found, advice)
+    found = "Copied text goes to a file that only you can read"
+    return line("advice", found, "Use tmux to get a paste buffer.")
 
 
 async def keyring_line(needed: bool) -> DoctorLine:
-    """Whether a keyring can be trusted with a token; it is opened for nothing."""
+    """Check that there is a keyring to keep a token in; nothing is read from it."""
+    line = partial(DoctorLine, "keyring", "Keyring")
     try:
-        name = await backend_name()
+        return line("ok", safe_line(await backend_name(), _TEXT))
     except KeyringUnavailableError as error:
         found = safe_line(str(error), 2 * _TEXT)
-        other = "A token can come from a command or a private file, too: docs/connect.md."
-        if needed:
-            return DoctorLine(
-                "keyring", "Keyring", "wrong", f"The profile needs it: {found}", other
-            )
-        return DoctorLine("keyring", "Keyring", "advice", found, other)
-    return DoctorLine("keyring", "Keyring", "well", safe_line(name, _TEXT))
+    advice = "A token can also come from a command or a private file: see docs/connect.md."
+    if needed:
+        return line("error", f"The profile needs the keyring: {found}", advice)
+    return line("advice", found, advice)
 
 
 def directory_lines(paths: Paths) -> Iterator[DoctorLine]:
-    """Whether others can look into the directories; nothing is made or changed."""
+    """Check that the directories are private; nothing is created or changed."""
     for name in ("config", "data", "state", "cache"):
-        path: Path = getattr(paths, name)
-        title = f"Directory ({name})"
-        shown = safe_line(path, 2 * _TEXT)
-        try:
-            found = path.stat()
-        except FileNotFoundError:
-            yield DoctorLine(f"directory-{name}", title, "well", f"{shown} is not there yet")
-            continue
-        except OSError as error:
-            why = error.strerror or "not usable"
-            yield DoctorLine(f"directory-{name}", title, "wrong", f"{shown}: {why}")
-            continue
-        mode = stat.S_IMODE(found.st_mode)
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
-            yield DoctorLine(
-                f"directory-{name}", title, "wrong", f"{shown} is no directory of yours"
-            )
-        elif name != "config" and mode & _OTHERS:
-            advice = f"chmod 700 {shown}"
-            text = f"Others can look into {shown} (mode {mode:03o})"
-            yield DoctorLine(f"directory-{name}", title, "advice", text, advice)
-        else:
-            yield DoctorLine(f"directory-{name}", title, "well", f"{shown} (mode {mode:03o})")
+        yield _directory_line(name, getattr(paths, name))
+
+
+def _directory_line(name: str, path: Path) -> DoctorLine:
+    line = partial(DoctorLine, f"directory-{name}", f"Directory ({name})")
+    shown = safe_line(path, 2 * _TEXT)
+    try:
+        facts = path.stat()
+    except FileNotFoundError:
+        return line("ok", f"{shown} does not exist yet")
+    except OSError as error:
+        return line("error", f"{shown}: {error.strerror or 'not usable'}")
+    mode = stat.S_IMODE(facts.st_mode)
+    if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.geteuid():
+        return line("error", f"{shown} is not a directory of yours")
+    if name != "config" and mode & _OTHERS:
+        return line("advice", f"Others can enter {shown} (mode {mode:03o})", f"chmod 700 {shown}")
+    return line("ok", f"{shown} (mode {mode:03o})")
 
 
 async def tmux_options() -> Mapping[str, str]:
-    """Every option of the server, the session and the window; empty where tmux does not answer."""
+    """Every option of the server, session and window; empty if tmux does not answer."""
     found: dict[str, str] = {}
     for flags in ("-s", "-g"):
         for line in (await _tmux("show-options", flags)).splitlines():

@@ -1,4 +1,4 @@
-"""What the doctor looked at, as a list: terminal, clipboard, keyring, clock, TLS, rights."""
+"""The checks of ``gwtui doctor`` as a list: terminal, clipboard, keyring, clock, TLS, rights."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from gwtui.local.doctor import VERDICTS, DoctorLine, DoctorVerdict
 from gwtui.watch.feeds.doctor import doctor_feed
 
 _TONES: Mapping[DoctorVerdict, Tone] = {
-    "wrong": "bad",
+    "error": "bad",
     "unknown": "muted",
     "advice": "warn",
-    "well": "good",
+    "ok": "good",
 }
 
 
@@ -25,14 +25,14 @@ def _verdict(line: DoctorLine) -> Cell:
 
 
 COLUMNS: tuple[Column[DoctorLine], ...] = (
-    text_column("name", "What", lambda line: line.title, 18, help="what was looked at", grow=True),
+    text_column("name", "What", lambda line: line.title, 18, help="what was checked", grow=True),
     Column(
         "verdict",
         "Verdict",
         lambda line, _now: _verdict(line),
         lambda line, _now: VERDICTS.index(line.verdict),
         8,
-        help="wrong, unknown, advice or well; the gravest first when sorted",
+        help="error, unknown, advice or ok; sorted with the worst first",
         export=lambda line, _now: line.verdict,
         kind="number",
     ),
@@ -68,7 +68,7 @@ DOCTOR: ResourceSpec[DoctorLine] = ResourceSpec(
     sections=(Section("What", _what),),
     feed=doctor_feed,
     raw=asdict,
-    empty="Nothing was looked at.",
+    empty="Nothing was checked.",
     default_sort=("verdict", False),
     facets={"verdict": lambda line, _now: line.verdict},
 )

@@ -45,31 +45,31 @@ def terminal(**environment: str) -> TerminalFacts:
 
 def verdict(line: DoctorLine) -> str:
     assert line.found
-    assert line.verdict in {"well", "unknown"} or line.advice, line
+    assert line.verdict in {"ok", "unknown"} or line.advice, line
     return line.verdict
 
 
 def test_terminal_and_encoding() -> None:
-    assert verdict(doctor.terminal_line(GOOD)) == "well"
+    assert verdict(doctor.terminal_line(GOOD)) == "ok"
     assert verdict(doctor.terminal_line(replace(GOOD, size=(79, 24)))) == "advice"
     assert verdict(doctor.terminal_line(replace(GOOD, size=None))) == "unknown"
     for kind in ("", "dumb"):
-        assert verdict(doctor.terminal_line(terminal(TERM=kind))) == "wrong"
-    assert verdict(doctor.encoding_line(GOOD)) == "well"
-    assert verdict(doctor.encoding_line(replace(GOOD, encoding="ANSI_X3.4-1968"))) == "wrong"
+        assert verdict(doctor.terminal_line(terminal(TERM=kind))) == "error"
+    assert verdict(doctor.encoding_line(GOOD)) == "ok"
+    assert verdict(doctor.encoding_line(replace(GOOD, encoding="ANSI_X3.4-1968"))) == "error"
 
 
 @pytest.mark.parametrize(
     ("environment", "tmux", "expected"),
     [
-        ({}, {}, "well"),
+        ({}, {}, "ok"),
         ({"COLORTERM": ""}, {}, "advice"),
         ({"COLORTERM": "", "TERM": "xterm"}, {}, "advice"),
-        ({"COLORTERM": "", "TERM": "xterm-direct"}, {}, "well"),
+        ({"COLORTERM": "", "TERM": "xterm-direct"}, {}, "ok"),
         ({"NO_COLOR": "1"}, {}, "advice"),
-        ({"TMUX": "x"}, TMUX, "well"),
+        ({"TMUX": "x"}, TMUX, "ok"),
         ({"TMUX": "x"}, {}, "advice"),
-        ({"TMUX": "x"}, {"terminal-overrides": ",*:Tc"}, "well"),
+        ({"TMUX": "x"}, {"terminal-overrides": ",*:Tc"}, "ok"),
     ],
 )
 def test_colours(environment: dict[str, str], tmux: Mapping[str, str], expected: str) -> None:
@@ -83,9 +83,9 @@ def test_tmux_and_the_clipboard() -> None:
         lines = [*doctor.tmux_lines(facts, options.get)]
         return {line.id: line.verdict for line in lines}
 
-    assert told(GOOD, {}) == {"tmux": "well"}
+    assert told(GOOD, {}) == {"tmux": "ok"}
     assert told(inside, {}) == {"tmux": "unknown"}
-    assert set(told(inside, TMUX).values()) == {"well"}
+    assert set(told(inside, TMUX).values()) == {"ok"}
     poor = {"escape-time": "500", "focus-events": "off", "default-terminal": "screen"}
     assert told(inside, poor) == {
         "tmux-escape-time": "advice",
@@ -96,8 +96,8 @@ def test_tmux_and_the_clipboard() -> None:
     assert "screen" in told(terminal(STY="1"), {})
     for facts, options, expected in (
         (GOOD, {}, "OSC 52"),
-        (inside, TMUX, "by it to the terminal"),
-        (inside, {"set-clipboard": "off"}, "stays there"),
+        (inside, TMUX, "on to the terminal"),
+        (inside, {"set-clipboard": "off"}, "no further"),
         (terminal(STY="1"), {}, "file"),
         (terminal(TERM="linux"), {}, "file"),
     ):
@@ -113,10 +113,10 @@ def test_directories_that_others_can_look_into_are_told_and_not_changed(tmp_path
     places[3].touch()
     lines = {line.id: line.verdict for line in doctor.directory_lines(Paths(*places))}
     assert lines == {
-        "directory-config": "well",
+        "directory-config": "ok",
         "directory-data": "advice",
-        "directory-state": "well",
-        "directory-cache": "wrong",
+        "directory-state": "ok",
+        "directory-cache": "error",
     }
     assert places[1].stat().st_mode & 0o777 == 0o755
     assert not places[0].exists()
@@ -129,7 +129,7 @@ def key(**said: Any) -> CurrentKey:
 def test_rights_and_certificates() -> None:
     there = Connection("https://gateway.example")
     for current, expected in (
-        (key(), "well"),
+        (key(), "ok"),
         (key(is_management_key=False), "advice"),
         (key(is_management_key=None), "unknown"),
         (key(expires_at=wire_time(NOW + timedelta(days=3))), "advice"),
@@ -140,10 +140,10 @@ def test_rights_and_certificates() -> None:
         "read-only"
         in rights_line(Connection("https://a.example", read_only=True), key(), NOW).found
     )
-    for days, expected in ((15, "well"), (14, "advice")):
+    for days, expected in ((15, "ok"), (14, "advice")):
         found = TlsFacts("TLSv1.3", NOW + timedelta(days=days))
         assert certificate_line(found, NOW).verdict == expected
-    assert certificate_line(TlsFacts("TLSv1.3", None), NOW).verdict == "well"
+    assert certificate_line(TlsFacts("TLSv1.3", None), NOW).verdict == "ok"
 
 
 async def test_tls_is_looked_at_with_the_trust_of_every_connection(
@@ -158,15 +158,15 @@ async def test_tls_is_looked_at_with_the_trust_of_every_connection(
         with pytest.raises(CertificateError, match="not trusted") as refused:
             await read_certificate(there)
         assert refused.value.distrusted
-        assert (await tls_line(there, NOW)).verdict == "wrong"
+        assert (await tls_line(there, NOW)).verdict == "error"
         monkeypatch.setattr(transport, "tls_context", lambda _connection: trusted)
         found = await read_certificate(there)
         assert (found.protocol, found.until) == ("TLSv1.3", ends)
     away = await tls_line(there, NOW)
     assert (away.verdict, away.advice) == ("unknown", "")
     plain = Connection("http://gateway.example", allow_plain_http=True)
-    assert (await tls_line(plain, NOW)).verdict == "wrong"
-    assert (await tls_line(Connection("http://127.0.0.1:1"), NOW)).verdict == "well"
+    assert (await tls_line(plain, NOW)).verdict == "error"
+    assert (await tls_line(Connection("http://127.0.0.1:1"), NOW)).verdict == "ok"
 
 
 def _contexts(folder: Path, ends: datetime) -> tuple[ssl.SSLContext, ssl.SSLContext]:
@@ -207,14 +207,14 @@ def test_it_works_with_the_gateway_away_and_says_so_by_its_code(
     assert main(["doctor", *away, "--output", "json"]) == exits.FAILED
     out, err = capsys.readouterr()
     lines = {one["id"]: one for one in json.loads(out)}
-    assert lines["gateway"]["verdict"] == "wrong"
+    assert lines["gateway"]["verdict"] == "error"
     assert "refused" in lines["gateway"]["found"]
     assert {lines[one]["verdict"] for one in ("clock", "rights")} == {"unknown"}
-    assert lines["tls"]["verdict"] == "well"
+    assert lines["tls"]["verdict"] == "ok"
     assert "secret-of-a-doctor" not in out + err
     # Without a token, or without any gateway, the rest is looked at all the same.
     for words in (away, ()):
         assert main(["doctor", *words, "--columns", "id,verdict", "--output", "csv"]) == 1
         rows = capsys.readouterr().out.splitlines()
-        assert {"token,wrong", "tmux,well"} <= set(rows) or "tmux,unknown" in rows
+        assert {"token,error", "tmux,ok"} <= set(rows) or "tmux,unknown" in rows
         assert any(row.startswith("directory-state,") for row in rows)

@@ -1,4 +1,4 @@
-"""How the program and its gateway get on: this machine, and what the gateway answers."""
+"""Checks of the gateway for ``gwtui doctor``, and all checks as a feed."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ _PROXIES = ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
 
 
 async def gateway_lines(client: GatewayClient, now: datetime) -> list[DoctorLine]:
-    """What the gateway answers, how it is reached, and what its key may do. Never raises."""
+    """Check the gateway, the way to it, and the rights of the key. Never raises."""
     key: CurrentKey | None = None
     try:
         key = await client.keys.current()
     except GatewayError as error:
         answered = error.status is not None
         found = f"{client.connection.where}: {safe_line(error.message, _TEXT)}"
-        advice = "Check its address, and the network on the way to it."
+        advice = "Check its address and the network."
         if isinstance(error, UnauthorizedError):
-            advice = "The token is not valid any more: gwtui login stores another."
-        lines = [DoctorLine("gateway", "Gateway", "wrong", found, advice)]
+            advice = "The token is no longer valid: store another one with gwtui login."
+        lines = [DoctorLine("gateway", "Gateway", "error", found, advice)]
     else:
         answered = True
-        lines = [DoctorLine("gateway", "Gateway", "well", f"{client.connection.where} answers")]
+        lines = [DoctorLine("gateway", "Gateway", "ok", f"{client.connection.where} answers")]
     lines.append(await tls_line(client.connection, now))
     lines.append(_clock_line(client, answered=answered))
     lines.append(rights_line(client.connection, key, now))
@@ -51,49 +51,51 @@ async def gateway_lines(client: GatewayClient, now: datetime) -> list[DoctorLine
 
 
 async def history_line(connection: Connection) -> DoctorLine:
-    """Whether the Prometheus server of a team's history can be read, and has anything."""
+    """Check that the Prometheus server of a team's history can be read and has readings."""
     from gwtui.watch.history.prometheus import count_readings  # noqa: PLC0415 - few profiles
 
     title = "History"
     try:
         count = await count_readings(connection)
     except HistoryError as error:
-        advice = "Check history_url, the token for it, and the network on the way to it."
-        return DoctorLine("history", title, "wrong", safe_line(str(error), _TEXT), advice)
+        advice = "Check history_url, its token and the network."
+        return DoctorLine("history", title, "error", safe_line(str(error), _TEXT), advice)
     if not count:
-        advice = "Let it scrape gwtui export metrics; history_match may leave everything out."
+        advice = "Let Prometheus scrape gwtui export metrics, and check history_match."
         return DoctorLine("history", title, "advice", "Prometheus has no readings", advice)
-    return DoctorLine("history", title, "well", f"Prometheus has {count} readings now")
+    return DoctorLine("history", title, "ok", f"Prometheus has {count} current readings")
 
 
 async def tls_line(connection: Connection, now: datetime) -> DoctorLine:
-    """Whether what is sent can be read on the way, and how long the certificate holds."""
+    """Check that requests are encrypted, and until when the certificate is valid."""
     if connection.socket_path is not None or (connection.is_plain and connection.is_loopback):
-        return DoctorLine("tls", "TLS", "well", "Not needed: the gateway is on this machine")
+        return DoctorLine("tls", "TLS", "ok", "Not needed: the gateway runs on this machine")
     if connection.is_plain:
-        text = "Plain http: the token can be read on the way"
-        return DoctorLine("tls", "TLS", "wrong", text, "Use https, and a gateway that has it.")
+        text = "Plain http: the token can be read on the network"
+        return DoctorLine("tls", "TLS", "error", text, "Use an https address.")
     if connection.use_proxy and any(os.environ.get(name) for name in _PROXIES):
-        return DoctorLine("tls", "TLS", "unknown", "A proxy stands between: not looked at")
+        return DoctorLine(
+            "tls", "TLS", "unknown", "There is a proxy in between: the certificate was not checked"
+        )
     try:
         return certificate_line(await read_certificate(connection), now)
     except CertificateError as error:
         text = safe_line(str(error), _TEXT)
         if not error.distrusted:
             return DoctorLine("tls", "TLS", "unknown", text)
-        advice = "Ask who runs it; nothing is sent to a gateway that is not trusted."
-        return DoctorLine("tls", "TLS", "wrong", text, advice)
+        advice = "Ask its operator. gwtui sends nothing to a gateway that it does not trust."
+        return DoctorLine("tls", "TLS", "error", text, advice)
 
 
 def certificate_line(found: TlsFacts, now: datetime) -> DoctorLine:
-    """How long a certificate that is trusted holds."""
+    """Check until when a trusted certificate is valid."""
     text = f"{found.protocol}, certificate trusted"
     if found.until is None:
-        return DoctorLine("tls", "TLS", "well", text)
+        return DoctorLine("tls", "TLS", "ok", text)
     text = f"{text} until {utc(found.until)}"
     if found.until - now > _SOON:
-        return DoctorLine("tls", "TLS", "well", text)
-    advice = f"It ends {relative(found.until, now)}: tell who runs the gateway."
+        return DoctorLine("tls", "TLS", "ok", text)
+    advice = f"It expires {relative(found.until, now)}: tell the gateway's operator."
     return DoctorLine("tls", "TLS", "advice", text, advice)
 
 
@@ -104,30 +106,32 @@ def _clock_line(client: GatewayClient, *, answered: bool) -> DoctorLine:
     if skew.is_notable:
         where = "ahead of" if skew.seconds > 0 else "behind"
         found = f"The gateway's clock is {abs(skew.seconds):.0f} s {where} this machine's"
-        advice = "Ages and expiries are off by that: keep time by NTP (timedatectl status)."
+        advice = "Ages and expiries are off by that much: use NTP (timedatectl status)."
         return DoctorLine("clock", "Clock", "advice", found, advice)
-    return DoctorLine("clock", "Clock", "well", "The same as the gateway's, to a few seconds")
+    return DoctorLine("clock", "Clock", "ok", "Within a few seconds of the gateway's")
 
 
 def rights_line(connection: Connection, key: CurrentKey | None, now: datetime) -> DoctorLine:
-    """What the token may do, as the gateway says."""
+    """Check what the token may do, according to the gateway."""
     title = "Rights"
     if key is None:
-        return DoctorLine("rights", title, "unknown", "The gateway did not say")
+        return DoctorLine("rights", title, "unknown", "The gateway did not report them")
     if key.expires_at is not None and key.expires_at - now <= _SOON:
-        found = f"The key ends {relative(key.expires_at, now)}, {utc(key.expires_at)}"
-        return DoctorLine("rights", title, "advice", found, "Make another, then gwtui login.")
+        found = f"The key expires {relative(key.expires_at, now)}, {utc(key.expires_at)}"
+        return DoctorLine(
+            "rights", title, "advice", found, "Create another key, then run gwtui login."
+        )
     if key.is_management_key is None:
-        found = "The gateway did not say whether it is a management key"
+        found = "The gateway did not report whether this is a management key"
         return DoctorLine("rights", title, "unknown", found)
     if not key.is_management_key:
-        found = "No management key: the catalog, generations and itself is all it may read"
-        advice = "For everything else log in with a management key: gwtui login."
+        found = "Not a management key: it can only read the catalog, generations and itself"
+        advice = "Log in with a management key: gwtui login."
         return DoctorLine("rights", title, "advice", found, advice)
     if connection.read_only:
         found = "A management key; this connection is read-only"
-        return DoctorLine("rights", title, "well", found)
-    return DoctorLine("rights", title, "well", "A management key: it reads and changes")
+        return DoctorLine("rights", title, "ok", found)
+    return DoctorLine("rights", title, "ok", "A management key: it can read and write")
 
 
 async def _look(reader: FeedReader, _scope: Scope) -> Sequence[DoctorLine]:
@@ -136,9 +140,9 @@ async def _look(reader: FeedReader, _scope: Scope) -> Sequence[DoctorLine]:
     source = reader.client.connection.token_source
     needed = source == "keyring"
     machine = await machine_lines(Paths.of_user(), TerminalFacts.present(), needs_keyring=needed)
-    token = DoctorLine("token", "Token", "well", f"From: {safe_line(source or 'nowhere', 60)}")
+    token = DoctorLine("token", "Token", "ok", f"From: {safe_line(source or 'nowhere', 60)}")
     return (*machine, token, *await gateway_lines(reader.client, reader.clock.now()))
 
 
 doctor_feed = FeedSpec("doctor", _look, cadence.MODELS)
-"""What is found on this machine and at the gateway, looked at now."""
+"""Every check of this machine and the gateway, run now."""
