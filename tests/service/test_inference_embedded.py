@@ -157,36 +157,36 @@ async def kind_of(place: Place, key: SecretStr, request: ChatRequest) -> tuple[s
         with pytest.raises(GatewayError) as whole:
             await models.chat(request)
         with pytest.raises(GatewayError) as streamed:
-            async with models.stream(request) as stream:
-                await anext(stream)
+            async with models.stream(request):
+                pass
     assert refusal_kind(whole.value) == refusal_kind(streamed.value)
     return refusal_kind(whole.value), whole.value
 
 
 async def test_each_refusal_of_the_gateway_has_its_kind(place: Place) -> None:
-    management = place.management
+    management, key = place.management, place.key
     token = management.connection.token
     assert token is not None
-    assert (await kind_of(place, token, asks()))[0] == "key not usable"
-    unknown = asks(model="nobody/nothing")
-    assert (await kind_of(place, place.key, unknown))[0] == "unknown model"
-    assert (await kind_of(place, place.key, asks(model=VECTORS)))[0] == "wrong operation"
-    pinned = asks(provider={"only": ["nobody"]})
-    kind, error = await kind_of(place, place.key, pinned)
-    assert kind == "no endpoint left"
-    assert any("Filter by Allowed Providers" in line for line in refusal_details(error))
-    long = asks("word " * 90_000, model="larkspur/petite-plume")
-    assert (await kind_of(place, place.key, long))[0] in {"prompt too long", "no endpoint left"}
     blocking = await place.guarded(content_filters=[{"pattern": "heron", "action": "block"}])
-    assert (await kind_of(place, blocking, asks("heron")))[0] == "blocked by a guardrail"
     elsewhere = await place.guarded(allowed_models=["meridian/lens-flash"])
-    kind, error = await kind_of(place, elsewhere, asks())
-    assert kind == "no endpoint left"
-    assert any("Filter by Guardrails" in line for line in refusal_details(error))
     limited = await management.keys.create(CreateKeyRequest(name="limited", limit=Decimal(0)))
+    disabled = await management.keys.create(CreateKeyRequest(name="disabled"))
     assert limited.key is not None
-    assert (await kind_of(place, limited.key, asks()))[0] == "key limit used up"
-    await management.keys.update(key_hash(limited.key), UpdateKeyRequest(disabled=True))
-    assert (await kind_of(place, limited.key, asks()))[0] == "key not usable"
+    assert disabled.key is not None
+    await management.keys.update(key_hash(disabled.key), UpdateKeyRequest(disabled=True))
+    for secret, request, expected, detail in (
+        (token, asks(), "key not usable", ""),
+        (key, asks(model="nobody/nothing"), "unknown model", ""),
+        (key, asks(model=VECTORS), "wrong operation", ""),
+        (key, asks(provider={"only": ["nobody"]}), "no endpoint left", "Allowed Providers"),
+        (key, asks("word " * 90_000, model="larkspur/petite-plume"), "prompt too long", ""),
+        (blocking, asks("heron"), "blocked by a guardrail", ""),
+        (elsewhere, asks(), "no endpoint left", "Filter by Guardrails"),
+        (limited.key, asks(), "key limit used up", ""),
+        (disabled.key, asks(), "key not usable", ""),
+    ):
+        kind, error = await kind_of(place, secret, request)
+        assert kind == expected
+        assert detail in "\n".join(refusal_details(error))
     place.set_credits(0)
-    assert (await kind_of(place, place.key, asks()))[0] == "credits needed"
+    assert (await kind_of(place, key, asks()))[0] == "credits needed"

@@ -211,24 +211,6 @@ async def test_an_end_before_the_answer_is_complete_is_said() -> None:
     assert (answer.text, answer.unreadable) == ("half", 1)
 
 
-async def test_silence_is_not_waited_for_for_ever() -> None:
-    play = streams(event(chunk("half")), stay=True)
-    async with models(play, silence=0.2) as (inference, _):
-        _, answer = await collected(inference)
-    assert "sent nothing for 0.2 s" in str(answer.error)
-    assert answer.text == "half"
-
-
-async def test_a_service_that_never_begins_to_answer_is_given_up() -> None:
-    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while await reader.read(1000):
-            pass
-
-    async with models(silent, silence=0.2) as (inference, _):
-        with pytest.raises(NoAnswerError, match="sent nothing for"):
-            await collected(inference)
-
-
 @pytest.mark.parametrize(
     "garbage",
     [b"data: {]\n\n", b"data: 7\n\n", b"data: \xff\xfe\n\n", b"data: " + b"[" * 999 + b"\n\n"],
@@ -253,34 +235,41 @@ async def test_what_never_ends_is_not_kept(monkeypatch: pytest.MonkeyPatch, endl
     assert text == "a"
 
 
-async def test_leaving_hangs_up_at_once() -> None:
-    heard = asyncio.Event()
-    play = streams(event(chunk("half")), stay=True, heard=heard)
-    async with models(play) as (inference, _):
-        async with inference.stream(hello()) as stream:
-            async for _ in stream:
-                break
-        await asyncio.wait_for(heard.wait(), 2)
-        assert stream.answer.text == "half"
+async def test_silence_is_not_waited_for_for_ever() -> None:
+    play = streams(event(chunk("half")), stay=True)
+    async with models(play, silence=0.2) as (inference, _):
+        _, answer = await collected(inference)
+    assert "sent nothing for 0.2 s" in str(answer.error)
+    assert answer.text == "half"
+
+    async def never_begins(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(-1)
+
+    async with models(never_begins, silence=0.2) as (inference, _):
+        with pytest.raises(NoAnswerError, match="sent nothing for"):
+            await collected(inference)
 
 
-async def test_cancelling_hangs_up_at_once() -> None:
-    heard = asyncio.Event()
+@pytest.mark.parametrize("cancel", [False, True])
+async def test_leaving_hangs_up_at_once(cancel: bool) -> None:
+    heard, begun = asyncio.Event(), asyncio.Event()
     play = streams(event(chunk("half")), stay=True, heard=heard)
-    begun = asyncio.Event()
 
     async def read(inference: Inference) -> None:
         async with inference.stream(hello()) as stream:
             async for _ in stream:
                 begun.set()
+                if not cancel:
+                    break
 
     async with models(play) as (inference, _):
         task = asyncio.create_task(read(inference))
         await asyncio.wait_for(begun.wait(), 2)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
+        if cancel:
+            task.cancel()
         await asyncio.wait_for(heard.wait(), 2)
+        await asyncio.wait({task})
+        assert task.cancelled() is cancel
 
 
 # What is refused
@@ -310,49 +299,39 @@ async def test_an_answer_that_is_no_stream_is_said() -> None:
             await collected(inference)
 
 
-@pytest.mark.parametrize("status", ["500 Oops", "502 Bad", "503 Busy", "429 Slow"])
-async def test_nothing_is_sent_twice(status: str) -> None:
-    async with models(sends(http_answer(b"{}", status=status))) as (inference, server):
-        with pytest.raises((ServerError, RateLimitedError)):
-            await collected(inference)
-        with pytest.raises((ServerError, RateLimitedError)):
-            await inference.chat(hello())
+@pytest.mark.parametrize(
+    ("play", "error"),
+    [
+        (sends(b""), NoAnswerError),
+        (sends(http_answer(b"{}", status="500 Oops")), ServerError),
+        (sends(http_answer(b"{}", status="503 Busy")), ServerError),
+        (sends(http_answer(b"{}", status="429 Slow")), RateLimitedError),
+    ],
+)
+async def test_nothing_is_sent_twice(play: Play, error: type[Exception]) -> None:
+    async with models(play) as (inference, server):
+        for ask in (collected(inference), inference.chat(hello())):
+            with pytest.raises(error):
+                await ask
     assert server.connections == 2
 
 
-async def test_a_connection_that_breaks_before_an_answer_is_not_tried_again() -> None:
-    async with models(sends(b"")) as (inference, server):
-        with pytest.raises(NoAnswerError):
-            await collected(inference)
-    assert server.connections == 1
-
-
-async def test_read_only_sends_nothing_unless_tries_are_allowed() -> None:
-    async with models(streams(*answer_in_pieces("a")), read_only=True) as (inference, server):
-        with pytest.raises(ReadOnlyError):
-            await collected(inference)
-        with pytest.raises(ReadOnlyError):
-            await inference.chat(hello())
-    assert server.connections == 0
+async def test_what_must_not_be_sent_is_not_sent() -> None:
     play = streams(*answer_in_pieces("a"))
-    async with models(play, read_only=True, allow_tries=True) as (inference, server):
-        _, answer = await collected(inference)
-    assert answer.text == "a"
-
-
-async def test_a_closed_client_sends_nothing() -> None:
-    async with models(streams(*answer_in_pieces("a"))) as (inference, server):
+    empty = ChatRequest.model_construct(messages=[])
+    async with models(play, read_only=True) as (inference, server):
+        for ask in (collected(inference), inference.chat(hello())):
+            with pytest.raises(ReadOnlyError):
+                await ask
+    async with models(play) as (inference, other):
+        with pytest.raises(InvalidRequestError, match="messages: must have at least 1 entry"):
+            await collected(inference, empty)
         await inference.close()
         with pytest.raises(ConnectFailedError):
             await collected(inference)
-    assert server.connections == 0
-
-
-async def test_a_request_that_breaks_the_contract_is_not_sent() -> None:
-    async with models(streams(*answer_in_pieces("a"))) as (inference, server):
-        with pytest.raises(InvalidRequestError, match="messages: must have at least 1 entry"):
-            await collected(inference, ChatRequest.model_construct(messages=[]))
-    assert server.connections == 0
+    assert server.connections == other.connections == 0
+    text, _ = await received(*answer_in_pieces("a"), read_only=True, allow_tries=True)
+    assert text == "a"
 
 
 # What must not travel on
