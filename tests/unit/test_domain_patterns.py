@@ -64,10 +64,10 @@ def test_a_pattern_that_would_take_for_ever_ends_and_is_tried_no_more(pattern: s
     """The standard module would take longer than anybody lives."""
     text = "a" * 2_000 + "!"
     query = parse(f"~{pattern}")
-    begun = time.monotonic()
+    begun = time.process_time()  # a machine under load takes longer
     for _ in range(1_000):
         query.matches({}, text)
-    assert time.monotonic() - begun < SEARCH_LIMIT + 1
+    assert time.process_time() - begun < SEARCH_LIMIT + 1
     if query.slow:
         assert "takes too long: simplify the pattern" in query.slow
         assert not query.matches({}, "aaa")
