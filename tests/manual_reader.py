@@ -24,8 +24,7 @@ import pytest
 
 from gwtui.cli import exits
 from gwtui.cli.command import positionals
-from gwtui.cli.commands import COMMANDS, DASHBOARD
-from gwtui.cli.resources import RESOURCES
+from gwtui.cli.commands import COMMANDS, DASHBOARD, RESOURCES
 from loaded_program import GWTUI, start
 from login_kit import Commands, DictRing, ServedGateway
 from manual_kit import DOCUMENTS, ROOT, Block, blocks, shell_words

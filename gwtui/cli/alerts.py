@@ -1,4 +1,4 @@
-"""``gwtui alerts``: the alerts of now, their rules and their history; try the command out."""
+"""``gwtui alerts``: current alerts, rules and history, and a test of the alert command."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _listing(
         except AlertFileError as error:
             raise exits.CommandError(str(error), exits.USAGE) from None
         except HistoryMissingError as error:
-            narrate(f"{error} The dashboard records while it is open.")
+            narrate(f"{error} The dashboard records history while it is open.")
             return exits.OK
         except HistoryError as error:
             raise exits.CommandError(str(error)) from None
@@ -63,7 +63,7 @@ def _alerts(arguments: argparse.Namespace, paths: Paths) -> Sequence[Alert]:
     now = SYSTEM_CLOCK.now()
     present = ask(_history(arguments, paths), lambda reader: alerts_at(reader, now))
     as_of = "never" if present.as_of is None else relative(present.as_of, now)
-    narrate(f"last reading {as_of}{'' if present.watching else '; nobody watches now'}")
+    narrate(f"last reading {as_of}{'' if present.watching else '; no dashboard is watching now'}")
     return present.firing
 
 
@@ -82,29 +82,30 @@ def _events(arguments: argparse.Namespace, paths: Paths) -> Sequence[AlertEvent]
     )
 
 
-def _list_or_try(arguments: argparse.Namespace) -> int:
-    if arguments.test_command:
-        return _try_command(Paths.of_user())
-    return _listing(ALERTS, _alerts)(arguments)
-
-
-def _try_command(paths: Paths) -> int:
-    """Run the person's command once, as an alert would."""
+def _test(_arguments: argparse.Namespace) -> int:
+    """Run the alert command once with a made-up alert."""
+    paths = Paths.of_user()
     try:
         command = load_alerts(_file(paths)).effects.command
     except AlertFileError as error:
         raise exits.CommandError(str(error), exits.USAGE) from None
     if command is None:
-        raise exits.CommandError(f"there is no command in [effects] of {_file(paths)}", exits.USAGE)
+        raise exits.CommandError(f"{_file(paths)} has no command under [effects]", exits.USAGE)
     key = AlertKey("test", Subject("gateway", "test"))
     event = AlertEvent(
-        datetime.now(UTC), "fired", key, "warning", "Test", "gwtui", "only a test of the command"
+        datetime.now(UTC),
+        "fired",
+        key,
+        "warning",
+        "Test",
+        "gwtui",
+        "this is a test of the alert command",
     )
     try:
         asyncio.run(run_alert_command(command, event.line({"profile": "test", "gateway": ""})))
     except ProgramError as error:
         raise exits.CommandError(str(error)) from None
-    narrate(f"{command[0]} took the test alert")
+    narrate(f"{command[0]} accepted the test alert")
     return exits.OK
 
 
@@ -113,19 +114,19 @@ def _file(paths: Paths) -> Path:
 
 
 def _history(arguments: argparse.Namespace, paths: Paths) -> Path:
-    """The path of the recorded history of the chosen gateway; no key is read."""
+    """The history file of the gateway; no key is read."""
     if arguments.demo:
         path = history_path(paths.data, "demo", BASE_URL)
         if not path.exists():
-            _tell_past(arguments, paths)
+            _fill_past(arguments, paths)
         return path
 
     profile = find_profile(arguments, paths)
     return history_path(paths.data, profile.label, profile.base_url)
 
 
-def _tell_past(arguments: argparse.Namespace, paths: Paths) -> None:
-    """Write the demo's past into its history file, where no demo has recorded yet."""
+def _fill_past(arguments: argparse.Namespace, paths: Paths) -> None:
+    """Write the simulated past of the demo into its history file."""
     connect = resolve_connection(arguments, paths, may_ask=False)
 
     async def work() -> int:
@@ -143,25 +144,16 @@ def _verb(name: str, help: str, run: Run, spec: ResourceSpec[Any], *own: Argumen
 
 COMMAND = Command(
     verbs=(
-        _verb(
-            "list",
-            "what is wrong now",
-            _list_or_try,
-            ALERTS,
-            Argument(
-                "--test-command",
-                action="store_true",
-                help="run the command of alerts.toml once with a made-up alert",
-            ),
-        ),
-        _verb("rules", "the rules in force", _listing(ALERT_RULES, _rules), ALERT_RULES),
+        _verb("list", "list current alerts", _listing(ALERTS, _alerts), ALERTS),
+        _verb("rules", "list the alert rules", _listing(ALERT_RULES, _rules), ALERT_RULES),
         _verb(
             "history",
-            "what happened to alerts",
+            "list when alerts fired and cleared",
             _listing(ALERT_HISTORY, _events),
             ALERT_HISTORY,
             *PAST,
         ),
+        Command("test", "run the command of alerts.toml once with a made-up alert", _test),
     ),
     verb="list",
 )

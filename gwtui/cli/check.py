@@ -1,4 +1,4 @@
-"""``gwtui check``: one line, and the exit code that a monitoring system understands."""
+"""``gwtui check``: a status line and an exit code for monitoring systems."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from gwtui.local.check_thresholds import CheckThresholds
 from gwtui.local.paths import Paths
 
 _GRACE = 1.0
-"""Seconds beyond the time limit before the check ends whatever holds it up."""
+"""Seconds after the time limit before the process is ended."""
 _DASHES = str.maketrans("_", "-")
 _REPEATED = {"models": "--model"}
 _KINDS: Mapping[str, type[ConditionRule]] = {
@@ -46,13 +46,13 @@ _KINDS: Mapping[str, type[ConditionRule]] = {
     "keys": KeyLimitRule,
     "expiry": KeyExpiryRule,
 }
-"""The kind of alert rules that a threshold stands for."""
+"""The kind of alert rule of each threshold."""
 _ALWAYS = ("credits", "uptime")
-"""Thresholds that are those of the alert rules also without ``--rules``."""
+"""The thresholds that default to the alert rules even without ``--rules``."""
 
 
 def _arguments() -> Iterator[Argument]:
-    """Every threshold of a profile as an option."""
+    """An option for each threshold of a profile."""
     for name, field in CheckThresholds.model_fields.items():
         option = _REPEATED.get(name, f"--{name.translate(_DASHES)}")
         text = field.description or ""
@@ -68,45 +68,44 @@ def _arguments() -> Iterator[Argument]:
         elif field.annotation is bool:
             yield Argument(option, action="store_true", default=None, help=text)
         else:
-            default = f" ({field.default})" if field.default is not None else ""
+            default = f" (default: {field.default})" if field.default is not None else ""
             yield Argument(option, metavar="N", help=f"{text}{default}")
     yield DEMO
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Look at everything, print one line; returns 0, 1, 2 or 3."""
+    """Run all checks and print the status line; returns 0, 1, 2 or 3."""
     paths = Paths.of_user()
     try:
-        thresholds, rules = _asked(arguments, paths)
+        thresholds, rules = _configured(arguments, paths)
         with _time_limit(thresholds.timeout + _GRACE):
             connect = resolve_connection(arguments, paths, may_ask=False)
             findings = asyncio.run(_look(connect, thresholds, rules))
     except CommandError as error:
         return _refuse(str(error))
     except Exception as error:
-        # Whatever goes wrong must not pass for a warning: that is what the exit code 1 means.
+        # The exit code 1 of an uncaught error would mean a warning.
         logging.getLogger(__name__).exception("the check failed")
         return _refuse(f"the check itself failed: {type(error).__name__}")
-    return _say(findings)
+    return _print(findings)
 
 
-def _say(findings: list[Finding]) -> int:
+def _print(findings: list[Finding]) -> int:
     with data_on_stdout():
         print(one_line(findings))
     return int(worst_of(findings))
 
 
 def _refuse(message: str) -> int:
-    return _say([Finding(Severity.UNKNOWN, message)])
+    return _print([Finding(Severity.UNKNOWN, message)])
 
 
-def _asked(
+def _configured(
     arguments: argparse.Namespace, paths: Paths
 ) -> tuple[CheckThresholds, tuple[ConditionRule, ...]]:
-    """The sources to check and the rules that judge them.
+    """The thresholds and the rules to check by. Raises CommandError.
 
-    Options override the thresholds of the profile, which override the alert rules. Raises
-    CommandError.
+    Options override the thresholds of the profile, which override the alert rules.
     """
     written: dict[str, Any] = {}
     profile = None if arguments.demo else find_profile(arguments, paths)
@@ -126,14 +125,14 @@ def _asked(
     except AlertFileError as error:
         raise CommandError(str(error)) from None
     label = "demo" if profile is None else profile.label
-    held = [rule for rule in rules.values() if rule.enabled and rule.profile in (None, label)]
-    return thresholds, rules_of(thresholds, held)
+    active = [rule for rule in rules.values() if rule.enabled and rule.profile in (None, label)]
+    return thresholds, rules_of(thresholds, active)
 
 
 def rules_of(
     thresholds: CheckThresholds, alert_rules: Iterable[AlertRule]
 ) -> tuple[ConditionRule, ...]:
-    """The rules to judge by: the thresholds that were given, else the alert rules."""
+    """The rules to check by: the given thresholds, or else the alert rules."""
     found: list[ConditionRule] = []
     for name, kind in _KINDS.items():
         given = thresholds.model_fields_set & {f"{name}_warning", f"{name}_critical"}
@@ -152,7 +151,7 @@ def rules_of(
 def _rule(
     kind: type[ConditionRule], severity: str, bound: Decimal, thresholds: CheckThresholds
 ) -> ConditionRule:
-    """A threshold as a rule; its bounds may be any number."""
+    """A threshold as a rule. Not validated: thresholds may have any bounds."""
     fields: dict[str, Any] = {
         "name": kind.kind.title,
         "severity": severity,
@@ -165,7 +164,7 @@ def _rule(
 async def _look(
     connect: Connect, thresholds: CheckThresholds, rules: tuple[ConditionRule, ...]
 ) -> list[Finding]:
-    # Loaded within the time limit, and a failure to load is told as one of the check.
+    # Imported here, so that the time limit includes loading it.
     from gwtui.cli.check_sources import check_gateway  # noqa: PLC0415
 
     try:
@@ -180,7 +179,7 @@ def _late(seconds: float) -> str:
 
 @contextmanager
 def _time_limit(seconds: float) -> Iterator[None]:
-    """End the process with the right word when even its end takes too long."""
+    """End the process as UNKNOWN if even its cleanup takes too long."""
 
     def over(_signal: int, _frame: FrameType | None) -> None:
         os.write(sys.stdout.fileno(), f"GWTUI UNKNOWN: {_late(seconds)}\n".encode())

@@ -1,7 +1,7 @@
-"""What a check found, and the one line that a monitoring system reads.
+"""The findings of a check, and the status line that a monitoring system reads.
 
-The form is that of monitoring plugins: a word, a text, then after a bar what can be drawn, each as
-``'label'=value[unit];warning;critical;min;max``.
+The format is that of monitoring plugins: a status, a text and, after a bar, performance data, each
+as ``'label'=value[unit];warning;critical;min;max``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gwtui.domain.safe_text import safe_ends, safe_line
 _TEXT = 300
 _LABEL = 120
 _LONGEST = 8000
-"""Monitoring systems cut what is longer."""
+"""Monitoring systems cut longer lines."""
 
 
 class Severity(IntEnum):
@@ -36,14 +36,14 @@ _WORST_FIRST = (Severity.CRITICAL, Severity.UNKNOWN, Severity.WARNING, Severity.
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The rules by which a figure is judged; without any, it is well."""
+    """The rules for a figure; without a rule it is OK."""
 
     rules: tuple[ConditionRule, ...] = ()
 
     def watching(
         self, subject: tuple[str, str], facts: Mapping[str, JsonValue], figure: str = ""
     ) -> Judgement:
-        """Those of the rules that watch a subject, and this figure of it."""
+        """The rules that watch a subject and this figure of it."""
         return Judgement(
             tuple(
                 rule
@@ -53,12 +53,12 @@ class Judgement:
         )
 
     def severity(self, value: Decimal) -> Severity:
-        """How bad a figure is."""
+        """The severity of a value."""
         bad = [rule for rule in self.rules if rule.bounds.evidence(value) == "bad"]
         return max((Severity[rule.severity.upper()] for rule in bad), default=Severity.OK)
 
     def perfdata(self) -> str:
-        """Both bounds as monitoring plugins write ranges: "50:" alerts below 50."""
+        """Both bounds as ranges of monitoring plugins: "50:" alerts below 50."""
         return f"{self._bound('warning')};{self._bound('critical')}"
 
     def _bound(self, severity: str) -> str:
@@ -73,7 +73,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class CheckedFigure:
-    """Something to be drawn over time; None is not known."""
+    """A figure with its rules; the value None is unknown."""
 
     label: str
     value: Decimal | None = None
@@ -83,7 +83,7 @@ class CheckedFigure:
     most: str = ""
 
     def perfdata(self) -> str:
-        """The figure in the form of monitoring plugins."""
+        """The figure as performance data."""
         label = safe_line(self.label, _LABEL)
         for special in "'=|":
             label = label.replace(special, "_")
@@ -94,7 +94,7 @@ class CheckedFigure:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     severity: Severity
     text: str
@@ -102,13 +102,13 @@ class Finding:
 
 
 def worst_of(findings: Sequence[Finding]) -> Severity:
-    """Critical before unknown before warning; nothing that was looked at is unknown."""
+    """The worst severity, in the order critical, unknown, warning; UNKNOWN without findings."""
     present = {finding.severity for finding in findings}
     return next((one for one in _WORST_FIRST if one in present), Severity.UNKNOWN)
 
 
 def one_line(findings: Sequence[Finding]) -> str:
-    """All of it in one line, the worst first."""
+    """The status line, with the worst findings first."""
     severity = worst_of(findings)
     ranked = sorted(findings, key=lambda one: _WORST_FIRST.index(one.severity))
     texts = [_plain(one.text) for one in ranked] or ["nothing was checked"]
@@ -118,5 +118,5 @@ def one_line(findings: Sequence[Finding]) -> str:
 
 
 def _plain(text: str) -> str:
-    """A bar would begin what is drawn."""
+    """Without bars, which start the performance data."""
     return safe_ends(text, _TEXT).replace("|", "/")

@@ -1,4 +1,4 @@
-"""The sources of a check, each read by itself; one that cannot be read is UNKNOWN."""
+"""The sources of a check; one that cannot be read is UNKNOWN and stops no other."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _TENTH = Decimal("0.1")
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """The feeds that a source reads and the rules that it checks."""
+    """The feeds, thresholds and rules for the sources."""
 
     hub: FeedHub
     thresholds: CheckThresholds
@@ -57,7 +57,7 @@ class CheckContext:
 
     @property
     def now(self) -> datetime:
-        """The present moment."""
+        """The current time."""
         return self.hub.clock.now()
 
     def judgement(self, kind: type[ConditionRule]) -> Judgement:
@@ -66,13 +66,13 @@ class CheckContext:
 
 
 Source = Callable[[CheckContext], Awaitable[Sequence[Finding]]]
-"""Looks at something; gives nothing where that was not asked for. Raises GatewayError."""
+"""Checks one thing; no findings if that was not requested. Raises GatewayError."""
 
 
 async def check_gateway(
     connect: Connect, thresholds: CheckThresholds, rules: tuple[ConditionRule, ...]
 ) -> list[Finding]:
-    """What every source found at the gateway. Raises TimeoutError after its ``timeout``."""
+    """The findings of all sources at the gateway. Raises TimeoutError."""
     async with (
         asyncio.timeout(thresholds.timeout),
         connect() as connection,
@@ -88,7 +88,7 @@ async def check_gateway(
 
 
 async def check_all(look: CheckContext) -> list[Finding]:
-    """What every source found. Never raises GatewayError: what cannot be read is UNKNOWN."""
+    """The findings of all sources. Never raises GatewayError."""
     found = await asyncio.gather(
         *(_findings_of(name, source, look) for name, source in SOURCES.items())
     )
@@ -105,7 +105,7 @@ async def _findings_of(name: str, source: Source, look: CheckContext) -> Sequenc
 async def _value(feed: Feed[T]) -> T:
     state = await feed.refresh()
     if state.error is not None or state.value is None:
-        raise state.error or GatewayError("there is no answer")
+        raise state.error or GatewayError("the gateway did not answer")
     return state.value
 
 
@@ -119,7 +119,7 @@ async def _credits(look: CheckContext) -> Sequence[Finding]:
     balance = (await _value(credits_feed(look.hub, Scope()))).balance
     figure = CheckedFigure("credits", balance, judgement)
     if balance is None:
-        return [Finding(Severity.UNKNOWN, "credits: the gateway did not give them", (figure,))]
+        return [Finding(Severity.UNKNOWN, "credits: missing in the answer", (figure,))]
     severity = Severity.CRITICAL if balance <= 0 else judgement.severity(balance)
     return [Finding(severity, f"credits {money.usd(balance)}", (figure,))]
 
@@ -134,13 +134,12 @@ async def _runway(look: CheckContext) -> Sequence[Finding]:
     days, source = await _days_left(look, credits.balance)
     figure = _days(days, judgement)
     if days is None:
-        # Nothing is being used, or it lasts for years: neither can be a reason to wake somebody.
-        return [Finding(Severity.OK, f"runway without an end in sight{source}", (figure,))]
+        return [Finding(Severity.OK, f"runway unlimited{source}", (figure,))]
     return [Finding(judgement.severity(days), f"runway {_shown(days)} days{source}", (figure,))]
 
 
 async def _days_left(look: CheckContext, balance: Decimal | None) -> tuple[Decimal | None, str]:
-    """Days, and by which use; None where no end is in sight."""
+    """The days left, None for no end in sight; and the basis of the estimate."""
     past = (await credits_past_feed(look.hub, Scope()).refresh()).value
     recorded = None if past is None else past.state.outlook
     used = None
@@ -148,7 +147,7 @@ async def _days_left(look: CheckContext, balance: Decimal | None) -> tuple[Decim
         used = used_today(await _value(keys_feed(look.hub, Scope())))
     found = credit_outlook(balance, recorded, used, look.now)
     end = None if found is None else found.likely
-    source = "" if recorded is not None else " by the use of today"
+    source = "" if recorded is not None else " at today's rate"
     return (None if end is None else _in_days(end - look.now)), source
 
 
@@ -173,7 +172,7 @@ async def _uptime(look: CheckContext) -> Sequence[Finding]:
     if look.thresholds.watched:
         models += await ask_history(look.hub, HistoryReader.watched_models, ())
         if not models:
-            return [Finding(Severity.UNKNOWN, "no model is watched on this machine")]
+            return [Finding(Severity.UNKNOWN, "no models are watched on this machine")]
     found = await asyncio.gather(*(_of_model(look, model) for model in dict.fromkeys(models)))
     return [finding for findings in found for finding in findings]
 
@@ -193,20 +192,20 @@ async def _of_model(look: CheckContext, model: str) -> Sequence[Finding]:
 
 
 def _best(_model: str, found: Sequence[Finding]) -> Sequence[Finding]:
-    """The finding of the best endpoint; those without figures count only where none has any."""
+    """The finding of the best endpoint that has an uptime, with the figures of all."""
     known = [one for one in found if one.figures[0].value is not None] or found
     best = min(known, key=lambda one: (one.severity, -(one.figures[0].value or Decimal(0))))
     return [Finding(best.severity, best.text, _figures(found))]
 
 
 def _worst(model: str, found: Sequence[Finding]) -> Sequence[Finding]:
-    """Each endpoint that does not do well, and how many do."""
+    """A finding for each failing endpoint, and one that counts the others."""
     bad = [one for one in found if one.severity is not Severity.OK]
     good = [one for one in found if one.severity is Severity.OK]
     if not good:
         return bad
     of = f" of {len(found)}" if bad else ""
-    text = f"{model}: {len(good)}{of} endpoints well"
+    text = f"{model}: {len(good)}{of} endpoints OK"
     return [*bad, Finding(Severity.OK, text, _figures(good))]
 
 
@@ -225,7 +224,7 @@ def _of_endpoint(look: CheckContext, model: str, row: EndpointRow) -> Finding:
         text = f"{name} {money.percent_points(value, places=3)}"
         return Finding(judgement.severity(value), text, (figure,))
     if window in row.endpoint.gaps:
-        return Finding(Severity.UNKNOWN, f"{name}: its uptime was not given", (figure,))
+        return Finding(Severity.UNKNOWN, f"{name}: uptime missing in the answer", (figure,))
     return Finding(Severity.OK, f"{name}: no traffic", (figure,))
 
 
@@ -239,7 +238,7 @@ async def _keys(
     shown: Callable[[Decimal], str],
     words: tuple[str, str],
 ) -> Sequence[Finding]:
-    """One finding for all keys, with the worst of them by name; ``words`` are for some and none."""
+    """One finding for all keys that names the worst ones; ``words`` are for some and for none."""
     judgement = look.judgement(kind)
     if not judgement.rules:
         return ()
@@ -270,14 +269,14 @@ _limits = partial(
     kind=KeyLimitRule,
     figure=CheckedFigure("keys_most_used", unit="%", least="0"),
     shown=lambda share: f"{_shown(share)}%",
-    words=("keys near their limits", "no key is near its limit"),
+    words=("keys near their limits", "no key near its limit"),
 )
 _expiry = partial(
     _keys,
     kind=KeyExpiryRule,
     figure=CheckedFigure("keys_first_expiry_days"),
     shown=lambda days: f"{_shown(days)} days",
-    words=("keys that expire", "no key expires soon"),
+    words=("keys expire soon", "no key expires soon"),
 )
 
 
@@ -285,12 +284,12 @@ _expiry = partial(
 
 
 async def _alerts(look: CheckContext) -> Sequence[Finding]:
-    """What the rules of a dashboard that records here have found."""
+    """The alerts of a dashboard that records on this machine."""
     if not look.thresholds.alerts:
         return ()
     present = await ask_history(look.hub, partial(alerts_at, now=look.now), None)
     if present is None or not present.watching:
-        return [Finding(Severity.UNKNOWN, "alerts: no dashboard watches on this machine")]
+        return [Finding(Severity.UNKNOWN, "alerts: no dashboard is watching on this machine")]
     loud = [alert for alert in present.firing if alert.loud]
     found = [
         Finding(
@@ -310,4 +309,4 @@ SOURCES: Mapping[str, Source] = {
     "expiry of keys": _expiry,
     "alerts": _alerts,
 }
-"""By what they are called where one cannot be read."""
+"""The sources by the name in their error message."""

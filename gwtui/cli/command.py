@@ -1,7 +1,7 @@
-"""A command as data: what it takes, what it does, and the verbs below it.
+"""A command as data: its arguments, what it runs, and its verbs.
 
-argparse reads the words. Help, completion and manual pages are made from the same data.
-No token is ever an argument: other users can read those.
+argparse parses the words; help, completion and manual pages are made from the same data.
+No token is ever an argument: other users of the machine could read it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NoReturn
 
 from gwtui.cli import exits
@@ -20,18 +21,18 @@ from gwtui.domain.lookup import among, did_you_mean
 
 HELP = frozenset({"-h", "--help"})
 FILES = "files"
-"""The kind of an argument that names a file."""
+"""The kind of an argument that takes a file name."""
 Run = Callable[[argparse.Namespace], int]
 """Runs a command with its parsed arguments; returns an exit code."""
 _FLAGS = frozenset({"store_true", "version"})
 
 
 class Argument:
-    """An option, or an operand where its name has no dashes.
+    """An option, or an operand if its name has no dashes.
 
-    ``values`` are all that it takes; ``offers`` are completed, among others. ``kind`` says whose
-    names it takes, such as "keys". ``group`` is the heading above it in the help. Of those with the
-    same ``either`` only one may be given. ``settings`` go to ``add_argument`` of argparse.
+    ``values`` are the only valid values, ``offers`` are completed among others. ``kind`` says which
+    names are completed, such as "keys". ``group`` is the heading above it in the help. Arguments
+    with the same ``either`` exclude each other. ``settings`` are passed on to ``add_argument``.
     """
 
     def __init__(
@@ -56,17 +57,17 @@ class Argument:
 
     @property
     def is_option(self) -> bool:
-        """Whether it is given by its name."""
+        """Whether it is an option."""
         return self.names[0].startswith("-")
 
     @property
     def takes_value(self) -> bool:
-        """Whether a value follows its name."""
+        """Whether a value follows the option."""
         return self.is_option and self.settings.get("action") not in _FLAGS
 
     @property
     def joined(self) -> bool:
-        """Whether it takes several values with commas between them."""
+        """Whether it takes several values, separated by commas."""
         return "," in self.settings.get("metavar", "")
 
     @property
@@ -76,35 +77,33 @@ class Argument:
 
     @property
     def title(self) -> str:
-        """How its value is called in the help."""
+        """The name of its value in the help."""
         known = f"{{{','.join(self.values)}}}" if self.values else ""
         return self.settings.get("metavar") or known or self.names[-1].lstrip("-").upper()
 
     def add_to(self, parser: Any) -> None:
-        """Let a parser, or a group of one, read it."""
+        """Add it to a parser or to a group of one."""
         settings = {**self.settings}
         if self.values or not self.is_option:
             settings["metavar"] = self.title
         if self.values:
-            settings["type"] = self._one_of_its_values
+            settings["type"] = self._valid
         parser.add_argument(*self.names, help=self.help, **settings)
 
-    def _one_of_its_values(self, text: str) -> str:
+    def _valid(self, text: str) -> str:
         if text in self.values:
             return text
-        known = ", ".join(self.values)
-        meant = did_you_mean(text, self.values)
-        raise argparse.ArgumentTypeError(f"invalid choice: {text!r} (choose from {known}){meant}")
+        raise argparse.ArgumentTypeError(f"invalid choice: {text!r}{among(text, self.values)}")
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A word of the command line: it does something, or has verbs, each a command as well.
+    """A command that runs something, or has verbs, which are commands themselves.
 
-    ``run`` gets the arguments and returns an exit code. ``verb`` is the verb that runs where none
-    is named. ``about`` describes it at greater length than ``help``; ``notes`` stand below the
-    options. ``refuse`` is what a command does with a wrong command line where other programs
-    expect an answer of its own; it gets the message and returns the exit code.
+    ``run`` gets the arguments and returns an exit code. ``verb`` is the default verb. ``about`` is
+    a longer description than ``help``; ``notes`` are printed below the options. ``refuse`` replaces
+    the usage error of a command whose output other programs expect in a format of its own; it gets
+    the message and returns the exit code.
     """
 
     name: str = ""
@@ -118,7 +117,7 @@ class Command:
     refuse: Callable[[str], int] | None = None
 
     def call(self, words: Sequence[str], above: str = "gwtui") -> int:
-        """Do what the words behind its name say; returns an exit code."""
+        """Run it with the words that follow its name; returns an exit code."""
         if self.run is not None:
             return self.run(self.parse(words, above))
         verbs = {verb.name: verb for verb in self.verbs}
@@ -126,77 +125,84 @@ class Command:
         name = words[places[0]] if places else self.verb
         if not places and HELP.intersection(words):
             with data_on_stdout():
-                print(self._help(above))
+                print(self.help_text(above))
             return exits.OK
         if name not in verbs:
-            wrong = f"has no verb {name!r}{among(name, verbs)}"
-            narrate(f"{self.name} {wrong if name else 'needs a verb: ' + ', '.join(verbs)}")
+            unknown = f"has no verb {name!r}{among(name, verbs)}"
+            narrate(f"{self.name} {unknown if name else 'needs a verb: ' + ', '.join(verbs)}")
             return exits.USAGE
         return verbs[name].call(without(words, places[:1]), f"{above} {self.name}")
 
     def parse(self, words: Sequence[str], above: str = "gwtui") -> argparse.Namespace:
-        """The arguments that the words mean; leaves the program where they mean none."""
+        """The parsed arguments; exits the program if they are wrong."""
         return _Parser(self, f"{above} {self.name}".strip()).read(words)
 
-    def _help(self, above: str) -> str:
-        """Its verbs, a line each."""
-        width = max(len(verb.name) for verb in self.verbs)
-        command = f"{above} {self.name}"
-        return "\n".join(
-            [
-                f"usage: {command} {'[VERB]' if self.verb else 'VERB'} ...",
-                "",
-                self.about or self.help,
-                "",
-                "verbs:",
-                *(f"  {verb.name:<{width}}  {verb.help}" for verb in self.verbs),
-                "",
-                *([f"'{command}' alone is '{command} {self.verb}'."] if self.verb else []),
-                f"'{command} VERB --help' explains one.",
-            ]
-        )
+    def help_text(self, above: str = "gwtui", width: int | None = None) -> str:
+        """The text of ``--help``: its options, or its verbs with a line each."""
+        command = f"{above} {self.name}".strip()
+        if self.run is not None:
+            return _Parser(self, command, width).format_help().rstrip()
+        longest = max(len(verb.name) for verb in self.verbs)
+        lines = [
+            f"usage: {command} {'[VERB]' if self.verb else 'VERB'} ...",
+            "",
+            self.about or sentence(self.help),
+            "",
+            "verbs:",
+            *(f"  {verb.name:<{longest}}  {verb.help}" for verb in self.verbs),
+            "",
+            f"Run '{command} VERB --help' for the options of a verb.",
+        ]
+        if self.verb:
+            lines.append(f"Without a verb, '{command}' runs '{command} {self.verb}'.")
+        return "\n".join(lines)
+
+
+def sentence(help: str) -> str:
+    """A line of help as a sentence of its own."""
+    return f"{help[:1].upper()}{help[1:]}."
 
 
 class _Parser(argparse.ArgumentParser):
-    """Reads the arguments of one command, and suggests the closest word for an unknown one."""
+    """Parses the arguments of one command, and suggests the closest option for an unknown one."""
 
-    def __init__(self, command: Command, prog: str) -> None:
+    def __init__(self, command: Command, prog: str, width: int | None = None) -> None:
         super().__init__(
             prog=prog,
-            description=command.about or command.help,
+            description=command.about or sentence(command.help),
             epilog=command.notes or None,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=width),
             allow_abbrev=False,
         )
         self.command = command
         places: dict[str, Any] = {"": self}
-        for one in (*command.arguments, *CONNECTION):
-            place = places.get(one.group) or self.add_argument_group(one.group)
-            places[one.group] = place
-            if one.either:
-                place = places.get(one.either) or place.add_mutually_exclusive_group()
-                places[one.either] = place
-            one.add_to(place)
+        for argument in (*command.arguments, *CONNECTION):
+            place = places.get(argument.group) or self.add_argument_group(argument.group)
+            places[argument.group] = place
+            if argument.either:
+                place = places.get(argument.either) or place.add_mutually_exclusive_group()
+                places[argument.either] = place
+            argument.add_to(place)
 
     def read(self, words: Sequence[str]) -> argparse.Namespace:
-        """Read the whole command line; a word that means nothing is refused."""
-        found, rest = self.parse_known_args(words)
-        if rest:
+        """Parse all words; unknown ones are refused."""
+        arguments, unknown = self.parse_known_args(words)
+        if unknown:
             known = [name for one in (*self.command.arguments, *CONNECTION) for name in one.names]
-            options = [word.partition("=")[0] for word in rest if word.startswith("-")]
+            options = [word.partition("=")[0] for word in unknown if word.startswith("-")]
             close = filter(None, (did_you_mean(option, known) for option in options))
-            self.error(f"unrecognized arguments: {' '.join(rest)}{next(close, '')}")
-        return found
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{next(close, '')}")
+        return arguments
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong with the command line, and leave."""
+        """Print the usage and the error, and exit."""
         self.print_usage(sys.stderr)
         code = exits.USAGE if self.command.refuse is None else self.command.refuse(message)
         self.exit(code, f"{self.prog}: error: {message}\n")
 
 
 def whole_number(least: int, most: int) -> Callable[[str], int]:
-    """Reads a number in these bounds."""
+    """A parser of numbers within these bounds."""
 
     def read(text: str) -> int:
         if text.isascii() and text.isdigit() and least <= int(text) <= most:
@@ -207,10 +213,10 @@ def whole_number(least: int, most: int) -> Callable[[str], int]:
 
 
 DAY = 86_400
-"""Seconds that may lie between two readings at the most."""
+"""The longest interval between two readings, in seconds."""
 
 
-# Arguments that several commands take -----------------------------------------------------------
+# Shared arguments -------------------------------------------------------------------------------
 
 CONNECTION = (
     Argument(
@@ -218,78 +224,80 @@ CONNECTION = (
         metavar="NAME",
         kind="profiles",
         group="connection",
-        help="profile to use (GWTUI_PROFILE)",
+        help="use this profile (default: GWTUI_PROFILE)",
     ),
     Argument(
         "--base-url",
         metavar="URL",
         group="connection",
-        help="gateway to use, ending in /api/v1 (GWTUI_BASE_URL)",
+        help="use the gateway at this URL, ending in /api/v1 (default: GWTUI_BASE_URL)",
     ),
     Argument(
         "--dialect",
         values=sorted(DIALECTS),
         group="connection",
-        help="names that the gateway uses on the wire",
+        help="dialect of the gateway's API",
     ),
     Argument(
         "--read-only",
         action="store_true",
         group="connection",
-        help="never send anything that changes something",
+        help="never send a request that changes anything",
     ),
-    # Read before by ``process.prepare_process``; here it is checked.
+    # ``process.prepare_process`` has read it already; here it is validated.
     Argument(
         LOG_OPTION,
         values=LOG_LEVELS,
         default=DEFAULT_LOG_LEVEL,
-        help=f"how much goes to the log file in the state directory ({DEFAULT_LOG_LEVEL})",
+        help=f"level of the log file in the state directory (default: {DEFAULT_LOG_LEVEL})",
     ),
 )
-"""Which gateway, and how far to trust this run: every command takes them."""
+"""The options that every command takes."""
 
-DEMO = Argument("--demo", action="store_true", help="use a private embedded gateway, offline")
+DEMO = Argument("--demo", action="store_true", help="use the private, offline demo gateway")
 OUTPUT = Argument(
-    "--output", values=("table", "json"), default="table", help="form of the answer (table)"
+    "--output", values=("table", "json"), default="table", help="output format (default: table)"
 )
-ROWS_OUTPUT = Argument("--output", values=FORMS, default="table", help="form of the answer (table)")
+ROWS_OUTPUT = Argument(
+    "--output", values=FORMS, default="table", help="output format (default: table)"
+)
 COLUMNS = Argument(
-    "--columns", metavar="A,B", help="columns of a table or of CSV; 'all' for every one"
+    "--columns", metavar="A,B", help="columns of a table or CSV; 'all' for all columns"
 )
 ALLOW_TRIES = Argument(
     "--allow-tries",
     action="store_true",
-    help="requests to models may be tried although nothing is changed; they cost money",
+    help="allow test requests to models although read-only; they cost money",
 )
 FAULT = Argument(
     "--fault",
     action="append",
     default=[],
     metavar="FAULT",
-    help="let things go wrong, such as 'reset-after:POST /keys x1'; may be repeated; "
-    "'list' lists what there is",
+    help="inject a fault, such as 'reset-after:POST /keys x1'; may be repeated; "
+    "'list' prints all faults",
 )
 
 
 def positionals(words: Sequence[str], arguments: Iterable[Argument]) -> list[int]:
-    """Where the words are that are neither options nor the value of one of ``arguments``.
+    """The positions of the words that are neither options nor values of options.
 
-    Those that every command takes are known besides.
+    Options are those of ``arguments`` and those that every command takes.
     """
-    every = (*CONNECTION, *arguments)
-    taking = {name for one in every if one.takes_value for name in one.names}
-    found: list[int] = []
-    skip = False
+    options = (*CONNECTION, *arguments)
+    with_value = {name for one in options if one.takes_value for name in one.names}
+    places: list[int] = []
+    is_value = False
     for index, word in enumerate(words):
-        if skip:
-            skip = False
-        elif word in taking:
-            skip = True
+        if is_value:
+            is_value = False
+        elif word in with_value:
+            is_value = True
         elif not word.startswith("-"):
-            found.append(index)
-    return found
+            places.append(index)
+    return places
 
 
 def without(words: Sequence[str], places: Sequence[int]) -> list[str]:
-    """The words but for those at these places."""
+    """The words without those at these positions."""
     return [word for index, word in enumerate(words) if index not in places]

@@ -1,6 +1,6 @@
-"""The commands of the command line, and the dashboard, which is what runs without one.
+"""The commands of the command line, and the dashboard, which is the default.
 
-Imports no command: its module is loaded when it is called.
+A command's module is loaded when the command is called.
 """
 
 from __future__ import annotations
@@ -19,33 +19,33 @@ from gwtui.cli.resources import RESOURCES
 from gwtui.resources.registry import PLACES
 
 COMMANDS: Mapping[str, str] = {
-    "login": "check a management key and keep it for a profile",
-    "logout": "remove a profile's key from this machine",
-    "profiles": "list the gateways you know, choose the default",
-    "config": "show and change what is remembered of your choices",
-    "whoami": "show the profile, its key's rights and limits",
-    "check": "tell a monitoring system how things stand, in one line",
-    "try": "send a real request to a model through a key",
-    "watch": "show the board, or print readings as they come",
-    "alerts": "list alerts, their rules and history",
-    "findings": "list what to look at across the account, and its fix",
-    "audit": "list and export what was changed from this machine",
-    "export": "give what is watched to Prometheus",
-    "doctor": "look at terminal, clipboard, keyring, clock, TLS and rights; say what to do",
-    "completion": "complete words in bash, zsh and fish",
+    "login": "verify a management key and store it for a profile",
+    "logout": "remove the stored key of a profile from this machine",
+    "profiles": "list gateways, set the default, remove profiles",
+    "config": "print and change preferences",
+    "whoami": "print the profile, the key and its limits",
+    "check": "print a status line for a monitoring system",
+    "try": "send a test request to a model through a key",
+    "watch": "open the board, or print readings as they arrive",
+    "alerts": "list alerts, alert rules and alert history",
+    "findings": "list problems across the account and how to fix them",
+    "audit": "list and export the changes made from this machine",
+    "export": "export metrics to Prometheus",
+    "doctor": "check terminal, clipboard, keyring, clock, TLS and permissions",
+    "completion": "print the completion script for bash, zsh or fish",
     "man": "show the manual pages, or write them to a directory",
-    "gateway": "run the embedded gateway, issue keys for it",
+    "gateway": "run the embedded gateway and issue keys for it",
 }
-"""Each command with what it does. Its module is called like it, and offers COMMAND."""
-_MODULES = {"try": "tries.command"}
-"""Modules that cannot be called like their command."""
+"""The commands and their descriptions. The module of a command has its name, and a COMMAND."""
+_MODULES = {"try": ("tries.command", "COMMAND"), "logout": ("profiles", "LOGOUT")}
+"""Module and name of the commands that are exceptions."""
 
 
 def load(name: str, verb: str = "") -> Command:
-    """A command or a resource by its name; of a resource perhaps only what ``verb`` needs."""
+    """A command or a resource by its name; of a resource only what ``verb`` needs."""
     if name in COMMANDS:
-        module = import_module(f"gwtui.cli.{_MODULES.get(name, name)}")
-        command: Command = module.COMMAND
+        module, constant = _MODULES.get(name, (name, "COMMAND"))
+        command: Command = getattr(import_module(f"gwtui.cli.{module}"), constant)
         return replace(command, name=name, help=COMMANDS[name])
     from gwtui.cli.lists.command import resource_command  # noqa: PLC0415 - heavier than --version needs
 
@@ -53,26 +53,26 @@ def load(name: str, verb: str = "") -> Command:
 
 
 def every_command() -> Iterator[Command]:
-    """The dashboard, each command and each resource. It loads all of them: about a second."""
+    """The dashboard, all commands and all resources. Loading them takes about a second."""
     yield DASHBOARD
     for name in {**COMMANDS, **RESOURCES}:
         yield load(name)
 
 
 def plain_tree() -> dict[str, Any]:
-    """The command line as plain values, for a file: the dashboard with the commands below it."""
+    """The command tree as JSON values: the dashboard with all commands as its verbs."""
     program, *commands = map(_plain, every_command())
     return {**program, "verbs": commands, "common": [*map(_plain_argument, CONNECTION)]}
 
 
 def _plain(command: Command) -> dict[str, Any]:
-    """A command as plain values; what may be typed without a verb belongs to the usual one."""
-    usual = next((one for one in command.verbs if one.name == command.verb), command)
+    """A command as JSON values, with the arguments of its default verb."""
+    default = next((one for one in command.verbs if one.name == command.verb), command)
     return {
         "name": command.name,
         "help": command.help,
         "verbs": [_plain(verb) for verb in command.verbs],
-        "arguments": [_plain_argument(one) for one in usual.arguments],
+        "arguments": [_plain_argument(one) for one in default.arguments],
     }
 
 
@@ -90,7 +90,7 @@ def _plain_argument(argument: Argument) -> dict[str, Any]:
 
 
 def _open_dashboard(arguments: argparse.Namespace) -> int:
-    gc.disable()  # what is loaded now stays; the dashboard has the collector work again
+    gc.disable()  # the modules loaded now stay; the dashboard enables it again
     try:
         from gwtui.cli import dashboard  # noqa: PLC0415 - heavier than --version needs
 
@@ -114,19 +114,18 @@ DISPLAY = (
         type=_theme,
         metavar="NAME",
         group="display",
-        help="gwtui-dark (usual), gwtui-light, gwtui-contrast, or gwtui-terminal: its own colours",
+        help="gwtui-dark (default), gwtui-light, gwtui-contrast, or gwtui-terminal, which uses the "
+        "colours of the terminal",
     ),
-    Argument(
-        "--no-mouse", action="store_true", group="display", help="leave the mouse to the terminal"
-    ),
+    Argument("--no-mouse", action="store_true", group="display", help="do not capture the mouse"),
 )
-"""How a full-screen dashboard looks."""
+"""The display options of the full-screen dashboard."""
 
 _LISTED = "\n".join(f"  {name:<12} {help}" for name, help in COMMANDS.items())
 _RESOURCES = textwrap.fill(", ".join(RESOURCES), initial_indent="  ", subsequent_indent="  ")
 DASHBOARD = Command(
-    help="a dashboard for an AI-model gateway",
-    about="A full-screen dashboard for administering and watching an AI-model gateway.",
+    help="administer and watch an AI-model gateway",
+    about="Administer and watch an AI-model gateway, in a full-screen dashboard or with commands.",
     run=_open_dashboard,
     arguments=(
         Argument(
@@ -134,23 +133,22 @@ DASHBOARD = Command(
             nargs="?",
             metavar="RESOURCE[/ID]",
             offers=PLACES,
-            help="open the dashboard there, such as keys or models/author/slug",
+            help="open the dashboard here, such as keys or models/author/slug",
         ),
         Argument(
             "--version",
             action="version",
             version=f"gwtui {__version__}",
-            help="show program's version number and exit",
+            help="print the version and exit",
         ),
         DEMO,
-        Argument("--fresh", action="store_true", help="with --demo: start over"),
+        Argument("--fresh", action="store_true", help="with --demo: reset the demo first"),
         FAULT,
         ALLOW_TRIES,
         *DISPLAY,
     ),
     notes=f"commands:\n{_LISTED}\n\n"
-    "without the dashboard, 'gwtui RESOURCE VERB', such as 'gwtui keys list' for:\n"
-    f"{_RESOURCES}\n\n"
-    "'gwtui COMMAND --help' and 'gwtui RESOURCE --help' explain one.",
+    f"resources, with 'gwtui RESOURCE VERB', such as 'gwtui keys list':\n{_RESOURCES}\n\n"
+    "Run 'gwtui COMMAND --help' or 'gwtui RESOURCE --help' for details.",
 )
-"""What runs where no command is named."""
+"""The command that runs if none is named."""

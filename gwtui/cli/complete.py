@@ -1,9 +1,8 @@
-"""``gwtui complete``: what may follow on a command line that is being typed.
+"""``gwtui complete``: the completions of a partial command line, for a shell.
 
-A shell asks at every Tab. No gateway is read and nothing is printed but words: the commands come
-from a file that is made once for a version of the program, names from what earlier commands and
-dashboards left in the cache directory. A person waits: only what is needed is imported, and
-whatever goes wrong is an empty answer.
+No gateway is asked: the commands come from a file that is written once per version, the names from
+what earlier commands and dashboards left in the cache directory. A person waits for the answer, so
+imports are few, and every error is an empty answer.
 """
 
 from __future__ import annotations
@@ -28,29 +27,29 @@ from gwtui.local.paths import Paths
 Node = Mapping[str, Any]
 """A command or an argument as plain values."""
 Word = tuple[str, str]
-"""What may be typed, and what it means."""
+"""A completion and its description."""
 _BREAKS = ":="
-"""Where bash begins another word."""
+"""Characters at which bash breaks words."""
 _QUOTES = "'\""
 _SPECIAL = frozenset(" \t\n\"'\\|&;<>()$`*?[]#~%!{}")
 _BEGUN = 3
-"""Characters of an identifier from which on identifiers are offered beside names."""
+"""The length from which on identifiers are offered beside names."""
 _MOST = 500
-"""Words that are offered."""
+"""The most completions that are offered."""
 _ABOUT = 60
 _TREE = "commands.json"
 _DEMO = "demo"
 
 
 def answer_shell(arguments: Sequence[str]) -> int:
-    """Print the words for one shell: "bash LINE POINT", or "zsh|fish WORD..." up to the cursor.
+    """Print completions: "bash LINE POINT", or "zsh|fish WORD..." up to the cursor.
 
-    Returns 1 where the shell itself is to complete the name of a file.
+    Returns 1 if the shell should complete a file name instead.
     """
     with contextlib.suppress(Exception):
         shell, *rest = arguments
         if shell == "fish":
-            # The present word comes as it is typed, quotes and all.
+            # fish passes the current word with its quotes.
             rest = [*rest[:-1], split(rest[-1])[0][-1]]
         words, quote = _of_bash(*rest) if shell == "bash" else (rest, "")
         line = TypedLine(known_tree(), words)
@@ -58,7 +57,7 @@ def answer_shell(arguments: Sequence[str]) -> int:
             return 1
         for word, about in line.candidates():
             if shell == "bash":
-                # What bash counts as the present word begins behind the last break.
+                # For bash the current word starts after the last break.
                 cut = 0 if quote else max(words[-1].rfind(one) for one in _BREAKS) + 1
                 shown = word[cut:] if quote else quoted(word[cut:])
             else:
@@ -69,15 +68,15 @@ def answer_shell(arguments: Sequence[str]) -> int:
 
 
 def _of_bash(line: str, point: str) -> tuple[list[str], str]:
-    """The words up to the cursor, without the program; the open quote, if any."""
+    """The words up to the cursor without the program, and the open quote or ""."""
     words, quote = split(line.encode()[: int(point)].decode(errors="ignore"))
     return words[1:], quote
 
 
 def split(line: str) -> tuple[list[str], str]:
-    """The words of a line as a shell reads them, the last one unfinished; the open quote, if any.
+    """The words of a line as a shell splits them, and the open quote of the last one or "".
 
-    A line that ends with a blank has an empty last word.
+    The last word is empty if the line ends with a blank.
     """
     for quote in ("", *_QUOTES):
         with contextlib.suppress(ValueError):
@@ -87,19 +86,19 @@ def split(line: str) -> tuple[list[str], str]:
 
 
 def quoted(word: str) -> str:
-    """A word that bash reads as itself; the sign behind which more is typed stays as it is."""
+    """A word, quoted for bash."""
     return "".join(f"\\{sign}" if sign in _SPECIAL else sign for sign in word)
 
 
 class TypedLine:
-    """A command line up to the cursor: the command, and what the last word is a value of."""
+    """A command line up to the cursor: its command, and the argument that is being typed."""
 
     def __init__(self, tree: Node, words: Sequence[str]) -> None:
         *self._before, self._typed = words or [""]
         self._tree = tree
         self._command = tree
         self._front = ""
-        """What of the present word is not the value itself: "--output="."""
+        """The part of the current word before the value: "--output="."""
         self._argument: Node | None = None
         operands = 0
         for word in self._before:
@@ -122,7 +121,7 @@ class TypedLine:
 
     @property
     def wants_file(self) -> bool:
-        """Whether the last word names a file."""
+        """Whether the current word is a file name."""
         return self._argument is not None and self._argument["kind"] == FILES
 
     def _verbs(self) -> dict[str, Node]:
@@ -166,7 +165,7 @@ class TypedLine:
             yield from ((word, "") for word in self._values(self._argument))
 
     def _values(self, argument: Node) -> Iterator[str]:
-        """The known values of an option or an operand, behind those that are typed already."""
+        """The known values of an argument, after those that were typed already."""
         typed, front = self._typed.removeprefix(self._front), self._front
         if argument["joined"] and "," in typed:
             front = f"{front}{typed.rpartition(',')[0]},"
@@ -183,12 +182,12 @@ def _paths() -> Paths:
 
 
 def tree_file() -> Path:
-    """Where the command line as plain values is kept."""
+    """The path of the cached command tree."""
     return _paths().cache / _TREE
 
 
 def known_tree() -> Mapping[str, Any]:
-    """The command line as plain values; made anew for another version: about a second."""
+    """The command tree, from the cache or built, which takes about a second."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         found = json.loads(tree_file().read_bytes())
         if found["version"] == __version__:
@@ -198,7 +197,7 @@ def known_tree() -> Mapping[str, Any]:
 
 
 def make_tree() -> Mapping[str, Any]:
-    """The command line as plain values, kept in the cache for the next time if possible."""
+    """Build the command tree and cache it if possible."""
     from gwtui.local.private_file import (  # noqa: PLC0415 - who reads must be quick
         PrivateDirectoryError,
         ensure_private,
@@ -213,7 +212,7 @@ def make_tree() -> Mapping[str, Any]:
 
 
 def known_names(kind: str, given: Sequence[str], *, identifiers: bool = False) -> Iterable[str]:
-    """The names of one kind at the gateway that the words mean, as they were read last."""
+    """The names of one kind at the gateway of the command line, as last read."""
     if kind == "profiles":
         return _profiles()[1]
 
@@ -226,7 +225,7 @@ def known_names(kind: str, given: Sequence[str], *, identifiers: bool = False) -
 
 
 def _profile(given: Sequence[str]) -> str:
-    """The profile that the words choose, else the default one; empty for none."""
+    """The profile of the command line, or the default one; empty for none."""
     for word, following in zip(given, [*given[1:], ""], strict=True):
         if word == "--demo":
             return _DEMO
@@ -238,10 +237,10 @@ def _profile(given: Sequence[str]) -> str:
 
 
 def _profiles() -> tuple[str, tuple[str, ...]]:
-    """The default profile, and every profile, of the person's file."""
+    """The default profile and all profiles of the profiles file."""
     path = _paths().config / "profiles.toml"
     try:
-        # Nobody waits for what is no file.
+        # Reading a named pipe would block.
         found = tomllib.loads(path.read_text(encoding="utf-8") if path.is_file() else "")
         default, profiles = found.get("default"), found.get("profiles")
     except (OSError, ValueError):

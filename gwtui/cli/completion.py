@@ -1,6 +1,6 @@
-"""``gwtui completion``: the script for a shell, and reading the names that it offers.
+"""``gwtui completion``: the completion scripts, and refreshing the completed names.
 
-The part that runs in each shell asks ``gwtui complete`` for the words (``gwtui/cli/complete.py``).
+The scripts call ``gwtui complete`` (``gwtui/cli/complete.py``).
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ SCRIPTS: Mapping[str, str] = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the script, or read the names; returns an exit code."""
+    """Print the script, or refresh the names; returns an exit code."""
     if arguments.shell == _REFRESH:
         return _refresh(arguments)
     script = SCRIPTS[arguments.shell]
@@ -108,13 +108,13 @@ COMMAND = Command(
         Argument(
             "shell",
             values=(*SCRIPTS, _REFRESH),
-            help="the shell whose script is printed; refresh: read the names of resources now",
+            help="print the script for this shell; refresh: read the names of resources now",
         ),
         DEMO,
     ),
     notes='bash: eval "$(gwtui completion bash)" in ~/.bashrc\n'
     'zsh:  eval "$(gwtui completion zsh)" in ~/.zshrc\n'
     "fish: gwtui completion fish > ~/.config/fish/completions/gwtui.fish\n\n"
-    "Names of keys, workspaces and the like are those that a list or a dashboard read last;\n"
-    "the completing shell asks no gateway. They lie in the cache directory, without secrets.",
+    "Names of keys, workspaces and other resources come from the last list or dashboard that\n"
+    "read them; completion itself never asks a gateway. The cache holds no secrets.",
 )

@@ -1,4 +1,4 @@
-"""``gwtui``: open the dashboard on the gateway that was asked for, or on the demo."""
+"""``gwtui``: open the dashboard on a gateway or on the demo."""
 
 from __future__ import annotations
 
@@ -35,14 +35,11 @@ _log = logging.getLogger(__name__)
 
 _DEFAULT_ROUTE = "keys"
 _TEXTUAL_VARIABLES = ("TEXTUAL", "TEXTUAL_LOG", "TEXTUAL_DEBUG")
-"""They make Textual write every key that is pressed, and every text that is pasted, somewhere."""
+"""They make Textual log every key press and every pasted text."""
 
 
 def run(arguments: argparse.Namespace, key: Secret | None = None) -> int:
-    """Run the dashboard, with a key that was typed already where there is one.
-
-    Returns its exit code.
-    """
+    """Run the dashboard, with a key that was typed already or None; returns its exit code."""
     for variable in _TEXTUAL_VARIABLES:
         os.environ.pop(variable, None)
     if wants_fault_list(arguments):
@@ -58,13 +55,13 @@ def run(arguments: argparse.Namespace, key: Secret | None = None) -> int:
     except NoGatewayError:
         from gwtui.cli.welcome import welcome  # noqa: PLC0415 - who has a profile needs it never
 
-        beginning = welcome(arguments)
-        return exits.OK if beginning is None else run(*beginning)
+        start = welcome(arguments)
+        return exits.OK if start is None else run(*start)
     return _show(app, mouse=not arguments.no_mouse)
 
 
 def run_board(arguments: argparse.Namespace) -> int:
-    """Run the dashboard on its board; nothing that changes anything can be sent."""
+    """Run the dashboard on its board, read-only."""
     given = {
         "route": "board",
         "read_only": True,
@@ -76,11 +73,11 @@ def run_board(arguments: argparse.Namespace) -> int:
 
 
 def _app(arguments: argparse.Namespace, route: str, paths: Paths, key: Secret | None) -> GwtuiApp:
-    """The dashboard on the gateway that the arguments mean. Raises NoTargetError.
+    """The dashboard on the gateway of the arguments. Raises NoTargetError.
 
-    Only the app holds what connects to it: with another profile, that and its key are gone.
+    Only the app refers to the connection and its key: switching profiles drops both.
     """
-    # Taken before any program is started that would inherit it.
+    # Removed from the environment before a child process could inherit it.
     try_key = take_token(os.environ, TRY_KEY_VARIABLE)
     connect = resolve_connection(arguments, paths, may_ask=True, key=key)
     demo = connect if arguments.demo else demo_beside(arguments, paths)
@@ -99,17 +96,17 @@ def _app(arguments: argparse.Namespace, route: str, paths: Paths, key: Secret | 
 
 
 def _show(app: GwtuiApp, *, mouse: bool) -> int:
-    gc.freeze()  # modules stay: the collector need not look at them
-    # To look at all rows of a large account takes most of a second: that waits for a rest.
+    gc.freeze()  # modules stay loaded
+    # A full collection with the rows of a large account takes most of a second.
     gc.set_threshold(10_000, 10, 1_000_000)
     gc.enable()
-    _log.info("begins: gwtui %s, Python %s", __version__, sys.version.partition(" ")[0])
+    _log.info("start: gwtui %s, Python %s", __version__, sys.version.partition(" ")[0])
     try:
         app.run(mouse=mouse)
     finally:
         status = app.return_code if app.return_code is not None else exits.OK
-        _log.info("ends with status %s", status)
-        # Also where another failure came while this one ended the program.
+        _log.info("exit status %s", status)
+        # Even if another error ended the program.
         if app.crash is not None:
             keep_report(app.crash)
     app.shutdown.finish()
@@ -117,15 +114,15 @@ def _show(app: GwtuiApp, *, mouse: bool) -> int:
 
 
 def _contradiction(arguments: argparse.Namespace) -> str | None:
-    """A message when options do not go together."""
+    """The error message for options that exclude each other."""
     for option, given in (("--fresh", arguments.fresh), ("--fault", arguments.fault)):
         if given and not arguments.demo:
-            return f"{option} goes with --demo"
+            return f"{option} requires --demo"
     return None
 
 
 def _unknown_route(route: str) -> str | None:
-    """A message when the first part of a route is no resource."""
+    """The error message for a route to an unknown resource."""
     first, _, path = route.strip("/").partition("/")
     place = resource_of(first, path)
     if place in PLACES or (place in PARENTS and path):

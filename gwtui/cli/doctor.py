@@ -1,4 +1,4 @@
-"""``gwtui doctor``: check terminal, files, keyring, clock and gateway, and say what to do."""
+"""``gwtui doctor``: check terminal, files, keyring, clock and gateway."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def run(arguments: argparse.Namespace) -> int:
     lines = _lines(arguments, Paths.of_user())
     print_local_rows(DOCTOR, lines, arguments)
     if has_errors(lines):
-        narrate("some checks failed: see the first lines")
+        narrate("some checks failed; they are listed first")
         return exits.FAILED
     return exits.OK
 
 
 def _lines(arguments: argparse.Namespace, paths: Paths) -> list[DoctorLine]:
-    """Each thing by itself: what cannot be found out keeps nothing else back."""
+    """The result of every check; one that fails stops no other."""
     profile: Profile | None = None
     with contextlib.suppress(exits.CommandError):
         profile = None if arguments.demo else find_profile(arguments, paths)
-    # The environment goes before a keyring, and is emptied where it is looked at.
+    # GWTUI_TOKEN takes precedence over the keyring; resolving the connection removes it.
     given = bool(os.environ.get(TOKEN_VARIABLE))
     keyring = profile is not None and bool(profile.name) and profile.uses_keyring and not given
     missing, connect = "", None
@@ -53,7 +53,7 @@ def _lines(arguments: argparse.Namespace, paths: Paths) -> list[DoctorLine]:
         lines = list(await machine_lines(paths, TerminalFacts.present(), needs_keyring=keyring))
         if connect is not None:
             return [*lines, *await _gateway(connect)]
-        advice = "gwtui login stores a token for a profile; gwtui --demo needs neither."
+        advice = "Run gwtui login to store a key, or gwtui --demo, which needs none."
         lines.append(DoctorLine("token", "Token", "error", missing, advice))
         return lines if profile is None else [*lines, await _tls_alone(profile)]
 

@@ -1,4 +1,4 @@
-"""``gwtui export metrics``: what is watched, for Prometheus."""
+"""``gwtui export metrics``: the watched figures for Prometheus."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _FIRST = 30.0
-"""Seconds to wait for the first readings before what there is is given."""
+"""Seconds to wait for the first readings before exporting what is there."""
 _PORTS = range(65536)
 _MODE = 0o644
-"""A text file is read by another user: the node exporter."""
+"""Readable for the node exporter, which runs as another user."""
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the metrics, write them, or serve them; returns an exit code."""
+    """Print, write or serve the metrics; returns an exit code."""
     connect = resolve_connection(arguments, Paths.of_user(), may_ask=False)
     return run_async(lambda: _export(arguments, connect))
 
@@ -55,7 +55,7 @@ async def _export(arguments: argparse.Namespace, connect: Connect) -> int:
 async def _registry(
     arguments: argparse.Namespace, connect: Connect
 ) -> AsyncIterator[CollectorRegistry]:
-    """The readings, the first ones made, as something to collect from."""
+    """The registry of the readings, after the first ones were made."""
     async with connect() as connection, hub_over(connection) as hub:
         readings = Readings(hub.client, hub)
         try:
@@ -64,7 +64,7 @@ async def _registry(
                 async with asyncio.timeout(_FIRST):
                     await readings.settled()
             except TimeoutError:
-                narrate("some readings take long: their figures come later")
+                narrate("some readings are slow: their metrics will follow")
             yield registry_of(readings.snapshot)
         finally:
             readings.close()
@@ -80,7 +80,7 @@ async def _serve(registry: CollectorRegistry, host: str, port: int) -> int:
         narrate(f"cannot listen on {host}:{port}: {error.strerror or error}")
         return exits.IN_USE
     if host not in _LOOPBACK:
-        narrate("anyone who reaches this address can read names, spending and limits")
+        narrate("anyone who can reach this address can read names, spending and limits")
     narrate(f"serving http://{host}:{server.server_address[1]}/metrics")
     try:
         await _ended()
@@ -109,7 +109,7 @@ async def _write_files(registry: CollectorRegistry, arguments: argparse.Namespac
 
 
 async def _ended() -> None:
-    """Until SIGTERM or SIGINT."""
+    """Wait for SIGTERM or SIGINT."""
     over = asyncio.Event()
     with on_signals(lambda _code: over.set()):
         await over.wait()
@@ -128,7 +128,9 @@ def _address(text: str) -> tuple[str, int]:
 def _prom_file(text: str) -> Path:
     path = Path(text)
     if path.suffix != ".prom":
-        raise argparse.ArgumentTypeError("node_exporter reads only files that end in .prom")
+        raise argparse.ArgumentTypeError(
+            "the file name must end in .prom, or node_exporter ignores it"
+        )
     return path
 
 
@@ -141,7 +143,7 @@ COMMAND = Command(
             type=_address,
             metavar="HOST:PORT",
             either="where",
-            help="serve them at http://HOST:PORT/metrics until ended, such as 127.0.0.1:9750",
+            help="serve them at http://HOST:PORT/metrics, such as 127.0.0.1:9750",
         ),
         Argument(
             "--textfile",
@@ -149,27 +151,27 @@ COMMAND = Command(
             metavar="FILE.prom",
             kind=FILES,
             either="where",
-            help="write them for node_exporter, again every --interval seconds",
+            help="write them to this file for node_exporter, every --interval seconds",
         ),
         Argument(
             "--interval",
             type=whole_number(1, DAY),
             default=60,
             metavar="SECONDS",
-            help="with --textfile (60)",
+            help="with --textfile: seconds between writes (default: 60)",
         ),
-        Argument("--once", action="store_true", help="with --textfile: write and end"),
+        Argument("--once", action="store_true", help="with --textfile: write once and exit"),
         Argument(
             "--model",
             action="append",
             metavar="AUTHOR/SLUG",
             kind="models",
-            help="watch this model's endpoints; may be repeated (the most used ones)",
+            help="watch the endpoints of this model; may be repeated (default: most used models)",
         ),
         Argument(
             "--openmetrics",
             action="store_true",
-            help="on stdout: OpenMetrics instead of the text format",
+            help="print OpenMetrics instead of the text format",
         ),
         DEMO,
     ),

@@ -13,7 +13,7 @@ from gwtui.domain.findings import AccountFinding
 from gwtui.resources.registry import ENTRIES
 
 RESOURCE = next(entry for entry in ENTRIES if entry.id == "findings")
-_GRAVE = ("critical", "warning", "notice")
+_SEVERITIES = ("critical", "warning", "notice")
 _UNREAD = "unread-"
 
 
@@ -23,14 +23,14 @@ def verdict(
     code: int,
     fail_on: str | None,
 ) -> int:
-    """The exit code for these findings; ``code`` is that of their reading.
+    """The exit code; ``code`` is that of reading the findings.
 
-    ``fail_on`` asks for FOUND where one of those ``shown`` is at least so grave. What is unknown
-    never passes for well then.
+    With ``fail_on`` it is FOUND if a shown finding has at least this severity, and never OK if one
+    is unknown.
     """
     if fail_on is not None:
-        grave = _GRAVE[: _GRAVE.index(fail_on) + 1]
-        if any(one.severity in grave for one in shown):
+        severities = _SEVERITIES[: _SEVERITIES.index(fail_on) + 1]
+        if any(one.severity in severities for one in shown):
             return exits.FOUND
         if any(one.severity == "unknown" for one in shown):
             return exits.INCOMPLETE
@@ -40,7 +40,6 @@ def verdict(
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    """Print them; returns an exit code."""
     return run_list(
         RESOURCE,
         arguments,
@@ -57,10 +56,10 @@ COMMAND = Command(
             arguments=(
                 Argument(
                     "--fail-on",
-                    values=_GRAVE,
+                    values=_SEVERITIES,
                     metavar="SEVERITY",
-                    help=f"exit with {exits.FOUND} if one is at least so grave: "
-                    f"{', '.join(_GRAVE)}",
+                    help=f"exit with {exits.FOUND} if a finding has this severity or a worse one: "
+                    f"{', '.join(_SEVERITIES)}",
                 ),
                 *_LIST.arguments,
             ),

@@ -1,4 +1,4 @@
-"""``gwtui gateway``: the embedded gateway as a server of its own, and keys for it."""
+"""``gwtui gateway``: run the embedded gateway as a server, and issue keys for it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _MAX_PORT = 65535
 
 
 def _verb(work: Run) -> Run:
-    """What a verb does; why a gateway cannot be opened is its error."""
+    """A verb; its errors are those of opening the gateway."""
 
     def run(arguments: argparse.Namespace) -> int:
         try:
@@ -65,10 +65,10 @@ def _serve(arguments: argparse.Namespace) -> int:
     def ready(base_url: str) -> None:
         with data_on_stdout():
             print(base_url)
-        narrate(f"serving {database}; stop with ctrl+c")
+        narrate(f"serving {database}; press Ctrl+C to stop")
         for armed in faults.armed if faults is not None else ():
             narrate(f"fault: {armed.text}")
-        narrate(f"for a key: gwtui gateway issue-key --management --database {database}")
+        narrate(f"to get a key, run: gwtui gateway issue-key --management --database {database}")
 
     try:
         return asyncio.run(serve_tcp(gateway, arguments.host, arguments.port, on_ready=ready))
@@ -95,7 +95,7 @@ def _issue(arguments: argparse.Namespace) -> int:
 
     database = _database(arguments)
     name = arguments.name or ISSUED_KEY_NAME
-    # As the database was last served, unless said otherwise.
+    # None: the dialect with which the database was last served.
     dialect = DIALECTS[arguments.dialect] if arguments.dialect else None
     try:
         key = issue_key(database, dialect=dialect, management=arguments.management, name=name)
@@ -103,12 +103,12 @@ def _issue(arguments: argparse.Namespace) -> int:
         gateway = _open(database, arguments)
         key = gateway.issue_key(management=arguments.management, name=name)
         gateway.close()
-        narrate(f"made the database {database}")
+        narrate(f"created the database {database}")
     try:
         with data_on_stdout():
             print(key)
     except OutputLostError as error:
-        why = f"{error}; nobody has the key {name!r}: issue another one"
+        why = f"{error}; the key {name!r} is lost: issue another one"
         raise exits.CommandError(why) from None
     return exits.OK
 
@@ -146,21 +146,21 @@ _DATABASE = Argument(
     type=Path,
     metavar="FILE",
     kind=FILES,
-    help="SQLite file (in your data directory)",
+    help="SQLite database (default: a file in the data directory)",
 )
-_FOUNDING = (
+_NEW_DATABASE = (
     _DATABASE,
     Argument(
         "--seed",
         type=int,
         default=1,
         metavar="N",
-        help="new database: another seed, another world (1)",
+        help="seed of the simulated data of a new database (default: 1)",
     ),
     Argument(
         "--empty",
         action="store_true",
-        help="new database: no keys, no usage, only the catalog",
+        help="create a new database with the catalog only: no keys, no usage",
     ),
 )
 COMMAND = Command(
@@ -170,33 +170,35 @@ COMMAND = Command(
             "serve the management API over HTTP",
             _verb(_serve),
             (
-                Argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)"),
+                Argument(
+                    "--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)"
+                ),
                 Argument(
                     "--port",
                     type=whole_number(0, _MAX_PORT),
                     default=_DEFAULT_PORT,
-                    help=f"0 picks a free one ({_DEFAULT_PORT})",
+                    help=f"port to listen on; 0 picks a free one (default: {_DEFAULT_PORT})",
                 ),
                 FAULT,
-                *_FOUNDING,
+                *_NEW_DATABASE,
             ),
         ),
         Command(
             "issue-key",
-            "make an API key; prints the key alone on stdout, once",
+            "create an API key and print it once, alone on stdout",
             _verb(_issue),
             (
-                Argument("--management", action="store_true", help="allow management operations"),
-                Argument("--name", default="", help="what the key is for"),
-                *_FOUNDING,
+                Argument("--management", action="store_true", help="create a management key"),
+                Argument("--name", default="", help="name of the key"),
+                *_NEW_DATABASE,
             ),
         ),
         Command(
             "generations",
-            "list recent generations to look up: id, moment, model, key",
+            "list recent generations: id, time, model, key",
             _verb(_generations),
             (
-                Argument("--demo", action="store_true", help="of the demo instead of the gateway"),
+                Argument("--demo", action="store_true", help="list generations of the demo"),
                 ROWS_OUTPUT,
                 COLUMNS,
                 _DATABASE,

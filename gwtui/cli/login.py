@@ -1,4 +1,4 @@
-"""``gwtui login``: check a management key at its gateway, then keep it where it is safe."""
+"""``gwtui login``: verify a management key at its gateway and store it for a profile."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 
 from gwtui.cli import exits
 from gwtui.cli.command import FILES, Argument, Command
-from gwtui.cli.logout import KeyLocation, StillThereError, forget
 from gwtui.cli.output import narrate
+from gwtui.cli.profiles import KeyLocation, StillThereError, remove_key
 from gwtui.cli.prompts import NoAnswerGivenError, PromptLeftError, read_line, read_token
 from gwtui.cli.whoami import key_summary, read_current_key
 from gwtui.client.connection import Connection
@@ -58,30 +58,30 @@ from gwtui.local.tokens import (
 from gwtui.local.toml_file import TomlValue, WrongSettingError
 
 Storage = Literal["keyring", "saved file", "elsewhere"]
-"""Where the key is put: "elsewhere" is a command or a file of the person's own, only read."""
+"""Where the key is stored; "elsewhere" is the person's own command or file, which is only read."""
 
-_EXAMPLE = "example: https://gateway.example/api/v1; its path may be left out"
+_EXAMPLE = "for example https://gateway.example/api/v1; the path is optional"
 _FLAGS = ("read_only", "critical", "allow_plain_http", "use_proxy")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
 class LoginPlan:
-    """The profile as it will be; nothing has happened yet."""
+    """The profile as it will be; nothing has been written yet."""
 
     profile: Profile
     storage: Storage
     changes: Mapping[str, TomlValue | None]
-    """Fields to write; None removes one."""
+    """The fields to write; None removes a field."""
     becomes_default: bool
     left_behind: KeyLocation | None
-    """Where an earlier key would lie on without being looked for."""
+    """Where an earlier key would remain unused."""
     before: Profile | None
-    """The profile as it is in the file, None for a new one."""
+    """The present profile, None for a new one."""
 
 
 def plan_login(arguments: argparse.Namespace, paths: Paths) -> LoginPlan:
-    """The plan of the arguments; asks for an address that nothing gives. Raises ProfileError."""
+    """The plan; prompts for an address if there is none. Raises ProfileError."""
     book = load_profiles(paths.config / FILE_NAME, keep_unknown=True)
     data = paths.data
     address = arguments.base_url or (
@@ -94,18 +94,18 @@ def plan_login(arguments: argparse.Namespace, paths: Paths) -> LoginPlan:
     if name is None:
         name = _name_for(str(address), book)
     present = book.profiles.get(name)
-    wanted: dict[str, TomlValue | None] = {"base_url": address} if address else {}
-    wanted |= {flag: True for flag in _FLAGS if getattr(arguments, flag)}
+    given: dict[str, TomlValue | None] = {"base_url": address} if address else {}
+    given |= {flag: True for flag in _FLAGS if getattr(arguments, flag)}
     if arguments.dialect:
-        wanted["dialect"] = arguments.dialect
+        given["dialect"] = arguments.dialect
     storage, source = _chosen_storage(arguments, present, data, name)
     before = present.values() if present else {}
-    profile = _validated(name, {**before, **wanted, **source}, new=present is None)
+    profile = _validated(name, {**before, **given, **source}, new=present is None)
     after = profile.values()
     return LoginPlan(
         profile,
         storage,
-        {key: after.get(key) for key in (*wanted, *source) if after.get(key) != before.get(key)},
+        {key: after.get(key) for key in (*given, *source) if after.get(key) != before.get(key)},
         becomes_default=book.default is None,
         left_behind=_left_behind(present, storage, data),
         before=present,
@@ -113,7 +113,7 @@ def plan_login(arguments: argparse.Namespace, paths: Paths) -> LoginPlan:
 
 
 def prompted_gateway(arguments: argparse.Namespace) -> Profile:
-    """The gateway at the address that a person types, without a name. Raises ProfileError."""
+    """The unnamed profile of a typed address. Raises ProfileError."""
 
     def profile_of(address: str) -> Profile:
         return replace(
@@ -129,10 +129,10 @@ def prompted_gateway(arguments: argparse.Namespace) -> Profile:
 
 
 def ask_address(profile_of: Callable[[str], Profile]) -> Profile:
-    """The gateway whose address a person types, once there is one at it.
+    """Prompt for an address until a gateway answers there; a wrong one can be edited.
 
-    What was typed stands in the line again to be corrected. ``profile_of`` may raise ProfileError.
-    Raises PromptLeftError, and NoAnswerGivenError where there is no terminal to ask on.
+    ``profile_of`` may raise ProfileError. Raises PromptLeftError, and NoAnswerGivenError without a
+    terminal.
     """
     narrate(_EXAMPLE)
     typed = ""
@@ -152,7 +152,7 @@ def ask_address(profile_of: Callable[[str], Profile]) -> Profile:
 
 
 async def _find_gateway(connection: Connection) -> None:
-    """Raises GatewayError where no gateway answers; that it wants a key is an answer, too."""
+    """Raises GatewayError if no gateway answers; a refusal without a key is an answer."""
     try:
         await read_current_key(connection)
     except (NotFoundError, ServerError):
@@ -162,13 +162,13 @@ async def _find_gateway(connection: Connection) -> None:
 
 
 def ask_key(profile: Profile) -> tuple[Secret, CurrentKey]:
-    """The key that a person types unseen, once the gateway knows it, and what it may do.
+    """Prompt for a key until the gateway accepts it.
 
-    A key that could not be checked need not be typed again. Raises PromptLeftError.
+    A key that could not be verified need not be typed again. Raises PromptLeftError.
     """
     typed: Secret | None = None
     while True:
-        again = "" if typed is None else " (Enter for the one you typed)"
+        again = "" if typed is None else " (Enter to retry the same key)"
         try:
             typed = read_token(f"Management key for {profile.host}{again}: ", empty=typed)
             return typed, asyncio.run(read_current_key(profile.connection(typed, "prompt")))
@@ -182,11 +182,11 @@ def ask_key(profile: Profile) -> tuple[Secret, CurrentKey]:
 
 
 def _name_for(address: str, book: ProfileBook) -> str:
-    """The profile that leads to this host, else a name made from it."""
+    """The profile of this host, or a name derived from it."""
     host = ad_hoc_profile(address).host
     known = [name for name, profile in book.profiles.items() if profile.host == host]
     if len(known) > 1:
-        raise ProfileError(f"several profiles lead to {host}: choose one with --profile")
+        raise ProfileError(f"several profiles use {host}: choose one with --profile")
     if known:
         return known[0]
     name = re.sub(r"[^A-Za-z0-9]+", "-", urlsplit(f"//{host}").hostname or "").strip("-")
@@ -198,7 +198,7 @@ def _name_for(address: str, book: ProfileBook) -> str:
 def _chosen_storage(
     arguments: argparse.Namespace, present: Profile | None, data: Path, name: str
 ) -> tuple[Storage, dict[str, TomlValue | None]]:
-    """Where the key is stored, and the fields of the profile for it; unchanged without options."""
+    """Where the key is stored and the profile's fields for it; unchanged without options."""
     saved = saved_token_path(data, name)
     if arguments.token_command is not None:
         if not arguments.token_command:
@@ -231,7 +231,7 @@ def _left_behind(present: Profile | None, storage: Storage, data: Path) -> KeyLo
 def _validated(name: str, given: Mapping[str, TomlValue | None], *, new: bool) -> Profile:
     if new and not _NAME.fullmatch(name):
         raise ProfileError(
-            "a profile's name has letters, digits, dots, dashes and underscores, at most 64"
+            "a profile name consists of at most 64 letters, digits, dots, dashes and underscores"
         )
     try:
         profile = profile_of(name, {key: given[key] for key in given if given[key] is not None})
@@ -251,10 +251,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise exits.CommandError(str(error), exits.USAGE) from None
     profile = plan.profile
     if plan.before and plan.before.host != profile.host:
-        narrate(f"profile {profile.name} led to {plan.before.host} so far, now to {profile.host}")
+        narrate(f"profile {profile.name} moves from {plan.before.host} to {profile.host}")
     try:
         token, key = _token_and_key(plan)
-        tell(profile.host, key)
+        report_key(profile.host, key)
         keep(plan, paths, token)
     except (NoAnswerGivenError, TokenError, ProfileError) as error:
         raise exits.CommandError(str(error)) from None
@@ -264,16 +264,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def put_aside_environment_token() -> None:
-    """Take GWTUI_TOKEN out, so that no child process inherits it, and say what it does."""
+    """Remove GWTUI_TOKEN from the environment, and warn that it takes precedence."""
     if take_from_environment(os.environ) is not None:
-        narrate("GWTUI_TOKEN is set in this shell and goes before any key that is kept")
+        narrate("GWTUI_TOKEN is set in this shell and takes precedence over stored keys")
 
 
 def keep(plan: LoginPlan, paths: Paths, token: Secret) -> None:
-    """Store the key, and write the profile.
-
-    Raises TokenError or ProfileError.
-    """
+    """Store the key and write the profile. Raises TokenError and ProfileError."""
     profile = plan.profile
     _store(plan, paths, token)
     if plan.changes or plan.becomes_default:
@@ -281,20 +278,20 @@ def keep(plan: LoginPlan, paths: Paths, token: Secret) -> None:
             paths.config / FILE_NAME, profile.name, plan.changes, default=plan.becomes_default
         )
     if plan.becomes_default:
-        narrate(f"profile {profile.name} is the default now: run gwtui")
+        narrate(f"profile {profile.name} is now the default: run gwtui")
     else:
         narrate(f"profile {profile.name} is ready: run gwtui --profile {profile.name}")
     if plan.left_behind is not None:
         try:
-            forget(profile.name, plan.left_behind, paths.data)
+            remove_key(profile.name, plan.left_behind, paths.data)
         except StillThereError as error:
             narrate(str(error))
 
 
 def _token_and_key(plan: LoginPlan) -> tuple[Secret, CurrentKey]:
-    """The key that is to be kept, and what it may do.
+    """The key to store, verified at the gateway.
 
-    Raises NoAnswerGivenError, TokenError or GatewayError.
+    Raises NoAnswerGivenError, TokenError and GatewayError.
     """
     profile = plan.profile
     if plan.storage == "keyring":
@@ -312,7 +309,7 @@ def _token_and_key(plan: LoginPlan) -> tuple[Secret, CurrentKey]:
 
 
 def keyring_trouble(name: str) -> str | None:
-    """Why the keyring cannot keep the key of this profile; None when it can, as far as it says."""
+    """Why the keyring cannot store the key of this profile; None if it can."""
     try:
         asyncio.run(read_secret(name))
     except KeyringUnavailableError as error:
@@ -321,21 +318,21 @@ def keyring_trouble(name: str) -> str | None:
 
 
 def _require_keyring(name: str) -> None:
-    """Nobody is to type a key that cannot be kept. Raises TokenError."""
+    """Fail before a key is typed that cannot be stored. Raises TokenError."""
     error = keyring_trouble(name)
     if error is not None:
         raise TokenError(
             f"{error}; nothing was stored. Use --token-command or --token-file for a key that is "
-            "kept elsewhere, --save-file to keep it in plain text in a file that only you can "
+            "stored elsewhere, --save-file to store it in a plain-text file that only you can "
             "read, or GWTUI_TOKEN for one session"
         )
 
 
-def tell(host: str, key: CurrentKey) -> None:
-    """Say which key the gateway knows this as, and when it is of little use."""
-    narrate(f"{host} knows this key: {key_summary(key)}")
+def report_key(host: str, key: CurrentKey) -> None:
+    """Print which key this is, and warn if it is not a management key."""
+    narrate(f"{host} accepts this key: {key_summary(key)}")
     if key.is_management_key is False:
-        narrate("it is not a management key: nothing can be changed with it, and little be seen")
+        narrate("not a management key: it cannot change anything and can read very little")
 
 
 def _store(plan: LoginPlan, paths: Paths, token: Secret) -> None:
@@ -343,7 +340,7 @@ def _store(plan: LoginPlan, paths: Paths, token: Secret) -> None:
         try:
             asyncio.run(store_secret(plan.profile.name, token))
         except KeyringSilentError as error:
-            raise TokenError(f"{error}; the key may be stored all the same") from None
+            raise TokenError(f"{error}; the key may have been stored") from None
         except KeyringUnavailableError as error:
             raise TokenError(f"{error}; nothing was stored") from None
         narrate("stored in the keyring")
@@ -352,7 +349,7 @@ def _store(plan: LoginPlan, paths: Paths, token: Secret) -> None:
         narrate(f"stored in plain text in {path}, which only you can read")
 
 
-_KEPT = "where the key is kept: it is typed unseen, or read from stdin; never an argument"
+_STORAGE = "where to store the key, which is typed without echo or read from stdin"
 COMMAND = Command(
     run=run,
     arguments=(
@@ -360,50 +357,50 @@ COMMAND = Command(
             "--critical",
             action="store_true",
             group="profile",
-            help="look different, and ask for the name to confirm",
+            help="mark the profile as critical: confirmations require its name",
         ),
         Argument(
             "--allow-plain-http",
             action="store_true",
             group="profile",
-            help="send the key in clear over http",
+            help="allow sending the key unencrypted over http",
         ),
         Argument(
             "--use-proxy",
             action="store_true",
             group="profile",
-            help="obey the proxy variables of the environment",
+            help="use the proxy variables of the environment",
         ),
         Argument(
             "--keyring",
             action="store_true",
-            group=_KEPT,
+            group=_STORAGE,
             either="place",
-            help="in the keyring (where a new profile keeps it)",
+            help="in the keyring (default for a new profile)",
         ),
         Argument(
             "--save-file",
             action="store_true",
-            group=_KEPT,
+            group=_STORAGE,
             either="place",
-            help="in plain text, in a file that only you can read",
+            help="in a plain-text file that only you can read",
         ),
         Argument(
             "--token-file",
             type=Path,
             metavar="PATH",
             kind=FILES,
-            group=_KEPT,
+            group=_STORAGE,
             either="place",
-            help="in this file of yours, mode 0600",
+            help="not at all: read it from this file of yours, mode 0600",
         ),
         Argument(
             "--token-command",
             nargs=argparse.REMAINDER,
             metavar="PROGRAM",
-            group=_KEPT,
+            group=_STORAGE,
             either="place",
-            help="this program and its arguments print it; the last option",
+            help="not at all: this program with its arguments prints it; must be the last option",
         ),
     ),
 )

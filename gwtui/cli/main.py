@@ -1,4 +1,4 @@
-"""Entry point: picks a command, or opens the dashboard. Imports nothing heavy by itself."""
+"""Entry point: runs a command or opens the dashboard. Imports nothing heavy itself."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from gwtui.cli import exits
 from gwtui.cli.command import HELP, positionals, without
 from gwtui.cli.commands import COMMANDS, DASHBOARD, load
 from gwtui.cli.output import OutputLostError, data_on_stdout, narrate
-from gwtui.cli.process import prepare_process, tell_of_caught_errors
+from gwtui.cli.process import prepare_process, report_caught_errors
 from gwtui.cli.resources import RESOURCES
 from gwtui.domain.lookup import closest
 from gwtui.resources.registry import ALIASES, PLACES
 
 COMPLETE = "complete"
-"""What a shell asks for the words that may follow; nobody types it."""
+"""The hidden command that shells call for completion."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -46,9 +46,9 @@ def _answered(words: Sequence[str]) -> int:
         status = _run(words)
     except SystemExit:
         with data_on_stdout():
-            pass  # help and version have left, too
+            pass  # flush the output of --help and --version
         raise
-    tell_of_caught_errors()
+    report_caught_errors()
     return status
 
 
@@ -64,7 +64,7 @@ def _run(words: Sequence[str]) -> int:
 
 
 def _refuse_mistyped(first: str) -> None:
-    """A first word much like a known one: what follows belongs to that, and is not looked at.
+    """Suggest the closest command before the dashboard judges the other words.
 
     Raises CommandError.
     """

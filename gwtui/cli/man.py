@@ -1,6 +1,6 @@
 """``gwtui man``: manual pages for the program, each command and each resource.
 
-They are made of the same data as the command line, as roff (man(7)).
+A page is the help of the command and of its verbs as roff (man(7)).
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gwtui import __version__
 from gwtui.cli import exits
-from gwtui.cli.command import CONNECTION, FILES, Argument, Command
+from gwtui.cli.command import FILES, Argument, Command
 from gwtui.cli.commands import COMMANDS, DASHBOARD, every_command, load
 from gwtui.cli.exits import MEANINGS
 from gwtui.cli.output import data_on_stdout, narrate
@@ -26,26 +26,25 @@ from gwtui.domain.lookup import among
 from gwtui.local.tokens import take_token
 
 _PROGRAM = "gwtui"
+_WIDTH = 74
+"""Columns of the help on a page, which man indents."""
 _ENVIRONMENT = {
-    "GWTUI_TOKEN": "the management key; it is taken out of the environment once it was read",
-    "GWTUI_PROFILE": "the profile to use, where --profile does not name one",
-    "GWTUI_BASE_URL": "the gateway to use, where neither --base-url nor a profile names one",
-    "GWTUI_TRY_KEY": "the key that requests to models are tried with",
+    "GWTUI_TOKEN": "the management key; gwtui removes it from its environment after reading it",
+    "GWTUI_PROFILE": "the profile to use without --profile",
+    "GWTUI_BASE_URL": "the gateway to use without --base-url and without a profile",
+    "GWTUI_TRY_KEY": "the key for test requests to models",
 }
 _FILES = {
-    "~/.config/gwtui/profiles.toml": "profiles: gateways, where their keys are, thresholds",
-    "~/.config/gwtui/alerts.toml": "rules of alerts",
+    "~/.config/gwtui/profiles.toml": "profiles: gateways, token sources, thresholds",
+    "~/.config/gwtui/alerts.toml": "alert rules",
     "~/.local/state/gwtui": "ledger of writes, rotations, log",
     "~/.local/share/gwtui": "recorded history",
-    "~/.cache/gwtui": "names for completion; it may be deleted at any time",
+    "~/.cache/gwtui": "names for completion; safe to delete",
 }
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show a page on a terminal, print it as roff elsewhere, or write all.
-
-    Returns an exit code.
-    """
+    """Show a page on a terminal, print its roff source elsewhere, or write all pages."""
     if arguments.directory is not None:
         return _write(arguments.directory)
     name, known = arguments.page or _PROGRAM, (_PROGRAM, *COMMANDS, *RESOURCES)
@@ -61,8 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _show(reader: str, name: str, text: str) -> int:
-    """Let man show a page in the pager that its user has chosen."""
-    take_token(os.environ)  # not used: taken out so that the pager does not inherit it
+    take_token(os.environ)  # so that the pager does not inherit it
     with TemporaryDirectory(prefix="gwtui-") as folder:
         page = Path(folder) / f"{name}.1"
         page.write_text(text, encoding="utf-8")
@@ -75,85 +73,45 @@ def _show(reader: str, name: str, text: str) -> int:
 
 
 def _write(directory: Path) -> int:
-    written = 0
+    pages = {page_name(command): page(command) for command in every_command()}
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        for command in every_command():
-            (directory / f"{page_name(command)}.1").write_text(page(command), encoding="utf-8")
-            written += 1
+        for name, text in pages.items():
+            (directory / f"{name}.1").write_text(text, encoding="utf-8")
     except OSError as error:
         why = error.strerror or "cannot be written"
         raise exits.CommandError(f"{directory}: {why}") from None
-    narrate(f"{written} pages in {directory}")
+    narrate(f"wrote {len(pages)} pages to {directory}")
     return exits.OK
 
 
 def page_name(command: Command) -> str:
-    """How a page is called: "gwtui-keys"."""
+    """The name of a page: "gwtui-keys"."""
     return f"{_PROGRAM}-{command.name}" if command.name else _PROGRAM
 
 
 def page(command: Command) -> str:
-    """The page of a command or a resource with its verbs, or of the program."""
-    name, program = page_name(command), not command.name
-    title = name.replace("-", " ", 1)
+    """The page of the program, or of a command or a resource with its verbs."""
+    name = page_name(command)
     lines = [
         f'.TH {name.upper()} 1 "" "gwtui {__version__}" "gwtui"',
         ".SH NAME",
         f"{_text(name)} \\- {_text(command.help)}",
-        ".SH SYNOPSIS",
-        *_usage(command, title),
-        *(line for verb in command.verbs for line in _usage(verb, f"{title} {verb.name}")),
-        ".SH DESCRIPTION",
-        _text(command.about or command.help),
-        *_details(command, ".SH OPTIONS"),
+        *_as_is("DESCRIPTION", command.help_text(width=_WIDTH)),
     ]
     for verb in command.verbs:
-        lines += [f".SH {_text(verb.name.upper())}", _text(verb.help), ".PP"]
-        lines += [*_usage(verb, f"{title} {verb.name}"), *_details(verb, ".PP")]
-    if program:
-        pages = {f"{_PROGRAM}-{one}": help for one, help in COMMANDS.items()}
-        pages |= {f"{_PROGRAM}-{one.id}": one.help for one in RESOURCES.values()}
-        lines += _listed("COMMANDS", {f"{one} (1)": help for one, help in pages.items()})
+        text = verb.help_text(f"{_PROGRAM} {command.name}", _WIDTH)
+        lines += _as_is(f"{command.name} {verb.name}".upper(), text)
     lines += _listed("EXIT STATUS", {str(code): meaning for code, meaning in MEANINGS.items()})
-    if program:
+    if not command.name:
         lines += _listed("ENVIRONMENT", _ENVIRONMENT) + _listed("FILES", _FILES)
-    others = "" if program else ".BR gwtui (1),\n"
-    lines += [".SH SEE ALSO", f"{others}the manual in docs/ of the program's sources"]
+    lines += [".SH SEE ALSO", "The manual in the docs/ directory of the source code."]
     return "\n".join(lines) + "\n"
 
 
-def _usage(command: Command, title: str) -> Iterator[str]:
-    """How it is called; nothing where a verb is needed."""
-    if command.run is None:
-        return
-    yield f".B {_text(title)}"
-    yield " ".join(["[OPTION...]", *map(_operand, command.arguments)]).rstrip()
-    yield ".br"
-
-
-def _operand(argument: Argument) -> str:
-    if argument.is_option:
-        return ""
-    shown = _text(f"{argument.title}..." if argument.several else argument.title)
-    return f"[{shown}]" if argument.settings.get("nargs") in {"?", "*"} else shown
-
-
-def _details(command: Command, heading: str) -> Iterator[str]:
-    """What it takes, and its notes; the program's name the commands, which have their section."""
-    if command.run is None:
-        return
-    yield heading
-    for one in (*command.arguments, *CONNECTION):
-        yield ".TP"
-        if one.is_option:
-            names = ", ".join(f"\\fB{_text(name)}\\fR" for name in one.names)
-            yield f"{names} \\fI{_text(one.title)}\\fR" if one.takes_value else names
-        else:
-            yield f".I {_text(one.title)}"
-        yield _text(one.help)
-    if command.notes and command.name:
-        yield from (".PP", ".nf", *map(_text, command.notes.splitlines()), ".fi")
+def _as_is(title: str, text: str) -> list[str]:
+    """A section whose lines are not filled."""
+    return [f".SH {_text(title)}", ".nf", *map(_text, text.splitlines()), ".fi"]
 
 
 def _listed(title: str, rows: Mapping[str, str]) -> list[str]:
@@ -164,8 +122,8 @@ def _listed(title: str, rows: Mapping[str, str]) -> list[str]:
 
 
 def _text(line: str) -> str:
-    """One line that roff takes as text: no requests, no escapes, hyphens as they are typed."""
-    plain = line.replace("\\", "\\e").replace("-", "\\-").replace("%%", "%")
+    """One line as roff text: no requests, no escapes, hyphens as typed."""
+    plain = line.replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{plain}" if plain.startswith((".", "'")) else plain
 
 
@@ -177,14 +135,14 @@ COMMAND = Command(
             nargs="?",
             metavar="PAGE",
             offers=(*COMMANDS, *RESOURCES),
-            help="a command or a resource; gwtui itself without one",
+            help="a command or a resource (default: the page of gwtui itself)",
         ),
         Argument(
             "--directory",
             type=Path,
             metavar="DIR",
             kind=FILES,
-            help="write every page there, such as man/man1",
+            help="write all pages to this directory, such as man/man1",
         ),
     ),
 )

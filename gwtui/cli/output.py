@@ -21,11 +21,11 @@ from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.domain.serialize import exact_json, write_csv
 
 FORMS = ("table", "json", "ndjson", "csv")
-"""Forms of a list: one for people, three for programs."""
+"""Output formats of a list: one for people, three for programs."""
 MACHINE_FORMS = ("json", "ndjson")
-"""Forms that hold whole objects, without columns."""
+"""Formats that print whole objects instead of columns."""
 ALL = "all"
-"""Every column."""
+"""The value of --columns for all columns."""
 
 _CELL = 300
 _LINE = 1000
@@ -33,80 +33,73 @@ _VALUE = 4096
 
 
 class OutputLostError(Exception):
-    """What was printed did not reach its reader; ``left`` when that reader has gone by itself."""
+    """Output could not be written; ``left`` if the reader closed the pipe."""
 
     def __init__(self, reason: str, *, left: bool) -> None:
-        super().__init__(f"the answer could not be written: {reason}")
+        super().__init__(f"the output could not be written: {reason}")
         self.left = left
 
 
 @contextlib.contextmanager
 def data_on_stdout() -> Iterator[None]:
-    """What is printed inside has left this program at the end. Raises OutputLostError."""
+    """Flush stdout at the end. Raises OutputLostError."""
     try:
         yield
         sys.stdout.flush()
     except OSError as error:
         with contextlib.suppress(OSError, ValueError):
-            # Nothing more may be written to it: the interpreter would complain at its end.
+            # The interpreter flushes stdout at exit, and would fail again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         left = isinstance(error, BrokenPipeError)
         raise OutputLostError(error.strerror or "stdout is closed", left=left) from None
 
 
 def narrate(message: str) -> None:
-    """One line for the person, on stderr; lost where nobody reads it."""
+    """Print one line on stderr for the person; never fails."""
     with contextlib.suppress(OSError):
         print(f"gwtui: {safe_line(message, _LINE)}", file=sys.stderr, flush=True)
 
 
 def narrate_lines(lines: Iterable[str]) -> None:
-    """Lines for the person that belong together, on stderr."""
+    """Print several lines on stderr for the person; never fails."""
     with contextlib.suppress(OSError):
         for line in lines:
             print(safe_text(line, _LINE), file=sys.stderr, flush=True)
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on stdout."""
+    """Print one JSON document on stdout."""
     with data_on_stdout():
         print(exact_json(value, indent=2))
 
 
 def print_value(value: Secret) -> None:
-    """It has left this program when this returns, for a disk where it goes to a file.
-
-    Raises OutputLostError.
-    """
+    """Print a secret on stdout, synced to disk if that is a file. Raises OutputLostError."""
     text = value.get_secret_value()
     with data_on_stdout():
-        # On a terminal the value of a hostile gateway could do more than be read.
+        # The value of a hostile gateway could hold escape sequences.
         print(safe_text(text, _VALUE) if sys.stdout.isatty() else text, flush=True)
         _sync()
 
 
 def _sync() -> None:
-    """Raises OSError where a file did not reach its disk."""
     try:
         descriptor = sys.stdout.fileno()
     except (OSError, ValueError):
-        return  # not a file of the system
+        return  # stdout has no file descriptor
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.fsync(descriptor)
 
 
 def print_ndjson(values: Iterable[Any]) -> None:
-    """One line of JSON for each value."""
+    """Print a line of JSON for each value."""
     with data_on_stdout():
         for value in values:
             print(exact_json(value))
 
 
 def print_table(rows: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> None:
-    """Rows in columns on stdout; the last column is not limited.
-
-    ``right`` says for each column whether it holds figures, which end below each other.
-    """
+    """Print rows in aligned columns. ``right`` tells which columns are right-aligned."""
     shown = [[safe_line(cell, _CELL) for cell in row] for row in rows]
     with data_on_stdout():
         for line in table_lines(shown, right):
@@ -114,7 +107,7 @@ def print_table(rows: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> No
 
 
 def table_lines(rows: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> Iterator[str]:
-    """The lines of ``print_table``; a row may lack its last cells."""
+    """The lines of a table; a row may lack its last cells."""
     widths = [max(map(cell_width, column)) for column in zip_longest(*rows, fillvalue="")]
     sides = right or [False] * len(widths)
     for row in rows:
@@ -126,7 +119,7 @@ def table_lines(rows: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> It
 
 
 def cell_width(text: str) -> int:
-    """Columns of a terminal that a text takes."""
+    """The width of a text in columns of a terminal."""
     if text.isascii():
         return len(text)
     return sum(
@@ -141,7 +134,7 @@ def _padded(cell: str, width: int, *, right: bool) -> str:
 
 
 def print_csv(titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Values for another program, below their names; without these below what was printed."""
+    """Print CSV rows, below a line of titles if there are any."""
     with data_on_stdout():
         write_csv(sys.stdout, titles, rows)
 
@@ -151,18 +144,17 @@ def print_rows(
     arguments: argparse.Namespace,
     known: Sequence[str],
     *,
-    usual: Sequence[str] = (),
+    default: Sequence[str] = (),
 ) -> None:
-    """Print rows that no declaration describes, in the four forms of a list.
+    """Print rows without a declaration, in any of the output formats.
 
-    ``known`` are the names of every value, ``usual`` those that a table shows.
-
-    Raises CommandError for a column that there is not, and OutputLostError.
+    ``known`` are all columns, ``default`` those of a table. Raises CommandError for an unknown
+    column, and OutputLostError.
     """
     form, columns = arguments.output, arguments.columns
     if columns is not None and form in MACHINE_FORMS:
-        raise CommandError("--columns goes with table and csv", USAGE)
-    names = (form == "table" and usual) or known
+        raise CommandError("--columns requires --output table or csv", USAGE)
+    names = (form == "table" and default) or known
     if columns is not None:
         names = known if columns == ALL else columns.replace("-", "_").split(",")
     for name in names:

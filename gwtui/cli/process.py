@@ -1,4 +1,4 @@
-"""The process as a whole: its log, crash reports, and memory that others cannot read."""
+"""The process: its log, crash reports, and protection of its memory."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _SAYS_ONLY = frozenset({"-h", "--help", "--version"})
 _PR_SET_DUMPABLE = 4
 """Of prctl(2)."""
 _NO_CORE = 1
-"""Bytes. The kernel takes this limit, other than 0, as a word to handlers of dumps as well."""
+"""Bytes. Unlike 0, the kernel also applies this limit to dump handlers."""
 
 
 def prepare_process(words: Sequence[str]) -> None:
-    """At the start of a process with this command line: before anything can know a secret."""
+    """Protect the process and open its log, before anything can hold a secret."""
     no_core_dump()
     no_plugins()
     sys.excepthook = _died
@@ -35,7 +35,7 @@ def prepare_process(words: Sequence[str]) -> None:
 
 
 def no_core_dump() -> None:
-    """A dump of the memory would hold the token and every key that was shown."""
+    """Disable core dumps: they would contain the token and every displayed key."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource  # noqa: PLC0415 - not on every system
 
@@ -45,17 +45,14 @@ def no_core_dump() -> None:
 
 
 def no_plugins() -> None:
-    """Have pydantic load no plugin of another package: it would see every value that is read.
-
-    To look for plugins alone takes a hundredth of a second.
-    """
+    """Keep pydantic from loading plugins of other packages: they would see every value."""
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
 
 
 def no_debugger() -> None:
-    """Close the memory and the environment to the user's other processes, where that is possible.
+    """Hide memory and environment from other processes of the user, where possible.
 
-    What this process starts is open again: that knows no secret.
+    Child processes are readable again; they hold no secret.
     """
     if sys.platform != "linux":
         return
@@ -66,7 +63,7 @@ def no_debugger() -> None:
 
 
 def report_failure(error: BaseException) -> None:
-    """Print a crash report on stderr, and keep it in a file."""
+    """Print a crash report on stderr and save it to a file."""
     from gwtui.local.crash_report import crash_report  # noqa: PLC0415 - seldom needed
 
     report = crash_report(error)
@@ -75,21 +72,21 @@ def report_failure(error: BaseException) -> None:
 
 
 def keep_report(report: str) -> None:
-    """Write a crash report and print its path."""
+    """Save a crash report and print its path."""
     from gwtui.local.crash_report import write_crash_report  # noqa: PLC0415
 
     path = write_crash_report(_state(), report)
-    narrate(f"this report is in {path}" if path else "this report could not be written down")
+    narrate(f"saved this report to {path}" if path else "this report could not be saved")
 
 
-def tell_of_caught_errors() -> None:
-    """Say that error boundaries caught something: it stands in the log alone."""
+def report_caught_errors() -> None:
+    """Point to the log if an error boundary caught an error."""
     from gwtui.local.caught_errors import caught_errors  # noqa: PLC0415 - not to say the version
     from gwtui.local.log import FILE_NAME  # noqa: PLC0415
 
     if len(caught_errors):
         log = _state() / FILE_NAME
-        narrate(f"a part could not be shown or done because of an error in gwtui, see {log}")
+        narrate(f"an error in gwtui affected part of this run; see {log}")
 
 
 def _open_log(words: Sequence[str]) -> None:
@@ -100,7 +97,7 @@ def _open_log(words: Sequence[str]) -> None:
 
 
 def _level(words: Sequence[str]) -> str:
-    """The level that was asked for. A wrong one is refused where the command line is read."""
+    """The requested log level. An invalid one is refused later, by the parser."""
     level = DEFAULT_LOG_LEVEL
     for word, following in zip(words, [*words[1:], ""], strict=False):
         name, given, value = word.partition("=")
@@ -114,7 +111,7 @@ def _state() -> Path:
 
 
 def _died(_kind: type[BaseException], error: BaseException, _trace: TracebackType | None) -> None:
-    """In the place of the interpreter's own report, which quotes messages."""
+    """Replaces the traceback of the interpreter, which quotes messages."""
     if isinstance(error, KeyboardInterrupt):
         return
     with contextlib.suppress(Exception):
@@ -130,7 +127,7 @@ def _could_not_be_raised(unraisable: sys.UnraisableHookArgs) -> None:
 
 
 def _note(what: str, error: BaseException | None) -> None:
-    """Into the log alone: a dashboard may be on the screen."""
+    """Log it only: a dashboard may be on the screen."""
     with contextlib.suppress(Exception):
         import logging  # noqa: PLC0415 - loaded by then, or nothing is logged
 

@@ -1,4 +1,4 @@
-"""Prompts on the terminal for a line, a token or a secret; without one they are read from stdin."""
+"""Prompts for a line, a token or a secret; without a terminal, secrets are read from stdin."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _MOST_BYTES = 64 * 1024
 
 
 class NoAnswerGivenError(Exception):
-    """Nobody answered, or not with something usable; the message repeats nothing."""
+    """There was no usable answer; the message never repeats what was typed."""
 
 
 class PromptLeftError(NoAnswerGivenError):
-    """A person left the prompt, by Ctrl+C or Ctrl+D."""
+    """The prompt was left with Ctrl+C or Ctrl+D."""
 
 
 def read_token(prompt: str, *, empty: Secret | None = None) -> Secret:
-    """A token that is typed without being shown, or all of stdin when that is no terminal.
+    """A token, typed without echo or read from stdin.
 
-    ``empty`` is what an empty answer stands for. Raises NoAnswerGivenError.
+    ``empty`` is the value of an empty answer. Raises NoAnswerGivenError.
     """
     content = _unseen(prompt, MAX_BYTES)
     if not content.strip():
@@ -44,23 +44,23 @@ def read_token(prompt: str, *, empty: Secret | None = None) -> Secret:
 
 
 def read_line(prompt: str, typed: str = "") -> str:
-    """A line typed on the terminal, in which ``typed`` stands already and can be edited.
+    """A line typed on the terminal; it starts with the editable text ``typed``.
 
-    Raises PromptLeftError, and NoAnswerGivenError where there is no terminal.
+    Raises PromptLeftError, and NoAnswerGivenError without a terminal.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise NoAnswerGivenError("there is no terminal to ask on")
+        raise NoAnswerGivenError("there is no terminal to prompt on")
     with _typed_before(typed):
         try:
             return input(prompt).strip()
         except (EOFError, KeyboardInterrupt):
             print(file=sys.stderr, flush=True)
-            raise PromptLeftError("nothing was given") from None
+            raise PromptLeftError("cancelled") from None
 
 
 @contextlib.contextmanager
 def _typed_before(text: str) -> Iterator[None]:
-    """Let the lines that are asked for begin with a text, where Python can edit lines."""
+    """Start input lines with a text, if Python was built with readline."""
     try:
         import readline  # noqa: PLC0415 - only for who is asked; some builds have none
     except ImportError:
@@ -74,28 +74,28 @@ def _typed_before(text: str) -> Iterator[None]:
 
 
 def read_secret(prompt: str) -> str:
-    """A text that is typed without being shown, or all of stdin when that is no terminal.
+    """A secret, typed without echo or read from stdin, where it may have several lines.
 
-    It may have several lines. Raises NoAnswerGivenError.
+    Raises NoAnswerGivenError.
     """
     content = _unseen(prompt, _MOST_BYTES)
     if len(content) > _MOST_BYTES:
-        raise NoAnswerGivenError("that is far more than a secret")
+        raise NoAnswerGivenError(f"the secret is longer than {_MOST_BYTES // 1024} KiB")
     try:
         text = content.decode()
     except UnicodeDecodeError:
-        raise NoAnswerGivenError("what came on stdin is not UTF-8 text") from None
+        raise NoAnswerGivenError("stdin is not UTF-8 text") from None
     if not text.strip():
-        raise NoAnswerGivenError("nothing came on stdin")
+        raise NoAnswerGivenError("stdin is empty")
     return text.strip()
 
 
 async def await_line(prompt: str) -> str:
-    """A line typed on the terminal, empty when nothing was; an interrupt ends the waiting."""
+    """A line typed on the terminal; cancelling the task ends the prompt."""
     print(prompt, end="", file=sys.stderr, flush=True)
     loop = asyncio.get_running_loop()
     typed = asyncio.Event()
-    # Not in a thread: nothing could end it while it waits for a key.
+    # A thread could not be stopped while it waits for a key.
     loop.add_reader(sys.stdin.fileno(), typed.set)
     try:
         await typed.wait()
@@ -105,15 +105,15 @@ async def await_line(prompt: str) -> str:
 
 
 def _unseen(prompt: str, most: int) -> bytes:
-    """What is typed without being shown, or ``most`` bytes of stdin and one that is too many."""
+    """What is typed without echo, or up to ``most`` + 1 bytes of stdin."""
     if not sys.stdin.isatty():
         return sys.stdin.buffer.read(most + 1)
     try:
         with warnings.catch_warnings():
-            # Where typing cannot be hidden, do not ask.
+            # Do not prompt if the echo cannot be turned off.
             warnings.simplefilter("error", getpass.GetPassWarning)
             return getpass.getpass(prompt, sys.stderr).encode()
     except getpass.GetPassWarning:
-        raise NoAnswerGivenError("this terminal cannot hide what is typed") from None
+        raise NoAnswerGivenError("this terminal cannot turn off the echo") from None
     except (EOFError, KeyboardInterrupt):
-        raise PromptLeftError("no key was given") from None
+        raise PromptLeftError("cancelled") from None

@@ -1,4 +1,4 @@
-"""The resources of the command line, and which of them have verbs of their own."""
+"""The resources of the command line, and which of them have special verbs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from gwtui.resources.registry import ENTRIES, RegistryEntry
 
 RESOURCES: Mapping[str, RegistryEntry] = {entry.id: entry for entry in ENTRIES if entry.help}
-"""What can be read and changed without the dashboard."""
+"""The resources that can be read and changed without the dashboard."""
 
 CHANGES: Mapping[str, str] = {
     "keys": "gwtui.cli.changes.keys:CHANGES",
@@ -15,14 +15,12 @@ CHANGES: Mapping[str, str] = {
     "budgets": "gwtui.cli.changes.workspaces:BUDGETS",
     "members": "gwtui.cli.changes.workspaces:MEMBERS",
     "guardrails": "gwtui.cli.changes.guardrails:CHANGES",
-    "generation": "gwtui.cli.changes.generation:CHANGES",
+    "generation": "gwtui.cli.changes.crud:GENERATION",
     "rotations": "gwtui.cli.changes.keys:ROTATION_CHANGES",
     "recovery": "gwtui.cli.changes.keys:RECOVERY_CHANGES",
 }
-"""What changes a resource in a way of its own, as "module:NAME"; any other is changed as its
-declaration says."""
+"""Resource -> "module:NAME" of its verbs that change something, unless the declaration of the
+resource says it all."""
 
-READS: Mapping[str, str] = {
-    "activity": "gwtui.cli.lists.activity:VERBS",
-}
-"""Verbs that read it in a way of their own, also so."""
+READS: Mapping[str, str] = {"activity": "gwtui.cli.lists.activity:VERBS"}
+"""The same for verbs that read in a special way."""

@@ -24,7 +24,7 @@ _ENDINGS = {signal.SIGINT: exits.INTERRUPTED, signal.SIGTERM: exits.TERMINATED}
 
 
 def run_async(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
-    """Run it in an event loop of its own; returns its exit code. Raises CommandError."""
+    """Run a coroutine to its end; returns its exit code. Raises CommandError."""
     try:
         return asyncio.run(work())
     except GatewayError as error:
@@ -34,7 +34,7 @@ def run_async(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
 
 @contextmanager
 def on_signals(end: Callable[[int], None]) -> Iterator[list[int]]:
-    """Call ``end`` on SIGINT and SIGTERM; gives the exit codes of those that came."""
+    """Call ``end`` on SIGINT and SIGTERM; yields the exit codes of the received signals."""
     loop, codes = asyncio.get_running_loop(), list[int]()
 
     def signalled(code: int) -> None:
@@ -52,14 +52,14 @@ def on_signals(end: Callable[[int], None]) -> Iterator[list[int]]:
 
 @asynccontextmanager
 async def reading_hub(connect: Connect) -> AsyncIterator[FeedHub]:
-    """Feeds over a connection that nothing is written with. Raises CommandError."""
+    """The feeds of a new connection. Raises CommandError."""
     async with connect() as connection, hub_over(connection) as hub:
         yield hub
 
 
 @asynccontextmanager
 async def hub_over(connection: Connection) -> AsyncIterator[FeedHub]:
-    """The same over a connection that is open."""
+    """The feeds of an open connection."""
     async with GatewayClient(connection, on_retry=report_retry) as gateway:
         hub = FeedHub(gateway)
         serve_recorded(hub)
@@ -70,9 +70,9 @@ async def hub_over(connection: Connection) -> AsyncIterator[FeedHub]:
 
 
 def serve_recorded(hub: FeedHub) -> Path:
-    """Let feeds read what this machine recorded, in a file that may not exist; gives its path.
+    """Let feeds read the recorded history; returns its path, which may not exist.
 
-    A gateway that can tell its past, as the demo's, does so once, when something asks for it.
+    The demo gateway fills the history with its simulated past, once, on first use.
     """
     paths, to = Paths.of_user(), hub.connection
     path = hub.history_file = history_path(paths.data, to.label, to.base_url)
@@ -94,7 +94,7 @@ async def _fill_past(connection: Connection, path: Path, config: Path) -> None:
     past = None if connection.past is None else connection.past()
     if past is None:
         return
-    # Feeds of its own: those of the command have read nothing yet when it begins.
+    # A hub of its own, so that the command does not start with cached readings.
     async with GatewayClient(connection) as gateway:
         hub = FeedHub(gateway)
         try:
@@ -104,5 +104,5 @@ async def _fill_past(connection: Connection, path: Path, config: Path) -> None:
 
 
 def report_retry(notice: RetryNotice) -> None:
-    """Report that a read is retried, and why."""
-    narrate(f"{notice.reason}; trying again")
+    """Report the retry of a read."""
+    narrate(f"{notice.reason}; retrying")

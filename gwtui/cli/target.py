@@ -1,4 +1,4 @@
-"""Which gateway a command talks to, and with which key."""
+"""The connection of a command: which gateway, and which key."""
 
 from __future__ import annotations
 
@@ -36,33 +36,32 @@ if TYPE_CHECKING:
 
 
 _STARTING = 3.0
-"""Seconds that a demo of this user may take until it can be talked to."""
+"""Seconds to wait for a demo that another process is starting or stopping."""
 _LOOK = 0.1
 
 Connect = Callable[[], "AbstractAsyncContextManager[Connection]"]
-"""Opens a connection for as long as its context lasts."""
+"""Opens a connection that its context manager closes."""
 
 
 class NoTargetError(exits.CommandError):
-    """There is no gateway to talk to, or no key for it."""
+    """There is no gateway to connect to, or no key for it."""
 
 
 class NoGatewayError(NoTargetError):
-    """No gateway is given, and this person has no profile yet."""
+    """No gateway was given and there is no profile."""
 
 
 def resolve_connection(
     arguments: argparse.Namespace, paths: Paths, *, may_ask: bool, key: Secret | None = None
 ) -> Connect:
-    """The way to the gateway that the arguments mean. Raises NoTargetError.
+    """How to connect to the gateway of the arguments. Raises NoTargetError.
 
-    ``key`` is one that a person typed; without it the sources are searched, and with ``may_ask`` a
-    person is asked where none has one. Finding it may take an event loop of its own: not to be
-    called inside of one.
+    Without ``key`` the token sources are searched; with ``may_ask`` the person is prompted if none
+    has a key. Runs an event loop of its own: not to be called inside one.
     """
     if arguments.demo and (arguments.base_url or arguments.profile):
         raise NoTargetError(
-            "--demo brings its own gateway: leave out --profile and --base-url", exits.USAGE
+            "--demo uses its own gateway: remove --profile and --base-url", exits.USAGE
         )
     if arguments.demo:
         return _demo(arguments, paths)
@@ -70,14 +69,14 @@ def resolve_connection(
 
 
 def demo_beside(arguments: argparse.Namespace, paths: Paths) -> Connect:
-    """The demo for a dashboard that was started on another gateway."""
-    alone: dict[str, object] = {"demo": True, "dialect": None, "fresh": False, "fault": []}
-    return _demo(argparse.Namespace(**{**vars(arguments), **alone}), paths)
+    """The demo, for a dashboard that was started on another gateway."""
+    options: dict[str, object] = {"demo": True, "dialect": None, "fresh": False, "fault": []}
+    return _demo(argparse.Namespace(**{**vars(arguments), **options}), paths)
 
 
 def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
     """The embedded gateway in this process, on a socket that only this user can reach."""
-    take_token(os.environ)  # not used: taken out so that no child process inherits it
+    take_token(os.environ)  # so that no child process inherits it
     dialect = DIALECTS[arguments.dialect or "generic"]
     start_over = [getattr(arguments, "fresh", False)]
     faults = fault_injector(getattr(arguments, "fault", ()))
@@ -86,14 +85,14 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
     async def connect() -> AsyncIterator[Connection]:
         from gwtui.embedded.running_demo import BASE_URL  # noqa: PLC0415 - the demo only
 
-        # A later attempt to connect must not wipe what the first one made.
+        # Only the first connection resets the demo.
         fresh, start_over[0] = start_over[0], False
         async with AsyncExitStack() as stack:
             site = await _start(stack, paths, fresh, dialect, faults)
             if arguments.dialect and arguments.dialect != site.dialect:
                 raise NoTargetError(
-                    f"the demo that is running speaks the dialect {site.dialect}: leave it first, "
-                    "or leave out --dialect",
+                    f"the running demo uses the dialect {site.dialect}: quit it first, or remove "
+                    "--dialect",
                     exits.IN_USE,
                 )
             connection = Connection(
@@ -127,9 +126,9 @@ async def _start(
     dialect: Dialect,
     faults: FaultInjector | None,
 ) -> DemoSite:
-    """The demo that runs already, else its gateway for as long as the stack is open.
+    """The running demo, or a new one that ends with the stack.
 
-    One that is to begin anew, or to fail on purpose, must be alone. Raises NoTargetError.
+    A demo that is reset or has faults must be the only one. Raises NoTargetError.
     """
     from gwtui.embedded.errors import (  # noqa: PLC0415 - the demo only
         DatabaseInUseError,
@@ -137,19 +136,19 @@ async def _start(
     )
     from gwtui.embedded.running_demo import running_demo  # noqa: PLC0415
 
-    alone = fresh or faults is not None
+    exclusive = fresh or faults is not None
     until = time.monotonic() + _STARTING
     try:
         data_dir = ensure_private(paths.data / "demo")
         while True:
-            site = None if alone else running_demo(data_dir)
+            site = None if exclusive else running_demo(data_dir)
             if site is not None:
                 return site
             try:
                 return await _host(stack, data_dir, fresh, dialect, faults)
             except DatabaseInUseError as error:
-                # It may be about to start, or to end.
-                if alone or time.monotonic() > until:
+                # Another process may be starting or stopping it.
+                if exclusive or time.monotonic() > until:
                     raise NoTargetError(error.message, exits.IN_USE) from None
                 await asyncio.sleep(_LOOK)
     except (GatewayStartError, PrivateDirectoryError) as error:
@@ -171,12 +170,12 @@ async def _host(
 
 
 def wants_fault_list(arguments: argparse.Namespace) -> bool:
-    """Whether the person only asks which faults there are."""
+    """Whether "--fault list" was given."""
     return "list" in arguments.fault
 
 
 def list_faults() -> int:
-    """Print every fault that can be asked for; returns the exit code."""
+    """Print all faults; returns the exit code."""
     from gwtui.embedded.faults import catalogue  # noqa: PLC0415 - loads the server
 
     with data_on_stdout():
@@ -185,7 +184,7 @@ def list_faults() -> int:
 
 
 def fault_injector(faults: Sequence[str]) -> FaultInjector | None:
-    """The faults that were asked for, None for none. Raises NoTargetError."""
+    """The requested faults; None for none. Raises NoTargetError."""
     if not faults:
         return None
     from gwtui.embedded.errors import FaultSyntaxError  # noqa: PLC0415 - the demo only
@@ -200,17 +199,17 @@ def fault_injector(faults: Sequence[str]) -> FaultInjector | None:
 def resolve_connection_without_key(
     arguments: argparse.Namespace, paths: Paths, *, management: bool
 ) -> Connect:
-    """The way to the gateway for a command that brings a key of its own. Raises NoTargetError.
+    """How to connect for a command that has a key of its own. Raises NoTargetError.
 
-    With ``management``, the connection has the profile's key where some source has one; nobody is
-    asked. Not to be called in an event loop.
+    With ``management``, the connection also has the profile's key if a token source has one; the
+    person is never prompted. Not to be called inside an event loop.
     """
     if arguments.demo:
         return resolve_connection(arguments, paths, may_ask=False)
     profile = find_profile(arguments, paths)
     if management:
         return _open(_with_key(profile, may_ask=False) or _keyless(profile))
-    take_token(os.environ)  # not used: taken out so that no child process inherits it
+    take_token(os.environ)  # so that no child process inherits it
     return _open(_keyless(profile))
 
 
@@ -225,18 +224,18 @@ def _open(connection: Connection) -> Connect:
 def open_target(
     arguments: argparse.Namespace, paths: Paths, *, may_ask: bool, key: Secret | None = None
 ) -> Connection:
-    """The gateway of a profile or an address, with a key that was given or found.
+    """The gateway of a profile or an address, with the given key or one from a token source.
 
-    With ``may_ask``, a person is asked for it where no source has one. Raises NoTargetError.
+    With ``may_ask``, the person is prompted if there is none. Raises NoTargetError.
     """
     profile = find_profile(arguments, paths)
-    if (found := _with_key(profile, key, may_ask=may_ask)) is None:
+    if (connection := _with_key(profile, key, may_ask=may_ask)) is None:
         raise NoTargetError(f"there is no key for {profile.label}: run gwtui login", exits.FAILED)
-    return found
+    return connection
 
 
 def _with_key(profile: Profile, key: Secret | None = None, *, may_ask: bool) -> Connection | None:
-    """None where there is no key. Raises NoTargetError."""
+    """None if there is no key. Raises NoTargetError."""
     try:
         if key is not None:
             return profile.connection(key, "prompt")
@@ -245,10 +244,9 @@ def _with_key(profile: Profile, key: Secret | None = None, *, may_ask: bool) -> 
             narrate(note)
         if found.token is not None or not may_ask:
             return profile.connection(found.token, found.source) if found.token else None
-        # Refused before anybody types: plain http, for one.
+        # Refuse plain http, for example, before a key is typed.
         profile.connection(None, "prompt")
-        keeps = "for this session; gwtui login keeps one"
-        typed = read_token(f"Management key for {profile.label} ({keeps}): ")
+        typed = read_token(f"Management key for {profile.label} (not stored; see gwtui login): ")
         return profile.connection(typed, "prompt")
     except (ProfileError, TokenError, NoAnswerGivenError) as error:
         raise NoTargetError(str(error), exits.FAILED) from None

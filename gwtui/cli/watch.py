@@ -1,4 +1,4 @@
-"""``gwtui watch``: the board; with --ndjson a line of JSON for each new reading, for programs."""
+"""``gwtui watch``: the board, or with --ndjson a line of JSON for each reading."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from decimal import Decimal
 from functools import partial
 from math import ceil
 from typing import Any, NamedTuple
-
-from pydantic import JsonValue
 
 from gwtui.cli import exits
 from gwtui.cli.command import ALLOW_TRIES, DAY, DEMO, Argument, Command, whole_number
@@ -45,7 +43,7 @@ from gwtui.watch.hub import FeedHub, Scope
 
 _NEAREST = 5
 _INTERVAL = 60
-_OF_LINES = (
+_NDJSON_DEFAULTS = (
     ("model", None),
     ("nearest", _NEAREST),
     ("interval", _INTERVAL),
@@ -57,7 +55,7 @@ Values = Mapping[str, Decimal | None]
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Watch until the end is asked for; returns an exit code."""
+    """Open the board or print readings; returns an exit code."""
     if not arguments.ndjson:
         return _board(arguments)
     connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
@@ -65,10 +63,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _board(arguments: argparse.Namespace) -> int:
-    """The dashboard on its board, read-only."""
-    unfit = [name for name, default in _OF_LINES if getattr(arguments, name) != default]
-    if unfit:
-        raise CommandError(f"--{unfit[0]} goes with --ndjson", USAGE)
+    given = [name for name, default in _NDJSON_DEFAULTS if getattr(arguments, name) != default]
+    if given:
+        raise CommandError(f"--{given[0]} requires --ndjson", USAGE)
     from gwtui.cli.dashboard import run_board  # noqa: PLC0415 - not for lines
 
     return run_board(arguments)
@@ -78,9 +75,9 @@ def _board(arguments: argparse.Namespace) -> int:
 
 
 async def _print_readings(connect: Connect, arguments: argparse.Namespace) -> int:
-    """Print readings until a signal, the last of the count, or a reader that leaves.
+    """Print readings until a signal or --count ends it; returns an exit code.
 
-    Returns an exit code. Raises CommandError and OutputLostError.
+    Raises CommandError and OutputLostError.
     """
     async with connect() as connection, hub_over(connection) as hub:
         await hub.fill_past()
@@ -110,7 +107,7 @@ async def _print_readings(connect: Connect, arguments: argparse.Namespace) -> in
 
 
 class _WatchedFeed(NamedTuple):
-    """A feed, what its value says of each subject, and how many times slower it is read."""
+    """A feed, how its value is observed, and by which factor it is read more slowly."""
 
     name: str
     feed: Feed[Any]
@@ -131,17 +128,17 @@ def _watched(hub: FeedHub, models: Iterable[str], *, nearest: bool) -> Iterator[
 
 
 async def _print_each(watched: _WatchedFeed, hub: FeedHub, arguments: argparse.Namespace) -> bool:
-    """Read it again and again and print what it says; gives whether it was ever read."""
+    """Print readings of a feed; returns whether any succeeded."""
     name, feed, see, slower = watched
     clock, least = hub.clock, arguments.interval * slower
-    succeeded, told, tried = False, "", 0
+    succeeded, reported, tried = False, "", 0
     while True:
         state = await feed.refresh()
         pace = max(least, ceil(feed.least_pace))
         fault = "" if state.error is None else state.error.message
-        if fault != told:
-            narrate(f"{name}: {fault or 'it can be read again'}")
-        told = fault
+        if fault != reported:
+            narrate(f"{name}: {fault or 'readable again'}")
+        reported = fault
         if not fault and state.fetched_at is not None:
             succeeded = True
             seen = ObservedReading(state.fetched_at, pace, not state.lacks)
@@ -154,26 +151,20 @@ async def _print_each(watched: _WatchedFeed, hub: FeedHub, arguments: argparse.N
 
 
 def reading_lines(observation: Observation, nearest: int) -> Iterator[dict[str, Any]]:
-    """One object for each subject; of keys and workspaces those nearest to their limits."""
+    """One object per subject; for keys and workspaces only those nearest to their limits."""
     values: dict[Subject, dict[str, Decimal | None]] = {one: {} for one in observation.facts}
     for sample in observation.samples:
         resource, identity, figure = sample.series.key
         values[Subject(resource, identity)][figure] = sample.value
     for subject in _chosen(values, nearest):
-        yield _line(observation, subject, observation.facts[subject].get(NAME), values[subject])
-
-
-def _line(
-    observation: Observation, subject: Subject, name: JsonValue, figures_seen: Values
-) -> dict[str, Any]:
-    return {
-        "at": timestamp_text(observation.at),
-        "resource": subject.resource,
-        "identity": subject.identity,
-        "name": name,
-        "every": observation.every,
-        "figures": figures_seen,
-    }
+        yield {
+            "at": timestamp_text(observation.at),
+            "resource": subject.resource,
+            "identity": subject.identity,
+            "name": observation.facts[subject].get(NAME),
+            "every": observation.every,
+            "figures": values[subject],
+        }
 
 
 def _chosen(values: Mapping[Subject, Values], nearest: int) -> Sequence[Subject]:
@@ -186,16 +177,16 @@ def _chosen(values: Mapping[Subject, Values], nearest: int) -> Sequence[Subject]
     return [one for _, one in known[:nearest]]
 
 
-def _share_of_key(found: Values) -> Decimal | None:
-    return limit_used_share(found.get(figures.LIMIT), found.get(figures.LIMIT_REMAINING))
+def _share_of_key(values: Values) -> Decimal | None:
+    return limit_used_share(values.get(figures.LIMIT), values.get(figures.LIMIT_REMAINING))
 
 
-def _share_of_workspace(found: Values) -> Decimal | None:
-    """Of the budget of which most is spent."""
+def _share_of_workspace(values: Values) -> Decimal | None:
+    """The used share of the budget that is nearest to its limit."""
     shares = [
         limit_used_share(
-            found.get(figures.budget_figure(interval)),
-            found.get(figures.remaining_figure(interval)),
+            values.get(figures.budget_figure(interval)),
+            values.get(figures.remaining_figure(interval)),
         )
         for interval in BUDGET_INTERVALS
     ]
@@ -212,37 +203,35 @@ _COUNT = whole_number(0, 1_000_000)
 COMMAND = Command(
     run=run,
     arguments=(
-        Argument(
-            "--ndjson", action="store_true", help="print each reading as a line of JSON on stdout"
-        ),
+        Argument("--ndjson", action="store_true", help="print each reading as a line of JSON"),
         Argument(
             "--model",
             action="append",
             metavar="AUTHOR/SLUG",
             kind="models",
-            help="watch the endpoints of this model; may be repeated (those that the dashboard "
-            "watches, else the most used ones)",
+            help="watch the endpoints of this model; may be repeated (default: the models that the "
+            "dashboard watches, else the most used ones)",
         ),
         Argument(
             "--nearest",
             type=_COUNT,
             default=_NEAREST,
             metavar="N",
-            help=f"keys and workspaces nearest to their limits; 0 for none ({_NEAREST})",
+            help=f"print the N keys and workspaces nearest to their limits (default: {_NEAREST})",
         ),
         Argument(
             "--interval",
             type=whole_number(1, DAY),
             default=_INTERVAL,
             metavar="SECONDS",
-            help="between two readings; five times as long for workspaces (60)",
+            help="seconds between readings, five times as many for workspaces (default: 60)",
         ),
         Argument(
             "--count",
             type=_COUNT,
             default=0,
             metavar="N",
-            help="end after so many readings of each",
+            help="exit after N readings of each feed",
         ),
         ALLOW_TRIES,
         DEMO,

@@ -1,4 +1,4 @@
-"""``gwtui whoami``: which gateway, which key with what rights, and which person at this machine."""
+"""``gwtui whoami``: the gateway, the key and its rights, and the operator of this machine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gwtui.resources.keys.current import THIS_KEY
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Ask the gateway; returns an exit code."""
+    """Print the connection and the key; returns an exit code."""
     paths = Paths.of_user()
     connect = resolve_connection(arguments, paths, may_ask=False)
     profile = targets.DEMO if arguments.demo else find_profile(arguments, paths).name
@@ -59,17 +59,16 @@ def _print_json(connection: Connection, profile: str, key: CurrentKey) -> None:
 
 
 def _print_rows(connection: Connection, profile: str, key: CurrentKey) -> None:
-    """The connection, then the key as it is declared."""
     operator, held_back = Operator.present(), _held_back(connection, key)
     print_table(
         [
-            ("profile", profile or "none: an address alone"),
+            ("profile", profile or "none (address only)"),
             ("gateway", connection.base_url),
             ("dialect", connection.dialect.name),
             ("key from", connection.token_source),
             ("writes", f"READ-ONLY: {held_back}" if held_back else "allowed"),
             ("critical", "CRITICAL" if connection.critical else "no"),
-            ("you", f"{operator.user}@{operator.host}"),
+            ("operator", f"{operator.user}@{operator.host}"),
             ("", ""),
         ]
     )
@@ -77,20 +76,20 @@ def _print_rows(connection: Connection, profile: str, key: CurrentKey) -> None:
 
 
 def _held_back(connection: Connection, key: CurrentKey) -> str | None:
-    """Why nothing can be changed; None when it can, as far as is known."""
+    """Why nothing can be changed; None if changes are allowed, as far as is known."""
     if connection.read_only:
-        return "as asked"
+        return "read-only connection"
     return "not a management key" if key.is_management_key is False else None
 
 
 async def read_current_key(connection: Connection) -> CurrentKey:
-    """What the key of a connection may do. Raises GatewayError."""
+    """The key of a connection. Raises GatewayError."""
     async with GatewayClient(connection, on_retry=report_retry) as gateway:
         return await gateway.keys.current()
 
 
 def key_summary(key: CurrentKey) -> str:
-    """One line: which key this is and how far it goes."""
+    """The kind, label and limit of a key in one line."""
     manages = key.is_management_key
     kind = "key" if manages is None else "management key" if manages else "ordinary key"
     if key.limit is None:

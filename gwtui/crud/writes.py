@@ -115,7 +115,7 @@ class Update:
     action: str = "edit"
     command: str = "update"
     """The verb of the command line."""
-    help: str = "change its fields"
+    help: str = "update fields"
     title: str = "Change"
     button: str = "Change it"
     done: Callable[[Any, Any], str] | None = None
@@ -148,7 +148,7 @@ class Delete:
     """How one is deleted. ``effects`` gets the fresh reading and what was read around it."""
 
     effects: Callable[[Any, Any, PlanContext], Lines]
-    help: str = "delete it for good"
+    help: str = "delete permanently"
     done: str = "deleted"
     button: str = "Delete for good"
     kept: tuple[str, ...] = ("name",)
@@ -183,7 +183,7 @@ class Writes(Generic[M]):
     of_row: Callable[[Any], M]
     """The resource in a row of its list."""
     service: Callable[[GatewayClient], Any]
-    operand: str = "its id, how that begins, or its name"
+    operand: str = "id or its start, or name"
     """How the command line asks for one; empty where there is only one."""
     identifier: str = "id"
     """What its identity is called: "id" or "hash"."""

@@ -27,25 +27,31 @@ class CheckThresholds(BaseModel):
         extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True
     )
 
-    credits_warning: Amount | None = Field(None, description="USD that are left")
-    credits_critical: Amount | None = Field(None, description="USD that are left")
-    runway_warning: Positive | None = Field(None, description="days that credits last")
-    runway_critical: Positive | None = Field(None, description="days that credits last")
-    models: tuple[str, ...] = Field((), description="models whose endpoints are checked")
+    credits_warning: Amount | None = Field(None, description="balance in USD")
+    credits_critical: Amount | None = Field(None, description="balance in USD")
+    runway_warning: Positive | None = Field(None, description="days until the credits are used up")
+    runway_critical: Positive | None = Field(None, description="days until the credits are used up")
+    models: tuple[str, ...] = Field((), description="check the endpoints of this model")
     watched: bool = Field(False, description="check the models that the dashboard watches")
-    uptime_warning: Percent | None = Field(None, description="percent of good requests")
-    uptime_critical: Percent | None = Field(None, description="percent of good requests")
-    uptime_window: Literal["5m", "30m", "1d"] = Field("30m", description="over which time")
-    uptime_of: Literal["worst", "best"] = Field(
-        "worst", description="which endpoint of a model decides"
+    uptime_warning: Percent | None = Field(None, description="percentage of successful requests")
+    uptime_critical: Percent | None = Field(None, description="percentage of successful requests")
+    uptime_window: Literal["5m", "30m", "1d"] = Field(
+        "30m", description="time window of the uptime: 5m, 30m or 1d"
     )
-    keys_warning: Percent | None = Field(None, description="percent of a key's limit used")
-    keys_critical: Percent | None = Field(None, description="percent of a key's limit used")
+    uptime_of: Literal["worst", "best"] = Field(
+        "worst", description="which endpoint of a model counts: worst or best"
+    )
+    keys_warning: Percent | None = Field(None, description="used percentage of a key's limit")
+    keys_critical: Percent | None = Field(None, description="used percentage of a key's limit")
     expiry_warning: Positive | None = Field(None, description="days until a key expires")
     expiry_critical: Positive | None = Field(None, description="days until a key expires")
-    rules: bool = Field(False, description="judge runway and keys by the alert rules, too")
-    alerts: bool = Field(False, description="report the alerts that fire where a dashboard watches")
-    timeout: Annotated[float, Field(gt=0, le=3600)] = Field(10.0, description="seconds in all")
+    rules: bool = Field(False, description="also check runway and keys against the alert rules")
+    alerts: bool = Field(
+        False, description="also report the alerts of the dashboard on this machine"
+    )
+    timeout: Annotated[float, Field(gt=0, le=3600)] = Field(
+        10.0, description="time limit in seconds"
+    )
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:

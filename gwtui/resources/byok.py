@@ -467,7 +467,7 @@ _ROTATION = Update(
     ),
     action="rotate",
     command="rotate",
-    help="overwrite its key with another, read from stdin",
+    help="replace the provider key, read from stdin",
     title="Rotate",
     button="Overwrite the old key",
     done=lambda before, after: (
@@ -516,12 +516,12 @@ CREDENTIALS: Writes[ByokCredential] = Writes(
     further=(_ROTATION,),
     switch=Switch(
         effects=_switch_effects,
-        disable_help="leave it out of routing",
-        enable_help="let requests use it again",
+        disable_help="disable credentials: routing skips them",
+        enable_help="enable disabled credentials",
     ),
     delete=Delete(
         effects=_delete_effects,
-        help="delete it, its key wiped",
+        help="delete credentials and wipe their keys",
         done="deleted, its key wiped",
         button="Delete and wipe",
         kept=("name", "label", "provider"),

@@ -238,7 +238,7 @@ SETTINGS_WRITES: Writes[OrganizationSettings] = _SettingsWrites(
     update=Update(
         request=UpdateOrganizationSettingsRequest,
         effects=lambda *_given: ("It holds for every member of the organization at once.",),
-        help="change them, for every member at once",
+        help="change the settings for all members",
         done=lambda _before, _after: "Settings of the organization changed",
     ),
 )

@@ -67,7 +67,6 @@ CASES = (
     Case(("config", "get", "theme")),
     Case(("config", "list", "--output", "json")),
     Case(("config", "path")),
-    Case(("config", "edit")),
     Case(("config", "unset", "theme")),
     Case(("watch", "--ndjson", "--count", "1", "--interval", "1"), codes=(0, 1)),
     Case(("export", "metrics"), codes=(0, 1)),
@@ -143,8 +142,6 @@ def place(
 ) -> Iterator[Place]:
     ring = DictRing()
     monkeypatch.setattr("keyring.get_keyring", lambda: ring)
-    monkeypatch.setenv("EDITOR", "true")
-    monkeypatch.delenv("VISUAL", raising=False)
     gateway, faults = served
     faults.clear()
     with logging_into(private_home / "state" / "gwtui"):
@@ -205,7 +202,7 @@ def test_no_program_that_is_started_sees_the_token(
         place.run(Case(words, environment=False))
     rules = private_home / "config" / "gwtui" / "alerts.toml"
     rules.write_text(f'[effects]\ncommand = ["{program}"]\n')
-    place.run(Case(("alerts", "--test-command")))
+    place.run(Case(("alerts", "test")))
     sinks = {**place.sinks, **files(private_home), "seen": seen.read_bytes()}
     assert seen.read_bytes().count(b"XDG_STATE_HOME=") == 4
     assert leaks(sinks, SECRETS) == []

@@ -203,7 +203,7 @@ def test_failures_while_the_dashboard_runs_and_while_it_ends(
         "a failure could not be raised",
         "worker failed",
         "connected to 127.0.0.1:9, token from environment",
-        "ends with status 1",
+        "exit status 1",
     ):
         assert said in log, log
 

@@ -32,7 +32,7 @@ def test_a_fault_that_does_not_exist_starts_nothing(tmp_path: Path) -> None:
 def test_faults_need_a_gateway_of_our_own() -> None:
     refused = run("--fault", "hang")
     assert refused.returncode == exits.USAGE
-    assert "--fault goes with --demo" in refused.stderr
+    assert "--fault requires --demo" in refused.stderr
 
 
 def test_a_served_gateway_has_them_in_force(tmp_path: Path) -> None:

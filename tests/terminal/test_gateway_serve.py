@@ -101,7 +101,7 @@ def test_a_key_can_be_issued_before_the_first_start(database: Path) -> None:
     issued = gateway("issue-key", "--management", "--database", database, "--empty")
     assert issued.returncode == exits.OK
     assert len(issued.stdout.split()) == 1
-    assert "made the database" in issued.stderr
+    assert "created the database" in issued.stderr
     assert stat.S_IMODE(database.stat().st_mode) == 0o600
 
 

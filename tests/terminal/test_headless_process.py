@@ -89,12 +89,12 @@ def test_a_full_disk_is_told(environment: dict[str, str]) -> None:
 def test_a_person_on_a_terminal_is_asked(environment: dict[str, str], place: Site) -> None:
     words = ("keys", "disable", "backfill-2025")
     with pty_terminal([*GWTUI, *words], environment=environment) as terminal:
-        terminal.wait_for("Carry it out? Type y:")
+        terminal.wait_for("Apply this change? Type y:")
         assert "Disable key" in terminal.text
         assert "Requests with this key are refused at once." in terminal.text
         terminal.send("n\n")
         assert terminal.wait_exit() == exits.FAILED
-        assert "not carried out" in terminal.text
+        assert "cancelled: nothing was sent" in terminal.text
     with pty_terminal([*GWTUI, *words], environment=environment) as terminal:
         terminal.wait_for("Type y:")
         terminal.send("y\n")
@@ -106,7 +106,7 @@ def test_an_interrupt_while_it_asks_sends_nothing(environment: dict[str, str]) -
     with pty_terminal(
         [*GWTUI, "keys", "delete", "backfill-2024"], environment=environment
     ) as terminal:
-        terminal.wait_for("Type yes to carry it out:")
+        terminal.wait_for("Type yes to apply the change:")
         terminal.send("\x03")
         assert terminal.wait_exit() == exits.INTERRUPTED
         assert "Traceback" not in terminal.text
@@ -122,7 +122,7 @@ def test_a_critical_profile_wants_its_name(
     )
     words = ("keys", "enable", "backfill-2024", "--profile", "prod")
     with pty_terminal([*GWTUI, *words], environment=environment) as terminal:
-        terminal.wait_for("This profile is CRITICAL. Type prod to carry it out:")
+        terminal.wait_for("This profile is CRITICAL. Type prod to apply the change:")
         terminal.send("y\n")
         assert terminal.wait_exit() == exits.FAILED
     with pty_terminal([*GWTUI, *words], environment=environment) as terminal:
@@ -149,6 +149,6 @@ def test_an_interrupt_does_not_lose_the_value_of_a_new_key(
         out, err = process.communicate(timeout=20)
     place.faults.clear()
     assert process.returncode == exits.OK, err
-    assert "waiting for its answer" in err
+    assert "waiting for the answer" in err
     assert place.get("/key", token=out.strip())["label"]
     assert Ledger(private_home / "state" / "gwtui" / "audit.jsonl").open_writes() == ()

@@ -51,7 +51,6 @@ def reader(
     monkeypatch.setattr(keyring, "get_keyring", lambda: ring)
     monkeypatch.setenv("PATH", f"{demo_home / 'bin'}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setenv("VISUAL", "true")
     monkeypatch.chdir(folder)
     with served_gateway(database=folder / "served" / "gateway.sqlite3", speed=20) as gateway:
         found = Reader(demo_home, folder, gateway, ring, Commands(monkeypatch, capsys))

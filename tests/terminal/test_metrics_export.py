@@ -102,7 +102,7 @@ def test_what_cannot_be_meant_is_refused(
         main(["export", "metrics", "--demo", *words])
     assert ended.value.code == 2
     told = capsys.readouterr().err
-    assert any(why in told for why in ("expected", "only files", "from 1 to 86400"))
+    assert any(why in told for why in ("expected", "must end in .prom", "from 1 to 86400"))
 
 
 def test_a_port_in_use_is_told() -> None:

@@ -37,6 +37,6 @@ def test_an_interrupt_hangs_up_and_says_that_it_may_be_billed(private_home: Path
         while not models.left and time.monotonic() < until:
             time.sleep(0.02)
     assert process.returncode == exits.INTERRUPTED
-    assert b"cancelled: the connection is closed" in said
+    assert b"cancelled: the connection was closed" in said
     assert b"may be billed" in said
     assert models.left == [True]

@@ -15,12 +15,12 @@ from login_kit import DictRing, served_gateway
 from pty_terminal import pty_terminal
 
 
-def test_the_demo_is_one_key_away_and_what_is_typed_ahead_is_for_it(demo_home: Path) -> None:
+def test_the_demo_is_one_letter_away(demo_home: Path) -> None:
     """First the steps that are shown once; the key that closes them does its work beneath."""
     (demo_home / "state" / "gwtui" / "first-steps").unlink()
     with pty_terminal(GWTUI, columns=80, rows=24, anew=True) as terminal:
-        terminal.wait_for("How do you want to begin?")
-        terminal.send("\x1b[Bzd")
+        terminal.wait_for("How do you want to start?")
+        terminal.send("z\rd\r")
         terminal.wait_for("Welcome to gwtui")
         terminal.send("0")
         terminal.wait_for("since ")
@@ -30,27 +30,29 @@ def test_the_demo_is_one_key_away_and_what_is_typed_ahead_is_for_it(demo_home: P
         assert terminal.left_over_modes() == []
     assert (demo_home / "state" / "gwtui" / "first-steps").exists()
     with pty_terminal(GWTUI, columns=80, rows=24) as terminal:
-        terminal.wait_for("How do you want to begin?")
-        terminal.send("dq")
+        terminal.wait_for("How do you want to start?")
+        terminal.send("d\r")
+        terminal.wait_for("UTC")
+        terminal.send("q")
         assert terminal.wait_exit() == exits.OK
         assert "Welcome to gwtui" not in terminal.text
 
 
 def test_leaving_and_logging_in_to_watch(private_home: Path) -> None:
     with pty_terminal(GWTUI, columns=80, rows=24) as terminal:
-        terminal.wait_for("How do you want to begin?")
-        terminal.send("\x1b")
+        terminal.wait_for("How do you want to start?")
+        terminal.send("\x04")
         assert terminal.wait_exit() == exits.OK
         assert terminal.left_over_modes() == []
     with served_gateway() as gateway, pty_terminal(GWTUI, columns=120, rows=30) as terminal:
-        terminal.wait_for("How do you want to begin?")
-        terminal.send("w")
+        terminal.wait_for("How do you want to start?")
+        terminal.send("w\r")
         terminal.wait_for("Address of the gateway")
         terminal.send(f"{gateway.base_url}\r")
         terminal.wait_for("Management key for 127.0.0.1")
         terminal.send(f"{gateway.management}\r")
-        terminal.wait_for("Where do you want to keep the key?")
-        terminal.send("f")
+        terminal.wait_for("Where do you want to store the key?")
+        terminal.send("f\r")
         terminal.wait_for("READ-ONLY")
         terminal.wait_for("Board")
         terminal.send("q")
@@ -68,8 +70,8 @@ def test_a_wrong_address_or_key_is_asked_for_again_and_no_keyring_is_not_offered
         served_gateway(faults=faults) as gateway,
         pty_terminal(GWTUI, columns=100, rows=40) as terminal,
     ):
-        terminal.wait_for("How do you want to begin?")
-        terminal.send("l")
+        terminal.wait_for("How do you want to start?")
+        terminal.send("l\r")
         terminal.wait_for("Address of the gateway: ")
         terminal.send("\r" + gateway.base_url.replace("http:", "htp:") + "\r")
         terminal.wait_for("the base URL must begin with")
@@ -84,11 +86,11 @@ def test_a_wrong_address_or_key_is_asked_for_again_and_no_keyring_is_not_offered
         terminal.settle()
         faults.arm("500:GET /key x1")
         terminal.send(f"{gateway.management}\r")
-        terminal.wait_for("(Enter for the one you typed)")
+        terminal.wait_for("(Enter to retry the same key)")
         terminal.send("\r")
         terminal.wait_for("there is no keyring")
         assert "In the keyring" not in terminal.text
-        terminal.send("kn")
+        terminal.send("k\rn\r")
         terminal.wait_for("key: prompt")
         assert terminal.text.count("Management key for") == 0
         terminal.send("q")
@@ -103,7 +105,7 @@ def test_a_keyring_that_works_is_offered(
 ) -> None:
     offered: list[str] = []
     monkeypatch.setattr(keyring, "get_keyring", DictRing)
-    monkeypatch.setattr(welcome, "_key", lambda keys: offered.append(keys) or "q")
+    monkeypatch.setattr(welcome, "_choice", lambda keys: offered.append(keys) or "q")
     assert welcome._place("gateway.example") == "q"
     assert offered == ["kfnq"]
     assert "k  In the keyring of this machine" in capsys.readouterr().err

@@ -184,16 +184,18 @@ async def test_it_is_told_what_is_to_be_told_one_after_the_other(
 def test_the_command_can_be_tried(
     private_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["alerts", "--test-command"]) == 2
-    assert "there is no command" in capsys.readouterr().err
+    assert main(["alerts", "test"]) == 2
+    assert "has no command" in capsys.readouterr().err
     config = private_home / "config" / "gwtui"
     config.mkdir(parents=True, exist_ok=True)
     command = program(tmp_path, "(out / 'in').write_text(sys.stdin.read())")
     (config / "alerts.toml").write_text(f"[effects]\ncommand = {json.dumps(command)}\n")
-    assert main(["alerts", "--test-command"]) == 0
-    assert json.loads((tmp_path / "in").read_text())["said"] == "only a test of the command"
+    assert main(["alerts", "test"]) == 0
+    assert (
+        json.loads((tmp_path / "in").read_text())["said"] == "this is a test of the alert command"
+    )
     (config / "alerts.toml").write_text('[effects]\ncommand = ["/nowhere/at-all"]\n')
-    assert main(["alerts", "--test-command"]) == 1
+    assert main(["alerts", "test"]) == 1
     assert "/nowhere/at-all" in capsys.readouterr().err
 
 
@@ -224,7 +226,7 @@ def test_alerts_are_listed(recorded: Path, capsys: pytest.CaptureFixture[str]) -
     assert main(["alerts", "--demo"]) == 0
     out, err = capsys.readouterr()
     assert re.search(r"silenced +\$5.00 left +critical", out)
-    assert "last reading 10 days ago; nobody watches now" in err
+    assert "last reading 10 days ago; no dashboard is watching now" in err
     assert "gwtui: 1 alert\n" in err
     assert main(["alerts", "--demo", "--output", "json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
@@ -239,7 +241,7 @@ def test_a_demo_that_never_ran_tells_its_past_first(
     assert main(["alerts", "--demo", "--output", "json"]) == 0
     out, err = capsys.readouterr()
     assert "key-near-limit" in {row["rule"] for row in json.loads(out)}
-    assert "last reading just now; nobody watches now" in err
+    assert "last reading just now; no dashboard is watching now" in err
     path = history_path(private_home / "data" / "gwtui", "demo", BASE_URL)
     told = path.stat().st_size
     assert main(["check", "--demo"]) == 0

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from gwtui.cli import complete
-from gwtui.cli.commands import COMMANDS, load, plain_tree
+from gwtui.cli.commands import COMMANDS, RESOURCES, load, plain_tree
 from gwtui.cli.complete import TypedLine, answer_shell, known_tree, quoted, split
 from gwtui.cli.completion import SCRIPTS
 from gwtui.cli.main import main
-from gwtui.cli.resources import RESOURCES
 from gwtui.client.connection import Connection
 from gwtui.local.name_cache import cache_file, keep_names, read_names
 from gwtui.resources.keys.resource import KEYS as KEYS  # noqa: PLC0414 - a list that was read
@@ -90,7 +89,7 @@ def test_everything_that_can_be_called_is_offered(cache: Path) -> None:
         (("keys", "update", "ci", "--unset", "limit_"), ["limit_reset"]),
         (("findings", "--fail-on", ""), ["critical", "warning", "notice"]),
         (("config", "set", "them"), ["theme"]),
-        (("alerts", "--tes"), ["--test-command"]),
+        (("alerts", "te"), ["test"]),
         (("guardrails", "assign", "x", "--key", "ci"), ["ci"]),
         (("nonsense", "nonsense", ""), []),
     ],
@@ -189,7 +188,7 @@ def test_an_answer_is_words_alone_whatever_goes_wrong(
     assert main(["complete", "fish", "keys", "ge"]) == 0
     assert main(["complete", "fish", "keys", "get", '"film s']) == 0
     out, err = capsys.readouterr()
-    assert (out, err) == ("ci\nget\tprint one\nfilm storyboard test\n", "")
+    assert (out, err) == ("ci\nget\tprint one key in full\nfilm storyboard test\n", "")
     monkeypatch.setattr(complete, "known_tree", None)
     for words in ([], ["bash"], ["bash", "x", "y"], ["zsh"], ["zsh", "keys", ""]):
         assert answer_shell(words) == 0

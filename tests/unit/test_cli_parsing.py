@@ -55,7 +55,7 @@ def test_a_wrong_level_is_refused_behind_a_command_of_a_command(
         (("--theem", "gwtui-dark"), "did you mean '--theme'?"),
         (("keys", "list", "--fliter", "x"), "--fliter x; did you mean '--filter'?"),
         (("keys", "list", "--fliter=x"), "did you mean '--filter'?"),
-        (("keys", "list", "--output", "jsn"), "'jsn' (choose from"),
+        (("keys", "list", "--output", "jsn"), "'jsn'; did you mean 'json'?"),
         (("keys", "list", "--output", "jsn"), "did you mean 'json'?"),
         (("keys", "create", "--sett", "name=x"), "did you mean '--set'?"),
         (("keys", "list", "--dialect", "opnrouter"), "did you mean 'openrouter'?"),

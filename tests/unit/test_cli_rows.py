@@ -44,7 +44,7 @@ def test_a_column_that_there_is_not_is_refused(capsys: pytest.CaptureFixture[str
     with pytest.raises(exits.CommandError, match="did you mean 'name'") as refused:
         printed(capsys, "table", "nmae")
     assert refused.value.code == exits.USAGE
-    with pytest.raises(exits.CommandError, match="goes with table and csv"):
+    with pytest.raises(exits.CommandError, match="requires --output table or csv"):
         printed(capsys, "json", "name")
 
 

@@ -221,7 +221,7 @@ def test_the_command_line_offers_exactly_what_can_be_written(resource: str) -> N
         change = offered["create"]
         assert (change.model, change.secret) == (writes.create.request, writes.create.secret)
         assert change.fields is None, "every field"
-        assert change.makes
+        assert change.creates
     places = {name: bool(change.operands) for name, change in offered.items() if name != "create"}
     assert set(places.values()) == {bool(writes.operand)}
     assert all(change.help for change in offered.values())

@@ -36,7 +36,7 @@ def test_what_belongs_to_lines_is_refused_for_the_board(
     words: tuple[str, ...], runs: list[argparse.Namespace], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["watch", *words]) == exits.USAGE
-    assert "goes with --ndjson" in capsys.readouterr().err
+    assert "requires --ndjson" in capsys.readouterr().err
     assert runs == []
 
 

@@ -60,11 +60,11 @@ if TYPE_CHECKING:
 
 _SCOPE = "workspace_id"
 _AGREEING = (
-    Argument("--yes", action="store_true", help="do it without asking"),
+    Argument("--yes", action="store_true", help="do not ask for confirmation"),
     Argument(
         "--confirm",
         metavar="PROFILE",
-        help="with --yes on a critical profile: the name of the profile",
+        help="name of the profile; required with --yes on a critical profile",
     ),
     OUTPUT,
     DEMO,
@@ -73,15 +73,14 @@ _AGREEING = (
 
 @dataclass(frozen=True, slots=True)
 class DeclaredChange:
-    """A change as it is declared: how it is planned, and what it takes.
+    """A verb that changes something.
 
     ``plan`` reads what it needs and plans the requests; it raises NothingToDoError, CommandError
-    and GatewayError. An operand that is called like a field of the request is the value of that.
-    ``model`` has the fields that ``--set`` and ``--unset`` may name, ``fields`` those of them that
-    this verb changes (all of them when None). ``secret`` is a field whose value is read from stdin.
-    ``makes`` says that something comes to exist: its identifier is printed. ``force`` words what
-    ``--force`` lets through; empty where there is nothing to force. ``many`` is the list whose rows
-    the operand "id" names, where it may name several of them. ``notes`` are lines of its help.
+    and GatewayError. An operand with the name of a request field is the value of that field.
+    ``model`` has the fields of ``--set`` and ``--unset``, ``fields`` restricts them. ``secret`` is
+    a field that is read from stdin. ``creates``: the identifier of the new resource is printed.
+    ``force`` describes what ``--force`` permits; empty without that option. ``many`` is the list of
+    which the operand "id" may name several rows. ``notes`` are lines of its help.
     """
 
     name: str
@@ -91,7 +90,7 @@ class DeclaredChange:
     model: type[RequestModel] | None = None
     fields: tuple[str, ...] | None = None
     secret: str = ""
-    makes: bool = False
+    creates: bool = False
     force: str = ""
     notes: tuple[str, ...] = ()
     many: ResourceSpec[Any] | None = None
@@ -109,7 +108,6 @@ class DeclaredChange:
         )
 
     def _arguments(self) -> Iterator[Argument]:
-        """Its operands and options."""
         yield from self.operands
         if self.many is not None:
             yield from SELECTION
@@ -120,7 +118,7 @@ class DeclaredChange:
                 default=[],
                 metavar="FIELD=VALUE",
                 offers=(f"{name}=" for name in fields),
-                help="a field and its value; may be repeated",
+                help="set a field; may be repeated",
             )
             yield Argument(
                 "--unset",
@@ -128,16 +126,14 @@ class DeclaredChange:
                 default=[],
                 metavar="FIELD",
                 offers=fields,
-                help="a field that is to have no value; may be repeated",
+                help="clear a field; may be repeated",
             )
             yield Argument(
-                "--stdin", metavar="FIELD", help="the field whose value is read from stdin"
+                "--stdin", metavar="FIELD", help="read the value of this field from stdin"
             )
-        yield Argument(
-            "--plan", action="store_true", help="print what would be done, and send nothing"
-        )
+        yield Argument("--plan", action="store_true", help="print the plan and send nothing")
         if self.force:
-            yield Argument("--force", action="store_true", help=f"take {self.force}")
+            yield Argument("--force", action="store_true", help=f"accept {self.force}")
         yield from _AGREEING
 
     def _fields(self) -> tuple[str, ...]:
@@ -147,11 +143,11 @@ class DeclaredChange:
         return tuple(name for name in rules if not rules[name].deprecated)
 
     def typed_fields(self) -> tuple[str, ...]:
-        """The fields that are given by option, not by stdin."""
+        """The fields that options can set."""
         return tuple(name for name in self._fields() if name != self.secret)
 
     def _run(self, arguments: argparse.Namespace) -> int:
-        """Plan it, ask, do it; returns an exit code."""
+        """Plan, confirm and execute the change; returns an exit code."""
         if not arguments.plan:
             require_terminal(yes=arguments.yes)
         given = self._given(arguments)
@@ -169,7 +165,7 @@ class DeclaredChange:
                 await session.complete()
                 await report_in_doubt(session)
                 context = ChangeContext(session, arguments, given, SYSTEM_CLOCK.now())
-                learning = asyncio.ensure_future(_learn_rights(session))
+                rights = asyncio.ensure_future(_read_rights(session))
                 try:
                     if chosen is not None:
                         bulk = await plan_selection(self, context, chosen)
@@ -179,7 +175,7 @@ class DeclaredChange:
                     narrate(f"nothing to do: {nothing}")
                     return exits.OK
                 finally:
-                    await learning
+                    await rights
                 if chosen is not None:
                     return await ManyChanges(context, bulk).decide()
                 return await self._decide(context, plan)
@@ -187,7 +183,7 @@ class DeclaredChange:
         return run_async(work)
 
     def _given(self, arguments: argparse.Namespace) -> Mapping[str, Any]:
-        """What was typed, by field. Raises CommandError."""
+        """The given values by field. Raises CommandError."""
         model, fields = self.model, self._fields()
         if model is None:
             return {}
@@ -201,7 +197,7 @@ class DeclaredChange:
             if operand.names[0] in model.model_fields:
                 given[operand.names[0]] = getattr(arguments, operand.names[0])
         if not given and not secret and self.name == "update":
-            raise CommandError("say what to change with --set or --unset", exits.USAGE)
+            raise CommandError("give the fields to change with --set or --unset", exits.USAGE)
         if secret:
             try:
                 text = read_secret(f"{secret} (not shown): ")
@@ -234,14 +230,14 @@ class DeclaredChange:
                 return code or _code(plan, sent)
         if as_json:
             print_json(outcome_json(plan, sent))
-        elif isinstance(outcome, Applied) and self.makes:
+        elif isinstance(outcome, Applied) and self.creates:
             with data_on_stdout():
                 print(safe_text(changed_identity(part, outcome) or ""))
         return _code(plan, sent)
 
 
 def _code(plan: Plan[Any], sent: list[Sent]) -> int:
-    """The exit code for what was sent of a plan."""
+    """The exit code for the requests that were sent."""
     outcome = sent[-1][1]
     if isinstance(outcome, Applied):
         left = len(plan.parts) - len(sent)
@@ -253,17 +249,17 @@ def _code(plan: Plan[Any], sent: list[Sent]) -> int:
 
 
 def _refuse_early(model: type[RequestModel], given: Mapping[str, Any]) -> None:
-    """Check the given fields before any request. Raises CommandError.
+    """Validate the given fields before anything is sent, except a workspace, which may be a name.
 
-    A workspace may be given by its name: only the gateway can tell whether there is one.
+    Raises CommandError.
     """
     known = {name: value for name, value in given.items() if name != _SCOPE}
     if known or _SCOPE not in given:
         validated(model, known)
 
 
-async def _learn_rights(session: Session) -> None:
-    """Whose key it is, for the audit log, and whether it may change anything at all."""
+async def _read_rights(session: Session) -> None:
+    """Read the current key, for the audit log and for its rights."""
     await current_key_feed(session.hub, Scope()).refresh()
 
 

@@ -1,4 +1,4 @@
-"""Create, update, enable and disable, delete on the command line, for every declared resource."""
+"""The verbs create, update, disable, enable and delete, for every declared resource."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from gwtui.cli.command import Argument, Command
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.resources import CHANGES
 from gwtui.contract.request import Problem
+from gwtui.contract.usage import FeedbackRequest
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
 from gwtui.crud.resource import ResourceSpec
 from gwtui.crud.writes import Update, Writes, declared_writes
+from gwtui.resources.generations import plan_feedback
 from gwtui.resources.registry import SPECS
 
 
 def changes_at(resource: str) -> Iterable[DeclaredChange | Command]:
-    """What changes a resource: as a module of its own does, or as its declaration says."""
+    """The changes of a resource, from its own module or from its declaration."""
     if resource in CHANGES:
         module, _, name = CHANGES[resource].partition(":")
         own: Iterable[DeclaredChange | Command] = getattr(import_module(module), name)
@@ -31,13 +33,13 @@ def changes_at(resource: str) -> Iterable[DeclaredChange | Command]:
 
 
 def verbs_at(resource: str) -> Iterator[Command]:
-    """The same as verbs of the command line."""
+    """The verbs that change a resource."""
     for one in changes_at(resource):
         yield one if isinstance(one, Command) else one.command()
 
 
 def row_operand(spec: ResourceSpec[Any], *, several: bool = False) -> Argument:
-    """The operand that names a row of a list, or ``several``."""
+    """The operand that names one row of a list, or ``several``."""
     nargs, help = "*" if several else None, declared_writes(spec).operand
     return Argument("id", metavar="ID", nargs=nargs, kind=spec.id, help=help)
 
@@ -50,9 +52,9 @@ def changes_of(
     deletes_with: tuple[Argument, ...] = (),
     notes: tuple[str, ...] = (),
 ) -> Iterator[DeclaredChange]:
-    """The verbs that change one kind of resource.
+    """The changes that a resource declares.
 
-    ``create`` and ``delete`` plan these otherwise; ``notes`` are lines of the help of creating.
+    ``create`` and ``delete`` replace their planners; ``notes`` are lines of the help of create.
     """
     writes, verbs = declared_writes(spec), _Verbs(spec)
     rows = (row_operand(spec, several=True),) if writes.operand else ()
@@ -64,7 +66,7 @@ def changes_of(
             create or verbs.create,
             model=writes.create.request,
             secret=writes.create.secret,
-            makes=True,
+            creates=True,
             force=writes.create.force,
             notes=notes,
         )
@@ -91,7 +93,7 @@ def changes_of(
 
 
 class _Verbs:
-    """Plans each change from what was typed and a fresh reading."""
+    """Plans changes from the given values and a fresh reading."""
 
     def __init__(self, spec: ResourceSpec[Any]) -> None:
         self._spec = spec
@@ -100,7 +102,7 @@ class _Verbs:
     async def create(self, context: ChangeContext) -> Plan[Any]:
         how = self._writes.create
         if how is None:
-            raise TypeError(f"{self._spec.id} cannot be made")
+            raise TypeError(f"{self._spec.id} cannot be created")
         request = await context.request(how.request)
         writes = self._writes.for_row(None, context.dialect)
         _refuse(writes.check(request, context.dialect))
@@ -108,7 +110,7 @@ class _Verbs:
             context.session.hub, context.readings.value_or_nothing, request
         )
         if warning.serious and not context.arguments.force:
-            why = f"{how.warning_field}: {warning.text} --force stores it all the same."
+            why = f"{how.warning_field}: {warning.text} Use --force to store it anyway."
             raise CommandError(why, USAGE)
         names = await context.workspace_names(default=True)
         return writes.plan_create(request, plan_context(context, names), warning)
@@ -124,8 +126,7 @@ class _Verbs:
     async def switch(self, disabled: bool, context: ChangeContext) -> Plan[Any]:
         writes, fresh = await self._named(context)
         if fresh.disabled is disabled:
-            state = "disabled" if disabled else "enabled"
-            already = f"{state} already"
+            already = f"already {'disabled' if disabled else 'enabled'}"
             raise NothingToDoError(f"{writes.noun} {writes.name(fresh)} is {already}", already)
         at = plan_context(context)
         around = await writes.around(context.gateway, fresh, at) if disabled else None
@@ -136,7 +137,7 @@ class _Verbs:
         return writes.plan_delete(fresh, at, await writes.around(context.gateway, fresh, at))
 
     async def _named(self, context: ChangeContext) -> tuple[Writes[Any], Any]:
-        """The declaration for what is named, and that as it is now."""
+        """The declaration for the named row, and the row read afresh."""
         spec, row, identity = self._spec, None, ""
         if self._writes.by_row:
             row = await context.row(spec, context.arguments.id)
@@ -147,7 +148,7 @@ class _Verbs:
         return writes, await writes.read(context.gateway, identity)
 
     async def _names(self, context: ChangeContext, how: Update) -> Mapping[str, str]:
-        """Names of the workspaces, where the change may name one, and of what else it lists."""
+        """Names for the identifiers that the plan may show."""
         scoped = "workspace_id" in how.request.model_fields
         names = await context.workspace_names() if scoped else {}
         feed = self._writes.names
@@ -161,5 +162,21 @@ def _refuse(problems: Sequence[Problem]) -> None:
 
 
 def plan_context(context: ChangeContext, names: Mapping[str, str] | None = None) -> PlanContext:
-    """What a change is planned in view of, now."""
+    """The context for planning a change now."""
     return PlanContext(context.now, names or {}, context.dialect)
+
+
+async def _feedback(context: ChangeContext) -> Plan[None]:
+    return plan_feedback(await context.request(FeedbackRequest), plan_context(context))
+
+
+GENERATION = (
+    DeclaredChange(
+        "feedback",
+        "report a problem with a generation",
+        _feedback,
+        (Argument("generation_id", help="id of the generation"),),
+        FeedbackRequest,
+        ("category", "comment"),
+    ),
+)

@@ -38,18 +38,18 @@ if TYPE_CHECKING:
 
 
 PATIENCE = 20.0
-"""Seconds that a request under way gets for its answer after the person interrupted."""
+"""Seconds to wait for the answer to a sent request after an interrupt."""
 
-LOOK = "It is not sent again: look at what is there before you try again."
-"""The hint that follows a lost answer."""
+LOST = "The request is not sent again. Check the current state before you retry."
+"""The hint after a lost answer."""
 
 Sent = tuple[Plan[Any], Outcome[Any]]
 
 
 async def send(executor: WriteExecutor, confirmation: Confirmation[Any]) -> list[Sent]:
-    """The requests one after the other, up to the first that was not applied.
+    """Send the requests in order, up to the first one that is not applied.
 
-    An interrupt ends it after the request that is under way.
+    An interrupt stops after the request that is under way.
     """
     done: list[Sent] = []
     for each in confirmation.each():
@@ -63,7 +63,7 @@ async def send(executor: WriteExecutor, confirmation: Confirmation[Any]) -> list
 async def execute_one(
     executor: WriteExecutor, confirmation: Confirmation[Any]
 ) -> tuple[Outcome[Any], bool]:
-    """The outcome, and whether it was interrupted; failures of the ledger are reported."""
+    """The outcome, and whether the person interrupted; errors of the ledger are reported."""
     found = await _answer(executor, confirmation)
     if fault := executor.ledger_fault:
         narrate(f"the outcome could not be written to the ledger: {fault}")
@@ -73,16 +73,16 @@ async def execute_one(
 async def _answer(
     executor: WriteExecutor, confirmation: Confirmation[Any]
 ) -> tuple[Outcome[Any], bool]:
-    """The outcome, and whether it was interrupted meanwhile.
+    """The outcome, and whether the person interrupted.
 
-    What was sent cannot be called back: its answer is worth more than a quick end, above all where
-    it holds the value of a new key.
+    A sent request cannot be recalled, and its answer may hold the value of a new key: an interrupt
+    waits for it.
     """
     task = asyncio.ensure_future(executor.execute(confirmation))
     try:
         return await asyncio.shield(task), False
     except asyncio.CancelledError:
-        narrate("the request is under way: waiting for its answer, interrupt again to leave")
+        narrate("waiting for the answer to the request; interrupt again to quit")
         await asyncio.wait({task}, timeout=PATIENCE)
         if not task.done():
             raise
@@ -90,18 +90,18 @@ async def _answer(
 
 
 async def report_in_doubt(session: Session) -> None:
-    """Report how many writes are in doubt and where to settle them; nothing for none."""
+    """Report the writes that are in doubt, if there are any."""
     count = len((await unsettled_feed(session.hub).refresh()).value or ())
     if count:
         writes = "1 earlier write is" if count == 1 else f"{count} earlier writes are"
-        narrate(f"{writes} in doubt: 'gwtui recovery list' tells which, the dashboard settles them")
+        narrate(f"{writes} in doubt: 'gwtui recovery list' lists them, the dashboard settles them")
 
 
 _TEXT = 400
 
 
 def plan_lines(plan: Plan[Any]) -> Iterator[str]:
-    """The changes, warnings, effects and obstacles of a plan, a line each."""
+    """A plan as text: changes, warnings, effects and obstacles, a line each."""
     yield safe_line(plan.title, _TEXT)
     width = max((len(change.field) for change in plan.changes), default=0)
     for change in plan.changes:
@@ -111,12 +111,12 @@ def plan_lines(plan: Plan[Any]) -> Iterator[str]:
     yield from (f"  warning: {safe_line(warning, _TEXT)}" for warning in plan.warnings)
     yield from (f"  - {safe_line(effect, _TEXT)}" for effect in plan.effects)
     if len(plan.parts) > 1:
-        yield f"  - It takes {len(plan.parts)} requests, one after the other."
+        yield f"  - Sent as {len(plan.parts)} requests, one after the other."
     yield from (f"  ! {safe_line(obstacle, _TEXT)}" for obstacle in plan.obstacles)
 
 
 def print_plan(plan: Plan[Any], as_json: Any = None) -> None:
-    """Print it: ``as_json`` for a program, else in lines."""
+    """Print the plan as text, or ``as_json``."""
     if as_json is not None:
         print_json(as_json)
         return
@@ -126,7 +126,7 @@ def print_plan(plan: Plan[Any], as_json: Any = None) -> None:
 
 
 def changes_json(plan: Plan[Any]) -> dict[str, Any]:
-    """A plan as JSON."""
+    """The changes of a plan as JSON."""
     return {
         "identity": plan.identity,
         "title": plan.title,
@@ -140,7 +140,7 @@ def changes_json(plan: Plan[Any]) -> dict[str, Any]:
 
 
 def plan_json(plan: Plan[Any]) -> dict[str, Any]:
-    """A plan for a program; the bodies of the requests are in it, secrets masked."""
+    """A plan as JSON, with the bodies of its requests; secrets are masked."""
     return {
         "action": plan.action,
         "resource": plan.resource,
@@ -158,7 +158,7 @@ def _request(plan: Plan[Any]) -> dict[str, Any]:
 def outcome_json(
     plan: Plan[Any], outcomes: Sequence[tuple[Plan[Any], Outcome[Any]]]
 ) -> dict[str, Any]:
-    """The outcome of a plan and of each of its requests, for a program."""
+    """The outcome of a plan and of each of its requests as JSON."""
     return {
         **plan_json(plan),
         "outcome": outcome_label(outcomes[-1][1]),
@@ -176,7 +176,7 @@ def report_outcome(plan: Plan[Any], outcome: Outcome[Any]) -> None:
         case Refused(error):
             narrate(f"refused: {plan.title}: {error.message}")
         case Unknown(error):
-            narrate(f"unknown: {plan.title}: {error.message} It may have happened or not. {LOOK}")
+            narrate(f"unknown: {plan.title}: {error.message} It may have happened or not. {LOST}")
 
 
 def outcome_label(outcome: Outcome[Any]) -> str:
@@ -195,7 +195,7 @@ def changed_identity(plan: Plan[Any], outcome: Applied[Any]) -> str | None:
 
 
 def result_json(plan: Plan[Any], outcome: Outcome[Any]) -> dict[str, Any]:
-    """The outcome of one request, for a program."""
+    """The outcome of one request as JSON."""
     found: dict[str, Any] = {"outcome": outcome_label(outcome)}
     if isinstance(outcome, Applied):
         found["identity"] = changed_identity(plan, outcome)
@@ -209,11 +209,11 @@ def result_json(plan: Plan[Any], outcome: Outcome[Any]) -> dict[str, Any]:
 
 T = TypeVar("T")
 
-NO_TERMINAL = "there is no terminal to ask on: look at it with --plan, then give --yes"
+NO_TERMINAL = "no terminal to confirm on: review the change with --plan, then use --yes"
 
 
 async def agree(plan: Plan[T], context: ChangeContext) -> Confirmation[T] | None:
-    """The confirmed plan; None, and the reason on stderr, if not sent. Raises CommandError."""
+    """The confirmed plan; None, with the reason on stderr, if not. Raises CommandError."""
     arguments, session = context.arguments, context.session
     held_back = session.gateway.gate.closed
     reasons = [*plan.obstacles, *([f"Nothing is sent: {held_back}."] if held_back else [])]
@@ -223,7 +223,7 @@ async def agree(plan: Plan[T], context: ChangeContext) -> Confirmation[T] | None
         return None
     how = await _consent(plan, session.connection, arguments)
     if how is None:
-        narrate("not carried out")
+        narrate("cancelled: nothing was sent")
         return None
     agreed = Confirmation(plan, how)
     if reasons:
@@ -235,28 +235,30 @@ async def agree(plan: Plan[T], context: ChangeContext) -> Confirmation[T] | None
 async def _consent(
     plan: Plan[Any], connection: Connection, arguments: Namespace
 ) -> ConfirmationKind | None:
-    """How the person agrees, on the command line or asked; None where not. Raises CommandError."""
+    """How the person confirms: by option or when prompted; None if not. Raises CommandError."""
     name = connection.critical_name
     if arguments.yes:
         narrate_lines(f"warning: {safe_line(warning, _TEXT)}" for warning in plan.warnings)
         if name and arguments.confirm is None:
-            raise CommandError(f"this profile is critical: with --yes give --confirm {name}", USAGE)
+            raise CommandError(
+                f"this profile is critical: --yes also needs --confirm {name}", USAGE
+            )
         if name and arguments.confirm != name:
-            raise CommandError(f"--confirm does not name this profile, which is {name}", USAGE)
+            raise CommandError(f"--confirm does not match this profile, which is {name}", USAGE)
     else:
         narrate_lines(plan_lines(plan))
-        question, answer = "Carry it out? Type y", "y"
+        question, answer = "Apply this change? Type y", "y"
         if name:
-            question, answer = f"This profile is CRITICAL. Type {name} to carry it out", name
+            question, answer = f"This profile is CRITICAL. Type {name} to apply the change", name
         elif plan.danger == "high":
-            question, answer = "This cannot be undone. Type yes to carry it out", "yes"
+            question, answer = "This cannot be undone. Type yes to apply the change", "yes"
         if await await_line(f"{question}: ") != answer:
             return None
     return "typed" if name else "command line"
 
 
 def require_terminal(*, yes: bool) -> None:
-    """Nothing is read of a gateway for a change that nobody can agree to. Raises CommandError."""
+    """Fail early if a change cannot be confirmed. Raises CommandError."""
     if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise CommandError(NO_TERMINAL, USAGE)
 
@@ -264,14 +266,13 @@ def require_terminal(*, yes: bool) -> None:
 def print_new_key(
     ledger: Ledger, plan: Plan[Any], created: CreatedKey, about: dict[str, Any] | None = None
 ) -> int:
-    """Print the value; it counts as stored once it has left. Returns an exit code.
+    """Print the value of a key that ``plan`` created, and acknowledge it; returns an exit code.
 
-    ``plan`` made the key; ``about`` is what is printed of it as JSON, None where the value alone
-    is wanted.
+    ``about`` is the JSON object to print it with, None for the value alone.
     """
     if created.key is None:
         name = KEYS.name(created.data) if created.data is not None else "without a description"
-        narrate(f"key {name} was created, but its value did not come: delete it, create another")
+        narrate(f"key {name} was created without a value: delete it and create another one")
         return exits.INCOMPLETE
     try:
         if about is not None:
@@ -281,7 +282,7 @@ def print_new_key(
     except OutputLostError as error:
         narrate(str(error))
         narrate(
-            f"its value is lost: 'gwtui recovery recreate {plan.id}' deletes the key "
+            f"the value of the key is lost: 'gwtui recovery recreate {plan.id}' deletes the key "
             "and creates it again"
         )
         return exits.INCOMPLETE
@@ -289,7 +290,7 @@ def print_new_key(
         ledger.acknowledge(plan.id, SYSTEM_CLOCK.now())
     except OSError as error:
         narrate(
-            f"it could not be written down that the value has left: {error.strerror}; "
-            f"'gwtui recovery acknowledge {plan.id}' does"
+            f"the key could not be marked as stored: {error.strerror}; "
+            f"run 'gwtui recovery acknowledge {plan.id}'"
         )
     return exits.OK

@@ -1,4 +1,4 @@
-"""Changes of guardrails, and of what they are assigned to: extended contract section 5."""
+"""Changes of guardrails and of their assignments: extended contract section 5."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ _ASSIGNED = (
         action="append",
         default=[],
         kind="organization",
-        help="user id, mail address or name; may be repeated",
+        help="user id, email address or name; may be repeated",
     ),
 )
 
 
 async def _delete(context: ChangeContext) -> Plan[Any]:
-    row, at = await _made(context), plan_context(context)
+    row, at = await _existing(context), plan_context(context)
     writes = WRITES.for_row(row, context.dialect)
     fresh = await writes.read(context.gateway, row.identity)
     return writes.plan_delete(fresh, at, await writes.around(context.gateway, fresh, at))
 
 
 async def _assign(context: ChangeContext) -> Plan[Any]:
-    _refuse_nobody(context)
-    row = await _made(context)
+    _require_target(context)
+    row = await _existing(context)
     fresh = await context.gateway.guardrails.get(row.identity)
     bindings = (await bindings_feed(context.session.hub).refresh()).value or Bindings()
     names = {identity: display_name(one) for identity, one in (bindings.guardrails or {}).items()}
@@ -70,13 +70,13 @@ async def _assign(context: ChangeContext) -> Plan[Any]:
         plans.append(plan_assign(assignments.MEMBERS, fresh, called, bindings.members, names))
     held = {**bindings.by_key, **bindings.by_member}
     if all(held.get(identity) == row.identity for plan in plans for identity in _named(plan)):
-        raise NothingToDoError("it is assigned to them already")
-    return _one(plans, "Assign a guardrail in 2 requests")
+        raise NothingToDoError("the guardrail is already assigned to them")
+    return _combined(plans, "Assign a guardrail in 2 requests")
 
 
 async def _unassign(context: ChangeContext) -> Plan[Any]:
-    _refuse_nobody(context)
-    row = await _made(context)
+    _require_target(context)
+    row = await _existing(context)
     fresh = await context.gateway.guardrails.get(row.identity)
     plans: list[Plan[Any]] = []
     if context.arguments.key:
@@ -93,23 +93,23 @@ async def _unassign(context: ChangeContext) -> Plan[Any]:
         users = [_user(people, text) for text in context.arguments.member]
         chosen = [find(of_members, user, "member", lambda one: (one.user_id,)) for user in users]
         plans.append(plan_unassign(assignments.MEMBERS, fresh, chosen, called))
-    return _one(plans, "Take a guardrail away in 2 requests")
+    return _combined(plans, "Unassign a guardrail in 2 requests")
 
 
 # What they share --------------------------------------------------------------------------------
 
 
-async def _made(context: ChangeContext) -> GuardrailRow:
+async def _existing(context: ChangeContext) -> GuardrailRow:
     row = await context.row(GUARDRAILS, context.arguments.id)
     if not row.made:
         raise CommandError(
-            "this default guardrail is not made yet: it comes to exist with its first update"
+            "this default guardrail does not exist yet: it is created on the first update"
         )
     return row
 
 
 def _user(people: Sequence[Any], text: str) -> str:
-    """A user id; for somebody who left the organization nothing else is known."""
+    """The user id of a person; the text itself for someone who left the organization."""
     try:
         return find_person(tuple(people), text).id or ""
     except CommandError:
@@ -117,24 +117,24 @@ def _user(people: Sequence[Any], text: str) -> str:
 
 
 def _named(plan: Plan[Any]) -> list[str]:
-    """The keys or members that an assignment is for."""
+    """The keys or members of an assignment."""
     return [str(one) for part in plan.summary.values() if isinstance(part, list) for one in part]
 
 
-def _one(plans: Sequence[Plan[Any]], title: str) -> Plan[Any]:
+def _combined(plans: Sequence[Plan[Any]], title: str) -> Plan[Any]:
     if len(plans) == 1:
         return plans[0]
     return bundle_alike(title, plans, undo_each(plans))
 
 
-def _refuse_nobody(context: ChangeContext) -> None:
+def _require_target(context: ChangeContext) -> None:
     if not (context.arguments.key or context.arguments.member):
-        raise CommandError("say for what with --key or --member", USAGE)
+        raise CommandError("name what to assign with --key or --member", USAGE)
 
 
 CHANGES = (
     *changes_of(GUARDRAILS, delete=_delete),
-    DeclaredChange("assign", "bind keys and members", _assign, _ASSIGNED),
-    DeclaredChange("unassign", "take it from keys and members", _unassign, _ASSIGNED),
+    DeclaredChange("assign", "assign a guardrail to keys and members", _assign, _ASSIGNED),
+    DeclaredChange("unassign", "unassign a guardrail from keys and members", _unassign, _ASSIGNED),
     *TESTS,
 )

@@ -1,4 +1,4 @@
-"""Changes of API keys, of their rotations, and of new ones whose value nobody has stored."""
+"""Changes of API keys, of rotations, and of new keys whose value was not stored."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _ROTATION = Argument(
     "id",
     metavar="ID",
     kind=ROTATIONS.id,
-    help="name or hash of the old key, or the rotation's id",
+    help="name or hash of the old key, or id of the rotation",
 )
 
 
@@ -62,16 +62,16 @@ async def _create(context: ChangeContext) -> Plan[CreatedKey]:
 
 
 async def rotate(context: ChangeContext) -> Plan[Any]:
-    """The plan that begins a rotation. Raises CommandError and GatewayError."""
+    """The plan that starts a rotation. Raises CommandError and GatewayError."""
     session, now = context.session, context.now
     row = await context.row(KEYS, context.arguments.id)
     fresh = await context.gateway.keys.get(row.identity)
     name = context.arguments.name or await read_name(context.gateway, fresh, now)
-    asked = _rotation_request(context, name)
+    request = _rotation_request(context, name)
     workspace = None if row.workspace is None else row.workspace.id
     source = await read_source(session, fresh, workspace)
     at = plan_context(context, await context.workspace_names(default=True))
-    return plan_rotation(source, asked, at, rotation_storage(session))
+    return plan_rotation(source, request, at, rotation_storage(session))
 
 
 def _rotation_request(context: ChangeContext, name: str) -> RotateRequest:
@@ -95,19 +95,24 @@ def _span(option: str, text: str) -> timedelta:
 
 ROTATE = DeclaredChange(
     "rotate",
-    "make a successor with the same limits and guardrail; 'gwtui rotations' follows both",
+    "create a successor with the same limits and guardrail; see 'gwtui rotations'",
     rotate,
     (
         row_operand(KEYS),
-        Argument("--name", help="name of the successor (the old one with the day)"),
-        Argument("--silent-for", help="how long the old key must stand still (24h)"),
-        Argument("--kept-for", help="how long it stays disabled before it is deleted (7d)"),
+        Argument("--name", help="name of the successor (default: the old name and the date)"),
+        Argument(
+            "--silent-for",
+            help="how long the old key must be unused before it is disabled (default: 24h)",
+        ),
+        Argument(
+            "--kept-for", help="how long it stays disabled before it is deleted (default: 7d)"
+        ),
     ),
-    makes=True,
+    creates=True,
     notes=(
-        "The value of the successor alone goes to stdout, once its guardrail was assigned; where",
-        "that fails, 'gwtui recovery list' names the key. Nothing happens to the old key: 'gwtui",
-        "rotations list' tells when it is silent, 'gwtui rotations next' disables it then.",
+        "Only the value of the successor is printed to stdout, after its guardrail was assigned.",
+        "If that fails, 'gwtui recovery list' names the key. The old key does not change yet:",
+        "'gwtui rotations list' tells when it is unused, 'gwtui rotations next' then disables it.",
     ),
 )
 
@@ -116,8 +121,8 @@ CHANGES = (
         KEYS,
         create=_create,
         notes=(
-            "Where the value does not leave on stdout, 'gwtui recovery recreate' deletes the key",
-            "and creates it again.",
+            "The value is printed to stdout once. If it gets lost, 'gwtui recovery recreate'",
+            "deletes the key and creates it again.",
         ),
     ),
     ROTATE,
@@ -153,7 +158,7 @@ def _names(one: KeyRotation) -> Sequence[str | None]:
 
 
 def _forget(arguments: argparse.Namespace) -> int:
-    """Write down that a rotation is followed no more; nothing is sent."""
+    """Record that a rotation is abandoned; nothing is sent."""
     paths = Paths.of_user()
     log = RotationLog(paths.state / FILE_NAME)
     try:
@@ -161,8 +166,8 @@ def _forget(arguments: argparse.Namespace) -> int:
         one = find(known, arguments.id, "rotation", _names)
         log.note(one.id, "ended", SYSTEM_CLOCK.now(), stage="forgotten")
     except OSError as error:
-        raise CommandError(f"{log.path}: {error.strerror or 'not usable'}") from None
-    narrate(f"the rotation of {one.old_name} is followed no more; both keys stay as they are")
+        raise CommandError(f"{log.path}: {error.strerror or 'cannot be written'}") from None
+    narrate(f"the rotation of {one.old_name} was abandoned; both keys stay as they are")
     return exits.OK
 
 
@@ -175,25 +180,25 @@ def _gateway(arguments: argparse.Namespace, paths: Paths) -> str:
 ROTATION_CHANGES = (
     DeclaredChange(
         "next",
-        "do what comes next: assign, disable or delete, as far as it is due",
+        "take the next step that is due: assign, disable or delete",
         _next,
         (_ROTATION,),
-        force="the step before it is due, though the old key may be in use",
+        force="a step that is not due yet, although the old key may be in use",
     ),
-    Command("forget", "follow one no more; both keys stay as they are", _forget, (_ROTATION, DEMO)),
+    Command("forget", "abandon a rotation; both keys stay as they are", _forget, (_ROTATION, DEMO)),
 )
 
 
-# A new key whose value nobody has stored ---------------------------------------------------------
+# New keys whose value was not stored -------------------------------------------------------------
 
-_NEW_KEY = Argument("id", metavar="ID", help="the key's hash or name, or the write's id")
+_NEW_KEY = Argument("id", metavar="ID", help="hash or name of the key, or id of the write")
 _GONE = "the key is gone"
 
 
 def _find_new_key(rows: Iterable[LedgerEntry], text: str) -> LedgerEntry:
-    """The creation that is called so. Raises CommandError."""
+    """The ledger entry of a new key. Raises CommandError."""
     unstored = [one for one in rows if one.is_unacknowledged]
-    return find(unstored, text, "new key that waits to be acknowledged", _names_of_key)
+    return find(unstored, text, "unacknowledged key", _names_of_key)
 
 
 def _names_of_key(one: LedgerEntry) -> Sequence[str | None]:
@@ -208,7 +213,9 @@ async def _recreate(context: ChangeContext) -> Plan[Any]:
     try:
         return await replacement_plan(context.gateway, lost, at)
     except ValidationError:
-        raise CommandError("the ledger does not tell enough to create it again") from None
+        raise CommandError(
+            "the ledger has too little information to create the key again"
+        ) from None
     except NotFoundError:
         ledger = context.session.executor.ledger
         await asyncio.to_thread(ledger.resolve, lost, context.now, _GONE)
@@ -216,25 +223,27 @@ async def _recreate(context: ChangeContext) -> Plan[Any]:
 
 
 def _acknowledge(arguments: argparse.Namespace) -> int:
-    """Write down that the value of a new key is stored; nothing is sent."""
+    """Record that the value of a new key is stored; nothing is sent."""
     ledger = own_ledger()
     try:
         one = _find_new_key(ledger.open_writes(), arguments.id)
         ledger.acknowledge(one.id, SYSTEM_CLOCK.now())
     except OSError as error:
-        raise CommandError(f"{ledger.path}: {error.strerror or 'not usable'}") from None
-    narrate("written down: the value of the key is stored")
+        raise CommandError(f"{ledger.path}: {error.strerror or 'cannot be written'}") from None
+    narrate("acknowledged: the value of the key is stored")
     return exits.OK
 
 
 RECOVERY_CHANGES = (
     DeclaredChange(
         "recreate",
-        "delete a new key whose value nobody has stored, and create it again",
+        "delete a new key whose value was lost, and create it again",
         _recreate,
         (_NEW_KEY,),
-        makes=True,
-        notes=("The value of the new key alone goes to stdout.",),
+        creates=True,
+        notes=("Only the value of the new key is printed to stdout.",),
     ),
-    Command("acknowledge", "say that the value of a new key is stored", _acknowledge, (_NEW_KEY,)),
+    Command(
+        "acknowledge", "confirm that the value of a new key is stored", _acknowledge, (_NEW_KEY,)
+    ),
 )

@@ -1,4 +1,4 @@
-"""One change of several rows: selecting them, one plan, one confirmation, a result for each."""
+"""Bulk changes: several rows, one plan, one confirmation, a result for each row."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from gwtui.cli import exits
 from gwtui.cli.changes.change import ChangeContext, NothingToDoError
 from gwtui.cli.changes.execute import (
-    LOOK,
+    LOST,
     agree,
     changes_json,
     execute_one,
@@ -48,7 +48,7 @@ _STDIN = "-"
 
 @dataclass(frozen=True, slots=True)
 class RowSelection:
-    """The selected rows: those that are named, or those that match a filter."""
+    """The rows to change: the named ones, or those that match a filter."""
 
     spec: ResourceSpec[Any]
     names: tuple[str, ...]
@@ -56,33 +56,37 @@ class RowSelection:
 
 
 SELECTION = (
-    Argument("--filter", metavar="QUERY", help="all that match, as in the dashboard's filter"),
+    Argument(
+        "--filter",
+        metavar="QUERY",
+        help="change all rows that match this filter, as in the dashboard",
+    ),
     Argument(
         "--from-file",
         metavar="FILE",
         kind=FILES,
-        help="those that a file names, one a line; - is stdin",
+        help="change the rows named in this file, one per line; - is stdin",
     ),
 )
-"""How several rows are chosen, besides by name."""
+"""The options that select several rows."""
 
 
 def row_selection(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> RowSelection | None:
-    """What was chosen; None where it is one, which is ``arguments.id`` then. Raises CommandError.
+    """The selected rows; None for a single named row, which becomes ``arguments.id``.
 
-    Names that come from a file, and what a filter lets through, are several even if it is one.
+    A file or a filter always makes a bulk change. Raises CommandError.
     """
     names: list[str] = [*arguments.id]
     ways = [bool(names), arguments.filter is not None, arguments.from_file is not None]
     if sum(ways) != 1:
-        either = "name at least one, or choose with --filter or --from-file"
+        either = "name at least one, or select with --filter or --from-file"
         raise CommandError(either if not any(ways) else f"{either}, not both", USAGE)
     if arguments.filter is not None:
         return RowSelection(spec, (), _query(spec, arguments.filter))
     if arguments.from_file is not None:
         names = _names_in(arguments.from_file)
         if not names:
-            raise CommandError(f"--from-file: {arguments.from_file} names nothing", USAGE)
+            raise CommandError(f"--from-file: {arguments.from_file} is empty", USAGE)
         return RowSelection(spec, tuple(dict.fromkeys(names)))
     if len(names) > 1:
         return RowSelection(spec, tuple(dict.fromkeys(names)))
@@ -91,13 +95,13 @@ def row_selection(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> Row
 
 
 def _query(spec: ResourceSpec[Any], text: str) -> ListQuery:
-    """The parsed filter. Raises CommandError for an empty one and for unknown columns."""
+    """The query of the filter. Raises CommandError if it is empty or has unknown columns."""
     asked = query_of(spec, text)
     if not parse(text).parts:
-        raise CommandError("--filter: it would let every row through", USAGE)
+        raise CommandError("--filter: the filter is empty and would match every row", USAGE)
     named = filter_kinds(spec.columns, spec.facets)
     if asked.query.unknown_columns(named) or asked.query.note:
-        raise CommandError("--filter: nothing is changed by a filter that is not understood", USAGE)
+        raise CommandError("--filter: nothing was changed because the filter is not valid", USAGE)
     return asked
 
 
@@ -105,16 +109,16 @@ def _names_in(file: str) -> list[str]:
     try:
         text = sys.stdin.read() if file == _STDIN else Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not UTF-8"
+        why = getattr(error, "strerror", None) or "not UTF-8 text"
         raise CommandError(f"--from-file: {file}: {why}", USAGE) from None
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def reject_own_fields(spec: ResourceSpec[Any], given: Mapping[str, Any]) -> None:
-    """What names a row is its own: several cannot share it. Raises CommandError."""
+    """Several rows cannot get the same name. Raises CommandError."""
     own = sorted(given.keys() & {*declared_writes(spec).called, "slug"})
     if own:
-        raise CommandError(f"{own[0]} is each one's own: set it one by one", USAGE)
+        raise CommandError(f"{own[0]} must be unique: set it for one resource at a time", USAGE)
 
 
 # The plan ---------------------------------------------------------------------------------------
@@ -148,7 +152,7 @@ async def plan_selection(
 
 
 async def _rows(context: ChangeContext, chosen: RowSelection) -> Sequence[Any]:
-    """The selected rows, as the list has them now."""
+    """The selected rows of the list."""
     spec, hub = chosen.spec, context.session.hub
     rows = await context.readings.value(spec.feed(hub, Scope()))
     if chosen.query is not None:
@@ -157,7 +161,9 @@ async def _rows(context: ChangeContext, chosen: RowSelection) -> Sequence[Any]:
             more = await context.readings.value(completion.feed(hub, Scope()))
             rows = [completion.complete(row, more) for row in rows]
         if context.readings.exit_code != exits.OK:
-            raise CommandError("the list is not complete: nothing is sent by a filter of it")
+            raise CommandError(
+                "nothing was sent: the list is incomplete, so the filter may miss rows"
+            )
         return chosen.query.apply(rows, context.now)
     found: list[Any] = []
     wrong = 0
@@ -168,12 +174,14 @@ async def _rows(context: ChangeContext, chosen: RowSelection) -> Sequence[Any]:
             narrate(str(error))
             wrong += 1
     if wrong:
-        raise CommandError(f"nothing is sent: {wrong} of {len(chosen.names)} names are not clear")
+        raise CommandError(
+            f"nothing was sent: {wrong} of {len(chosen.names)} names match no single row"
+        )
     return found
 
 
 def bulk_json(bulk: BulkPlan) -> dict[str, Any]:
-    """A plan for many, for a program."""
+    """A bulk plan as JSON."""
     rows = [
         {**changes_json(part.plan), "identity": part.identity, "name": part.name}
         for part in bulk.parts
@@ -194,17 +202,17 @@ def _left_out_json(one: LeftOut) -> dict[str, Any]:
 
 
 class ManyChanges:
-    """What was planned for several rows, up to the exit code."""
+    """Confirms and executes a bulk plan."""
 
     def __init__(self, context: ChangeContext, bulk: BulkPlan) -> None:
         self._context = context
         self._bulk = bulk
         self._json = context.arguments.output == "json"
-        self._told = 0
+        self._reported = 0
         self._interrupted = False
 
     async def decide(self) -> int:
-        """Print the plan, or ask and carry it out; returns an exit code."""
+        """Print the plan, or confirm and execute it; returns an exit code."""
         bulk = self._bulk
         missing = [one for one in bulk.left_out if not one.already]
         if self._context.arguments.plan:
@@ -215,7 +223,7 @@ class ManyChanges:
                 narrate(line)
             if self._json:
                 print_ndjson(_left_out_json(one) for one in bulk.left_out)
-            narrate(f"nothing to do: no {bulk.operation.noun} is left to send anything for")
+            narrate(f"nothing to do: no {bulk.operation.noun} needs a request")
             return exits.FAILED if missing else exits.OK
         agreed = await agree(bulk.plan, self._context)
         return exits.FAILED if agreed is None else await self._send(agreed)
@@ -227,9 +235,9 @@ class ManyChanges:
         run = BulkRun(self._bulk, agreed, self._send_one)
         self._run = run
         try:
-            await run.run(self._tell)
+            await run.run(self._report)
         except asyncio.CancelledError:
-            # Between two requests: nothing is on its way.
+            # Between two requests: none is under way.
             self._interrupted = True
         return self._finish(run)
 
@@ -240,13 +248,13 @@ class ManyChanges:
             self._run.stop()
         return outcome
 
-    def _tell(self) -> None:
-        """Say what became of each as soon as it is known."""
+    def _report(self) -> None:
+        """Report each result as soon as it is known."""
         results = self._run.results
-        while self._told < len(results) and results[self._told].status != "not sent":
-            result = results[self._told]
-            self._told += 1
-            number = f"{self._told} of {len(results)}"
+        while self._reported < len(results) and results[self._reported].status != "not sent":
+            result = results[self._reported]
+            self._reported += 1
+            number = f"{self._reported} of {len(results)}"
             why = f": {result.why}" if result.why else ""
             narrate(f"{number}: {result.status}: {result.part.plan.title}{why}")
             if self._json:
@@ -261,7 +269,7 @@ class ManyChanges:
             narrate(f"not sent: {result.part.plan.title}")
         narrate(run.summary() if run.complete or not run.ended else f"{run.summary()}: {run.ended}")
         if run.lost is not None:
-            narrate(LOOK)
+            narrate(LOST)
             return exits.UNKNOWN
         if self._interrupted:
             return exits.INTERRUPTED
@@ -271,7 +279,7 @@ class ManyChanges:
 
 
 def _result(result: RowResult) -> dict[str, Any]:
-    """What became of one row, for a program."""
+    """The result of one row as JSON."""
     found: dict[str, Any] = {
         "identity": result.part.identity,
         "name": result.part.name,

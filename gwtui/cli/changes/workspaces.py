@@ -1,4 +1,4 @@
-"""Changes of workspaces, of their budgets and their members: extended contract sections 2 and 3."""
+"""Changes of workspaces, their budgets and members: extended contract sections 2 and 3."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _CONFIRM = Argument(
     "--confirm-default",
     action="append",
     default=[],
-    help="its slug, where it is the default workspace",
+    help="slug of the workspace; required to delete the default workspace",
 )
 _WORKSPACE = Argument("workspace", kind=WORKSPACES.id, help=WRITES.operand)
 _INTERVALS = Argument(
     "interval",
     nargs="+",
     values=BUDGET_INTERVALS,
-    help=f"which ones: {', '.join(BUDGET_INTERVALS)}",
+    help=f"which budgets: {', '.join(BUDGET_INTERVALS)}",
 )
-_PEOPLE = Argument("person", nargs="+", kind="organization", help="user id, mail address or name")
+_PEOPLE = Argument("person", nargs="+", kind="organization", help="user id, email address or name")
 
 
 async def _delete(context: ChangeContext) -> Plan[Any]:
@@ -45,7 +45,7 @@ async def _delete(context: ChangeContext) -> Plan[Any]:
     around = await WRITES.around(context.gateway, fresh, at)
     plan = WRITES.plan_delete(fresh, at, around)
     if around.is_default and (fresh.slug or fresh.id) not in context.arguments.confirm_default:
-        why = f"It is the default workspace: confirm that with --confirm-default {fresh.slug}."
+        why = f"This is the default workspace: confirm with --confirm-default {fresh.slug}."
         return replace(plan, obstacles=(*plan.obstacles, why))
     return plan
 
@@ -69,7 +69,7 @@ async def _remove_budgets(context: ChangeContext) -> Plan[Any]:
 
 async def _plan_budgets(context: ChangeContext, given: Mapping[str, Any]) -> Plan[Any]:
     if not given:
-        raise CommandError("say what to change with --set or --unset", USAGE)
+        raise CommandError("give the budgets to change with --set or --unset", USAGE)
     space = await context.workspace(context.arguments.workspace)
     present = WorkspaceBudgets(
         space, (await context.gateway.workspaces.budgets(space.id or "")).items
@@ -77,7 +77,7 @@ async def _plan_budgets(context: ChangeContext, given: Mapping[str, Any]) -> Pla
     known = present.known
     changed = {name: value for name, value in given.items() if known.get(name, ABSENT) != value}
     if not changed:
-        raise NothingToDoError("the budgets are like this already")
+        raise NothingToDoError("all budgets already have these values")
     report_unchanged(given.keys() - changed.keys())
     plan = present.plan(changed, context.now)
     uses = await read_uses(context.gateway, space.id or "", context.now)
@@ -86,9 +86,9 @@ async def _plan_budgets(context: ChangeContext, given: Mapping[str, Any]) -> Pla
 
 BUDGETS = (
     DeclaredChange(
-        "set", "set budgets, by interval in USD", _set_budgets, (_WORKSPACE,), BudgetLimits
+        "set", "set budgets in USD by interval", _set_budgets, (_WORKSPACE,), BudgetLimits
     ),
-    DeclaredChange("remove", "take budgets away", _remove_budgets, (_WORKSPACE, _INTERVALS)),
+    DeclaredChange("remove", "remove budgets", _remove_budgets, (_WORKSPACE, _INTERVALS)),
 )
 
 
@@ -102,7 +102,7 @@ async def _add_members(context: ChangeContext) -> Plan[Any]:
     members = (await context.gateway.workspaces.members(space.id or "")).items
     present = user_ids(members)
     if all(person.id in present for person in chosen):
-        raise NothingToDoError("they are members already")
+        raise NothingToDoError("they are already members")
     return plan_add(space, chosen, present)
 
 
@@ -126,7 +126,7 @@ async def _remove_members(context: ChangeContext) -> Plan[Any]:
 
 
 def find_person(people: tuple[OrganizationMember, ...], text: str) -> OrganizationMember:
-    """Somebody in the organization. Raises CommandError."""
+    """A person in the organization. Raises CommandError."""
     return find(people, text, "person", lambda one: (one.id, *_called(one)))
 
 
@@ -135,6 +135,10 @@ def _called(person: OrganizationMember | None) -> tuple[str | None, ...]:
 
 
 MEMBERS = (
-    DeclaredChange("add", "add people of the organization", _add_members, (_WORKSPACE, _PEOPLE)),
-    DeclaredChange("remove", "remove people from it", _remove_members, (_WORKSPACE, _PEOPLE)),
+    DeclaredChange(
+        "add", "add people of the organization to a workspace", _add_members, (_WORKSPACE, _PEOPLE)
+    ),
+    DeclaredChange(
+        "remove", "remove people from a workspace", _remove_members, (_WORKSPACE, _PEOPLE)
+    ),
 )

@@ -1,1 +1,1 @@
-"""Reading without the dashboard: lists and single objects, for people and for programs."""
+"""Read lists and single resources without the dashboard."""

@@ -1,4 +1,4 @@
-"""``gwtui activity list``: rows of some days, or their sums by day, model, key and others."""
+"""``gwtui activity list``: usage by row, or summed by day, model, key or other parts."""
 
 from __future__ import annotations
 
@@ -46,13 +46,12 @@ _IDS: Mapping[Part, tuple[str]] = {
     "key": ("key_id",),
     "user": ("user_id",),
 }
-"""What identifies a part whose name does not."""
+"""The identifier column of a part whose names are not unique."""
 _FIGURES = ("spend", "byok", "requests", "prompt", "completion", "reasoning", "cached")
 _ROWS_ONLY = ("filter", "sort")
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    """Print rows or sums; returns an exit code."""
 
     def of_days(rows: Sequence[Any], readings: CommandReadings) -> Sequence[Any]:
         if not (arguments.since or arguments.until):
@@ -78,31 +77,33 @@ def _run(arguments: argparse.Namespace) -> int:
                 narrate(f"{days} UTC: {len(groups)} sums of {len(rows)} rows")
             known = [name for part in by for name in (part, *_IDS.get(part, ()))]
             sums = [_sums(group, uses, by) for group in groups]
-            print_rows(sums, arguments, (*known, *_FIGURES), usual=(*by, *_FIGURES))
+            print_rows(sums, arguments, (*known, *_FIGURES), default=(*by, *_FIGURES))
             return readings.exit_code
 
     return run_async(work)
 
 
 def _parts(arguments: argparse.Namespace) -> tuple[Part, ...]:
-    """What is grouped by. Raises CommandError."""
+    """The parts of --group-by. Raises CommandError."""
     given = [name for name in _ROWS_ONLY if getattr(arguments, name) is not None]
     if given:
-        raise CommandError(f"--{given[0]} goes with rows, not with --group-by", exits.USAGE)
+        raise CommandError(f"--{given[0]} cannot be combined with --group-by", exits.USAGE)
     names = [name.strip() for name in arguments.group_by.split(",")]
     known: Mapping[str, Part] = {part: part for part in PARTS}
     for name in names:
         if name not in known:
-            raise CommandError(f"--group-by: there is no {name!r}{among(name, PARTS)}", exits.USAGE)
+            raise CommandError(
+                f"--group-by: unknown part {name!r}{among(name, PARTS)}", exits.USAGE
+            )
         if names.count(name) > 1:
-            raise CommandError(f"--group-by: {name} is named twice", exits.USAGE)
+            raise CommandError(f"--group-by: {name} is given twice", exits.USAGE)
         if arguments.parent is not None and name in {"key", "user"}:
-            raise CommandError(f"--group-by {name}: --key means one key only", exits.USAGE)
+            raise CommandError(f"--group-by {name} cannot be combined with --key", exits.USAGE)
     return tuple(known[name] for name in names)
 
 
 def _days(arguments: argparse.Namespace, readings: CommandReadings) -> DayRange:
-    """The days that are asked for. Raises CommandError."""
+    """The requested days. Raises CommandError."""
     completed = activity.completed_days(readings.hub.clock.now())
     try:
         return days_between(arguments.since, arguments.until, completed)
@@ -123,29 +124,33 @@ def _each(days: DayRange, readings: CommandReadings) -> tuple[date, ...]:
 async def _uses(
     readings: CommandReadings, scope: Scope, by: Sequence[Part], whole: Any
 ) -> UsageRows:
-    """What is to be grouped: key by key or person by person where that is asked for."""
+    """The usage to group, read for each key or each person if grouped by that."""
     hub = readings.hub
     if "key" in by:
         keys = await readings.value(key_activity_feed(hub, scope))
         if keys.left_out:
-            readings.report_missing(f"{keys.left_out} keys were not read: they are in the rest")
+            readings.report_missing(
+                f"{keys.left_out} keys were not read; they are summed up as the rest"
+            )
         return key_usage(keys, whole)
     if "user" in by:
         users = await readings.value(every_user_activity_feed(hub, scope))
         if users.left_out:
-            readings.report_missing(f"{users.left_out} people were not read: they are in the rest")
+            readings.report_missing(
+                f"{users.left_out} people were not read; they are summed up as the rest"
+            )
         return user_usage(users, whole)
     return account_usage(whole)
 
 
 def _on(uses: UsageRows, days: DayRange) -> UsageRows:
-    """The same, of these days."""
+    """The usage on these days."""
     chosen = tuple(use for use in uses.uses if activity.day_of(use.row) in days)
     return UsageRows(chosen, uses.names, uses.rest)
 
 
 def _in_order(groups: Sequence[ActivityGroup], by: Sequence[Part]) -> list[ActivityGroup]:
-    """By day where that is one of the parts, then the highest spend first."""
+    """Sorted by day if that is one of the parts, then by spend, highest first."""
     place = by.index("day") if "day" in by else None
 
     def order(group: ActivityGroup) -> tuple[Any, ...]:
@@ -157,7 +162,7 @@ def _in_order(groups: Sequence[ActivityGroup], by: Sequence[Part]) -> list[Activ
 
 
 def _sums(group: ActivityGroup, uses: UsageRows, by: Sequence[Part]) -> dict[str, Any]:
-    """A sum for another program; None is unknown."""
+    """A sum as JSON; None is unknown."""
     found: dict[str, Any] = {}
     for part, identity in zip(by, group.parts, strict=True):
         known = bool(identity) and identity != OTHERS
@@ -178,15 +183,17 @@ VERBS = (
                 "--since",
                 metavar="DAY",
                 default="",
-                help="first completed UTC day: 2026-11-01, yesterday, or how many there are (7d)",
+                help="first completed UTC day: 2026-11-01, yesterday, or a number of days (7d)",
             ),
-            Argument("--until", metavar="DAY", default="", help="last completed UTC day, included"),
+            Argument(
+                "--until", metavar="DAY", default="", help="last completed UTC day, inclusive"
+            ),
             Argument(
                 "--group-by",
                 metavar="A,B",
                 offers=PARTS,
-                help=f"sums instead of rows, by one or more of {', '.join(PARTS)}; key and user "
-                "take a request for each",
+                help=f"print sums by one or more of {', '.join(PARTS)}; key and user "
+                "need a request for each",
             ),
         ),
     ),

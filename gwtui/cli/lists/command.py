@@ -1,16 +1,15 @@
-"""The verbs of a resource: ``list`` and ``get``, the same for every one, and those of its own."""
+"""The verbs of a resource: ``list`` and ``get``, and the ones special to it."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import Any
 
-from gwtui.cli.command import COLUMNS, DEMO, ROWS_OUTPUT, Argument, Command
+from gwtui.cli.command import COLUMNS, DEMO, ROWS_OUTPUT, Argument, Command, sentence
 from gwtui.cli.lists.lookup import CommandReadings, find_parent, find_row, find_workspace
 from gwtui.cli.lists.query import ListQuery, list_query, query_of
 from gwtui.cli.lists.show import STREAMED_FORMS, PortionPrinter, print_detail, show_list
@@ -26,46 +25,44 @@ from gwtui.resources.known_names import store_names
 from gwtui.resources.registry import SPECS, RegistryEntry
 from gwtui.watch.feed import Feed
 
-_CALLED = "its identifier, how that begins, or name"
-_COMPLETING = "what completes the rows"
+_OPERAND = "identifier or its start, or name"
+_COMPLETING = "some columns"
 Rows = Sequence[Any]
 
 
 def _named(where: str) -> Any:
-    """What stands at "module:NAME"."""
+    """The object at "module:NAME"."""
     module, _, name = where.partition(":")
     return getattr(import_module(module), name)
 
 
-def resource_command(resource: RegistryEntry, wanted: str = "") -> Command:
-    """The verbs of a resource: those that read, and all others unless ``wanted`` reads."""
-    found = (
+def resource_command(resource: RegistryEntry, verb: str = "") -> Command:
+    """The verbs of a resource; the ones that change it only if ``verb`` does not read."""
+    reading = (
         [get_command(resource)]
         if resource.by_id
         else [list_command(resource), get_command(resource)]
     )
-    verbs = {verb.name: verb for verb in found}
+    verbs = {one.name: one for one in reading}
     if resource.id in READS:
-        verbs |= {verb.name: verb for verb in _named(READS[resource.id])}
+        verbs |= {one.name: one for one in _named(READS[resource.id])}
     changed = resource.id in CHANGES or SPECS[resource.id].writes is not None
-    if changed and wanted not in verbs:
+    if changed and verb not in verbs:
         from gwtui.cli.changes.crud import verbs_at  # noqa: PLC0415 - reading needs none
 
-        verbs |= {verb.name: verb for verb in verbs_at(resource.id)}
+        verbs |= {one.name: one for one in verbs_at(resource.id)}
     return Command(
         resource.id,
         resource.help,
-        verbs=tuple(
-            replace(verb, about=f"{resource.help}: {verb.help}") for verb in verbs.values()
-        ),
-        about=f"{resource.help}; 'gwtui {resource.id}' alone opens the dashboard there.",
+        verbs=tuple(verbs.values()),
+        about=f"{sentence(resource.help)} Without a verb, the dashboard opens there.",
     )
 
 
 def _parent_argument(resource: RegistryEntry) -> Iterator[Argument]:
     if resource.of is None:
         return
-    help, kind = f"the {resource.of} whose rows are meant", f"{resource.of}s"
+    help, kind = f"{resource.of} whose rows are listed", f"{resource.of}s"
     if resource.any_of:
         name = f"--{resource.of}"
         yield Argument(name, dest="parent", metavar="ID", kind=kind, help=help)
@@ -82,15 +79,15 @@ def _workspace_argument(spec: ResourceSpec[Any], help: str) -> Iterator[Argument
 
 
 def list_command(resource: RegistryEntry) -> Command:
-    """Every row, or those that a filter lets through."""
+    """The verb that lists all rows, or those that match a filter."""
     spec = SPECS[resource.id]
     return Command(
         "list",
-        "print it" if resource.single else "print them all, or those that match",
+        f"{'print' if resource.single else 'list'} {resource.help}",
         partial(run_list, resource),
         (
             *_parent_argument(resource),
-            *_workspace_argument(spec, "only of it: id, slug or name"),
+            *_workspace_argument(spec, "only this workspace: id, slug or name"),
             *query_arguments(spec),
             DEMO,
         ),
@@ -99,30 +96,30 @@ def list_command(resource: RegistryEntry) -> Command:
 
 
 def query_arguments(spec: ResourceSpec[Any]) -> tuple[Argument, ...]:
-    """Which rows of a list, in which order and form."""
+    """The options for filter, sort order, columns and output of a list."""
     columns = [column.id for column in with_id(spec, spec.columns)]
     return (
         Argument(
             "--filter",
             metavar="QUERY",
             offers=(f"{name}:" for name in filter_kinds(spec.columns, spec.facets)),
-            help="only rows that match, as in the dashboard's filter",
+            help="only rows that match this filter, as in the dashboard",
         ),
-        Argument("--sort", metavar="COLUMN[:desc]", offers=columns, help="order of the rows"),
+        Argument("--sort", metavar="COLUMN[:desc]", offers=columns, help="sort order of the rows"),
         Argument(*COLUMNS.names, help=COLUMNS.help, offers=columns, **COLUMNS.settings),
         ROWS_OUTPUT,
     )
 
 
 def columns_help(spec: ResourceSpec[Any]) -> str:
-    """Every column with what it holds, a line each."""
+    """A line of help for each column."""
     columns = with_id(spec, spec.columns)
     width = max(len(column.id) for column in columns)
     return "\n".join(["columns:", *(f"  {one.id:<{width}}  {one.help}" for one in columns)])
 
 
 def print_local_rows(spec: ResourceSpec[Any], rows: Rows, arguments: argparse.Namespace) -> None:
-    """Print rows of this machine as ``query_arguments`` ask for them."""
+    """Print rows of this machine according to ``query_arguments``."""
     now, query = SYSTEM_CLOCK.now(), list_query(spec, arguments)
     shown = query.apply(rows, now)
     narrate(_counted(len(shown), len(rows), spec))
@@ -136,10 +133,10 @@ def run_list(
     chosen: Callable[[Rows, CommandReadings], Rows] = lambda rows, _readings: rows,
     verdict: Callable[[Rows, Rows, int], int] | None = None,
 ) -> int:
-    """Print the rows; returns an exit code.
+    """Print the rows of a list; returns an exit code.
 
-    ``chosen`` are those of the rows that a filter gets to see. ``verdict`` gives the exit code for
-    all rows, those that were printed, and the code of reading them; it needs the list as a whole.
+    ``chosen`` selects rows before the filter. ``verdict`` computes the exit code from all rows, the
+    printed ones and the code of reading them.
     """
     spec = SPECS[resource.id]
     query = list_query(spec, arguments)
@@ -160,8 +157,8 @@ def run_list(
                 rows = await _print_portions(query, scope, readings, form, prepare)
                 code = readings.exit_code
             else:
-                found = await readings.value(spec.feed(hub, scope))
-                rows = (await prepare())(found)
+                rows = await readings.value(spec.feed(hub, scope))
+                rows = (await prepare())(rows)
                 shown = query.apply(rows, hub.clock.now())
                 if form == "table":
                     narrate(_counted(len(shown), len(rows), spec))
@@ -182,7 +179,7 @@ async def _print_portions(
     form: str,
     prepare: Callable[[], Awaitable[Callable[[Rows], Rows]]],
 ) -> Rows:
-    """Print the list while it is read; gives its first rows."""
+    """Print the list while it is read; returns its first rows."""
     prepared = await prepare()
     printer = PortionPrinter(query, form, readings.hub.clock)
     await printer.print_all(readings.portions(lambda hub: query.spec.feed(hub, scope)), prepared)
@@ -192,7 +189,7 @@ async def _print_portions(
 async def _completing(
     spec: ResourceSpec[Any], readings: CommandReadings, scope: Scope, *, brief: bool
 ) -> Callable[[Rows], Rows]:
-    """What completes rows, once it was read; nothing for ``brief`` ones."""
+    """A function that completes rows from a second reading; does nothing for ``brief`` rows."""
     completion = spec.completion
     if completion is None or brief:
         return lambda rows: rows
@@ -212,19 +209,19 @@ def _counted(shown: int, every: int, spec: ResourceSpec[Any]) -> str:
 
 
 def get_command(resource: RegistryEntry) -> Command:
-    """One row with everything that is known of it."""
+    """The verb that prints one row in full."""
     spec = SPECS[resource.id]
-    called = "its identifier" if resource.by_id else _CALLED
+    called = "identifier" if resource.by_id else _OPERAND
     kind = "" if resource.by_id else resource.id
     operand = () if resource.single else (Argument("id", metavar="ID", kind=kind, help=called),)
     return Command(
         "get",
-        "print everything that is known of it" if resource.single else "print one",
+        f"print {resource.help if resource.single else f'one {spec.singular}'} in full",
         partial(run_get, resource),
         (
             *_parent_argument(resource),
             *operand,
-            *_workspace_argument(spec, "look there: id, slug or name"),
+            *_workspace_argument(spec, "look in this workspace: id, slug or name"),
             ROWS_OUTPUT,
             DEMO,
         ),
@@ -261,7 +258,7 @@ def run_get(resource: RegistryEntry, arguments: argparse.Namespace) -> int:
 async def _completed(
     spec: ResourceSpec[Any], row: Any, readings: CommandReadings, scope: Scope
 ) -> Any:
-    """The row with what its second reading says of it."""
+    """The row, completed from a second reading."""
     completion = spec.completion
     if completion is None:
         return row
@@ -278,7 +275,7 @@ async def _completed(
 async def read_scope(
     readings: CommandReadings, resource: RegistryEntry, arguments: argparse.Namespace
 ) -> Scope:
-    """The scope that the arguments name. Raises CommandError and GatewayError."""
+    """The workspace and the parent of the arguments. Raises CommandError and GatewayError."""
     workspace: str | None = None
     parent: str | None = arguments.id if resource.by_id else None
     named = getattr(arguments, "workspace", None)

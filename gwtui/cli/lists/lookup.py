@@ -1,4 +1,4 @@
-"""Find the row that a person names: by identifier, the start of one, or name."""
+"""Find the row that a person names, by identifier, prefix or name."""
 
 from __future__ import annotations
 
@@ -27,17 +27,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Portion(Generic[T]):
-    """Rows of a list that came together; the ``last`` ones are all that were not handed on before.
-
-    Of a list that cannot be had in portions these are all.
-    """
+    """Some rows of a list; the ``last`` portion has all rows, also those of portions before."""
 
     rows: Sequence[T]
     last: bool = False
 
 
 class CommandReadings:
-    """What one command reads, and whether that was all there is."""
+    """The readings of one command, and whether they were complete."""
 
     def __init__(self, hub: FeedHub) -> None:
         self.hub = hub
@@ -45,14 +42,14 @@ class CommandReadings:
 
     @property
     def exit_code(self) -> int:
-        """The code of a command that printed what could be read."""
+        """OK, or INCOMPLETE if something could not be read."""
         return exits.INCOMPLETE if self._lacks else exits.OK
 
     async def value(self, feed: Feed[T]) -> T:
-        """What the feed gives now. Raises GatewayError."""
+        """A fresh value of the feed. Raises GatewayError."""
         state = await feed.refresh()
         if state.error is not None or state.value is None:
-            raise state.error or GatewayError("There is no answer.")
+            raise state.error or GatewayError("The gateway did not answer.")
         if state.lacks:
             self.report_missing(_shortfall(state.lacks))
         return state.value
@@ -60,9 +57,9 @@ class CommandReadings:
     async def portions(
         self, feed_of: Callable[[FeedHub], Feed[Sequence[T]]]
     ) -> AsyncGenerator[Portion[T], None]:
-        """The rows of a list as they come, read no faster than they are taken.
+        """The rows of a list as they arrive, read no faster than they are consumed.
 
-        To be closed by who leaves before the end. Raises GatewayError.
+        Close the generator if you leave early. Raises GatewayError.
         """
         rows: asyncio.Queue[Sequence[T]] = asyncio.Queue(maxsize=1)
         feed = feed_of(self.hub.streaming(rows.put))
@@ -81,7 +78,7 @@ class CommandReadings:
             await feed.close()
 
     async def value_or_nothing(self, feed: Feed[T], called: str) -> T | None:
-        """As ``value``, for what a list can do without: None when it could not be read."""
+        """Like ``value``, but None, with a report, if it could not be read."""
         try:
             return await self.value(feed)
         except GatewayError as error:
@@ -89,7 +86,7 @@ class CommandReadings:
             return None
 
     def report_missing(self, message: str) -> None:
-        """Report that a part of the output is missing, once for each part."""
+        """Report once that part of the output is missing."""
         if message not in self._lacks:
             narrate(message)
         self._lacks.append(message)
@@ -101,15 +98,15 @@ def _shortfall(lacks: Shortfall) -> str:
     if unreadable:
         parts.append(f"{unreadable} {'entry' if unreadable == 1 else 'entries'} could not be read")
     if cut:
-        lists = "a list" if cut == 1 else f"{cut} lists"
-        parts.append(f"{lists} came incomplete: rows are missing")
+        lists = "1 list is" if cut == 1 else f"{cut} lists are"
+        parts.append(f"{lists} incomplete: rows are missing")
     return "; ".join(parts)
 
 
 _SHOWN = 5
 _NAME = 60
 _IDENTITY = 80
-"""Whole, also where it is a hash: it is there to be copied."""
+"""Enough for a whole hash, so that it can be copied."""
 
 
 def find(
@@ -119,36 +116,35 @@ def find(
     names: Names[T],
     differences: Callable[[Sequence[T]], Sequence[str]] | None = None,
 ) -> T:
-    """The one row that is called so. Raises CommandError when there is none, or several.
+    """The row with this name. Raises CommandError if there is none or several.
 
-    ``names`` gives the identity first, then what else a row goes by; ``differences`` what tells
-    several rows apart.
+    ``names`` gives the identity of a row and its other names, ``differences`` a text for each of
+    several rows that tells them apart.
     """
     rows = tuple(rows)
-    found = lookup(rows, text, names).rows
-    if len(found) == 1:
-        return found[0]
+    matches = lookup(rows, text, names).rows
+    if len(matches) == 1:
+        return matches[0]
     called = safe_line(text, _NAME)
-    if not found:
+    if not matches:
         near = ", ".join(safe_line(name, _NAME) for name in nearest(rows, text, names))
         meant = f"; did you mean {near}?" if near else ""
-        raise CommandError(f"there is no {noun} {called!r} that this key may see{meant}")
-    identities = [safe_line(names(row)[0] or "", _IDENTITY) for row in found[:_SHOWN]]
+        raise CommandError(f"there is no {noun} {called!r} that this key can see{meant}")
+    identities = [safe_line(names(row)[0] or "", _IDENTITY) for row in matches[:_SHOWN]]
     if differences is not None:
-        apart = differences(found)[:_SHOWN]
+        apart = differences(matches)[:_SHOWN]
         identities = [
             f"{identity} ({safe_line(differs, _NAME)})" if differs else identity
             for identity, differs in zip(identities, apart, strict=True)
         ]
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    more = f" and {len(matches) - _SHOWN} more" if len(matches) > _SHOWN else ""
     raise CommandError(
-        f"{len(found)} {noun}s are called {called!r}; name one by its identifier: "
-        f"{', '.join(identities)}{more}"
+        f"{len(matches)} {noun}s match {called!r}; use an identifier: {', '.join(identities)}{more}"
     )
 
 
 def find_row(spec: ResourceSpec[T], rows: Iterable[T], text: str) -> T:
-    """The row of a declared list with that name. Raises CommandError."""
+    """The row of a resource with this name. Raises CommandError."""
     now = SYSTEM_CLOCK.now()
     return find(rows, text, spec.singular, spec.names(now), lambda few: spec.differences(few, now))
 
@@ -160,7 +156,7 @@ async def find_workspace(readings: CommandReadings, text: str) -> Workspace:
 
 
 async def find_parent(readings: CommandReadings, kind: Parent, text: str) -> str:
-    """The identity of what a list belongs to. Raises CommandError and GatewayError."""
+    """The identity of the parent of a list. Raises CommandError and GatewayError."""
     if kind == "model":
         return text
     if kind == "workspace":

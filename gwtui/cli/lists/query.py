@@ -1,4 +1,4 @@
-"""What a list is asked for: which rows, in which order, with which columns."""
+"""The query of a list: filter, sort order and columns."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from gwtui.domain.times import parse_past
 
 @dataclass(frozen=True, slots=True)
 class ListQuery:
-    """One question to a list. ``columns`` are those that are named, None for the usual ones.
+    """Filter, sort order and columns. ``columns``: None for the default ones.
 
-    ``ordered``: the order was asked for; else it is the usual one of the list.
+    ``ordered``: whether the sort order was given; otherwise it is the default of the list.
     """
 
     spec: ResourceSpec[Any]
@@ -43,7 +43,7 @@ class ListQuery:
     ordered: bool = False
 
     def shown(self, *, every: bool) -> bool:
-        """Whether the columns that complete the rows matter; ``every``: all are shown."""
+        """Whether the query needs completed rows; ``every``: all columns are shown."""
         completion = self.spec.completion
         if completion is None:
             return False
@@ -65,7 +65,7 @@ class ListQuery:
         return [numbered[number] for number in order]
 
     def matching(self, rows: Sequence[Any], now: datetime) -> list[Any]:
-        """The rows that match, in the order they are given in. Raises CommandError."""
+        """The rows that match, in the given order. Raises CommandError."""
         if not self.query.parts:
             return list(rows)
         fields: RowFields[Any] = RowFields(self.spec.columns, self.spec.facets, now)
@@ -80,7 +80,7 @@ class ListQuery:
         return found
 
     def _filters_by(self, completed: frozenset[str]) -> bool:
-        """Whether what completes the rows may decide which of them match."""
+        """Whether the filter needs completed rows."""
         if not self.query.parts:
             return False
         return not completed or self._reads_text() or self.query.names_any(completed)
@@ -90,9 +90,9 @@ class ListQuery:
 
 
 def list_query(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> ListQuery:
-    """The question that the arguments ask. Raises CommandError."""
+    """The query of the arguments. Raises CommandError."""
     if arguments.columns is not None and arguments.output in MACHINE_FORMS:
-        raise CommandError("--columns goes with table and csv", exits.USAGE)
+        raise CommandError("--columns requires --output table or csv", exits.USAGE)
     return query_of(spec, arguments.filter, arguments.sort, arguments.columns)
 
 
@@ -102,7 +102,7 @@ def query_of(
     sort: str | None = None,
     columns: str | None = None,
 ) -> ListQuery:
-    """The question in the words of the command line. Raises CommandError."""
+    """The query of these texts. Raises CommandError."""
     kinds = filter_kinds(spec.columns, spec.facets)
     headings = filter_headings(spec.columns, spec.facets)
     query = parse(filter_text or "").checked(kinds, headings)
@@ -110,7 +110,7 @@ def query_of(
         raise CommandError(f"--filter: {query.error}", exits.USAGE)
     for name in query.unknown_columns(kinds):
         hint = did_you_mean(name, [*kinds, *headings])
-        narrate(f"--filter: there is no column {name}, it is searched as text{hint}")
+        narrate(f"--filter: there is no column {name!r}; searching for it as text{hint}")
     if query.note:
         narrate(f"--filter: {query.note}")
     column, descending = _order(spec, sort)
@@ -126,7 +126,9 @@ def _order(spec: ResourceSpec[Any], sort: str | None) -> tuple[Column[Any] | Non
         return (found[0] if found else None), descending
     name, _, direction = sort.partition(":")
     if direction not in {"", "asc", "desc"}:
-        raise CommandError(f"--sort: {direction!r} is neither asc nor desc", exits.USAGE)
+        raise CommandError(
+            f"--sort: the direction must be asc or desc, not {direction!r}", exits.USAGE
+        )
     return _column(spec, name, "--sort"), direction == "desc"
 
 
@@ -149,15 +151,17 @@ def _column(spec: ResourceSpec[Any], name: str, option: str) -> Column[Any]:
 
 PAST = (
     Argument(
-        "--since", metavar="WHEN", help="only from then on: 7d, 12h, 2026-11-01, 2026-11-01T08:00Z"
+        "--since",
+        metavar="WHEN",
+        help="start of the time range: 7d, 12h, 2026-11-01, 2026-11-01T08:00Z",
     ),
-    Argument("--until", metavar="WHEN", help="only before then"),
+    Argument("--until", metavar="WHEN", help="end of the time range"),
 )
-"""Which part of the past."""
+"""The options for a time range in the past."""
 
 
 def past_moments(arguments: argparse.Namespace) -> tuple[datetime | None, datetime | None]:
-    """From when on, and before when. Raises CommandError."""
+    """The start and the end of the time range. Raises CommandError."""
     now = SYSTEM_CLOCK.now()
     try:
         since, until = (
@@ -165,7 +169,5 @@ def past_moments(arguments: argparse.Namespace) -> tuple[datetime | None, dateti
             for text in (arguments.since, arguments.until)
         )
     except ValueError as error:
-        raise CommandError(
-            f"--since and --until: that is no moment: {error}", exits.USAGE
-        ) from None
+        raise CommandError(f"--since and --until: invalid time: {error}", exits.USAGE) from None
     return since, until

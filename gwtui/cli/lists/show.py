@@ -1,6 +1,6 @@
-"""Printing rows and single objects: text for people, JSON and CSV for programs.
+"""Print rows and single objects as text, JSON or CSV.
 
-A long list is printed page by page while it is read, and not held.
+A long list is printed page by page while it is read, and never held in memory.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from gwtui.domain.clock import Clock
 from gwtui.local.name_cache import MOST
 
 _GAP = 2
-"""Cells between two columns."""
+"""The width of the gap between two columns."""
 _INDENT = _SPACE = " " * _GAP
 STREAMED_FORMS = ("ndjson", "csv")
-"""Forms of a list whose beginning does not depend on its end."""
+"""Formats that can be printed before the list was read to its end."""
 
 
 def show_list(
     rows: Sequence[Any], query: ListQuery, form: str, now: datetime, *, further: bool = False
 ) -> None:
-    """Print the rows; ``further`` ones go below those of the same list. Raises OutputLostError."""
+    """Print the rows; ``further``: without another CSV header. Raises OutputLostError."""
     columns = query.columns
     if form == "table":
         _table(rows, columns, query.spec, now)
@@ -79,7 +79,7 @@ def _table(
 
 
 def _fitting(columns: Sequence[Column[Any]], grid: Sequence[Sequence[str]], room: int) -> list[int]:
-    """The columns that have room beside each other; the last ones give way first."""
+    """The columns that fit into ``room``; the last ones are dropped first."""
     widths = [max(cell_width(line[place]) for line in grid) for place in range(len(columns))]
     shown = list(range(len(columns)))
     while len(shown) > 1 and sum(widths[place] + _GAP for place in shown) - _GAP > room:
@@ -88,14 +88,14 @@ def _fitting(columns: Sequence[Column[Any]], grid: Sequence[Sequence[str]], room
 
 
 def print_detail(spec: ResourceSpec[Any], row: Any, now: datetime) -> None:
-    """The sections that the dashboard shows of it. Raises OutputLostError."""
+    """Print the sections of the detail pane. Raises OutputLostError."""
     with data_on_stdout():
         for line in (spec.name(row), *section_lines(spec.sections, row, now)):
             print(line)
 
 
 def section_lines(sections: Sequence[Section[Any]], row: Any, now: datetime) -> Iterator[str]:
-    """Sections line by line; every cell went through ``safe_text`` where it was made."""
+    """The lines of the sections; the text of every cell is safe already."""
     for section in sections:
         parts = [
             part
@@ -129,10 +129,7 @@ def _detail_table(table: DetailTable) -> Iterator[str]:
 
 
 class PortionPrinter:
-    """Prints the rows of a list that match, as they come; keeps none but the first few.
-
-    ``first`` are those few, for completion on the command line.
-    """
+    """Prints matching rows as they arrive. ``first`` keeps a few of them, for completion."""
 
     def __init__(self, query: ListQuery, form: str, clock: Clock) -> None:
         self.first: list[Any] = []
@@ -140,9 +137,9 @@ class PortionPrinter:
         self._form = form
         self._clock = clock
         self._met: set[int] = set()
-        """Hashes of identities: these themselves would take five times as much."""
+        """Hashes of identities, which take a fifth of their memory."""
         self._printed = 0
-        # One thread, for each has a heap of its own.
+        # One thread: each has a heap of its own.
         self._thread = ThreadPoolExecutor(1, "output")
 
     async def print_all(
@@ -150,10 +147,10 @@ class PortionPrinter:
         portions: AsyncGenerator[Portion[Any], None],
         complete: Callable[[Sequence[Any]], Sequence[Any]],
     ) -> None:
-        """Print every portion, each row once, with what ``complete`` makes of it.
+        """Print every row once, after ``complete``.
 
-        A list that comes in one portion is printed in its usual order. Raises GatewayError where
-        nothing was printed before it, CommandError where something was, and OutputLostError.
+        A list that arrives in one portion is printed in its default order. Raises GatewayError
+        before the first row, CommandError after it, and OutputLostError.
         """
         begun = False
         try:
@@ -170,7 +167,7 @@ class PortionPrinter:
             raise self._broken_off(error) from None
 
     def _new(self, portion: Sequence[Any]) -> list[Any]:
-        """The rows that no portion before had."""
+        """The rows that were not in an earlier portion."""
         identity = self._query.spec.identity
         new: list[Any] = []
         for row in portion:
@@ -182,7 +179,7 @@ class PortionPrinter:
         return new
 
     async def _print(self, rows: Sequence[Any], *, further: bool) -> None:
-        """In a thread: whoever reads may take their time, and the gateway is listened to."""
+        """Print in a thread: a slow reader of stdout must not block reading the gateway."""
         if rows or not further:
             show = partial(show_list, rows, self._query, self._form, self._clock.now())
             loop = asyncio.get_running_loop()
@@ -193,5 +190,5 @@ class PortionPrinter:
         spec = self._query.spec
         noun = spec.singular if self._printed == 1 else spec.plural or f"{spec.singular}s"
         return CommandError(
-            f"{error.message}; the list broke off after {self._printed} {noun}", exits.INCOMPLETE
+            f"{error.message}; the list ended after {self._printed} {noun}", exits.INCOMPLETE
         )

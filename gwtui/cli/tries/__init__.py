@@ -1,1 +1,1 @@
-"""``gwtui try``: a real request to a model through a key, from the command line."""
+"""``gwtui try``: send a test request to a model through a key."""

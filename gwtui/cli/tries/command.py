@@ -1,4 +1,4 @@
-"""``gwtui try chat|embed|compare``: plan, maximum cost, what is sent, and what came of it."""
+"""``gwtui try chat|embed|compare``: plan a test request, send it and print the answer."""
 
 from __future__ import annotations
 
@@ -68,15 +68,15 @@ from gwtui.resources.tries.plan import (
     try_plan,
 )
 
-CANCELLED = "cancelled: the connection is closed; what was made by then may be billed"
+CANCELLED = "cancelled: the connection was closed; tokens generated so far may be billed"
 _WORDS = 60
-"""Characters of an answer that the table shows."""
-_HEADS = ("endpoint", "first token", "speed", "in all", "tokens", "cost", "came of it")
+"""The most characters of an answer in the table."""
+_HEADS = ("endpoint", "first token", "speed", "total", "tokens", "cost", "answer")
 _FIGURES = (False, True, True, True, True, True, False)
 
 
 def _run(kind: str, arguments: argparse.Namespace) -> int:
-    """Try it; returns an exit code. Raises CommandError."""
+    """Plan or send the request; returns an exit code. Raises CommandError."""
     planning = kind != "compare" and arguments.plan
     request: TryRequest = (embedding_request if kind == "embed" else chat_request)(arguments)
     key = try_key(arguments, may_ask=not planning)
@@ -87,7 +87,7 @@ def _run(kind: str, arguments: argparse.Namespace) -> int:
         async with connect() as connection:
             if not planning:
                 refuse_read_only(connection, arguments)
-            facts = await _facts(connection, key, request)  # a read: what fails here was not a try
+            facts = await _facts(connection, key, request)  # a failure here is one of reading
             try:
                 if isinstance(request, ChatRequest) and kind == "compare":
                     return await _compare(connection, key, request, facts, arguments)
@@ -115,7 +115,7 @@ async def _send(
     facts: TryFacts,
     arguments: argparse.Namespace,
 ) -> int:
-    """Send it and print what comes; returns the exit code. Raises GatewayError."""
+    """Send it and print the answer; returns the exit code. Raises GatewayError."""
     as_json = arguments.output == "json"
     try:
         if not isinstance(request, ChatRequest):
@@ -131,7 +131,7 @@ async def _send(
 async def _answer(
     models: Inference, request: ChatRequest, *, stream: bool, as_json: bool
 ) -> ChatAnswer:
-    """The answer; its text was printed, unless all of it will be as JSON."""
+    """The answer; prints its text unless it will be printed as JSON."""
     printer = AnswerPrinter()
     if stream:
         async with models.stream(request) as pieces:
@@ -148,15 +148,15 @@ async def _answer(
 
 
 def refuse_read_only(connection: Connection, arguments: argparse.Namespace) -> None:
-    """Before anything is read. Raises CommandError."""
+    """Refuse to send through a read-only connection. Raises CommandError."""
     if connection.read_only and not arguments.allow_tries:
         raise exits.CommandError(
-            f"not sent: {READ_ONLY_PROFILE}, and a try costs money; --allow-tries sends it"
+            f"not sent: {READ_ONLY_PROFILE}, and test requests cost money; use --allow-tries"
         )
 
 
 def _refuse_unknown_model(facts: TryFacts) -> None:
-    """A model that the catalog does not have. Raises CommandError."""
+    """Refuse models that are not in the catalog. Raises CommandError."""
     if facts.unknown:
         raise exits.CommandError(unknown_model(facts), exits.USAGE)
 
@@ -168,18 +168,18 @@ def _refuse_cost(problem: str | None) -> None:
 
 
 def unknown_model(facts: TryFacts) -> str:
-    """The message on a model that the catalog lacks, with the closest known one."""
+    """The message about models that are not in the catalog, with the closest match."""
     names = ", ".join(facts.unknown)
     meant = did_you_mean(facts.unknown[0], facts.known_models)
-    return f"the catalog has no model {names}{meant}; gwtui models list shows them all"
+    return f"the catalog has no model {names}{meant}; see gwtui models list"
 
 
 def open_inference(
     connection: Connection, key: Secret | None, arguments: argparse.Namespace
 ) -> Inference:
-    """Requests to models through the key. Raises CommandError for a key that cannot be one."""
+    """The client for requests through the key. Raises CommandError for an invalid key."""
     if key is None:
-        raise exits.CommandError("there is no key to try", exits.USAGE)
+        raise exits.CommandError("there is no key for the test request", exits.USAGE)
     try:
         return Inference(connection, key, allow_tries=arguments.allow_tries)
     except InvalidConnectionError as error:
@@ -187,10 +187,10 @@ def open_inference(
 
 
 async def _facts(connection: Connection, key: Secret | None, request: TryRequest) -> TryFacts:
-    """What a plan is made from; the key's restrictions where a management key is at hand."""
-    of_key = KeyFacts(gaps=("what restricts the key: that takes a management key",))
+    """The facts for a plan, with the restrictions of the key if there is a management key."""
+    of_key = KeyFacts(gaps=("restrictions of the key: reading them needs a management key",))
     if key is None:
-        of_key = KeyFacts(gaps=("what restricts the key: none was given",))
+        of_key = KeyFacts(gaps=("restrictions of the key: no key was given",))
     elif connection.token is not None:
         async with GatewayClient(connection, on_retry=report_retry) as gateway:
             of_key = await read_key_facts(gateway, key_hash(key))
@@ -200,7 +200,10 @@ async def _facts(connection: Connection, key: Secret | None, request: TryRequest
 async def read_facts_with(
     connection: Connection, key: Secret | None, models: Sequence[str], of_key: KeyFacts
 ) -> TryFacts:
-    """The catalog as the key sees it, or as the connection's own does. Raises GatewayError."""
+    """The catalog as the key, or else the connection's own key, sees it.
+
+    Raises CommandError and GatewayError.
+    """
     try:
         reading = connection if key is None else replace(connection, token=key)
     except InvalidConnectionError as error:
@@ -209,7 +212,7 @@ async def read_facts_with(
         return await read_try_facts(gateway, models, of_key, connection.dialect)
 
 
-# Comparing --------------------------------------------------------------------------------------
+# Comparison ------------------------------------------------------------------------------------
 
 
 async def _compare(
@@ -219,7 +222,7 @@ async def _compare(
     facts: TryFacts,
     arguments: argparse.Namespace,
 ) -> int:
-    """Send it to several endpoints, with one maximum cost for all; returns the exit code."""
+    """Send the request to several endpoints, up to one total cost; returns the exit code."""
     _refuse_unknown_model(facts)
     endpoints = [endpoint for offers in facts.offers for endpoint in offers.endpoints or ()]
     try:
@@ -244,7 +247,7 @@ async def _compare(
     else:
         print_table([_HEADS, *map(_row, compared)], _FIGURES)
         costs = [one.answer.cost for one in compared if one.answer.cost is not None]
-        narrate(f"cost of all: {usd(sum(costs, Decimal(0)) if costs else None)}")
+        narrate(f"total cost: {usd(sum(costs, Decimal(0)) if costs else None)}")
     failed = sum(one.error is not None for one in compared)
     if not failed:
         return exits.OK
@@ -261,12 +264,12 @@ def _row(one: ContenderResult) -> tuple[str, ...]:
         _ms(answer.elapsed_ms),
         "" if usage is None else grouped(usage.completion_tokens),
         "" if one.error is not None and answer.cost is None else usd(answer.cost),
-        _came(one),
+        _summary(one),
     )
 
 
-def _came(one: ContenderResult) -> str:
-    """The first words of the answer, or what failed."""
+def _summary(one: ContenderResult) -> str:
+    """The first words of the answer, or the error."""
     if one.error is not None:
         return f"{refusal_kind(one.error)}: {one.error.message}"[: 2 * _WORDS]
     words = " ".join(one.text[: 4 * _WORDS].split())
@@ -289,26 +292,26 @@ def _json(one: ContenderResult) -> dict[str, Any]:
 _PLAN = Argument(
     "--plan",
     action="store_true",
-    help="print which endpoints would be left and what it may cost, and send nothing",
+    help="print the possible endpoints and the maximum cost, and send nothing",
 )
 _SENT = (*COST, *KEY, OUTPUT, DEMO)
 COMMAND = Command(
     verbs=(
         Command(
             "chat",
-            "ask a model for an answer in text",
+            "send a prompt to a model",
             partial(_run, "chat"),
             (*QUESTION, PROVIDER, STREAM, _PLAN, *_SENT),
         ),
         Command(
             "embed",
-            "ask a model for vectors of texts",
+            "get embedding vectors for texts",
             partial(_run, "embed"),
             (*EMBEDDING, _PLAN, *_SENT),
         ),
         Command(
             "compare",
-            "ask several endpoints of a model the same",
+            "send the same prompt to several endpoints of a model",
             partial(_run, "compare"),
             (
                 *QUESTION,
@@ -317,13 +320,12 @@ COMMAND = Command(
                     action="append",
                     required=True,
                     metavar="PROVIDER_OR_TAG",
-                    help="an endpoint of the model by its tag, or a provider; 2 to 4 times",
+                    help="tag of an endpoint of the model, or a provider; give 2 to 4",
                 ),
                 Argument(
                     "--in-turn",
                     action="store_true",
-                    help="send the next request when the one before has ended, instead of all at "
-                    "once",
+                    help="send the requests one after the other instead of all at once",
                 ),
                 *_SENT,
             ),

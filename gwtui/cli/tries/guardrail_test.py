@@ -1,4 +1,4 @@
-"""``gwtui guardrails test``: sample prompts through a key, what should happen and what did."""
+"""``gwtui guardrails test``: send sample prompts and check the outcomes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    """Run samples one after the other; FAILED when one differs. Raises CommandError."""
+    """Send the samples one after the other; FAILED if one differs. Raises CommandError."""
     try:
         samples = load_samples(Path(arguments.samples))
     except SampleFileError as error:
@@ -84,14 +84,15 @@ def _run(arguments: argparse.Namespace) -> int:
 async def _identity(connection: Connection, text: str, key: Secret | None) -> str:
     """The guardrail's id. Raises CommandError and GatewayError.
 
-    Without a management key it must be given as such, and whether it binds the key is not known.
+    Without a management key it must be given as an id, and whether the guardrail applies to the
+    key is unknown.
     """
     if connection.token is None:
         if not _UUID.fullmatch(text):
             raise exits.CommandError(
-                "without a management key a guardrail is found by its id only", exits.USAGE
+                "without a management key, give the id of the guardrail", exits.USAGE
             )
-        narrate("whether the key falls under the guardrail is not known: no management key")
+        narrate("no management key: gwtui cannot check that the guardrail applies to the key")
         return text.lower()
     async with hub_over(connection) as hub:
         rows = await CommandReadings(hub).value(GUARDRAILS.feed(hub, Scope()))
@@ -99,12 +100,14 @@ async def _identity(connection: Connection, text: str, key: Secret | None) -> st
     if key is not None:
         async with GatewayClient(connection) as gateway:
             if not await binds_key(gateway, row, key_hash(key)):
-                narrate("the key does not fall under this guardrail: nothing will happen")
+                narrate(
+                    "this guardrail does not apply to the key: it will not block or redact anything"
+                )
     return row.identity
 
 
 def _cap(connection: Connection, key: Secret | None, max_cost: Decimal | None) -> CostCap | None:
-    """The maximum cost of each try; None where there is none."""
+    """The cost limit of each request; None for none."""
     if max_cost is None:
         return None
     read = partial(read_facts_with, connection, key, of_key=KeyFacts())
@@ -124,7 +127,7 @@ def _show(guardrail: str, results: list[SampleResult], *, as_json: bool) -> int:
             }
         )
     else:
-        rows = [("sample", "expected", "got", "", "cost", "why")]
+        rows = [("sample", "expected", "actual", "", "cost", "reason")]
         rows += [
             (
                 each.sample.name,
@@ -137,7 +140,7 @@ def _show(guardrail: str, results: list[SampleResult], *, as_json: bool) -> int:
             for each in results
         ]
         print_table(rows)
-        count = f"{len(differ)} of {len(results)} differ" if differ else "all as they should"
+        count = f"{len(differ)} of {len(results)} differ" if differ else "all outcomes as expected"
         narrate(f"{count}; cost: {usd(cost)}")
     return exits.FAILED if differ else exits.OK
 
@@ -157,19 +160,24 @@ def _result_json(result: SampleResult) -> dict[str, Any]:
 VERBS = (
     Command(
         "test",
-        "send sample prompts through a key, and compare what happens with what should",
+        "send sample prompts through a key and compare the outcomes with the expected ones",
         _run,
         (
-            Argument("id", metavar="ID", kind=GUARDRAILS.id, help="its identifier, or its name"),
+            Argument(
+                "id", metavar="ID", kind=GUARDRAILS.id, help="identifier or name of the guardrail"
+            ),
             Argument(
                 "--samples",
                 metavar="FILE",
                 required=True,
                 kind=FILES,
-                help="TOML or JSON file with prompts and the outcome to expect of each",
+                help="TOML or JSON file with prompts and their expected outcomes",
             ),
             Argument(
-                "--model", metavar="AUTHOR/SLUG", kind="models", help="for samples that name none"
+                "--model",
+                metavar="AUTHOR/SLUG",
+                kind="models",
+                help="model for samples that name none",
             ),
             *COST,
             *KEY,

@@ -1,4 +1,4 @@
-"""What tries take on the command line: the key, the maximum cost, the prompt and its parameters."""
+"""The options of test requests: the key, the cost limit, the prompt and its parameters."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ from gwtui.local.tokens import (
 from gwtui.resources.tries.plan import DEFAULT_MAX_COST
 
 DEFAULT_MAX_TOKENS = 512
-"""Maximum tokens of the answer of a try by default, which bounds its cost."""
+"""The default of --max-tokens, which limits the cost."""
 MAX_PROMPT = 1024 * 1024
-"""Bytes of a prompt that are read."""
+"""The largest prompt in bytes."""
 _NONE = "none"
-_ASK = "Key to try (for this command only): "
+_ASK = "Key for the test request (not stored): "
 R = TypeVar("R", bound=RequestModel)
 
 
 def chat_request(arguments: argparse.Namespace) -> ChatRequest:
-    """The request that the options mean. Raises CommandError."""
+    """The request of the options. Raises CommandError."""
     messages = [{"role": "system", "content": arguments.system}] if arguments.system else []
     messages.append({"role": "user", "content": _prompt(arguments)})
     given = {
@@ -55,7 +55,7 @@ def chat_request(arguments: argparse.Namespace) -> ChatRequest:
 
 
 def embedding_request(arguments: argparse.Namespace) -> EmbeddingRequest:
-    """The request that the options mean. Raises CommandError."""
+    """The request of the options. Raises CommandError."""
     texts = arguments.prompt or [_prompt(arguments)]
     if not all(text.strip() for text in texts):
         raise _empty()
@@ -80,13 +80,15 @@ def _validated(model: type[R], body: dict[str, Any], given: dict[str, Any]) -> R
 def _prompt(arguments: argparse.Namespace) -> str:
     """The prompt from the option, the file or stdin. Raises CommandError."""
     if arguments.prompt is not None and arguments.file is not None:
-        raise CommandError("give the prompt with --prompt or with --file, not both", USAGE)
+        raise CommandError("give the prompt with either --prompt or --file, not both", USAGE)
     if isinstance(arguments.prompt, str):
         text = arguments.prompt
     elif arguments.file is not None:
         text = _from_file(Path(arguments.file))
     elif arguments.key_stdin:
-        raise CommandError("stdin is the key's: give the prompt with --prompt or --file", USAGE)
+        raise CommandError(
+            "--key-stdin reads the key from stdin: give the prompt with --prompt or --file", USAGE
+        )
     elif sys.stdin.isatty():
         raise CommandError("give a prompt with --prompt or --file, or on stdin", USAGE)
     else:
@@ -112,19 +114,20 @@ def _from_file(path: Path) -> str:
 
 def _decoded(content: bytes, where: str) -> str:
     if len(content) > MAX_PROMPT:
-        raise CommandError(f"{where}: a prompt has at most {MAX_PROMPT // 1024} KiB", USAGE)
+        raise CommandError(f"{where}: the prompt is longer than {MAX_PROMPT // 1024} KiB", USAGE)
     try:
         return content.decode()
     except UnicodeDecodeError:
-        raise CommandError(f"{where}: is not UTF-8 text", USAGE) from None
+        raise CommandError(f"{where}: not UTF-8 text", USAGE) from None
 
 
 def try_key(arguments: argparse.Namespace, *, may_ask: bool = True) -> Secret | None:
-    """The key from the one source that was named, else from the environment, else from a person.
+    """The key from the given source, from the environment or from a prompt.
 
-    None where nobody may be asked. Not to be called in an event loop. Raises CommandError.
+    None if there is no key and prompting is not allowed. Not to be called inside an event loop.
+    Raises CommandError.
     """
-    # Taken in any case: no program that is started from here shall inherit it.
+    # Always removed from the environment, so that no child process inherits it.
     from_environment = take_token(os.environ, TRY_KEY_VARIABLE)
     try:
         if arguments.key_command:
@@ -139,12 +142,12 @@ def try_key(arguments: argparse.Namespace, *, may_ask: bool = True) -> Secret | 
         raise CommandError(str(error), USAGE) from None
     if may_ask:
         ways = f"--key-command, --key-stdin or {TRY_KEY_VARIABLE}"
-        raise CommandError(f"there is no key to try: give {ways}", USAGE)
+        raise CommandError(f"there is no key for the test request: use {ways}", USAGE)
     return None
 
 
 def _environment() -> dict[str, str]:
-    """What the command inherits: everything but the management token."""
+    """The environment of the key command, without the management token."""
     return {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
 
 
@@ -154,7 +157,7 @@ def _words(command: str) -> Sequence[str]:
     except ValueError:
         words = []
     if not words:
-        raise CommandError("--key-command: is not a command", USAGE)
+        raise CommandError("--key-command: not a valid command", USAGE)
     return words
 
 
@@ -170,7 +173,7 @@ def _max_cost(text: str) -> Decimal | None:
     return amount
 
 
-_KEY = "key: the key that is tried; never an argument itself"
+_KEY = "key for the request"
 KEY = (
     Argument(
         "--key-stdin",
@@ -184,10 +187,10 @@ KEY = (
         metavar="COMMAND",
         group=_KEY,
         either="source",
-        help=f"a program that prints the key; else {TRY_KEY_VARIABLE}, else you are asked",
+        help=f"get the key from this program (default: {TRY_KEY_VARIABLE}, else a prompt)",
     ),
 )
-"""Where the key of the try comes from."""
+"""The options for the key."""
 
 COST = (
     Argument(
@@ -195,41 +198,44 @@ COST = (
         type=_max_cost,
         default=DEFAULT_MAX_COST,
         metavar="USD",
-        help=f"send nothing that may cost more ({usd(DEFAULT_MAX_COST)}); none for no maximum",
+        help=f"refuse requests that may cost more; 'none' for no limit (default: "
+        f"{usd(DEFAULT_MAX_COST)})",
     ),
     Argument(
         "--allow-tries",
         action="store_true",
-        help="send it although the profile is read-only: it costs money",
+        help="send the request although the profile is read-only; it costs money",
     ),
 )
-"""How much a try may cost, and whether it may be sent while read-only."""
+"""The options that permit sending."""
 
-MODEL = Argument("--model", required=True, metavar="AUTHOR/SLUG", kind="models", help="which model")
+MODEL = Argument(
+    "--model", required=True, metavar="AUTHOR/SLUG", kind="models", help="id of the model"
+)
 PROVIDER = Argument(
     "--provider",
     action="append",
     metavar="SLUG",
-    help="only this provider, or the endpoint of this tag; may be repeated",
+    help="use only this provider, or the endpoint with this tag; may be repeated",
 )
-STREAM = Argument("--stream", action="store_true", help="print the answer as it comes")
+STREAM = Argument("--stream", action="store_true", help="stream the answer")
 QUESTION = (
     MODEL,
-    Argument("--system", metavar="TEXT", help="what the model is told before the prompt"),
-    Argument("--prompt", metavar="TEXT", help="the prompt; else --file, else stdin"),
-    Argument("--file", metavar="FILE", kind=FILES, help="a file that holds the prompt"),
+    Argument("--system", metavar="TEXT", help="system prompt"),
+    Argument("--prompt", metavar="TEXT", help="prompt (default: --file, else stdin)"),
+    Argument("--file", metavar="FILE", kind=FILES, help="read the prompt from this file"),
     Argument(
         "--max-tokens",
         type=int,
         default=DEFAULT_MAX_TOKENS,
         metavar="N",
-        help=f"at most so many tokens of answer ({DEFAULT_MAX_TOKENS}); 0 for the model's limit",
+        help=f"max output tokens; 0 for the limit of the model (default: {DEFAULT_MAX_TOKENS})",
     ),
-    Argument("--temperature", type=float, metavar="N", help="0 to 2"),
-    Argument("--top-p", type=float, metavar="N", help="0 to 1"),
-    Argument("--seed", type=int, metavar="N", help="the same seed, the same answer"),
+    Argument("--temperature", type=float, metavar="N", help="sampling temperature, 0 to 2"),
+    Argument("--top-p", type=float, metavar="N", help="nucleus sampling, 0 to 1"),
+    Argument("--seed", type=int, metavar="N", help="seed for reproducible answers"),
 )
-"""What is asked of a model that answers in text."""
+"""The options of a chat request."""
 
 EMBEDDING = (
     MODEL,
@@ -238,9 +244,9 @@ EMBEDDING = (
         "--prompt",
         action="append",
         metavar="TEXT",
-        help="a text; may be repeated; else --file, else stdin",
+        help="text to embed; may be repeated (default: --file, else stdin)",
     ),
-    Argument("--file", metavar="FILE", kind=FILES, help="a file that holds the text"),
-    Argument("--dimensions", type=int, metavar="N", help="length of the vectors"),
+    Argument("--file", metavar="FILE", kind=FILES, help="read the text from this file"),
+    Argument("--dimensions", type=int, metavar="N", help="dimensions of the vectors"),
 )
-"""What is asked of a model that gives vectors."""
+"""The options of an embedding request."""

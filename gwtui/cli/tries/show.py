@@ -1,6 +1,6 @@
-"""Output of a try: the answer on stdout, figures and refusals on stderr, or all as JSON.
+"""Output of test requests: the answer on stdout, figures and errors on stderr, or all as JSON.
 
-On a terminal the answer of a model goes through ``safe_text``. Another program gets it as it came.
+On a terminal the answer goes through ``safe_text``; a pipe gets it unchanged.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from gwtui.resources.tries.plan import (
 )
 
 _MOST = 20_000_000
-"""Characters of an answer that are printed: more than the client reads."""
+"""The most characters that are printed: more than the client reads."""
 _NAME = 80
 
 
 class AnswerPrinter:
-    """Prints an answer, whole or piece by piece, fit for what stdout is."""
+    """Prints an answer, whole or in pieces; safe on a terminal."""
 
     def __init__(self) -> None:
         self._terminal = sys.stdout.isatty()
         self._last = "\n"
 
     def print(self, text: str) -> None:
-        """All of it, or the next piece."""
+        """Print all of it, or the next piece."""
         if not text:
             return
         self._last = text[-1]
@@ -53,13 +53,13 @@ class AnswerPrinter:
             sys.stdout.write(shown)
 
     def end(self) -> None:
-        """The end of the line, where the answer lacks it."""
+        """End the last line if the answer does not."""
         if self._last != "\n":
             self.print("\n")
 
 
 def show_outcome(tried: TryOutcome, *, as_json: bool) -> int:
-    """The figures of an answer that was printed, or all of it as JSON; returns the exit code."""
+    """Print the figures of an answer, or all of it as JSON; returns the exit code."""
     answer = tried.answer
     if as_json:
         print_json(chat_json(answer, tried.expected))
@@ -70,12 +70,12 @@ def show_outcome(tried: TryOutcome, *, as_json: bool) -> int:
     if answer.error is None:
         return exits.OK
     if not as_json:
-        _tell(answer.error)
+        _report(answer.error)
     return refusal_code(answer.error)
 
 
 def show_embedding(answer: EmbeddingAnswer, facts: TryFacts, *, as_json: bool) -> int:
-    """The vectors and what they took; returns the exit code."""
+    """Print the vectors and their cost; returns the exit code."""
     result = answer.result
     usage = result.usage or EmbeddingUsage()
     expected = expected_embedding_cost(facts, answer, SYSTEM_CLOCK.now())
@@ -83,10 +83,12 @@ def show_embedding(answer: EmbeddingAnswer, facts: TryFacts, *, as_json: bool) -
         print_json(_embedding_json(answer, expected))
         return exits.OK
     vectors = result.data or []
-    print_table([("input", "length", "begins"), *map(_vector_row, range(len(vectors)), vectors)])
+    print_table(
+        [("input", "dimensions", "values"), *map(_vector_row, range(len(vectors)), vectors)]
+    )
     narrate_lines(
         [
-            f"{result.model or 'unknown model'}, {answer.generation_id or 'no id told'}",
+            f"{result.model or 'unknown model'}, {answer.generation_id or 'unknown id'}",
             f"{grouped(usage.prompt_tokens)} tokens, {answer.elapsed_ms:.0f} ms",
             f"cost: {usd(usage.cost)} ({expected.rule if expected else 'rule unknown'})",
         ]
@@ -95,19 +97,19 @@ def show_embedding(answer: EmbeddingAnswer, facts: TryFacts, *, as_json: bool) -
 
 
 def show_refusal(error: GatewayError, *, as_json: bool) -> None:
-    """Why nothing was answered, and what to do."""
+    """Print an error and what to do about it."""
     if as_json:
         print_json({"error": error_json(error)})
     else:
-        _tell(error)
+        _report(error)
 
 
 def show_plan(plan: TryPlan, problem: str | None, *, as_json: bool) -> int:
-    """What would happen; 1 where the request would be refused, here or there."""
+    """Print the plan; FAILED if the request would be refused."""
     if as_json:
         print_json(_plan_json(plan, problem))
     else:
-        rows = [("endpoint", "model", "key", "may cost up to")]
+        rows = [("endpoint", "model", "key", "maximum cost")]
         rows += [
             (_endpoint(each), each.attempt.model.id or "", _own_key(each), usd(each.most_cost))
             for each in plan.order
@@ -118,7 +120,7 @@ def show_plan(plan: TryPlan, problem: str | None, *, as_json: bool) -> int:
 
 
 def refusal_code(error: GatewayError) -> int:
-    """The exit code of a try that failed so."""
+    """The exit code for an error."""
     if refusal_kind(error) == "blocked by a guardrail":
         return exits.BLOCKED
     if isinstance(error, NoAnswerError | UnreadableAnswerError):
@@ -127,7 +129,7 @@ def refusal_code(error: GatewayError) -> int:
 
 
 def chat_json(answer: ChatAnswer, expected: RequestCost | None) -> dict[str, Any]:
-    """Everything about an answer, for programs."""
+    """An answer as JSON."""
     verdict = verdict_of(answer.metadata)
     return {
         "text": answer.text,
@@ -144,7 +146,7 @@ def chat_json(answer: ChatAnswer, expected: RequestCost | None) -> dict[str, Any
         "native_finish_reason": answer.native_finish_reason,
         "usage": masked(answer.usage.raw) if answer.usage else None,
         "cost_usd": answer.cost,
-        "reckoned_cost_usd": expected.cost if expected else None,
+        "estimated_cost_usd": expected.cost if expected else None,
         "cost_rule": expected.rule if expected else None,
         "first_token_ms": _rounded(answer.first_token_ms),
         "elapsed_ms": _rounded(answer.elapsed_ms),
@@ -157,7 +159,7 @@ def chat_json(answer: ChatAnswer, expected: RequestCost | None) -> dict[str, Any
 
 
 def error_json(error: GatewayError) -> dict[str, Any]:
-    """A refusal, for programs."""
+    """An error as JSON."""
     return {
         "kind": refusal_kind(error),
         "status": error.status,
@@ -177,7 +179,7 @@ def _embedding_json(answer: EmbeddingAnswer, expected: RequestCost | None) -> di
         "provider": answer.result.provider,
         "usage": masked(usage.raw) if usage else None,
         "cost_usd": usage.cost if usage else None,
-        "reckoned_cost_usd": expected.cost if expected else None,
+        "estimated_cost_usd": expected.cost if expected else None,
         "cost_rule": expected.rule if expected else None,
         "elapsed_ms": _rounded(answer.elapsed_ms),
     }
@@ -213,18 +215,18 @@ def _plan_json(plan: TryPlan, problem: str | None) -> dict[str, Any]:
 
 def _plan_lines(plan: TryPlan, problem: str | None) -> Iterator[str]:
     if not plan.order:
-        yield f"nothing left of {plan.total} endpoints: the gateway would refuse it"
+        yield f"none of {plan.total} endpoints is possible: the gateway would refuse the request"
     for each in plan.excluded:
         name = each.endpoint.tag or each.endpoint.provider_name or "an endpoint"
-        yield f"not {name}: {', '.join(exclusion_reasons(each))}"
+        yield f"excluded {name}: {', '.join(exclusion_reasons(each))}"
     for gap in plan.not_read:
-        yield f"not known: {gap}"
-    yield f"it may cost up to {usd(plan.most_cost)}"
+        yield f"unknown: {gap}"
+    yield f"maximum cost: {usd(plan.most_cost)}"
     if problem is not None:
-        yield f"it would not be sent: {problem}"
+        yield f"would not be sent: {problem}"
 
 
-def _tell(error: GatewayError) -> None:
+def _report(error: GatewayError) -> None:
     narrate(f"{refusal_kind(error)}: {error.message}")
     narrate_lines(f"  {line}" for line in refusal_details(error))
     narrate(refusal_remedy(error))
@@ -244,7 +246,7 @@ def _endpoint(planned: PlannedTry) -> str:
 
 def _own_key(planned: PlannedTry) -> str:
     credential = planned.attempt.credential
-    return "the service's" if credential is None else credential.name or credential.id or "own"
+    return "gateway's" if credential is None else credential.name or credential.id or "own"
 
 
 def _rounded(number: float | None) -> float | None:

@@ -403,7 +403,7 @@ _FIXED_NAME = "The name of a default guardrail cannot be changed."
 _UPDATE = Update(
     request=UpdateGuardrailRequest,
     effects=_update_effects,
-    help="change its fields; a default one comes to exist with that",
+    help="update fields; creates a default guardrail that does not exist yet",
 )
 
 
@@ -557,7 +557,7 @@ WRITES: Writes[Guardrail] = _GuardrailWrites(
         title=lambda request: f"Create guardrail {quoted(request.name)}",
         effects=_create_effects,
         always=("name", "workspace_id"),
-        help="make one",
+        help="create a guardrail",
         done=lambda made: (
             f"Guardrail “{safe_line(made.name or made.id or '', NAME_LIMIT)}” created; "
             "a assigns it to keys"

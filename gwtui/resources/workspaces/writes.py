@@ -235,7 +235,7 @@ WRITES: Writes[Workspace] = _WorkspaceWrites(
     identity=lambda space: space.id,
     of_row=lambda row: row.workspace,
     service=lambda client: client.workspaces,
-    operand="its id, slug or name",
+    operand="id, slug or name",
     called=("name", "slug", "id"),
     feeds=("workspaces", "organization", "members"),
     uses=_uses,
@@ -243,7 +243,7 @@ WRITES: Writes[Workspace] = _WorkspaceWrites(
     create=Create(
         request=CreateWorkspaceRequest,
         title=lambda request: f"Create workspace {quoted(request.name)}",
-        help="make one",
+        help="create a workspace",
         initial={"io_logging_sampling_rate": Decimal(1)},
     ),
     update=Update(request=UpdateWorkspaceRequest, effects=_update_effects),

@@ -153,7 +153,7 @@ def test_a_key_that_is_not_bound_is_said(
     words = ("guardrails", "test", "Tested", "--samples", str(samples), "--model", MODEL)
     code, _, err = gwtui(*words)
     assert code == exits.FAILED
-    assert "the key does not fall under this guardrail" in err
+    assert "this guardrail does not apply to the key" in err
 
 
 def test_without_a_management_key_the_id_is_needed(
@@ -163,7 +163,7 @@ def test_without_a_management_key_the_id_is_needed(
     words = ("--samples", str(samples), "--model", MODEL)
     code, _, err = gwtui("guardrails", "test", "Tested", *words)
     assert code == exits.USAGE
-    assert "by its id only" in err
+    assert "give the id of the guardrail" in err
     monkeypatch.setenv("GWTUI_TRY_KEY", bound[1])
     code, _, err = gwtui("guardrails", "test", bound[0], *words)
     assert code == exits.OK, err

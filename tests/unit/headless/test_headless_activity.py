@@ -61,12 +61,12 @@ def test_sums_agree_with_the_rows_whatever_they_are_grouped_by(gwtui: Gwtui) -> 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--group-by", "modle"), "there is no 'modle'; did you mean 'model'?"),
-        (("--group-by", "key,key"), "key is named twice"),
-        (("--group-by", "key", "--sort", "spend"), "--sort goes with rows"),
+        (("--group-by", "modle"), "unknown part 'modle'; did you mean 'model'?"),
+        (("--group-by", "key,key"), "key is given twice"),
+        (("--group-by", "key", "--sort", "spend"), "--sort cannot be combined with --group-by"),
         (("--group-by", "key", "--since", "today"), "--since: today is not over"),
         (("--until", "2020-01-01"), "--until: the gateway tells the last 30 completed days"),
-        (("--group-by", "user", "--key", "voice-hotline"), "--key means one key only"),
+        (("--group-by", "user", "--key", "voice-hotline"), "cannot be combined with --key"),
         (("--since", "yesterday", "--until", "2d"), "--since and --until: expected yesterday"),
     ],
 )

@@ -76,7 +76,7 @@ def test_keys_and_runway_when_asked_for(gwtui: Gwtui) -> None:
     assert re.search(r"keys near their limits: partner:birch-insurance 10[0-9](\.\d)?%", text)
     assert "and " in text
     assert re.search(r"'keys_most_used'=10[0-9]\b", text)
-    assert "keys that expire: " in text
+    assert "keys expire soon: " in text
     code, text = line(gwtui, "--runway-warning", "9000", "--runway-critical", "0.1")
     assert code in {0, 1}  # the UTC day may be too young to tell
     assert "runway" in text
@@ -85,7 +85,7 @@ def test_keys_and_runway_when_asked_for(gwtui: Gwtui) -> None:
 def test_endpoints_of_a_model(gwtui: Gwtui, place: Site) -> None:
     code, text = line(gwtui, "--model", MODEL, "--uptime-warning", "1", "--uptime-critical", "0")
     assert (code, text.count("'uptime ")) == (0, 3)
-    assert "3 endpoints well" in text
+    assert "3 endpoints OK" in text
     code, text = line(gwtui, "--model", MODEL, "--uptime-warning", "100", "--uptime-critical", "0")
     assert code == 1
     assert f"{MODEL} at Helioscope" in text
@@ -111,7 +111,7 @@ def test_what_cannot_be_read_is_unknown(gwtui: Gwtui, place: Site) -> None:
         (("--credits-warning", "1", "--credits-critical", "5"), "the warning must come before"),
         (("--profile", "nowhere"), "there is no profile 'nowhere'"),
         (("--uptime-window", "2h"), "uptime_window"),
-        (("--watched",), "no model is watched"),
+        (("--watched",), "no models are watched"),
     ],
 )
 def test_a_check_that_is_wrong_is_unknown(gwtui: Gwtui, words: tuple[str, ...], says: str) -> None:
@@ -140,7 +140,7 @@ def test_thresholds_stand_in_the_profile_and_options_go_before_them(
         f'models = ["{MODEL}"]\nuptime_warning = 1\nuptime_critical = 0.5\n'
     )
     code, text = line(gwtui, "--profile", "work")
-    assert (code, "9999.5:" in text, "3 endpoints well" in text) == (1, True, True)
+    assert (code, "9999.5:" in text, "3 endpoints OK" in text) == (1, True, True)
     assert line(gwtui, "--profile", "work", "--credits-warning", "1")[0] == 0
     file.write_text(file.read_text() + "credit_warning = 3\n")
     code, text = line(gwtui, "--profile", "work")
@@ -194,7 +194,7 @@ def test_the_days_that_credits_last_are_those_that_gwtui_credits_tells(
                 history.see(now - timedelta(hours=hour), values)
     (told,) = csv.DictReader(io.StringIO(gwtui("credits", "list", "--output", "csv")[1]))
     _, text = line(gwtui, "--runway-warning", "9000")
-    found = re.search(r"runway ([\d.]+) days( by the use of today)?", text)
+    found = re.search(r"runway ([\d.]+) days( at today's rate)?", text)
     assert found or not told["runway_days"]  # the UTC day may be too young to tell
     if found:
         assert abs(float(found[1]) - float(told["runway_days"])) <= 0.1
@@ -299,7 +299,7 @@ async def test_an_uptime_that_was_not_given_is_unknown() -> None:
     found = ModelEndpoints.model_validate({"id": "a/b", "endpoints": [{"tag": "x"}]})
     severity, text = await looked({"models": ("a/b",), "credits_critical": None}, **{"a/b": found})
     assert severity is Severity.UNKNOWN
-    assert "its uptime was not given" in text
+    assert "uptime missing in the answer" in text
     assert Endpoint.model_validate({}).uptime_last_30m is None
 
 
@@ -318,10 +318,10 @@ async def test_the_runway_by_the_use_of_today() -> None:
     spent = ApiKey.model_validate({"hash": "h", "usage_daily": Decimal(6), "disabled": False})
     given = {"credits": account("100", "40"), "keys": (spent,)}
     severity, text = await looked({"runway_warning": 6, "runway_critical": 2}, **given)
-    assert (severity, "runway 5.0 days by the use of today" in text) == (Severity.WARNING, True)
+    assert (severity, "runway 5.0 days at today's rate" in text) == (Severity.WARNING, True)
     idle = {"credits": account("100", "40"), "keys": ()}
     severity, text = await looked({"runway_warning": 6}, **idle)
-    assert (severity, "without an end in sight" in text) == (Severity.OK, True)
+    assert (severity, "runway unlimited" in text) == (Severity.OK, True)
 
 
 async def test_the_scope_of_a_rule_counts() -> None:
@@ -408,8 +408,8 @@ ALONE = {"alerts": True, "credits_critical": None}
         (Present((alert("critical"),), watching=True), Severity.CRITICAL, "Credits low"),
         (Present((alert(acknowledged_at=NOW),), watching=True), Severity.OK, "no alerts"),
         (Present((), watching=True), Severity.OK, "no alerts"),
-        (Present((alert(),), watching=False), Severity.UNKNOWN, "no dashboard watches"),
-        (None, Severity.UNKNOWN, "no dashboard watches"),
+        (Present((alert(),), watching=False), Severity.UNKNOWN, "no dashboard is watching"),
+        (None, Severity.UNKNOWN, "no dashboard is watching"),
     ],
     ids=["warning", "critical", "known", "none", "nobody watches", "nothing recorded"],
 )

@@ -92,7 +92,7 @@ def test_names_come_from_stdin_and_fields_are_set_for_all(gwtui: Gwtui, place: S
     found = [place.get(f"/keys/{one}") for one in hashes]
     assert [(one["limit"], one["limit_reset"]) for one in found] == [(12, "monthly")] * 2
     code, _, err = gwtui("keys", "update", "file-a", "file-b", "--set", "name=same", YES)
-    assert (code, "each one's own" in err) == (exits.USAGE, True)
+    assert (code, "must be unique" in err) == (exits.USAGE, True)
 
 
 def test_names_that_are_not_clear_are_all_told_and_nothing_is_sent(
@@ -104,7 +104,7 @@ def test_names_that_are_not_clear_are_all_told_and_nothing_is_sent(
     assert code == exits.FAILED
     assert "'nobody'" in err
     assert "'nothing'" in err
-    assert "nothing is sent: 2 of 3 names are not clear" in err
+    assert "nothing was sent: 2 of 3 names match no single row" in err
     assert len(log(state)) == before
     assert disabled(place, hashes) == [False]
 
@@ -133,7 +133,7 @@ def test_a_lost_answer_ends_it(gwtui: Gwtui, place: Site) -> None:
     code, out, err = gwtui("keys", "disable", "lost-a", "lost-b", YES, *JSON)
     assert code == exits.UNKNOWN
     assert [one["outcome"] for one in lines(out)] == ["unknown", "not sent"]
-    assert "It is not sent again" in err
+    assert "The request is not sent again" in err
 
 
 def test_a_refusal_that_meets_all_ends_it(gwtui: Gwtui, place: Site) -> None:

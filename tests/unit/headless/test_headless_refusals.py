@@ -52,7 +52,7 @@ def test_a_plan_says_everything_and_sends_nothing(gwtui: Gwtui, state: Path) -> 
         (("keys", "create", "--set", "name=a", "--set", "name=b"), "name: is given twice"),
         (("keys", "create", "--set", "external.api_key=x"), "external.api_key: is a secret"),
         (("keys", "update", "x", "--set", "disabled=true"), "unknown field 'disabled'"),
-        (("keys", "update", "x"), "say what to change"),
+        (("keys", "update", "x"), "give the fields to change"),
         (("workspaces", "create", "--set", "name=x", "--set", "slug=A B"), "slug: must be"),
         (("guardrails", "create", "--set", "name=x", "--set", "content_filters=a"), "JSON list"),
         (("workspaces", "update", "x", "--set", "io_logging_api_key_ids=1,b"), "whole numbers"),
@@ -215,4 +215,4 @@ def test_a_new_key_without_its_value_is_told(gwtui: Gwtui, monkeypatch: pytest.M
     monkeypatch.setattr(KeysService, "create", mute)
     code, out, err = gwtui("keys", "create", "--set", "name=mute", YES)
     assert (code, out) == (exits.INCOMPLETE, "")
-    assert "key “mute” was created, but its value did not come" in err
+    assert "key “mute” was created without a value" in err

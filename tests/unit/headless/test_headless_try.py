@@ -177,7 +177,7 @@ def test_json_has_everything(gwtui: Commands, models: ScriptedModels) -> None:
     said = json.loads(out)
     assert (code, err) == (exits.OK, "")
     assert said["text"] == "A lighthouse."
-    assert (said["cost_usd"], said["reckoned_cost_usd"]) == (0.00012, 0.000073)
+    assert (said["cost_usd"], said["estimated_cost_usd"]) == (0.00012, 0.000073)
     assert (said["generation_id"], said["finish_reason"]) == ("gen-scripted", "stop")
     assert said["guardrail"] == "redact"
     assert said["usage"]["prompt_tokens"] == 10
@@ -218,8 +218,8 @@ def test_vectors_are_shown_and_given_whole_as_json(
         (("--prompt", "x", "--max-cost", "0.000001"), "it may cost up to"),
         (("--prompt", "x", "--max-tokens", "0"), "it may cost up to $0.845"),
         (("--prompt", "x", "--max-cost", "much"), "expected an amount in USD"),
-        (("--prompt", "x", "--key-command", "'"), "is not a command"),
-        (("--key-stdin",), "stdin is the key's"),
+        (("--prompt", "x", "--key-command", "'"), "not a valid command"),
+        (("--key-stdin",), "reads the key from stdin"),
     ],
 )
 def test_what_cannot_be_meant_is_not_sent(
@@ -280,10 +280,10 @@ def test_a_plan_says_what_is_left_why_and_what_it_may_cost(
     code, out, err = gwtui(*CHAT, *words)
     assert code == exits.OK, err
     assert "northwind" in out
-    assert "not quasar: provider not allowed" in err
+    assert "excluded quasar: provider not allowed" in err
     assert "not northwind/flex: " in err
-    assert "not known: what restricts the key: that takes a management key" in err
-    assert "it may cost up to $0.00" in err
+    assert "unknown: restrictions of the key: reading them needs a management key" in err
+    assert "maximum cost: $0.00" in err
     assert not models.asked
 
 
@@ -305,7 +305,7 @@ def test_a_plan_as_json_and_one_that_would_be_refused(
     again(monkeypatch, key)
     code, _, err = gwtui(*CHAT, "--prompt", "x", "--plan", "--provider", "nobody")
     assert code == exits.FAILED
-    assert "nothing left of 6 endpoints" in err
+    assert "none of 6 endpoints is possible" in err
 
 
 def test_a_plan_with_a_management_key_knows_what_restricts_the_key(

@@ -83,7 +83,7 @@ def test_two_answers_stand_side_by_side(gwtui: Commands) -> None:
     assert head.split()[0] == "endpoint"
     assert [row.split()[0] for row in rows] == TAGS
     assert all(" ms" in row and "$" in row for row in rows)
-    assert "cost of all: $" in err
+    assert "total cost: $" in err
 
 
 def test_json_has_everything_and_each_was_served_where_it_was_pinned(gwtui: Commands) -> None:

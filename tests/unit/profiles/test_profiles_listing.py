@@ -106,7 +106,7 @@ def test_whoami_names_profile_source_key_and_person(
     assert shown["key from"] == "keyring"
     assert shown["critical"] == "CRITICAL"
     assert shown["management key"] == "yes"
-    assert "@" in shown["you"]
+    assert "@" in shown["operator"]
     assert gateway.management not in out
     code, out, _ = gwtui("whoami", "--output", "json", "--read-only")
     told = json.loads(out)
@@ -124,7 +124,7 @@ def test_whoami_tells_an_ordinary_key_and_an_address_alone(
     assert code == exits.OK
     assert "READ-ONLY: not a management key" in out
     assert "environment" in out
-    assert "none: an address alone" in out
+    assert "none (address only)" in out
 
 
 def test_whoami_without_a_key_or_a_gateway_says_so(

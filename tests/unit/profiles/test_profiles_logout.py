@@ -21,10 +21,10 @@ def test_logging_out_keeps_the_profile_unless_told(
     assert gwtui("login", "--base-url", gateway.base_url, stdin=gateway.management)[0] == exits.OK
     code, out, err = gwtui("logout")
     assert (code, out, ring.held) == (exits.OK, "", {})
-    assert "still works until it is deleted at the gateway" in err
+    assert "keeps working until it is deleted at the gateway" in err
     assert "127-0-0-1" in load_profiles(file).profiles
     assert "no key of profile 127-0-0-1 was stored here" in gwtui("logout")[2]
-    assert gwtui("logout", "--forget")[0] == exits.OK
+    assert gwtui("profiles", "remove", "127-0-0-1")[0] == exits.OK
     assert load_profiles(file).profiles == {}
     code, _, err = gwtui("logout", "--profile", "127-0-0-1")
     assert code == exits.USAGE
@@ -41,7 +41,7 @@ def test_what_could_not_be_removed_is_said(
     assert "may still be in the keyring: the keyring is locked" in err
     assert gateway.management not in err
     # The profile can go all the same; the key is still found by its name.
-    assert gwtui("logout", "--forget")[0] == exits.FAILED
+    assert gwtui("profiles", "remove", "127-0-0-1")[0] == exits.FAILED
     assert gwtui("logout", "--profile", "127-0-0-1")[0] == exits.FAILED
     ring.trouble = None
     assert gwtui("logout", "--profile", "127-0-0-1")[0] == exits.OK
