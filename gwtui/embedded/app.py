@@ -22,7 +22,6 @@ from gwtui.contract.request import RequestModel
 from gwtui.embedded.auth import admit
 from gwtui.embedded.errors import DatabaseBusyError
 from gwtui.embedded.messages import (
-    JsonText,
     Refusal,
     collect,
     error_body,
@@ -186,7 +185,7 @@ class Responder:
         self, status: int, content: Any, headers: Mapping[str, str] | None = None
     ) -> Response:
         """An answer in the dialect's names."""
-        text = _json_text(self._site.dialect.to_wire(content))
+        text = _encode(self._site.dialect.to_wire(content))
         given = {**self.headers(), **(headers or {})}
         return Response(text.encode("utf-8"), status, given, "application/json")
 
@@ -194,14 +193,6 @@ class Responder:
         """The headers of every answer: its request id, its date by the gateway's own clock."""
         date = format_datetime(self._site.clock.now(), usegmt=True)
         return {"Cache-Control": "no-store", "X-Request-Id": new_request_id(), "Date": date}
-
-
-def _json_text(content: Any) -> str:
-    """The JSON text of an answer, some fields of which may be text already."""
-    if isinstance(content, dict) and any(isinstance(each, JsonText) for each in content.values()):
-        fields = (f"{_json_text(name)}:{_json_text(each)}" for name, each in content.items())
-        return f"{{{','.join(fields)}}}"
-    return content if isinstance(content, JsonText) else _encode(content)
 
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode

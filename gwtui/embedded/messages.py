@@ -148,17 +148,6 @@ def wire_value(stored: Any) -> JsonValue:
     return found
 
 
-class JsonText(str):
-    """A part of an answer that is JSON text already: the value of a field at the top of it."""
-
-    __slots__ = ()
-
-
-def json_list(entries: Iterable[str]) -> JsonText:
-    """The JSON text of a list, given those of its entries."""
-    return JsonText(f"[{','.join(entries)}]")
-
-
 MAX_BODY_BYTES = 1024 * 1024
 _DRAINED_BYTES = 16 * MAX_BODY_BYTES
 """A body that is too large is still read this far, so that its sender gets to see the answer."""

@@ -8,6 +8,7 @@ new resource is one file in ``routes`` and one line in ``routes/__init__.py``.
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -34,7 +35,7 @@ from gwtui.embedded.messages import (
 )
 from gwtui.embedded.store import account
 from gwtui.embedded.store.byok import SecretBox
-from gwtui.embedded.store.documents import WORKSPACES, DatabaseConnection, Document, Kind
+from gwtui.embedded.store.documents import WORKSPACES, Document, Kind
 
 if TYPE_CHECKING:
     from gwtui.embedded.app import Responder
@@ -93,7 +94,7 @@ class OperationRequest:
     """
 
     site: Site
-    db: DatabaseConnection
+    db: sqlite3.Connection
     now: datetime
     caller: Principal | None
     path: Mapping[str, str]
@@ -347,7 +348,7 @@ def page_of(
 ) -> JsonValue:
     """The page that a query asks for, of the documents for which a condition holds."""
     offset, limit = call.query["offset"], call.query["limit"]
-    found = kind.listed(call.db, *condition, offset=offset, limit=limit)
+    found = kind.page(call.db, *condition, offset=offset, limit=limit)
     return {"data": list(show(found)), "total_count": kind.count(call.db, *condition)}
 
 

@@ -127,7 +127,7 @@ async def test_a_handler_that_fails_half_way_leaves_nothing(
     def broken(*_: object) -> None:
         raise RuntimeError("after the insert")
 
-    monkeypatch.setattr(keys, "texts", broken)
+    monkeypatch.setattr(keys, "records", broken)
     await gate.refused(500, "POST", "/keys", json={"name": "never"})
     monkeypatch.undo()
     assert await gate.data("GET", "/keys") == []

@@ -42,7 +42,7 @@ from gwtui.embedded.messages import (
 )
 from gwtui.embedded.operations import EVERY, Access, Operation, OperationRequest, page_of
 from gwtui.embedded.store import account, generations, keys, usage
-from gwtui.embedded.store.documents import KEYS, PEOPLE, USAGE_FIELDS, WORKSPACES, in_list
+from gwtui.embedded.store.documents import KEYS, PEOPLE, WORKSPACES, in_list
 from gwtui.embedded.store.keys import (
     Cap,
     applied_budgets,
@@ -105,7 +105,6 @@ def _current_key(call: OperationRequest) -> JsonValue:
     deciding = effective_budget(layers)
     regions = [set(each["allowed_data_regions"] or REGIONS) for each in binding.values()]
     free = generations.free_use(call.db, owner.total_credits, call.now)
-    sums = map(wire_value, map(from_pico, found.sums))
     data: dict[str, JsonValue] = {
         "label": key["label"],
         "limit": key["limit"],
@@ -114,7 +113,7 @@ def _current_key(call: OperationRequest) -> JsonValue:
         "include_byok_in_limit": key["include_byok_in_limit"],
         "expires_at": key["expires_at"],
         "creator_user_id": key["creator_user_id"],
-        **dict(zip(USAGE_FIELDS, sums, strict=True)),
+        **found.usage,
         "is_free_tier": owner.total_credits == 0,
         "is_management_key": found.is_management,
         "is_provisioning_key": found.is_management,

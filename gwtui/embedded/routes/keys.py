@@ -9,9 +9,7 @@ from gwtui.embedded.auth import key_hash, mint
 from gwtui.embedded.messages import (
     OFFSET,
     WORKSPACE,
-    JsonText,
     ResponseSchema,
-    json_list,
     many,
     not_found,
     parameter,
@@ -32,8 +30,8 @@ from gwtui.embedded.store.documents import KEY_ASSIGNMENTS, KEYS, WORKSPACES, Do
 
 
 def _show(call: OperationRequest, document: Document) -> JsonValue:
-    (text,) = keys.texts(call.db, "id = ?", (document["hash"],), call.now)
-    return JsonText(text)
+    (record,) = keys.records(call.db, "id = ?", (document["hash"],), call.now)
+    return record.document
 
 
 def _find(call: OperationRequest, identity: str) -> Document | None:
@@ -59,7 +57,7 @@ def _list(call: OperationRequest) -> JsonValue:
     named = call.query["workspace_id"]
     if named and WORKSPACES.get(call.db, named) is None:
         raise not_found()
-    found = keys.listed(
+    found = keys.page(
         call.db,
         workspace_of(call, named),
         call.now,
@@ -67,7 +65,7 @@ def _list(call: OperationRequest) -> JsonValue:
         include_disabled=call.query["include_disabled"],
         include_expired=call.query["include_expired"],
     )
-    return {"data": json_list(found)}
+    return {"data": [each.document for each in found]}
 
 
 def _create(call: OperationRequest) -> JsonValue:

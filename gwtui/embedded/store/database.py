@@ -22,7 +22,6 @@ from gwtui.embedded.store.documents import (
     APPLICATION_ID,
     SCHEMA,
     SCHEMA_VERSION,
-    DatabaseConnection,
 )
 
 BUSY_SECONDS = 5.0
@@ -40,7 +39,7 @@ class Database:
     """
 
     def __init__(
-        self, connection: DatabaseConnection, path: Path | None, lock: int | None = None
+        self, connection: sqlite3.Connection, path: Path | None, lock: int | None = None
     ) -> None:
         self.path = path
         self._connection = connection
@@ -81,7 +80,6 @@ class Database:
             raise DatabaseMissingError(
                 f"There is no gateway database at {path} yet: serve it once first."
             )
-        _refuse_other_names(path)
         database = cls(_open(str(path), creates=False), path)
         try:
             with database.read() as db:
@@ -94,7 +92,7 @@ class Database:
     @contextmanager
     def write(
         self, *, durable: bool = True, erases: bool = False, patience: float = BUSY_SECONDS
-    ) -> Iterator[DatabaseConnection]:
+    ) -> Iterator[sqlite3.Connection]:
         """A transaction that may change things: committed as a whole or not at all.
 
         ``durable`` waits until the commit is on the disk; figures that can be computed again do
@@ -112,7 +110,7 @@ class Database:
             self._clear_log()
 
     @contextmanager
-    def read(self) -> Iterator[DatabaseConnection]:
+    def read(self) -> Iterator[sqlite3.Connection]:
         """A transaction that sees one consistent state and refuses to change it."""
         with self._turn:
             self._connection.execute("PRAGMA query_only = ON")
@@ -137,7 +135,6 @@ class Database:
         except BaseException:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-            self._connection.forget_counted()
             raise
 
     def _clear_log(self) -> None:
@@ -160,20 +157,7 @@ class Database:
 
 
 def database_path(given: Path) -> Path:
-    """The absolute path of a database file, every symbolic link followed.
-
-    The file need not exist yet, but a link must lead to something: what it led to may have been
-    moved, and a new database there would hide that. Raises DatabaseUnusableError.
-    """
-    try:
-        for part in (given, *given.parents):
-            if part.is_symlink() and not os.path.exists(part):  # noqa: PTH110 - Path's raises for loops
-                raise DatabaseUnusableError(
-                    f"{part} is a link to {part.readlink()}, where nothing is: if that was moved, "
-                    "let the link lead to where it is now, else remove the link."
-                )
-    except OSError as error:
-        raise DatabaseUnusableError(f"Cannot use {given}: {error.strerror}.") from error
+    """The absolute path of a database file, with every symbolic link followed."""
     return Path(os.path.realpath(given))
 
 
@@ -200,8 +184,6 @@ def _acquire(path: Path) -> int:
     """
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if path.exists():
-            _refuse_other_names(path)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE)
         os.fchmod(descriptor, _PRIVATE)
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -234,19 +216,7 @@ def _server_of(path: Path) -> str:
     return "another process"
 
 
-def _refuse_other_names(path: Path) -> None:
-    """SQLite keeps its log beside the name: two names are two logs and a damaged database."""
-    if not path.is_file():
-        raise DatabaseUnusableError(f"Cannot use {path}: it is not a file.")
-    names = path.stat().st_nlink
-    if names > 1:
-        raise DatabaseUnusableError(
-            f"{path} has {names} names (hard links), and each would have a log of "
-            "its own: remove the others, or serve a copy."
-        )
-
-
-def _open(path: str, *, creates: bool) -> DatabaseConnection:
+def _open(path: str, *, creates: bool) -> sqlite3.Connection:
     """Connect to a database of ours; ``creates`` makes the tables in an empty file.
 
     Refuses a file that is not ours or of another version, and an empty one that is to exist.
@@ -258,7 +228,6 @@ def _open(path: str, *, creates: bool) -> DatabaseConnection:
             timeout=BUSY_SECONDS,
             isolation_level=None,
             check_same_thread=False,
-            factory=DatabaseConnection,
         )
         # What is deleted or overwritten is also gone from the pages that held it.
         connection.execute("PRAGMA secure_delete = ON")
@@ -274,7 +243,7 @@ def _open(path: str, *, creates: bool) -> DatabaseConnection:
     return connection
 
 
-def _create_tables(connection: DatabaseConnection) -> None:
+def _create_tables(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("BEGIN IMMEDIATE")
     for statement in SCHEMA:
@@ -282,7 +251,7 @@ def _create_tables(connection: DatabaseConnection) -> None:
     connection.execute("COMMIT")
 
 
-def _is_empty(connection: DatabaseConnection, path: str, *, allowed: bool) -> bool:
+def _is_empty(connection: sqlite3.Connection, path: str, *, allowed: bool) -> bool:
     """Whether there is nothing in the file. Refuses what is not ours or of another version."""
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -13,33 +13,6 @@ from gwtui.contract.response import MISSING, ResponseModel
 
 Document = dict[str, Any]
 """A JSON object with the fields of its model; amounts are doubles, as they are on the wire."""
-
-_LENGTH = -1
-"""Stands for the end of a list among the positions of its pages."""
-_LAST = 2**63 - 1
-
-
-class DatabaseConnection(sqlite3.Connection):
-    """A connection that remembers what was counted in the present state of the database."""
-
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
-        self._state: tuple[int, int] | None = None
-        self._counted: dict[Hashable, dict[int, int]] = {}
-
-    def counted(self, name: Hashable) -> dict[int, int]:
-        """Notes about a list, empty once anybody changed anything. Call it inside a transaction."""
-        # SQLite counts this connection's changes, and gives those of others a version.
-        (version,) = self.execute("PRAGMA data_version").fetchone()
-        state = (version, self.total_changes)
-        if state != self._state:
-            self._counted.clear()
-            self._state = state
-        return self._counted.setdefault(name, {})
-
-    def forget_counted(self) -> None:
-        """Drop all notes, after changes were rolled back."""
-        self._counted.clear()
 
 
 class Kind:
@@ -141,58 +114,17 @@ class Kind:
         rows = db.execute(f"SELECT document FROM {self.table} WHERE {where}", values)
         return [json.loads(document) for (document,) in rows]
 
-    def count(self, db: DatabaseConnection, where: str = "1", values: Sequence[Any] = ()) -> int:
+    def count(self, db: sqlite3.Connection, where: str = "1", values: Sequence[Any] = ()) -> int:
         """The number of documents for which a condition holds."""
-        known = db.counted((self.table, where, *values))
-        if _LENGTH not in known:
-            (known[_LENGTH],) = db.execute(
-                f"SELECT count(*) FROM {self.table} WHERE {where}",
-                values,
-            ).fetchone()
-        return known[_LENGTH]
+        rows = db.execute(f"SELECT count(*) FROM {self.table} WHERE {where}", values)
+        return int(rows.fetchone()[0])
 
-    def page(  # noqa: PLR0913 - all by name
-        self,
-        db: DatabaseConnection,
-        where: str = "1",
-        values: Sequence[Any] = (),
-        *,
-        offset: int,
-        limit: int,
-        newest_first: bool = False,
-        same: Hashable = None,
-    ) -> list[int]:
-        """The numbers of one page of the documents for which a condition holds.
-
-        SQLite counts its way to an offset, row by row. The number before each page that was read
-        is remembered, so that this page and the next one begin there; beyond the last page, that
-        nothing follows. ``same`` stands for the values in that, where they differ for lists that
-        are the same.
-        """
-        known = db.counted((self.table, where, tuple(values) if same is None else same))
-        begin = max((place for place in known if 0 <= place <= offset), default=0)
-        skipped = offset - begin
-        beyond, order, first, end = (
-            ("<", "DESC", _LAST, -1) if newest_first else (">", "ASC", -1, _LAST)
-        )
-        rows = db.execute(
-            f"SELECT number FROM {self.table} WHERE {where} AND number {beyond} ? "
-            f"ORDER BY number {order} LIMIT ? OFFSET ?",
-            (*values, known.get(begin, first), limit + bool(skipped), max(skipped - 1, 0)),
-        )
-        numbers = [number for (number,) in rows]
-        if skipped:
-            known[offset], *numbers = numbers or [end]
-        if numbers:
-            known[offset + len(numbers)] = numbers[-1]
-        return numbers
-
-    def listed(
-        self, db: DatabaseConnection, where: str, values: Sequence[Any], *, offset: int, limit: int
+    def page(
+        self, db: sqlite3.Connection, where: str, values: Sequence[Any], *, offset: int, limit: int
     ) -> list[Document]:
-        """The documents of one page, oldest first."""
-        numbers = self.page(db, where, values, offset=offset, limit=limit)
-        return self.documents(db, f"{in_list('number')} ORDER BY number", (json.dumps(numbers),))
+        """One page of the documents for which a condition holds, oldest first."""
+        paged = f"{where} ORDER BY number LIMIT ? OFFSET ?"
+        return self.documents(db, paged, (*values, limit, offset))
 
 
 def in_list(column: str) -> str:

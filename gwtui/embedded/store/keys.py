@@ -22,14 +22,12 @@ from gwtui.embedded.store.documents import (
     KEYS,
     USAGE_FIELDS,
     WORKSPACES,
-    DatabaseConnection,
     Document,
     in_list,
 )
 from gwtui.embedded.store.usage import Sums, Whose, from_pico
 
 _RESETS = (None, "daily", "weekly", "monthly")
-_PICO = 10**12
 _ACTIVE = "workspace_id = ? AND NOT disabled AND (expires IS NULL OR expires > ?)"
 
 
@@ -78,86 +76,62 @@ class KeyRecord(NamedTuple):
         key = self.key
         if key["limit"] is None:
             return None
-        counted = _counted(self.sums, key["limit_reset"], key["include_byok_in_limit"])
-        return exact(key["limit"]) - from_pico(counted)
+        place = _RESETS.index(key["limit_reset"])
+        byok = self.sums[place + len(_RESETS)] if key["include_byok_in_limit"] else 0
+        return exact(key["limit"]) - from_pico(self.sums[place] + byok)
 
+    @property
+    def usage(self) -> dict[str, float]:
+        """The usage fields of an answer, in USD."""
+        amounts = (float(from_pico(pico)) for pico in self.sums)
+        return dict(zip(USAGE_FIELDS, amounts, strict=True))
 
-def _counted(sums: Sums, reset: str | None, with_byok: int | None) -> int:
-    """Pico-USD that count against a limit in its current window."""
-    place = _RESETS.index(reset)
-    return sums[place] + (sums[place + len(_RESETS)] if with_byok else 0)
+    @property
+    def document(self) -> Document:
+        """The key with the fields that are computed for each answer."""
+        left = self.limit_remaining
+        return {
+            **self.key,
+            "limit_remaining": None if left is None else float(left),
+            **self.usage,
+        }
 
 
 def find(db: sqlite3.Connection, key_hash: str, now: datetime) -> KeyRecord | None:
     """The key of a hash, management keys included; None when there is none."""
-    for number, document, _limit, _reset, _byok, *sums in _rows(db, "id = ?", (key_hash,), now):
-        return KeyRecord(number, json.loads(document), sums)
-    return None
+    return next(iter(records(db, "id = ?", (key_hash,), now)), None)
 
 
-def texts(db: sqlite3.Connection, where: str, values: Sequence[str], now: datetime) -> list[str]:
-    """The keys for which a condition holds as JSON texts with their usage, newest first.
-
-    The text of a document is not taken apart: pages of keys are asked for often.
-    """
-    return [_text(row[1], row[2], row[3], row[4], row[5:]) for row in _rows(db, where, values, now)]
-
-
-def _rows(
-    db: sqlite3.Connection, where: str, values: Sequence[str], now: datetime
-) -> list[tuple[Any, ...]]:
-    """Number, document, limit, its reset, whether BYOK usage counts, and the sums of keys."""
-    return db.execute(
-        "SELECT number, document, limit_usd, limit_reset, include_byok_in_limit, "
-        f"{usage.sums_sql(now)} FROM keys LEFT JOIN usage ON key_hash = id "
-        f"WHERE {where} GROUP BY number ORDER BY number DESC",
+def records(
+    db: sqlite3.Connection, where: str, values: Sequence[Any], now: datetime
+) -> list[KeyRecord]:
+    """The keys for which a condition holds, newest first."""
+    rows = db.execute(
+        f"SELECT number, document, {usage.sums_sql(now)} FROM keys LEFT JOIN usage "
+        f"ON key_hash = id WHERE {where} GROUP BY number ORDER BY number DESC",
         values,
-    ).fetchall()
+    )
+    return [KeyRecord(number, json.loads(document), sums) for number, document, *sums in rows]
 
 
-_COMPUTED = ",".join(f'"{name}":%r' for name in USAGE_FIELDS)
-
-
-def _text(document: str, limit: float | None, reset: str | None, with_byok: int, sums: Sums) -> str:
-    remaining = "null"
-    if limit is not None:
-        left = exact(limit) - from_pico(_counted(sums, reset, with_byok))
-        remaining = repr(float(left))
-    figures = _COMPUTED % tuple([pico / _PICO for pico in sums])
-    return f'{document[:-1]},"limit_remaining":{remaining},{figures}}}'
-
-
-def listed(
-    db: DatabaseConnection,
+def page(
+    db: sqlite3.Connection,
     workspace_id: str,
     now: datetime,
     *,
     offset: int,
     include_disabled: bool,
     include_expired: bool,
-) -> list[str]:
+) -> list[KeyRecord]:
     """One page of a workspace's ordinary keys, newest first."""
-    moment = sortable(now)
-    where, values, expired = "workspace_id = ?", [workspace_id], 0
+    where, values = "workspace_id = ?", [workspace_id]
     if not include_disabled:
         where += " AND NOT disabled"
     if not include_expired:
         where += " AND (expires IS NULL OR expires > ?)"
-        values.append(moment)
-        # The list stays the same until one more of the keys has expired.
-        (expired,) = db.execute(
-            "SELECT count(*) FROM keys WHERE expires <= ?", (moment,)
-        ).fetchone()
-    numbers = KEYS.page(
-        db,
-        where,
-        values,
-        offset=offset,
-        limit=KEYS_PAGE,
-        newest_first=True,
-        same=(workspace_id, expired),
-    )
-    return texts(db, in_list("number"), (json.dumps(numbers),), now)
+        values.append(sortable(now))
+    numbers = f"SELECT number FROM keys WHERE {where} ORDER BY number DESC LIMIT ? OFFSET ?"
+    return records(db, f"number IN ({numbers})", (*values, KEYS_PAGE, offset), now)
 
 
 def sortable(moment: datetime) -> str:
@@ -165,7 +139,7 @@ def sortable(moment: datetime) -> str:
     return timestamp_text(moment).rstrip("Z")
 
 
-def count_active(db: DatabaseConnection, workspace_id: str, now: datetime) -> int:
+def count_active(db: sqlite3.Connection, workspace_id: str, now: datetime) -> int:
     """The number of active keys of a workspace: neither disabled nor expired."""
     return KEYS.count(db, _ACTIVE, (workspace_id, sortable(now)))
 
