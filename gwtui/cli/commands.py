@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any
 
 from gwtui import __version__
-from gwtui.cli.command import ALLOW_TRIES, CONNECTION, DEMO, FAULT, Argument, Command
+from gwtui.cli.command import ALLOW_TRIES, CONNECTION, DEMO, FAULT, FILES, Argument, Command
 from gwtui.cli.resources import RESOURCES
 from gwtui.resources.registry import PLACES
 
@@ -86,6 +86,7 @@ def _plain_argument(argument: Argument) -> dict[str, Any]:
         "values": (*argument.values, *argument.offers),
         "joined": argument.joined,
         "kind": argument.kind,
+        "is_file": argument.kind == FILES,
     }
 
 

@@ -19,8 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from gwtui import __version__
-from gwtui.cli.command import FILES
-from gwtui.cli.commands import plain_tree
 from gwtui.local.name_cache import IDENTIFIERS, cache_file, read_names
 from gwtui.local.paths import Paths
 
@@ -122,7 +120,7 @@ class TypedLine:
     @property
     def wants_file(self) -> bool:
         """Whether the current word is a file name."""
-        return self._argument is not None and self._argument["kind"] == FILES
+        return self._argument is not None and self._argument["is_file"]
 
     def _verbs(self) -> dict[str, Node]:
         return {verb["name"]: verb for verb in self._command["verbs"]}
@@ -198,6 +196,7 @@ def known_tree() -> Mapping[str, Any]:
 
 def make_tree() -> Mapping[str, Any]:
     """Build the command tree and cache it if possible."""
+    from gwtui.cli.commands import plain_tree  # noqa: PLC0415 - not needed to read the cache
     from gwtui.local.private_file import (  # noqa: PLC0415 - who reads must be quick
         PrivateDirectoryError,
         ensure_private,

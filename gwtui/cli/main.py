@@ -1,18 +1,9 @@
-"""Entry point: runs a command or opens the dashboard. Imports nothing heavy itself."""
+"""Entry point. Imports are late: a shell waits for completions at every Tab."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-
-from gwtui.cli import exits
-from gwtui.cli.command import HELP, positionals, without
-from gwtui.cli.commands import COMMANDS, DASHBOARD, load
-from gwtui.cli.output import OutputLostError, data_on_stdout, narrate
-from gwtui.cli.process import prepare_process, report_caught_errors
-from gwtui.cli.resources import RESOURCES
-from gwtui.domain.lookup import closest
-from gwtui.resources.registry import ALIASES, PLACES
 
 COMPLETE = "complete"
 """The hidden command that shells call for completion."""
@@ -22,58 +13,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run ``gwtui``; returns the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == [COMPLETE]:
-        from gwtui.cli.complete import answer_shell  # noqa: PLC0415 - a shell waits for it
+        from gwtui.cli.complete import answer_shell  # noqa: PLC0415 - needs little else
 
         return answer_shell(words[1:])
     if argv is None:
+        from gwtui.cli.process import prepare_process  # noqa: PLC0415
+
         prepare_process(words)
-    try:
-        return _answered(words)
-    except KeyboardInterrupt:
-        return exits.INTERRUPTED
-    except exits.CommandError as error:
-        narrate(str(error))
-        return error.code
-    except OutputLostError as error:
-        if error.left:
-            return exits.OK
-        narrate(str(error))
-        return exits.FAILED
+    from gwtui.cli.dispatch import run_words  # noqa: PLC0415
 
-
-def _answered(words: Sequence[str]) -> int:
-    try:
-        status = _run(words)
-    except SystemExit:
-        with data_on_stdout():
-            pass  # flush the output of --help and --version
-        raise
-    report_caught_errors()
-    return status
-
-
-def _run(words: Sequence[str]) -> int:
-    places = positionals(words, DASHBOARD.arguments)
-    first, verb = [*(words[place] for place in places), "", ""][:2]
-    is_resource = first in RESOURCES and bool(verb or HELP.intersection(words))
-    if first in COMMANDS or is_resource:
-        return load(first, verb).call(without(words, places[:1]))
-    if first:
-        _refuse_mistyped(first)
-    return DASHBOARD.call(words)
-
-
-def _refuse_mistyped(first: str) -> None:
-    """Suggest the closest command before the dashboard judges the other words.
-
-    Raises CommandError.
-    """
-    place = first.partition("/")[0]
-    known = [*COMMANDS, *RESOURCES, *PLACES, *ALIASES]
-    if place not in known and (meant := closest(place, known)) is not None:
-        raise exits.CommandError(
-            f"there is no command or resource {place!r}; did you mean {meant!r}?", exits.USAGE
-        )
+    return run_words(words)
 
 
 if __name__ == "__main__":

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 APP = "gwtui"
 
 
-@dataclass(frozen=True, slots=True)
-class Paths:
+class Paths(NamedTuple):
     """The directories of one user. None needs to exist; ``ensure_private`` makes them."""
 
     config: Path

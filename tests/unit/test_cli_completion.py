@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from gwtui.cli import complete
+from gwtui.cli import commands, complete
 from gwtui.cli.commands import COMMANDS, RESOURCES, load, plain_tree
 from gwtui.cli.complete import TypedLine, answer_shell, known_tree, quoted, split
 from gwtui.cli.completion import SCRIPTS
@@ -40,7 +40,7 @@ BUILT = cache_once(plain_tree)
 def cache(private_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Names of a profile called work, which is the default one."""
     complete._paths.cache_clear()
-    monkeypatch.setattr(complete, "plain_tree", BUILT)
+    monkeypatch.setattr(commands, "plain_tree", BUILT)
     config = private_home / "config" / "gwtui"
     config.mkdir(parents=True, mode=0o700)
     text = 'default = "work"\n[profiles.work]\nbase_url = "https://a.example"\n[profiles.lab]\n'
@@ -121,7 +121,7 @@ def test_the_command_line_is_built_once_and_again_for_another_version(
     file = cache / "commands.json"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     with monkeypatch.context() as patch:
-        patch.setattr(complete, "plain_tree", None)
+        patch.setattr(commands, "plain_tree", None)
         assert offered("keys", "li") == first  # not built again
         kept = json.loads(file.read_text())
         file.write_text(json.dumps({**kept, "version": "0.0"}))
