@@ -1,7 +1,7 @@
-"""What can be an alert: a model for each kind of rule, with what it compares and how it is worded.
+"""Alert rules: a model for each kind of rule, with its figures, thresholds and texts.
 
-The models are the only place where limits of rules stand: forms, the file of rules, the findings,
-``gwtui check`` and the shipped rules of Prometheus read them.
+The thresholds and limits exist only here. Forms, ``alerts.toml``, the findings, ``gwtui check`` and
+the shipped Prometheus rules use them.
 """
 
 from __future__ import annotations
@@ -32,34 +32,36 @@ Scope = Literal["all", "model", "endpoint", "key", "workspace"]
 USD, PERCENT, MILLISECONDS, DAYS, ENDPOINTS = "USD", "%", "ms", "days", "endpoints"
 
 GATEWAY = "gateway"
-"""The resource of what is about the reading of the gateway itself."""
+"""The resource of alerts about reading the gateway itself."""
 GUARDED = "guarded"
-"""The resource of a model under a guardrail; its identity is both, with a space between."""
+"""The resource of a model under a guardrail; the identity is "GUARDRAIL MODEL"."""
 RUNWAY = "runway_days"
-"""A figure of the credits that is worked out: days until they are gone."""
+"""A computed figure of the credits: days until they run out."""
 HEALTHY = "healthy_endpoints"
-"""Of a model under a guardrail: the endpoints that remain and work."""
+"""A figure of a model under a guardrail: its allowed endpoints that work."""
 UNREADABLE = "unreadable"
-"""Of a list of the gateway, or all of it: 1 when it cannot be read, else 0."""
+"""A figure of a list, or of the whole gateway: 1 if it cannot be read, else 0."""
 FAR = Decimal(3650)
-"""Days that stand for never."""
+"""The number of days that means never."""
 
 _MINUTE = timedelta(minutes=1)
 _DAY = timedelta(days=1)
 _LONGEST = timedelta(days=7)
 _HUNDRED = Decimal(100)
 _NAME = 80
-_SPENDING = "Buy credits, or find out what is spending so much."
-_FALLBACK = "Requests fall back to other endpoints; exclude this one where that takes too long."
+_SCOPE = "what the rule applies to"
+_FIRE_AFTER = "how long the condition must last"
+_CLEAR_AFTER = "how long the condition must be over"
+_SPENDING = "Buy credits, or find the top spenders."
+_FALLBACK = "Requests fall back to other endpoints. Exclude this one if that takes too long."
 
 
 @dataclass(frozen=True, slots=True)
 class RuleKind:
-    """What all rules of a kind share: its name in the file, its words, and what it compares.
+    """What the rules of a kind share: the name in the file, the texts and the figures.
 
-    ``advice`` says what to do. ``resource`` is what its alerts are about, ``figures`` are those
-    that it compares. The words of the rule are put into ``said``, what is wrong, and ``demand``,
-    what must be so for it to fire.
+    ``advice`` is the fix. Alerts are about a ``resource`` and compare its ``figures``. ``said``
+    describes the problem and ``demand`` the condition; both are templates for ``words``.
     """
 
     id: str
@@ -75,7 +77,7 @@ class RuleKind:
 
 @dataclass(frozen=True, slots=True)
 class RuleReading:
-    """A subject at one moment: its figures (None is unknown) and its facts."""
+    """A subject at one moment: its figures (None means unknown) and its facts."""
 
     values: Mapping[str, Decimal | None]
     facts: Mapping[str, JsonValue]
@@ -91,11 +93,11 @@ def _default(value: Any, description: str, unit: str, **limits: Any) -> Any:
 
 
 def _must_last(minutes: int) -> Any:
-    return Field(timedelta(minutes=minutes), description="how long that must hold")
+    return Field(timedelta(minutes=minutes), description=_FIRE_AFTER)
 
 
 def _must_be_well(minutes: int) -> Any:
-    return Field(timedelta(minutes=minutes), description="how long it must be well")
+    return Field(timedelta(minutes=minutes), description=_CLEAR_AFTER)
 
 
 OfEndpoints = Literal["all", "model", "endpoint"]
@@ -104,22 +106,22 @@ Wait = Annotated[timedelta, Field(ge=timedelta(), le=_LONGEST)]
 
 
 class AlertRule(RequestModel):
-    """What every rule has.
-
-    ``only`` names what ``scope`` says; it holds on every profile unless ``profile`` names one.
-    """
+    """The fields of every rule. ``only`` identifies the resource that ``scope`` names."""
 
     kind: ClassVar[RuleKind]
 
-    name: str = Field(min_length=1, max_length=60, description="what its alerts are called")
-    enabled: bool = Field(True, description="whether it is watched")
-    severity: Severity = Field("warning", description="how loud it is")
-    scope: Scope = Field("all", description="what it watches")
+    name: str = Field(min_length=1, max_length=60, description="name of its alerts")
+    enabled: bool = Field(True, description="whether it is evaluated")
+    severity: Severity = Field("warning", description="severity of its alerts")
+    scope: Scope = Field("all", description=_SCOPE)
     only: str | None = Field(
-        None, max_length=300, validate_default=True, description="which one, by its identifier"
+        None,
+        max_length=300,
+        validate_default=True,
+        description="identifier, unless the scope is all",
     )
     profile: Annotated[str, Field(min_length=1, max_length=60)] | None = Field(
-        None, description="only on this profile"
+        None, description="limit the rule to this profile"
     )
 
     @field_validator("only")
@@ -127,18 +129,18 @@ class AlertRule(RequestModel):
     def _named(cls, only: str | None, info: ValidationInfo) -> str | None:
         scope = info.data.get("scope", "all")
         if scope == "all" and only:
-            raise PydanticCustomError("scope", "matters only when not everything is watched")
+            raise PydanticCustomError("scope", "needs a scope other than all")
         if scope != "all" and not only:
-            raise PydanticCustomError("scope", "say which one")
+            raise PydanticCustomError("scope", "required with this scope")
         return only or None
 
     @property
     def demand(self) -> str:
-        """What must be so for it to fire, in words."""
+        """The condition that fires, in words."""
         return self.kind.demand.format(**self.words())
 
     def words(self) -> dict[str, str]:
-        """Its fields with their units, and how long it must last."""
+        """The fields with their units, for the texts of the kind."""
         rules = field_rules(type(self))
         found: dict[str, str] = {}
         for name in type(self).model_fields:
@@ -149,7 +151,7 @@ class AlertRule(RequestModel):
         return found
 
     def watches(self, subject: tuple[str, str], facts: Mapping[str, JsonValue]) -> bool:
-        """Whether a subject (resource and identity) is in its scope."""
+        """Whether a subject (resource and identity) is in the scope."""
         resource, identity = subject
         if self.scope == "all":
             return True
@@ -161,42 +163,42 @@ class AlertRule(RequestModel):
 
 
 class ConditionRule(AlertRule):
-    """A rule on something that lasts."""
+    """A rule about a condition that lasts."""
 
-    fire_after: Wait = Field(timedelta(), description="how long it must last before it is told")
-    clear_after: Wait = Field(timedelta(), description="how long it must be well before it is over")
+    fire_after: Wait = Field(timedelta(), description=_FIRE_AFTER)
+    clear_after: Wait = Field(timedelta(), description=_CLEAR_AFTER)
 
     @property
     def timing(self) -> Timing:
-        """How long it must last."""
+        """How long the condition must last, and be over."""
         return Timing(self.fire_after, self.clear_after)
 
     @property
     def bounds(self) -> Bounds:
-        """Where its figure is bad: 1 or more, unless the kind has bounds of its own."""
+        """The thresholds of the figure; by default 1 is bad."""
         return Bounds("above", Decimal(1), Decimal(0))
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """The recorded figures that it needs."""
+        """The recorded figures that the rule needs."""
         return self.kind.figures
 
     def measure(self, reading: RuleReading) -> Decimal | None:
-        """The figure that is compared, None for no evidence."""
+        """The figure to compare, None without evidence."""
         return reading.values.get(self.figures[0])
 
     def is_bad(self, reading: RuleReading) -> bool:
-        """Whether one reading is beyond the bound that fires."""
+        """Whether a single reading is beyond the threshold that fires."""
         value = self.measure(reading)
         return value is not None and self.bounds.evidence(value) == "bad"
 
-    def is_graver(self, other: ConditionRule) -> bool:
-        """Whether it is told instead of another one on the same figure."""
+    def overrides(self, other: ConditionRule) -> bool:
+        """Whether it replaces another rule about the same figure while both fire."""
         same = type(self) is type(other) and self.figures == other.figures
         return same and self.enabled and self.severity == "critical" != other.severity
 
     def said(self, value: Decimal, reading: RuleReading) -> str:
-        """The problem in one sentence, for the alert."""
+        """The problem in a few words, for the alert."""
         status = reading.values.get("status")
         return self.kind.said.format(
             **self.words(),
@@ -209,13 +211,13 @@ class ConditionRule(AlertRule):
         )
 
     def words(self) -> dict[str, str]:
-        """Its fields with their units, and how long it must last."""
+        """The fields with their units, and how long the condition must last."""
         lasting = f" for {duration(self.fire_after)}" if self.fire_after else ""
         return {**super().words(), "lasting": lasting}
 
 
 class BoundRule(ConditionRule):
-    """A rule on a figure with a bound that fires and another one that clears."""
+    """A rule with one threshold that fires and another one that clears."""
 
     fires_at: Decimal
     clears_at: Decimal
@@ -227,28 +229,28 @@ class BoundRule(ConditionRule):
         if fires_at is None:
             return clears_at
         if cls.kind.direction == "below" and clears_at < fires_at:
-            raise PydanticCustomError("bounds", "must not be lower than the bound that fires")
+            raise PydanticCustomError("bounds", "must not be lower than the threshold that fires")
         if cls.kind.direction == "above" and clears_at > fires_at:
-            raise PydanticCustomError("bounds", "must not be higher than the bound that fires")
+            raise PydanticCustomError("bounds", "must not be higher than the threshold that fires")
         return clears_at
 
     @property
     def bounds(self) -> Bounds:
-        """Where its figure is bad."""
+        """The thresholds of the figure."""
         return Bounds(self.kind.direction, self.fires_at, self.clears_at)
 
     def words(self) -> dict[str, str]:
-        """Its fields with their units, how long it must last, and the bound that fires."""
+        """The fields with their units, the duration, and the threshold that fires."""
         words = super().words()
         side = "below" if self.kind.direction == "below" else "from"
         return {**words, "bound": f"{side} {words['fires_at']}{words['lasting']}"}
 
 
 class EventRule(AlertRule):
-    """A rule on something that happens: it is an alert until acknowledged, or for a time."""
+    """A rule about an event: it fires until it is acknowledged or expires."""
 
     keep_for: Annotated[timedelta, Field(ge=_MINUTE, le=timedelta(days=30))] = Field(
-        timedelta(days=1), description="how long it is shown unless somebody acknowledges it"
+        timedelta(days=1), description="how long it fires unless acknowledged"
     )
 
 
@@ -268,134 +270,134 @@ class CreditsRule(BoundRule):
         "{usd} left",
         direction="below",
     )
-    severity: Severity = Field("critical", description="how loud it is")
-    scope: Literal["all"] = Field("all", description="what it watches")
+    severity: Severity = Field("critical", description="severity of its alerts")
+    scope: Literal["all"] = Field("all", description=_SCOPE)
     fires_at: Decimal = _figure("fires when the balance is below", USD, ge=0, le=10**9)
-    clears_at: Decimal = _figure("clears when it is back at", USD, ge=0, le=10**9)
+    clears_at: Decimal = _figure("clears when it is at least", USD, ge=0, le=10**9)
 
 
 class RunwayRule(BoundRule):
-    """How long the credits last."""
+    """The days until the credits run out."""
 
     kind = RuleKind(
         "runway-below",
-        "Credits soon gone",
-        "at the present rate the credits last for a few days only",
+        "Credits running out",
+        "at the current rate, the credits last only a few days",
         _SPENDING,
         "credits",
         (RUNWAY,),
-        "gone in {value:.1f} days at the present rate",
+        "gone in {value:.1f} days at the current rate",
         direction="below",
     )
-    scope: Literal["all"] = Field("all", description="what it watches")
-    fires_at: Decimal = _figure("fires when they last for fewer days than", DAYS, gt=0, le=365)
-    clears_at: Decimal = _figure("clears when they last for", DAYS, gt=0, le=365)
+    scope: Literal["all"] = Field("all", description=_SCOPE)
+    fires_at: Decimal = _figure("fires when they last fewer days than", DAYS, gt=0, le=365)
+    clears_at: Decimal = _figure("clears when they last at least", DAYS, gt=0, le=365)
     fire_after: Wait = _must_last(30)
     clear_after: Wait = _must_be_well(30)
 
 
 class UptimeRule(BoundRule):
-    """The share of good requests of an endpoint."""
+    """The share of successful requests of an endpoint."""
 
     kind = RuleKind(
         "uptime-below",
-        "Uptime of an endpoint low",
-        "too many requests fail; no traffic is no failure",
+        "Endpoint uptime low",
+        "too many requests fail; times without traffic do not count",
         _FALLBACK,
         "endpoint",
-        said="{percent} of the requests of the last {window} were good",
+        said="{percent} of the requests of the last {window} succeeded",
         demand="{window} uptime {bound}",
         direction="below",
     )
-    scope: OfEndpoints = Field("all", description="what it watches")
-    window: Literal["5m", "30m", "1d"] = Field("30m", description="over which time it is counted")
+    scope: OfEndpoints = Field("all", description=_SCOPE)
+    window: Literal["5m", "30m", "1d"] = Field("30m", description="the window of the uptime")
     fires_at: Decimal = _figure("fires below", PERCENT, gt=0, le=100)
-    clears_at: Decimal = _figure("clears from", PERCENT, gt=0, le=100)
+    clears_at: Decimal = _figure("clears when it is at least", PERCENT, gt=0, le=100)
     fire_after: Wait = _must_last(5)
     clear_after: Wait = _must_be_well(5)
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """That of its window."""
+        """The uptime of the window."""
         return (f"uptime_last_{self.window}",)
 
 
 class LatencyRule(BoundRule):
-    """How long an endpoint takes."""
+    """The latency of an endpoint."""
 
     kind = RuleKind(
         "latency-above",
-        "Latency of an endpoint high",
-        "the first token takes long; no traffic is not slow",
+        "Endpoint latency high",
+        "the first token takes too long; times without traffic do not count",
         "Prefer other endpoints of the model in requests, or sort them by latency.",
         "endpoint",
         said="{percentile} latency {value:,.0f} ms",
         demand="{percentile} {bound}",
     )
-    scope: OfEndpoints = Field("all", description="what it watches")
+    scope: OfEndpoints = Field("all", description=_SCOPE)
     percentile: Literal["p50", "p90", "p99"] = Field("p90", description="of the last 30 minutes")
-    fires_at: Decimal = _figure("fires from", MILLISECONDS, gt=0, le=600_000)
-    clears_at: Decimal = _figure("clears down to", MILLISECONDS, gt=0, le=600_000)
+    fires_at: Decimal = _figure("fires when it is at least", MILLISECONDS, gt=0, le=600_000)
+    clears_at: Decimal = _figure("clears when it is at most", MILLISECONDS, gt=0, le=600_000)
     fire_after: Wait = _must_last(10)
     clear_after: Wait = _must_be_well(5)
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """That of its percentile."""
+        """The latency of the percentile."""
         return (f"latency_{self.percentile}",)
 
 
 class StatusRule(ConditionRule):
-    """What the gateway itself says of an endpoint."""
+    """The status that the gateway reports for an endpoint."""
 
     kind = RuleKind(
         "endpoint-status",
-        "Status of an endpoint not normal",
-        "the gateway reports another status than 0",
+        "Endpoint status not normal",
+        "the gateway reports a status other than 0",
         _FALLBACK,
         "endpoint",
         ("status",),
         "the gateway reports status {status}",
         "a status other than 0{lasting}",
     )
-    scope: OfEndpoints = Field("all", description="what it watches")
+    scope: OfEndpoints = Field("all", description=_SCOPE)
     fire_after: Wait = _must_last(5)
     clear_after: Wait = _must_be_well(5)
 
     def measure(self, reading: RuleReading) -> Decimal | None:
-        """1 for any status but 0."""
+        """1 for any status other than 0."""
         status = reading.values.get("status")
         return None if status is None else Decimal(bool(status))
 
 
 class GoneRule(EventRule):
-    """An endpoint that was offered and is not any more."""
+    """An endpoint that is no longer offered."""
 
     kind = RuleKind(
         "endpoint-gone",
         "Endpoint gone",
-        "an endpoint of a watched model is not offered any more",
-        "See which endpoints remain, and whether guardrails let any of them through.",
+        "an endpoint of a watched model is no longer offered",
+        "Check which endpoints remain, and whether your guardrails allow them.",
         "endpoint",
-        demand="not offered any more",
+        demand="no longer offered",
     )
-    scope: OfEndpoints = Field("all", description="what it watches")
+    scope: OfEndpoints = Field("all", description=_SCOPE)
 
 
 class PriceRule(EventRule):
-    """A price that is another one."""
+    """A changed price."""
 
     kind = RuleKind(
         "price-changed",
-        "Price of an endpoint changed",
-        "an endpoint of a watched model costs something else than before",
-        "Compare the endpoints of the model; requests can bound the price they pay.",
+        "Endpoint price changed",
+        "the price of an endpoint of a watched model changed",
+        "Compare the endpoints of the model. Requests can set a maximum price.",
         "endpoint",
         demand="changed by {at_least} or more",
     )
-    scope: OfEndpoints = Field("all", description="what it watches")
+    scope: OfEndpoints = Field("all", description=_SCOPE)
     at_least: Decimal = _default(
-        Decimal(0), "only changes of at least; a discount or override always counts", PERCENT, ge=0
+        Decimal(0), "the smallest change; a discount or override always counts", PERCENT, ge=0
     )
 
 
@@ -405,18 +407,18 @@ class KeyLimitRule(BoundRule):
     kind = RuleKind(
         "key-near-limit",
         "Key close to its limit",
-        "most of what a key may spend is spent",
-        "Raise its limit, or find out what is spending so much.",
+        "a key has used most of its limit",
+        "Raise the limit, or find out what is spending.",
         "key",
         ("limit_remaining",),
         "{percent} of {limit} is used",
     )
-    scope: OfKeys = Field("all", description="what it watches")
-    fires_at: Decimal = _figure("fires when so much of the limit is used", PERCENT, gt=0, le=100)
-    clears_at: Decimal = _figure("clears down to", PERCENT, ge=0, le=100)
+    scope: OfKeys = Field("all", description=_SCOPE)
+    fires_at: Decimal = _figure("fires when the used share is at least", PERCENT, gt=0, le=100)
+    clears_at: Decimal = _figure("clears when it is at most", PERCENT, ge=0, le=100)
 
     def measure(self, reading: RuleReading) -> Decimal | None:
-        """Percent; 0 where there is nothing to run into. A limit that is absent is none."""
+        """The used percentage; 0 for a key without a limit, or one that cannot be used."""
         limit, expires = _amount(reading.facts.get("limit")), _expiry(reading)
         expired = expires is not None and expires <= reading.at
         if limit is None or expired or reading.facts.get("disabled") is True:
@@ -431,23 +433,23 @@ class KeyExpiryRule(ConditionRule):
     kind = RuleKind(
         "key-expires",
         "Key expires soon",
-        "a key stops working within days; it stays an alert for a day after that",
-        "Rotate it: a successor with the same limits takes over.",
+        "a key stops working within days; the alert stays for a day after that",
+        "Rotate the key: a successor with the same limits takes over.",
         "key",
         ("usage",),
         "expires {expires}",
         "within {within}",
     )
-    scope: OfKeys = Field("all", description="what it watches")
+    scope: OfKeys = Field("all", description=_SCOPE)
     within: Decimal = _default(Decimal(7), "fires when it expires within", DAYS, gt=0, le=365)
 
     @property
     def bounds(self) -> Bounds:
-        """Days that are left."""
+        """The remaining days."""
         return Bounds("below", self.within, self.within)
 
     def measure(self, reading: RuleReading) -> Decimal | None:
-        """Days until the key stops working; unknown for a day after that, then never mind."""
+        """Days until the key stops working; None for a day after that, then ``FAR``."""
         expires, at = _expiry(reading), reading.at
         if expires is None or reading.facts.get("disabled") is True or at - expires >= _DAY:
             return FAR
@@ -455,7 +457,7 @@ class KeyExpiryRule(ConditionRule):
 
 
 class GuardrailRule(BoundRule):
-    """A guardrail that lets nothing healthy through."""
+    """A guardrail that leaves no healthy endpoint."""
 
     kind = RuleKind(
         "guardrail-leaves-none",
@@ -468,7 +470,7 @@ class GuardrailRule(BoundRule):
         "fewer than {fires_at}{lasting}",
         "below",
     )
-    scope: Literal["all", "model", "workspace"] = Field("all", description="what it watches")
+    scope: Literal["all", "model", "workspace"] = Field("all", description=_SCOPE)
     fires_at: Decimal = _default(
         Decimal(1), "fires with fewer healthy endpoints than", ENDPOINTS, ge=1, le=100
     )
@@ -478,19 +480,19 @@ class GuardrailRule(BoundRule):
 
 
 class UnreadableRule(ConditionRule):
-    """A gateway that cannot be read: every other rule is blind then."""
+    """A gateway that cannot be read: the other rules get no readings then."""
 
     kind = RuleKind(
         "unreadable",
         "Gateway cannot be read",
-        "readings fail, all of them or those of one list; other rules see nothing meanwhile",
-        "gwtui doctor tells what the gateway answers, and what its key may read.",
+        "reading fails, of everything or of one list; other rules get no data meanwhile",
+        "Run gwtui doctor to see what the gateway answers and what your key may read.",
         GATEWAY,
         (UNREADABLE,),
         "cannot be read",
         "not readable{lasting}",
     )
-    scope: Literal["all"] = Field("all", description="what it watches")
+    scope: Literal["all"] = Field("all", description=_SCOPE)
     fire_after: Wait = _must_last(5)
 
 
@@ -500,17 +502,17 @@ class BudgetRule(BoundRule):
     kind = RuleKind(
         "budget-over",
         "Workspace close to its budget",
-        "most of a budget of a workspace is spent",
-        "Raise the budget, or find out which of its keys is spending so much.",
+        "a workspace has spent most of a budget",
+        "Raise the budget, or find out which of its keys is spending.",
         "workspace",
         demand="{bound} of {interval} budget",
     )
-    scope: Literal["all", "workspace"] = Field("all", description="what it watches")
+    scope: Literal["all", "workspace"] = Field("all", description=_SCOPE)
     interval: Literal["any", "daily", "weekly", "monthly", "lifetime"] = Field(
         "any", description="which budget"
     )
-    fires_at: Decimal = _figure("fires when so much of it is spent", PERCENT, gt=0, le=1000)
-    clears_at: Decimal = _figure("clears down to", PERCENT, ge=0, le=1000)
+    fires_at: Decimal = _figure("fires when the spent share is at least", PERCENT, gt=0, le=1000)
+    clears_at: Decimal = _figure("clears when it is at most", PERCENT, ge=0, le=1000)
 
     @property
     def figures(self) -> tuple[str, ...]:
@@ -518,7 +520,7 @@ class BudgetRule(BoundRule):
         return tuple(f"budget_{interval}_remaining" for interval in self._intervals)
 
     def measure(self, reading: RuleReading) -> Decimal | None:
-        """The highest percentage; 0 without any budget."""
+        """The highest spent percentage; 0 without a budget."""
         shares = [share for _, share in self._shares(reading)]
         if shares:
             return max(shares)
@@ -526,7 +528,7 @@ class BudgetRule(BoundRule):
         return Decimal(0) if all(limit is None for limit in limits) else None
 
     def said(self, value: Decimal, reading: RuleReading) -> str:
-        """Which budget it is, and how much of it is spent."""
+        """The budget, and the share of it that is spent."""
         which = next((each for each, share in self._shares(reading) if share == value), "")
         limit = _amount(reading.facts.get(f"budget_{which}"))
         return f"{percent_points(value)} of the {which} budget of {usd(limit)} is spent"
@@ -536,7 +538,7 @@ class BudgetRule(BoundRule):
         return BUDGET_INTERVALS if self.interval == "any" else (self.interval,)
 
     def _shares(self, reading: RuleReading) -> Iterator[tuple[str, Decimal]]:
-        """The budgets that are there, with the percentage that is spent, as far as it is known."""
+        """The budgets whose spent percentage is known, with it."""
         for interval in self._intervals:
             limit = _amount(reading.facts.get(f"budget_{interval}"))
             share = limit_used_share(limit, reading.values.get(f"budget_{interval}_remaining"))
@@ -545,7 +547,7 @@ class BudgetRule(BoundRule):
 
 
 def key_reading(key: ApiKey, workspace_id: str | None, now: datetime) -> RuleReading:
-    """A key that was just read."""
+    """The reading of a key that was just read."""
     return RuleReading(
         {"limit_remaining": key.limit_remaining},
         {
@@ -567,7 +569,7 @@ def _expiry(reading: RuleReading) -> datetime | None:
 
 
 def _amount(value: JsonValue) -> Decimal | None:
-    """Amounts in facts are decimal text."""
+    """An amount from a fact, which is decimal text."""
     try:
         return None if value is None else Decimal(str(value))
     except ArithmeticError:
@@ -575,7 +577,7 @@ def _amount(value: JsonValue) -> Decimal | None:
 
 
 def model_name(subject: tuple[str, str]) -> str:
-    """The model that a subject belongs to; empty where it belongs to none."""
+    """The model of a subject, empty for a subject without one."""
     resource, identity = subject
     if resource == GUARDED:
         return identity.partition(" ")[2]
@@ -618,14 +620,14 @@ KINDS: Mapping[str, type[AlertRule]] = MappingProxyType(
         )
     }
 )
-"""Every kind of rule by its name in the file."""
+"""The kinds of rules by their names in the file."""
 
 RETIRED = frozenset({"probe-slow", "probe-failed", "probe-ttft-above"})
-"""Rules and kinds of an earlier version: the file may still name them."""
+"""Rules and kinds of an earlier version, which the file may still contain."""
 
 
 def names_apart(rules: Mapping[str, AlertRule]) -> dict[str, str]:
-    """What rules are called, by id: their names, each with its id where several have the same."""
+    """The names of rules by id; names that occur twice are followed by the id."""
     count = Counter(rule.name for rule in rules.values())
     return {
         identity: rule.name if count[rule.name] == 1 else f"{rule.name} ({identity})"
@@ -634,14 +636,14 @@ def names_apart(rules: Mapping[str, AlertRule]) -> dict[str, str]:
 
 
 def default_rules() -> dict[str, AlertRule]:
-    """The rules that hold unless the person's file says otherwise, by id."""
+    """The rules without an ``alerts.toml``, by id."""
 
     def bounds(fires_at: int, clears_at: int) -> dict[str, Any]:
         return {"fires_at": Decimal(fires_at), "clears_at": Decimal(clears_at)}
 
     return {
         "credits-low": CreditsRule(name="Credits low", **bounds(10, 12)),
-        "credits-soon-gone": RunwayRule(name="Credits soon gone", **bounds(7, 8)),
+        "credits-soon-gone": RunwayRule(name="Credits running out", **bounds(7, 8)),
         "endpoint-failing": UptimeRule(name="Endpoint failing", **bounds(90, 95)),
         "endpoint-slow": LatencyRule(name="Endpoint slow", enabled=False, **bounds(10000, 8000)),
         "endpoint-status": StatusRule(name="Endpoint status not normal"),

@@ -1,11 +1,11 @@
-"""The state of one alert: when a condition fires and when it clears. Pure; times are arguments.
+"""The state machine of one alert: when a condition fires and when it clears.
 
-A condition has two bounds: it is *bad* beyond the one, *good* beyond the other and neither between
-them (hysteresis), so that a figure close to a bound does not fire again and again. Bad must last
-for a while before the alert fires, good before it clears.
+A condition has two thresholds (hysteresis): beyond one it is *bad*, beyond the other *good*, and
+between them neither, so that a figure near a threshold does not fire repeatedly. It must be bad for
+some time before the alert fires, and good for some time before it clears.
 
-A reading without traffic (null) and a gap between readings neither fire nor clear, and their time
-does not count: only the time between readings that follow each other closely does.
+Readings without traffic (null) and gaps between readings neither fire nor clear. Their time does
+not count: only the time between consecutive readings does.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from decimal import Decimal
 from typing import Literal, NamedTuple
 
 State = Literal["quiet", "pending", "firing", "clearing"]
-"""Nothing wrong; bad, but not for long enough; an alert; good again, but not for long enough."""
+"""No problem; bad, but not long enough; an alert; good again, but not long enough."""
 Evidence = Literal["bad", "good", "between"]
-"""What one reading says about a condition."""
+"""The verdict of one reading on a condition."""
 Direction = Literal["below", "above"]
-"""On which side of its bound a figure is bad."""
+"""The side of the threshold on which a figure is bad."""
 Transition = Literal["fired", "cleared"]
 
 ALERTING = frozenset[State]({"firing", "clearing"})
@@ -30,10 +30,10 @@ ALERTING = frozenset[State]({"firing", "clearing"})
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Where a figure is bad and where it is good again.
+    """The thresholds of a figure.
 
-    "below": bad under ``fires_at``, good from ``clears_at`` on. "above": bad from ``fires_at`` on,
-    good up to ``clears_at``.
+    "below": bad below ``fires_at``, good at ``clears_at`` or above. "above": bad at ``fires_at`` or
+    above, good up to ``clears_at``.
     """
 
     direction: Direction
@@ -41,7 +41,7 @@ class Bounds:
     clears_at: Decimal
 
     def evidence(self, value: Decimal) -> Evidence:
-        """What a figure says."""
+        """The verdict on a figure."""
         if self.direction == "below":
             if value < self.fires_at:
                 return "bad"
@@ -53,7 +53,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How long bad must last before an alert fires, and good before it clears."""
+    """How long a condition must be bad to fire, and good to clear."""
 
     fire_after: timedelta = timedelta()
     clear_after: timedelta = timedelta()
@@ -61,10 +61,10 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class AlertState:
-    """How one condition stands.
+    """The state of a condition.
 
-    ``since`` is when this state began. ``held`` is how much of the time since then was seen;
-    ``seen`` is the last reading with evidence.
+    ``since`` is when the state began, ``held`` how much of the time since then was observed, and
+    ``seen`` the last reading with evidence.
     """
 
     state: State = "quiet"
@@ -85,15 +85,15 @@ _TURNS: Mapping[tuple[State, Evidence], State] = {
     ("pending", "good"): "quiet",
     ("pending", "between"): "quiet",
     ("firing", "good"): "clearing",
-    # It never stopped: the alert is the one that fired before.
+    # The alert never ended.
     ("clearing", "bad"): "firing",
     ("clearing", "between"): "firing",
 }
-"""What a reading turns a state into at once; in all other cases it lasts."""
+"""The transitions by the verdict of a reading; in all other cases the state lasts."""
 
 
 class AlertStep(NamedTuple):
-    """A condition after a reading, and what happened with it, if anything."""
+    """A condition after a reading, and its transition, if any."""
 
     status: AlertState
     transition: Transition | None = None
@@ -102,10 +102,10 @@ class AlertStep(NamedTuple):
 def step(
     before: AlertState, evidence: Evidence | None, at: datetime, timing: Timing, patience: timedelta
 ) -> AlertStep:
-    """Take one reading into account; None is a reading without evidence.
+    """Apply one reading; None is a reading without evidence.
 
-    Readings that are further apart than ``patience`` leave a gap between them. One that is not
-    newer than the last changes nothing, unless the clock was put back by more than that.
+    Readings further apart than ``patience`` leave a gap. A reading that is not newer than the last
+    one changes nothing, unless the clock was set back by more than ``patience``.
     """
     late = timedelta() if before.seen is None else before.seen - at
     if evidence is None or (before.seen is not None and timedelta() <= late <= patience):
@@ -116,12 +116,12 @@ def step(
 
 
 def occur(at: datetime) -> AlertStep:
-    """The state of an alert that an event raises at once, such as a changed price."""
+    """The state of an alert that an event, such as a price change, fires at once."""
     return AlertStep(_begin("firing", at), "fired")
 
 
 def lapse(before: AlertState, at: datetime, after: timedelta) -> AlertStep:
-    """The state of such an alert later: quiet once ``after`` has passed since the event."""
+    """The state of such an alert later: quiet when ``after`` has passed since the event."""
     if before.state == "firing" and before.since is not None and at - before.since >= after:
         return AlertStep(_begin("quiet", at), "cleared")
     return AlertStep(before)
@@ -132,14 +132,14 @@ def _begin(state: State, at: datetime) -> AlertState:
 
 
 def _seen(before: AlertState, at: datetime, patience: timedelta) -> AlertState:
-    """The same state with the time that was seen of it."""
+    """The same state with the newly observed time."""
     passed = timedelta() if before.seen is None else at - before.seen
     held = before.held + (passed if timedelta() < passed <= patience else timedelta())
     return AlertState(before.state, before.since, held, at)
 
 
 def _due(status: AlertState, timing: Timing) -> AlertStep:
-    """Fire or clear once it lasted for long enough."""
+    """Fire or clear if the state has lasted long enough."""
     assert status.seen is not None  # noqa: S101 - set with every reading
     if status.state == "pending" and status.held >= timing.fire_after:
         return AlertStep(_begin("firing", status.seen), "fired")

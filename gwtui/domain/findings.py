@@ -1,9 +1,9 @@
-"""Findings: what a person should look at across the whole account, each found by one rule.
+"""Findings: problems of the whole account that deserve attention, each by one rule.
 
-Pure: the rules get what was read and say what they found. Those on the limit and the expiry of
-keys are the alert rules (``domain/alert_rules.py``), by the same bounds. What could not be read, or
-was not given, is a finding of severity "unknown", never the absence of one: a null that the gateway
-sent itself means "no limit", a field that it left out or garbled is unknown.
+The rules evaluate the data that was read. Those on the limit and the expiry of keys are alert
+rules (``domain/alert_rules.py``) with the same thresholds. Unread or missing data is a finding of
+severity "unknown", never the absence of one: a null that the gateway sent means "no limit", a
+missing or malformed field is unknown.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from gwtui.domain.times import relative, utc
 
 FindingSeverity = Literal["critical", "warning", "unknown", "notice"]
 SEVERITIES: tuple[FindingSeverity, ...] = get_args(FindingSeverity)
-"""The gravest first: what is not known may be a warning, so it stands before a notice."""
+"""The most severe first; an unknown may be a warning, so it comes before a notice."""
 
 Remedy = Literal["", "limit", "guardrail", "disable", "rotate", "rename", "delete", "budget"]
-"""What mends it; empty where nothing that can be sent to the gateway does."""
+"""The action that fixes a finding; empty if no write can."""
 
 Part = Literal["keys", "guardrails", "assignments", "people", "budgets", "activity", "endpoints"]
-"""A part of the account that is read by itself, and may fail by itself."""
+"""A part of the account that is read separately and may fail separately."""
 
 UNUSED_DAYS = 30
 _DAY = timedelta(days=1)
@@ -47,9 +47,9 @@ _NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class FoundGuardrail:
-    """A guardrail, its workspace, whether it is the workspace's default, and whether it exists.
+    """A guardrail and its workspace.
 
-    A default guardrail that nobody changed yet is not ``made`` and restricts nothing.
+    A workspace default that does not exist before its first edit is not ``made``.
     """
 
     guardrail: Guardrail
@@ -60,9 +60,9 @@ class FoundGuardrail:
 
 @dataclass(frozen=True, slots=True)
 class UnreadPart:
-    """A part that could not be read, and why; ``where`` is the workspace's name, if it is of one.
+    """A part that could not be read, and why; ``where`` is the name of its workspace, if any.
 
-    ``workspace_id`` is None for what is read of the whole account.
+    ``workspace_id`` is None for a part of the whole account.
     """
 
     part: Part
@@ -73,11 +73,11 @@ class UnreadPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountFacts:
-    """What was read of an account. What could not be read is missing or None, and in ``unread``.
+    """The data of an account. Unread parts are missing or None, and listed in ``unread``.
 
-    ``keys`` and ``budgets`` are by workspace id. ``key_guardrails`` and ``member_guardrails`` say
-    which guardrail a key (by hash) and a member (by user id) holds. ``endpoints`` is the number of
-    endpoints of each model that was used lately; None of one that could not be read.
+    ``keys`` and ``budgets`` are by workspace id. ``key_guardrails`` and ``member_guardrails`` map
+    key hashes and user ids to guardrail ids. ``endpoints`` is the number of endpoints of each
+    recently used model, None if it could not be read.
     """
 
     workspaces: tuple[Workspace, ...] = ()
@@ -93,16 +93,16 @@ class AccountFacts:
     """Days without a request after which a key counts as unused."""
 
     def workspace_name(self, identity: str | None) -> str:
-        """The workspace by its name, else by its id."""
+        """The name of a workspace, else its id."""
         names = (space.shown_name for space in self.workspaces if space.id == identity)
         return next(names, identity) or ""
 
 
 @dataclass(frozen=True, slots=True)
 class FindingSubject:
-    """What a finding is about: a row of the list ``resource``, or nothing single ("").
+    """The subject of a finding: a row of the list ``resource``, or nothing specific ("").
 
-    ``name`` and ``workspace`` are as the gateway gave them: they are made fit where they are shown.
+    ``name`` and ``workspace`` are unescaped text of the gateway.
     """
 
     resource: str = ""
@@ -114,7 +114,7 @@ class FindingSubject:
 
 @dataclass(frozen=True, slots=True)
 class AccountFinding:
-    """One finding: ``said`` is the observation, ``advice`` what to do, as sentences."""
+    """One finding: ``said`` is the observation and ``advice`` the fix, as sentences."""
 
     rule: str
     title: str
@@ -126,11 +126,11 @@ class AccountFinding:
     about: str = ""
     """Why it matters."""
     number: int = 1
-    """Which of several that nothing else tells apart: of keys without a hash, for one."""
+    """Distinguishes otherwise equal findings, such as those of keys without a hash."""
 
     @property
     def identity(self) -> str:
-        """The rule and what it is about: the same as long as the finding is the same."""
+        """The rule and the subject, stable while the finding lasts."""
         one = self.subject
         again = () if self.number == 1 else (str(self.number),)
         return ":".join((self.rule, one.resource, one.identity or one.name, *again))
@@ -138,7 +138,7 @@ class AccountFinding:
 
 @dataclass(frozen=True, slots=True)
 class FindingDraft:
-    """What a rule found about something. ``known`` False: the answer lacks what decides it."""
+    """The result of a rule for a subject. ``known`` is False if the needed data is missing."""
 
     subject: FindingSubject
     said: str = ""
@@ -146,12 +146,12 @@ class FindingDraft:
     known: bool = True
 
 
-Judge = Callable[[AccountFacts, datetime], Iterable[FindingDraft]]
+Evaluate = Callable[[AccountFacts, datetime], Iterable[FindingDraft]]
 
 
 @dataclass(frozen=True, slots=True)
 class FindingRule:
-    """One rule. ``about`` is why it matters, ``advice`` what to do; ``needs`` are what it reads."""
+    """One rule. ``about`` is why it matters, ``advice`` the fix, ``needs`` the parts it reads."""
 
     id: str
     title: str
@@ -160,7 +160,7 @@ class FindingRule:
     advice: str
     remedy: Remedy
     needs: tuple[Part, ...]
-    judge: Judge
+    evaluate: Evaluate
 
 
 # Rules ------------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ def _subject(facts: AccountFacts, key: ApiKey, workspace_id: str) -> FindingSubj
 def _keys_in_use(
     facts: AccountFacts, now: datetime
 ) -> Iterator[tuple[ApiKey, str, FindingSubject]]:
-    """Every key that is neither disabled nor expired; one that may be is in use, too."""
+    """All keys except those known to be disabled or expired."""
     for workspace_id, keys in facts.keys.items():
         for key in keys:
             if not key.disabled and not is_expired(key.expires_at, now):
@@ -188,7 +188,7 @@ def _keys_in_use(
 def _no_limit(facts: AccountFacts, now: datetime) -> Iterator[FindingDraft]:
     for key, _, subject in _keys_in_use(facts, now):
         if key.sent_null("limit"):
-            yield FindingDraft(subject, "It can spend without a limit.")
+            yield FindingDraft(subject, "The key has no spending limit.")
         elif key.limit is None:
             yield FindingDraft(subject, known=False)
 
@@ -198,15 +198,15 @@ def _unused(facts: AccountFacts, now: datetime) -> Iterator[FindingDraft]:
     for key, _, subject in _keys_in_use(facts, now):
         if key.last_used_at is not None:
             if key.last_used_at <= since:
-                yield FindingDraft(subject, f"Its last request was {_day(key.last_used_at, now)}.")
+                yield FindingDraft(subject, f"Last request {_day(key.last_used_at, now)}.")
             continue
         if not (key.sent_null("last_used_at") or _spent_nothing(key)):
-            # Without the moment of the last request a key that was ever used may be in use.
+            # A key with usage but without the time of its last request may be in use.
             yield FindingDraft(subject, known=False)
         elif key.created_at is None:
             yield FindingDraft(subject, known=False)
         elif key.created_at <= since:
-            yield FindingDraft(subject, f"Never used; it was made {_day(key.created_at, now)}.")
+            yield FindingDraft(subject, f"Never used; created {_day(key.created_at, now)}.")
 
 
 def _spent_nothing(key: ApiKey) -> bool:
@@ -227,7 +227,7 @@ def _owner_left(facts: AccountFacts, now: datetime) -> Iterator[FindingDraft]:
                 yield FindingDraft(subject, known=False)
         elif owner not in facts.people:
             who = safe_line(owner, _NAME)
-            yield FindingDraft(subject, f"{who} made it and is not in the organization any more.")
+            yield FindingDraft(subject, f"Created by {who}, who has left the organization.")
 
 
 def _no_guardrail(facts: AccountFacts, now: datetime) -> Iterator[FindingDraft]:
@@ -240,7 +240,7 @@ def _no_guardrail(facts: AccountFacts, now: datetime) -> Iterator[FindingDraft]:
         if facts.member_guardrails is None:
             yield FindingDraft(subject, known=False)
         elif key.creator_user_id not in facts.member_guardrails:
-            said = "No guardrail binds it: neither its own, nor its maker's, nor its workspace's."
+            said = "No guardrail applies: neither its own, its creator's nor the workspace default."
             yield FindingDraft(subject, said)
 
 
@@ -251,12 +251,12 @@ def _duplicate_names(facts: AccountFacts, _now: datetime) -> Iterator[FindingDra
             if key.name:
                 named.setdefault(key.name.strip().casefold(), []).append(key)
         for alike in named.values():
-            # The oldest keeps its name; of an unknown age is what the gateway lists first.
+            # The oldest keeps its name; a key of unknown age counts as the oldest.
             oldest = min(alike, key=_age)
             for key in alike:
                 if key is not oldest:
                     other = safe_line(oldest.label or oldest.hash or "another key", _NAME)
-                    said = f"{len(alike)} keys of its workspace are called so; {other} is older."
+                    said = f"{len(alike)} keys of the workspace have this name; {other} is older."
                     yield FindingDraft(_subject(facts, key, workspace_id), said)
 
 
@@ -276,7 +276,7 @@ def _unassigned(facts: AccountFacts, _now: datetime) -> Iterator[FindingDraft]:
         if None in known:
             yield FindingDraft(subject, known=False)
         else:
-            yield FindingDraft(subject, "It is assigned to no key and no member: it does nothing.")
+            yield FindingDraft(subject, "Not assigned to any key or member, so it has no effect.")
 
 
 def _guardrail(facts: AccountFacts, one: FoundGuardrail) -> FindingSubject:
@@ -291,7 +291,7 @@ def _no_budget(facts: AccountFacts, _now: datetime) -> Iterator[FindingDraft]:
             name = facts.workspace_name(space.id)
             yield FindingDraft(
                 FindingSubject("workspaces", space.id, name, space.id, name),
-                "No budget bounds what its keys spend together.",
+                "The workspace has no budget.",
             )
 
 
@@ -301,10 +301,10 @@ def _one_endpoint(facts: AccountFacts, _now: datetime) -> Iterator[FindingDraft]
         if count is None:
             yield FindingDraft(subject, known=False)
         elif count == 0:
-            said = "It was used in the last 30 days, and no endpoint offers it now."
+            said = "Used in the last 30 days, but no endpoint offers it now."
             yield FindingDraft(subject, said, "warning")
         elif count == 1:
-            said = "It was used in the last 30 days, and a single endpoint offers it."
+            said = "Used in the last 30 days; only one endpoint offers it."
             yield FindingDraft(subject, said)
 
 
@@ -313,8 +313,8 @@ RULES: tuple[FindingRule, ...] = (
         "owner-left",
         "Owner left",
         "critical",
-        "Somebody who left may still hold a key that works.",
-        "Disable it, or rotate it to somebody who is there.",
+        "A person who left may still hold a working key.",
+        "Disable the key, or rotate it to a current member.",
         "disable",
         ("keys", "people"),
         _owner_left,
@@ -323,8 +323,8 @@ RULES: tuple[FindingRule, ...] = (
         "no-limit",
         "No limit",
         "warning",
-        "A key that leaks can spend all credits.",
-        "Set a limit, with a reset where it is used all the time.",
+        "If the key leaks, it can spend all credits.",
+        "Set a limit, with a reset if the key is in constant use.",
         "limit",
         ("keys",),
         _no_limit,
@@ -334,7 +334,7 @@ RULES: tuple[FindingRule, ...] = (
         "No guardrail",
         "warning",
         "Nothing restricts which models and providers see its prompts.",
-        "Assign a guardrail, or set up the default one of its workspace.",
+        "Assign a guardrail, or set up the workspace default.",
         "guardrail",
         ("keys", "guardrails", "assignments"),
         _no_guardrail,
@@ -343,8 +343,8 @@ RULES: tuple[FindingRule, ...] = (
         "no-budget",
         "No budget",
         "warning",
-        "The keys of a workspace may together spend more than anybody expects.",
-        "Set a budget for a day, a week or a month.",
+        "Nothing caps what the keys of the workspace spend together.",
+        "Set a daily, weekly or monthly budget.",
         "budget",
         ("budgets",),
         _no_budget,
@@ -353,8 +353,8 @@ RULES: tuple[FindingRule, ...] = (
         "unused",
         "Unused",
         "notice",
-        "A key that nobody needs is only a risk.",
-        "Disable it; that can be undone where it is missed.",
+        "An unused key is only a risk.",
+        "Disable the key. You can enable it again if it is missed.",
         "disable",
         ("keys",),
         _unused,
@@ -363,17 +363,17 @@ RULES: tuple[FindingRule, ...] = (
         "duplicate-name",
         "Duplicate name",
         "notice",
-        "Whoever changes one of them by its name may mean the other.",
-        "Give it a name of its own.",
+        "A change by name may hit the wrong key.",
+        "Rename the key.",
         "rename",
         ("keys",),
         _duplicate_names,
     ),
     FindingRule(
         "assigned-to-nothing",
-        "Assigned to nothing",
+        "Unassigned guardrail",
         "notice",
-        "A guardrail without keys and members looks like a protection and is none.",
+        "It looks like protection, but restricts nothing.",
         "Assign it, or delete it.",
         "delete",
         ("guardrails", "assignments"),
@@ -381,30 +381,30 @@ RULES: tuple[FindingRule, ...] = (
     ),
     FindingRule(
         "one-endpoint",
-        "One endpoint",
+        "Single endpoint",
         "notice",
-        "When its only endpoint fails, nothing takes over.",
-        "Nothing at the gateway mends it: name a second model in requests, or use another one.",
+        "If the only endpoint fails, no other one takes over.",
+        "Add a fallback model to requests, or use another model.",
         "",
         ("activity", "endpoints"),
         _one_endpoint,
     ),
 )
-"""The rules on the account as it is; those on single keys are alert rules, too."""
+"""The rules that are not alert rules."""
 
 
 # Rules on single keys ---------------------------------------------------------------------------
 
 
 def _key_rules(alert_rules: Mapping[str, AlertRule]) -> Iterator[FindingRule]:
-    """The alert rules on keys that one look at the account can judge."""
+    """The alert rules on keys, as rules of findings."""
     for identity, rule in alert_rules.items():
         if not rule.enabled or not isinstance(rule, KeyLimitRule | KeyExpiryRule):
             continue
-        graver = [
+        overriding = [
             other
             for other in alert_rules.values()
-            if isinstance(other, ConditionRule) and other.is_graver(rule)
+            if isinstance(other, ConditionRule) and other.overrides(rule)
         ]
         yield FindingRule(
             identity,
@@ -414,28 +414,30 @@ def _key_rules(alert_rules: Mapping[str, AlertRule]) -> Iterator[FindingRule]:
             rule.kind.advice,
             "limit" if isinstance(rule, KeyLimitRule) else "rotate",
             ("keys",),
-            partial(_by_alert_rule, rule, graver),
+            partial(_by_alert_rule, rule, overriding),
         )
 
 
 def _by_alert_rule(
     rule: KeyLimitRule | KeyExpiryRule,
-    graver: Sequence[ConditionRule],
+    overriding: Sequence[ConditionRule],
     facts: AccountFacts,
     now: datetime,
 ) -> Iterator[FindingDraft]:
-    """The keys on which a rule fires and no graver one does."""
+    """The keys on which a rule fires but no overriding one."""
     field = "limit" if isinstance(rule, KeyLimitRule) else "expires_at"
     for key, _, subject in _keys_in_use(facts, now):
         reading = key_reading(key, subject.workspace_id, now)
         watching = [
-            one for one in (rule, *graver) if one.watches(("key", key.hash or ""), reading.facts)
+            one
+            for one in (rule, *overriding)
+            if one.watches(("key", key.hash or ""), reading.facts)
         ]
         if rule not in watching:
             continue
         value = rule.measure(reading)
         if value is None or (getattr(key, field) is None and not key.sent_null(field)):
-            if watching == [rule]:  # a graver one says so, too
+            if watching == [rule]:  # else an overriding rule says so
                 yield FindingDraft(subject, known=False)
         elif [one for one in watching if one.is_bad(reading)] == [rule]:
             said = rule.said(value, reading)
@@ -448,13 +450,13 @@ def _by_alert_rule(
 def find(
     facts: AccountFacts, alert_rules: Mapping[str, AlertRule], now: datetime
 ) -> tuple[AccountFinding, ...]:
-    """Everything that the rules find, the gravest first, and what they could not look at."""
+    """All findings, the most severe first, including the unknown."""
     rules = (*RULES, *_key_rules(alert_rules))
-    found = [finding for rule in rules for finding in _of_rule(rule, rule.judge(facts, now))]
+    found = [finding for rule in rules for finding in _of_rule(rule, rule.evaluate(facts, now))]
     found += [_unread(one, rules) for one in facts.unread]
     return tuple(
         sorted(
-            _told_apart(found),
+            _numbered(found),
             key=lambda one: (
                 SEVERITIES.index(one.severity),
                 one.title,
@@ -464,8 +466,8 @@ def find(
     )
 
 
-def _told_apart(findings: Iterable[AccountFinding]) -> Iterator[AccountFinding]:
-    """No two with the same identity."""
+def _numbered(findings: Iterable[AccountFinding]) -> Iterator[AccountFinding]:
+    """Number the findings that would have the same identity."""
     met: Counter[str] = Counter()
     for one in findings:
         met[one.identity] += 1
@@ -503,19 +505,19 @@ def _not_given(
         rule.title,
         "unknown",
         FindingSubject("", workspace_id or "", first.workspace, workspace_id, first.workspace),
-        f"Not known of {', '.join(names[:_NAMED])}{more}: the gateway does not say.",
-        "Nothing can be concluded: neither that it is well nor that it is not.",
+        f"Unknown for {', '.join(names[:_NAMED])}{more}: the gateway does not report it.",
+        "This may or may not be a problem.",
     )
 
 
 def _unread(one: UnreadPart, rules: Sequence[FindingRule]) -> AccountFinding:
-    blind = [rule.title.lower() for rule in rules if one.part in rule.needs]
+    skipped = [rule.title.lower() for rule in rules if one.part in rule.needs]
     where = f" of {safe_line(one.where, _NAME)}" if one.where else ""
     return AccountFinding(
         f"unread-{one.part}",
-        "Could not be read",
+        "Unreadable",
         "unknown",
         FindingSubject("", one.workspace_id or "", one.where, one.workspace_id, one.where),
         f"The {one.part}{where} could not be read: {safe_line(one.why, 200)}",
-        f"Not looked for there: {', '.join(blind)}." if blind else "",
+        f"Not checked: {', '.join(skipped)}." if skipped else "",
     )

@@ -1,9 +1,8 @@
-"""The status of a key rotation and its next step: pure, from what is remembered and read.
+"""The status of a key rotation and its next step.
 
-A successor takes over from an old key: made with the same limits, bound by the same guardrail,
-delivered, watched until the old one falls silent; then the old one is disabled and later deleted.
-Each step is a plan of its own that a person agrees to. What the gateway has now decides the stage,
-so that a step whose answer was lost needs no bookkeeping of its own.
+A successor with the same limits and guardrail replaces an old key. Once it is delivered and the
+old key is unused, it is disabled and later deleted. Each step is a plan that a person confirms. The
+stage depends on the present state of the gateway, so lost answers need no bookkeeping.
 """
 
 from __future__ import annotations
@@ -31,19 +30,19 @@ RotationStage = Literal[
     "forgotten",
 ]
 RotationStep = Literal["", "settle", "assign", "show", "disable", "delete"]
-"""What comes next; empty is to wait, or nothing."""
+"""The next step; empty means to wait, or none."""
 
 ENDED: frozenset[RotationStage] = frozenset({"done", "not made", "forgotten"})
 SILENT_FOR = timedelta(hours=24)
-"""How long the figures of the old key stay the same before it counts as silent, unless chosen."""
+"""How long the old key must be unused to count as silent, by default."""
 KEPT_FOR = timedelta(days=7)
-"""How long the old key stays disabled before it is to be deleted, unless chosen."""
+"""How long the old key stays disabled before it is deleted, by default."""
 _NAME = 60
 
 
 @dataclass(frozen=True, slots=True)
 class KeyFigures:
-    """What the gateway counted of a key since it was made, and its last request; all only grow."""
+    """The total usage of a key and its last request, all of which only grow."""
 
     usage: str
     byok_usage: str
@@ -51,7 +50,7 @@ class KeyFigures:
 
     @classmethod
     def of(cls, key: ApiKey) -> KeyFigures | None:
-        """The figures as text; None where the gateway does not tell what was used."""
+        """The figures as text; None if the gateway does not report the usage."""
         if key.usage is None:
             return None
         byok = "" if key.byok_usage is None else f"{key.byok_usage.normalize():f}"
@@ -61,13 +60,12 @@ class KeyFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyRotation:
-    """What is remembered of one rotation; it holds no secret.
+    """The stored state of a rotation, without any secret.
 
-    ``id`` is the plan that makes the successor. ``guardrail`` is the one that the old key held
-    itself, None for none. ``figures`` are those of the old key at ``figures_at``, the moment at
-    which they were first seen so. ``made_at`` is when the successor was known to exist,
-    ``delivered_at`` when somebody said to have stored its value. ``ended`` is the stage that it
-    ended in.
+    ``id`` is the plan that creates the successor. ``guardrail`` is the one assigned to the old key,
+    None for none. ``figures`` are those of the old key, unchanged since ``figures_at``. ``made_at``
+    is when the successor was known to exist, ``delivered_at`` when somebody confirmed to have
+    stored its value. ``ended`` is the final stage.
     """
 
     id: str
@@ -90,15 +88,15 @@ class KeyRotation:
 
 
 CreationOutcome = Literal["made", "under way", "in doubt", "nameless", "not made"]
-"""The outcome of the creation of a successor; "nameless": made, but nobody knows its hash."""
+"""The outcome of the creation of a successor; "nameless": created, but its hash is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RotationFacts:
-    """What was read for a rotation just now.
+    """The present state of both keys of a rotation.
 
-    ``old`` and ``new`` are None where they could not be read, or are gone. ``bound`` is the
-    guardrail that the successor holds; ``bound_known`` False where that could not be read.
+    ``old`` and ``new`` are None if they could not be read, or are gone. ``bound`` is the guardrail
+    of the successor; ``bound_known`` is False if it could not be read.
     ``waits``: nobody has acknowledged the successor's value. ``why``: the error of a failed read.
     """
 
@@ -115,10 +113,10 @@ class RotationFacts:
 
 @dataclass(frozen=True, slots=True)
 class RotationStatus:
-    """The stage, what it means in a sentence, what to do, and the step that does it.
+    """The stage with its explanation, what to do next, and the step that does it.
 
-    ``due`` is from when on the step is meant to be done, None for at once. ``since`` is from when
-    the figures of the old key stand still, None where that does not matter or is not known.
+    ``due`` is when the step is due, None means now. ``since`` is when the old key was last used,
+    None if unknown or irrelevant.
     """
 
     stage: RotationStage
@@ -129,12 +127,12 @@ class RotationStatus:
     since: datetime | None = None
 
     def is_due(self, now: datetime) -> bool:
-        """Whether the step is to be done now."""
+        """Whether the step is due now."""
         return bool(self.step) and (self.due is None or self.due <= now)
 
 
 def status_of(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> RotationStatus:
-    """The status of a rotation. An unknown figure counts neither as silence nor as delivery."""
+    """The status of a rotation. An unknown figure is neither silence nor delivery."""
     if rotation.ended is not None:
         return _ended(rotation, rotation.ended)
     for stage in (_making, _successor, _handing_over, _old_key):
@@ -204,12 +202,12 @@ def _binding(rotation: KeyRotation, facts: RotationFacts) -> RotationStatus | No
         return None
     if not facts.bound_known:
         return RotationStatus(
-            "unknown", f"Not known which guardrail binds the successor: {facts.why}", "look again"
+            "unknown", f"The guardrail of the successor is unknown: {facts.why}", "try again later"
         )
     if facts.bound is None:
         return RotationStatus(
             "unbound",
-            "The successor works without the guardrail that the old key holds.",
+            "The successor lacks the guardrail of the old key.",
             "assign the guardrail",
             "assign",
         )
@@ -222,7 +220,7 @@ def _handing_over(
     if facts.waits:
         return RotationStatus(
             "undelivered",
-            "Nobody has said that the successor's value is stored, and it cannot be shown again.",
+            "Nobody has confirmed to have stored the successor's value, which is not shown again.",
             "acknowledge it among the writes in doubt, or delete the successor and rotate again",
             "show",
         )
@@ -232,7 +230,7 @@ def _handing_over(
 def _old_key(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> RotationStatus | None:
     if facts.old is None:
         return RotationStatus(
-            "unknown", f"The old key could not be read: {facts.why}", "look again later"
+            "unknown", f"The old key could not be read: {facts.why}", "try again later"
         )
     if not facts.old.disabled:
         return None
@@ -240,7 +238,7 @@ def _old_key(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> Rota
     due = since + rotation.kept_for
     wait = "delete it" if due <= now else f"delete it {relative(due, now)}; enable it if missed"
     return RotationStatus(
-        "disabled", f"The old key is disabled, known since {utc(since)}.", wait, "delete", due
+        "disabled", f"The old key has been disabled since {utc(since)}.", wait, "delete", due
     )
 
 
@@ -249,8 +247,8 @@ def _use(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> Rotation
     if figures is None:
         return RotationStatus(
             "unknown",
-            "The gateway does not tell what the old key uses: that is no silence.",
-            "look again later, or disable it by force",
+            "The gateway does not report the usage of the old key, so it may be in use.",
+            "try again later, or disable it yourself",
         )
     last = None if facts.old is None else facts.old.last_used_at
     since = (rotation.figures_at if figures == rotation.figures else None) or now
@@ -282,11 +280,11 @@ def _unseen(facts: RotationFacts) -> str:
 
 
 def _takeover(rotation: KeyRotation, facts: RotationFacts) -> str:
-    """Whether the successor is used, and whether its value is known to be stored."""
+    """Whether the successor is in use, and whether its value was stored."""
     new = facts.new
     if new is not None and (new.last_used_at is not None or (new.usage or 0) > 0):
         return "The successor is in use."
     name = safe_line(rotation.new_name, _NAME)
     if rotation.delivered_at is None:
-        return f"Not known whether anybody stored the value of “{name}”; it was not used yet."
-    return f"“{name}” was not used yet."
+        return f"Nobody has confirmed to have stored the value of “{name}”. It is not in use yet."
+    return f"“{name}” is not in use yet."

@@ -1,14 +1,12 @@
-"""How fast credits were used over several windows, when they will be gone, and how certain that is.
+"""Burn rates over several windows, and the date when the credits run out, as a range.
 
-Everything is computed from readings of the total that was used. What is bought shows up in another
-total, so that a top-up is never negative use. A total that falls (a refund, a correction) starts
-over from there. Amounts are USD.
+Rates are computed from readings of the total usage. Purchases are part of another total, so a
+top-up never looks like negative usage. A total that falls (a refund, a correction) counts as no
+usage. Amounts are USD.
 
-The date of the end is a range. Use per day is not even: days differ, and so do the present hour and
-the past week. So the range spans the rates of all windows that look back far enough for the way
-ahead, and what the spread of whole days (or hours) lets expect: n of them together use n times the
-mean, give or take the spread times the root of n. ``SURENESS`` says how many of those spreads, 1.64
-for nine cases in ten if days were independent of each other.
+The range spans the dates by the rates of all windows that are long enough for the time ahead, and
+the 90 % interval by the standard deviation of whole days (or hours): n days use n times the mean,
+plus or minus ``SURENESS`` times the standard deviation times the square root of n.
 """
 
 from __future__ import annotations
@@ -25,21 +23,21 @@ from typing import Literal, NamedTuple
 _HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)
 EARLIEST = timedelta(minutes=10)
-"""How much of a UTC day must be over before it stands for the whole."""
+"""How much of a UTC day must have passed for its average to count."""
 FARTHEST = timedelta(days=3650)
-"""Beyond ten years a runway is a number without a meaning."""
+"""Later dates are not shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """USD per hour, and the time it was seen over."""
+    """USD per hour, and the observed time."""
 
     usd_per_hour: Decimal
     over: timedelta
 
 
 def since_midnight(used: Decimal | None, now: datetime) -> Rate | None:
-    """The average of the UTC day so far; None when unknown or the day is too young."""
+    """The average of the UTC day so far; None if unknown or before ``EARLIEST``."""
     over = now - now.replace(hour=0, minute=0, second=0, microsecond=0)
     if used is None or over < EARLIEST:
         return None
@@ -47,21 +45,21 @@ def since_midnight(used: Decimal | None, now: datetime) -> Rate | None:
 
 
 WINDOWS = (timedelta(hours=1), timedelta(hours=24), timedelta(days=7))
-"""The windows that rates are shown for."""
+"""The windows of the rates."""
 SURENESS = 1.64
 ENOUGH = 0.5
-"""Share of a window that must have been seen for its rate to count."""
+"""The observed share of a window from which its rate counts."""
 LOOK_AHEAD = 24
-"""A window says something about this many times its own length."""
+"""A window is long enough for a runway of up to this many times its length."""
 
 Source = Literal["recorded", "today"]
-"""What an outlook was worked out from: the history, or the keys' use of the UTC day."""
+"""The basis of an outlook: the recorded history, or the usage of the keys today."""
 
 _FEWEST_BLOCKS = 3
 
 
 class UsedTotal(NamedTuple):
-    """The total used at a moment."""
+    """The total usage at a moment."""
 
     at: datetime
     total: Decimal
@@ -69,39 +67,39 @@ class UsedTotal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Burn:
-    """The rate over one window; None while too little of it was seen."""
+    """The rate over a window; None if too little of it was observed."""
 
     window: timedelta
     rate: Rate | None
 
     @property
     def share(self) -> float:
-        """How much of the window was seen, 0..1."""
+        """The observed share of the window, 0 to 1."""
         return 0.0 if self.rate is None else min(1.0, self.rate.over / self.window)
 
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """When the balance will be gone: between ``soonest`` and ``latest``, most likely at ``likely``.
+    """When the credits run out: between ``soonest`` and ``latest``, most likely at ``likely``.
 
-    None is later than ``FARTHEST`` from now, where a date has no meaning.
+    None means later than ``FARTHEST`` from now.
     """
 
     soonest: datetime | None
     likely: datetime | None
     latest: datetime | None
     window: timedelta
-    """The window whose rate ``likely`` follows."""
+    """The window of the rate behind ``likely``."""
     source: Source = "recorded"
 
 
 def credit_outlook(
     balance: Decimal | None, recorded: Outlook | None, used_today: Decimal | None, now: datetime
 ) -> Outlook | None:
-    """When the balance will be gone: the one answer that every screen and command gives.
+    """When the credits run out, for every screen and command.
 
-    What is ``recorded`` tells (see ``outlook``). Before enough is, it is what the keys used since
-    00:00 UTC, without a range. None when unknown, already gone, or nothing is used.
+    By the recorded history (see ``outlook``), else by the usage of the keys since 00:00 UTC, which
+    gives no range. None if unknown, already spent, or without usage.
     """
     if balance is None or balance <= 0:
         return None
@@ -115,15 +113,15 @@ def credit_outlook(
 
 
 def burns(readings: Sequence[UsedTotal], now: datetime) -> tuple[Burn, ...]:
-    """The rate over each of ``WINDOWS``, up to ``now``. ``readings`` are in order of time."""
+    """The rate over each of ``WINDOWS`` up to ``now``, from ``readings`` in chronological order."""
     return tuple(Burn(window, burn_rate(readings, now, window)) for window in WINDOWS)
 
 
 def burn_rate(readings: Sequence[UsedTotal], now: datetime, window: timedelta) -> Rate | None:
-    """The rate over a window: what was used between its first and last reading.
+    """The rate over a window, from its first to its last reading.
 
-    The reading just before the window counts with the part of its step that lies inside. None
-    without two readings, or when they span less than a sixtieth of the window.
+    A step that begins before the window counts in proportion. None without two readings, or if they
+    span less than a sixtieth of the window.
     """
     used = Decimal(0)
     seen = timedelta()
@@ -139,7 +137,7 @@ def burn_rate(readings: Sequence[UsedTotal], now: datetime, window: timedelta) -
 def used_per_block(
     readings: Sequence[UsedTotal], now: datetime, block: timedelta, count: int
 ) -> list[Decimal]:
-    """What was used in each of the last whole blocks that were seen throughout, oldest first."""
+    """The usage in each of the last fully observed blocks, oldest first."""
     found = []
     for place in range(count, 0, -1):
         since = now - block * place
@@ -152,14 +150,14 @@ def used_per_block(
 def outlook(
     balance: Decimal | None, readings: Sequence[UsedTotal], now: datetime
 ) -> Outlook | None:
-    """When the balance will be gone. None when unknown, already gone, or nothing is being used."""
+    """When the balance runs out. None if unknown, already spent, or without usage."""
     if balance is None or balance <= 0:
         return None
-    rated = [burn for burn in burns(readings, now) if burn.share >= ENOUGH and _uses(burn)]
-    if not rated:
+    usable = [burn for burn in burns(readings, now) if burn.share >= ENOUGH and _has_usage(burn)]
+    if not usable:
         return None
-    chosen = _decisive(balance, rated)
-    ends = [_hours(balance, burn) for burn in rated if _reaches(balance, burn) or burn is chosen]
+    chosen = _decisive(balance, usable)
+    ends = [_hours(balance, burn) for burn in usable if _reaches(balance, burn) or burn is chosen]
     soonest, likely, latest = min(ends), _hours(balance, chosen), max(ends)
     band = _band(balance, readings, now)
     if band is not None:
@@ -168,16 +166,15 @@ def outlook(
 
 
 def days_left(balance: Decimal | None, found: Sequence[Burn]) -> Decimal | None:
-    """Days until the balance is gone, as ``outlook`` takes to be most likely.
+    """The most likely number of days until the balance runs out, at most those of ``FARTHEST``.
 
-    Those of ``FARTHEST`` when nothing is used or it lasts so long. None when the balance is
-    unknown, or too little was seen to tell.
+    None if the balance is unknown or too little was observed.
     """
     if balance is None or balance <= 0:
         return balance if balance is None else Decimal(0)
-    rated = [burn for burn in found if burn.share >= ENOUGH and _uses(burn)]
-    if rated:
-        days = _hours(balance, _decisive(balance, rated)) / (_DAY / _HOUR)
+    usable = [burn for burn in found if burn.share >= ENOUGH and _has_usage(burn)]
+    if usable:
+        days = _hours(balance, _decisive(balance, usable)) / (_DAY / _HOUR)
         return Decimal(min(days, float(FARTHEST.days)))
     return Decimal(FARTHEST.days) if any(burn.share >= ENOUGH for burn in found) else None
 
@@ -188,7 +185,7 @@ class _Step(NamedTuple):
 
 
 def _steps(readings: Sequence[UsedTotal], since: datetime, until: datetime) -> Iterator[_Step]:
-    """What was used between every two readings, as far as that lies in the span."""
+    """The usage between consecutive readings, within the span."""
     for before, after in pairwise(readings):
         if after.at <= since or before.at >= until or after.at <= before.at:
             continue
@@ -200,30 +197,30 @@ def _steps(readings: Sequence[UsedTotal], since: datetime, until: datetime) -> I
         yield _Step(used, over)
 
 
-def _uses(burn: Burn) -> bool:
+def _has_usage(burn: Burn) -> bool:
     return burn.rate is not None and burn.rate.usd_per_hour > 0
 
 
 def _hours(balance: Decimal, burn: Burn) -> float:
-    assert burn.rate is not None  # noqa: S101 - only rated windows come here
+    assert burn.rate is not None  # noqa: S101 - only usable windows come here
     return float(balance / burn.rate.usd_per_hour)
 
 
 def _reaches(balance: Decimal, burn: Burn) -> bool:
-    """Whether a window is long enough to say something about the way ahead."""
+    """Whether a window is long enough for the runway by its rate."""
     return _hours(balance, burn) <= burn.window / _HOUR * LOOK_AHEAD
 
 
-def _decisive(balance: Decimal, rated: Sequence[Burn]) -> Burn:
-    """The shortest window that reaches, though not the last hour where a whole day was seen."""
-    days = [burn for burn in rated if burn.window >= _DAY] or rated
+def _decisive(balance: Decimal, usable: Sequence[Burn]) -> Burn:
+    """The shortest window that is long enough; a day is preferred to an hour."""
+    days = [burn for burn in usable if burn.window >= _DAY] or usable
     return next((burn for burn in days if _reaches(balance, burn)), days[-1])
 
 
 def _band(
     balance: Decimal, readings: Sequence[UsedTotal], now: datetime
 ) -> tuple[float, float] | None:
-    """Hours to the soonest and the latest end by the spread of days, else of hours."""
+    """Hours until the soonest and the latest date by the deviation of days, else of hours."""
     for block, count in ((_DAY, 7), (_HOUR, 24)):
         used = [float(amount) for amount in used_per_block(readings, now, block, count)]
         if len(used) >= _FEWEST_BLOCKS and fmean(used) > 0:

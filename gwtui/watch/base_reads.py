@@ -1,8 +1,8 @@
-"""What the feeds of one connection are made of: each list of the gateway is declared once.
+"""Declares every list of the gateway once, as the base of all feeds.
 
-A ``BaseRead`` declares one thing to read, most often a list. ``FeedHub`` has a feed of each; the
-feeds of screens and commands ask them for values (``FeedReader``). They give models of
-``gwtui.contract``, in the order of the gateway.
+A ``BaseRead`` is one thing to read, usually a list of ``gwtui.contract`` models in the order of the
+gateway. ``FeedHub`` has a base feed for each; the feeds of screens and commands are derived from
+them (``FeedReader``).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class FeedKey(Generic[T]):
-    """What is read, and of which part of the account: ``T`` is the type of the value.
+    """The identity of a feed; ``T`` is the type of its value.
 
-    The parts of ``scope`` go from general to particular.
+    ``scope`` goes from general to particular.
     """
 
     resource: str
@@ -36,13 +36,13 @@ class FeedKey(Generic[T]):
 
     @property
     def name(self) -> str:
-        """The parts in one word, such as "keys:WORKSPACE"."""
+        """All parts in one word, such as "keys:WORKSPACE"."""
         return ":".join((self.resource, *self.scope))
 
 
 @dataclass(frozen=True, slots=True)
 class BaseRead(Generic[T]):
-    """One thing to read from the gateway, most often a list. ``read`` raises GatewayError."""
+    """One thing to read from the gateway, usually a list. ``read`` raises GatewayError."""
 
     key: FeedKey[T]
     read: Callable[[GatewayClient], Awaitable[T]]
@@ -85,14 +85,14 @@ def endpoints_of(model_id: str) -> BaseRead[ModelEndpoints]:
 
 
 def keys_of(workspace: str | None) -> BaseRead[tuple[ApiKey, ...]]:
-    """The keys of a workspace, disabled and expired ones included; None is the default one."""
+    """The keys of a workspace, including disabled and expired ones; None is the default one."""
     return _list_of(
         FeedKey("keys", (workspace or "",)), lambda client: client.keys.list(workspace_id=workspace)
     )
 
 
 def members_of(workspace: str) -> BaseRead[tuple[WorkspaceMember, ...]]:
-    """Who may use a workspace."""
+    """The members of a workspace."""
     return _list_of(
         FeedKey("members", (workspace,)), lambda client: client.workspaces.members(workspace)
     )
@@ -106,7 +106,7 @@ def budgets_of(workspace: str) -> BaseRead[tuple[Budget, ...]]:
 
 
 def guardrails_of(workspace: str) -> BaseRead[tuple[Guardrail, ...]]:
-    """The guardrails of a workspace; the default one may be missing while nobody changed it."""
+    """The guardrails of a workspace; its default one may be missing until its first edit."""
     return _list_of(
         FeedKey("guardrails", (workspace,)),
         lambda client: client.guardrails.list(workspace_id=workspace),
@@ -114,7 +114,7 @@ def guardrails_of(workspace: str) -> BaseRead[tuple[Guardrail, ...]]:
 
 
 def key_assignments(guardrail: str | None) -> BaseRead[tuple[KeyAssignment, ...]]:
-    """The keys that a guardrail is assigned to; for None those of every guardrail."""
+    """The keys that a guardrail is assigned to; None means every guardrail."""
     return _list_of(
         FeedKey("assigned-keys", (guardrail or "",)),
         lambda client: client.guardrails.key_assignments(guardrail),
@@ -122,7 +122,7 @@ def key_assignments(guardrail: str | None) -> BaseRead[tuple[KeyAssignment, ...]
 
 
 def member_assignments(guardrail: str | None) -> BaseRead[tuple[MemberAssignment, ...]]:
-    """The members that a guardrail is assigned to; for None those of every guardrail."""
+    """The members that a guardrail is assigned to; None means every guardrail."""
     return _list_of(
         FeedKey("assigned-members", (guardrail or "",)),
         lambda client: client.guardrails.member_assignments(guardrail),

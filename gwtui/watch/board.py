@@ -1,4 +1,4 @@
-"""What a board shows of one moment: from feeds while it is the present, else as recorded.
+"""The data of the board at one moment: from feeds for the present, else as recorded.
 
 Amounts are USD.
 """
@@ -42,12 +42,12 @@ from gwtui.watch.history.sources import DEFAULT_PACES
 T = TypeVar("T")
 
 MISSED = 3
-"""A recorded figure counts as old once so many readings of it are missing."""
+"""The number of missing readings after which a recorded figure is stale."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoardReadings(Generic[T]):
-    """A value and when it was read; None before the first. ``error`` is why there is no newer."""
+    """A value and when it was read, None before the first; ``error`` is the last failure."""
 
     value: T | None = None
     at: datetime | None = None
@@ -56,7 +56,7 @@ class BoardReadings(Generic[T]):
 
     @classmethod
     def of(cls, state: FeedState[T], *, at_least: float) -> BoardReadings[T]:
-        """What a feed knows. ``at_least``: seconds up to which it is not old in any case."""
+        """The value of a feed, which is not stale for ``at_least`` seconds."""
         stale_after = max(state.stale_after, at_least)
         return cls(state.value, state.read_at, stale_after, state.error)
 
@@ -65,14 +65,14 @@ class BoardReadings(Generic[T]):
         return None if self.at is None else max(0.0, (now - self.at).total_seconds())
 
     def is_old(self, now: datetime) -> bool:
-        """Whether a person must be told how old it is."""
+        """Whether its age must be shown."""
         age = self.age(now)
         return age is not None and (age > self.stale_after or self.error is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class BoardSnapshot:
-    """What is known of the gateway as of one moment. ``endpoints`` are by model."""
+    """The state of the gateway at one moment. ``endpoints`` are by model."""
 
     credits: BoardReadings[Credits] = BoardReadings()
     keys: BoardReadings[Sequence[KeyRow]] = BoardReadings()
@@ -80,7 +80,7 @@ class BoardSnapshot:
     endpoints: Mapping[str, BoardReadings[Sequence[EndpointRow]]] = field(default_factory=dict)
 
     def outlook(self, recorded: Outlook | None, now: datetime) -> Outlook | None:
-        """When the credits will be gone; ``recorded`` is what the history tells of that."""
+        """When the credits run out; ``recorded`` is the outlook by the history."""
         credits, rows = self.credits.value, self.keys.value
         return credit_outlook(
             None if credits is None else credits.balance,
@@ -91,9 +91,9 @@ class BoardSnapshot:
 
 
 def recorded(reader: HistoryReader, moment: datetime, models: Iterable[str]) -> BoardSnapshot:
-    """Credits and these models' endpoints, with the figures that were recorded as of a moment.
+    """Credits and the endpoints of these models, as recorded at a moment.
 
-    An endpoint that nobody read around then is left out. Raises sqlite3.Error.
+    Endpoints without a reading around then are left out. Raises sqlite3.Error.
     """
     found: dict[Subject, dict[str, Reading]] = {}
     for resource in ("credits", "endpoint"):
@@ -128,7 +128,7 @@ def recorded(reader: HistoryReader, moment: datetime, models: Iterable[str]) -> 
 
 
 class _Values(NamedTuple):
-    """The figures that somebody read around a moment, and when they were last read."""
+    """The figures read around a moment, and when they were last read."""
 
     by_name: dict[str, Decimal | None]
     at: datetime | None
@@ -144,7 +144,7 @@ def _values(readings: Mapping[str, Reading]) -> _Values:
 def _endpoint_row(
     identity: str, facts: Fields, values: Mapping[str, Decimal | None]
 ) -> EndpointRow:
-    """An endpoint as the gateway would have answered then, as far as it was recorded."""
+    """An endpoint as the gateway would have answered then, as far as recorded."""
     data: dict[str, Any] = {**facts, "provider_name": facts.get(figures.NAME), "tag": None}
     data |= {name: values[name] for name in figures.UPTIMES if name in values}
     for what in ("latency", "throughput"):
@@ -165,7 +165,7 @@ def _endpoint_row(
 
 
 def newest(live: BoardSnapshot, past: BoardSnapshot) -> BoardSnapshot:
-    """Of each part what was read last: another instance may have recorded what this one did not."""
+    """The newer value of each part: another instance may have recorded more recently."""
     return replace(
         live,
         credits=_newer(live.credits, past.credits),
@@ -188,10 +188,10 @@ Kind = Literal["key", "workspace"]
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Something that may spend so much. ``share`` is used, 0..1 and above; None is unknown.
+    """A spending limit. ``share`` is the used share, 0 to 1 and above; None if unknown.
 
-    ``schedule`` is when it starts over ("daily"), None for never. ``subject`` is the hash of the
-    key or the id of the workspace.
+    ``schedule`` is the reset ("daily"), None for never. ``subject`` is the hash of the key or the
+    id of the workspace.
     """
 
     kind: Kind
@@ -205,18 +205,18 @@ class Limit:
 
     @property
     def identity(self) -> str:
-        """Tells it from all others: a workspace may have several budgets."""
+        """Unique, because a workspace may have several budgets."""
         return f"{self.kind} {self.subject} {self.schedule}"
 
     def resets_at(self, now: datetime) -> datetime | None:
-        """When it starts over; None when never, or when the schedule is not known."""
+        """The next reset; None if there is none or it is unknown."""
         return next_reset(self.schedule, now)
 
 
 def limits(
     keys: Sequence[KeyRow], workspaces: Mapping[str, Figures], now: datetime
 ) -> tuple[Limit, ...]:
-    """Every limit that is in force, the nearest to its end first; unknown shares last."""
+    """All active limits, the most used first, unknown shares last."""
     found = [*_of_keys(keys, now), *_of_workspaces(workspaces)]
     found.sort(key=lambda one: (one.share is None, -(one.share or Decimal(0)), one.identity))
     return tuple(found)
@@ -255,15 +255,15 @@ def _of_workspaces(workspaces: Mapping[str, Figures]) -> Iterable[Limit]:
 # As recorded --------------------------------------------------------------------------------------
 
 SPARK_SLOTS = 8
-"""Slots of the small curves in a row."""
+"""The number of slots of a small curve."""
 MOST_CHANGES = 200
 RECENT = timedelta(hours=24)
-"""Changes of the last day are shown, however short the span is."""
+"""Changes of the last day are shown even if the span is shorter."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordingState:
-    """Which process records, from when to when there is anything, and what is watched."""
+    """The recording process, the recorded span and the watched models."""
 
     process: int | None
     span: tuple[datetime, datetime] | None
@@ -271,7 +271,7 @@ class RecordingState:
 
 
 def recording_state(reader: HistoryReader) -> RecordingState:
-    """Who records, and what is recorded."""
+    """The state of the recording."""
     return RecordingState(reader.recorder(), reader.span(), reader.watched_models())
 
 
@@ -286,7 +286,7 @@ class EndpointsPast:
 def endpoints_past(
     reader: HistoryReader, since: datetime, until: datetime, identities: Iterable[str]
 ) -> EndpointsPast:
-    """Small curves of these endpoints, and which prices changed in the span or the last day."""
+    """Small curves of these endpoints, and price changes in the span or the last day."""
     width = (until - since).total_seconds() / SPARK_SLOTS
     sparks = {
         identity: {
@@ -319,9 +319,9 @@ def endpoint_curves(
 
 @dataclass(frozen=True, slots=True)
 class RecentChanges:
-    """What changed, newest first; ``since`` None where nothing was recorded up to the moment.
+    """Changes, newest first; ``since`` is None if nothing was recorded up to the moment.
 
-    ``late`` tells that the recording began within what was asked for, at ``since``.
+    ``late``: the recording started within the span, at ``since``.
     """
 
     changes: tuple[RecordedChange, ...] = ()
@@ -330,12 +330,12 @@ class RecentChanges:
 
     @property
     def cut(self) -> bool:
-        """Whether there may be older ones."""
+        """Whether there may be more."""
         return len(self.changes) >= MOST_CHANGES
 
 
 def recent_changes(reader: HistoryReader, since: datetime, until: datetime) -> RecentChanges:
-    """What changed in the span or the last day."""
+    """The changes in the span or the last day."""
     since = min(since, until - RECENT)
     span = reader.span()
     if span is None or span[0] > until:
@@ -345,7 +345,7 @@ def recent_changes(reader: HistoryReader, since: datetime, until: datetime) -> R
 
 
 def direction(change: RecordedChange) -> int:
-    """Whether an amount went up (1) or down (-1); 0 where that cannot be said."""
+    """Whether an amount went up (1) or down (-1); 0 if unknown."""
     before, after = amount(change.before), amount(change.after)
     if before is None or after is None or before == after:
         return 0

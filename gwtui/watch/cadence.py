@@ -1,4 +1,4 @@
-"""How often each resource is read, and from when on a figure counts as old."""
+"""How often each resource is read, and when a value becomes stale."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ from gwtui.client.errors import (
 class Cadence:
     """The rhythm of a feed, in seconds.
 
-    ``seconds`` lies between two reads; ``jitter`` spreads it by that share both ways, so that many
-    dashboards do not knock in step. Beyond ``stale_after`` the last good value is shown as stale;
-    it leaves room for a couple of failed reads before the screen raises its voice. ``local``: it is
-    read from this machine, and no request goes out.
+    ``seconds`` lie between two reads; ``jitter`` varies that by a share either way, so that many
+    dashboards do not poll in step. Values older than ``stale_after`` are stale, which leaves
+    room for two failed reads. ``local``: read from this machine, without a request.
     """
 
     seconds: float
@@ -36,14 +35,14 @@ class Cadence:
 
 
 class Load(NamedTuple):
-    """What a feed asks of the gateway: ``requests`` every ``seconds``, a little more or less."""
+    """The load of a feed on the gateway: about ``requests`` every ``seconds``."""
 
     requests: int
     seconds: float
 
     @property
     def per_minute(self) -> float:
-        """Requests in a minute."""
+        """Requests per minute."""
         return self.requests * 60 / self.seconds
 
 
@@ -56,47 +55,46 @@ MODELS = Cadence(300, stale_after=900)
 PROVIDERS = Cadence(300, stale_after=900)
 ACTIVITY = Cadence(300, stale_after=900)
 FINDINGS = Cadence(300, stale_after=900)
-"""Lists of every workspace; a write through this program reads them again at once."""
+"""Lists of every workspace; read again at once after a write by this program."""
 AUDIT = Cadence(5, stale_after=30, local=True)
-"""A file of this machine, read only when it grew."""
+"""A local file, read only when it has grown."""
 ALERTS = Cadence(5, stale_after=30, local=True)
-"""A file of this machine; what this instance itself finds is shown at once."""
+"""A local file; alerts of this instance are shown at once."""
 CATALOG = Cadence(600, stale_after=1800)
-"""Every model with its endpoints: one request per model, so it is read seldom."""
+"""Every model with its endpoints takes a request per model, so it is read rarely."""
 
 
 FIRST_RETRY = 2.0
-"""Seconds to the first new attempt; doubles with each failure in a row."""
+"""Seconds until the first retry; doubled with each further failure in a row."""
 LONGEST_RETRY = 30.0
-"""Seconds between attempts at most: a gateway that is back must be noticed soon."""
+"""The maximum seconds between retries: a gateway that is back must be noticed soon."""
 REFUSED_RETRY = 60.0
-"""Seconds after a refusal that only a person can end (401, 403, 404 and their like)."""
+"""Seconds between retries after a refusal that only a person can resolve (401, 403, 404)."""
 LONGEST_RETRY_AFTER = 300.0
-"""Seconds: a gateway that asks for longer is asked again anyway, once in this time."""
+"""The maximum seconds that a Retry-After is obeyed."""
 _MOST_DOUBLINGS = 10
 
 
 class Restraint:
-    """Until when no feed reads by itself, because the gateway asked for fewer requests.
+    """Holds back the polling of all feeds after a 429.
 
-    A limit on requests counts those of all feeds together: were each to find out by itself, every
-    one would send a request to a gateway that has just asked for fewer.
+    A rate limit counts the requests of all feeds together, so one 429 stops them all.
     """
 
     def __init__(self) -> None:
         self.until = -math.inf
-        """By the monotonic clock."""
+        """On the monotonic clock."""
 
     def hold(self, until: float) -> None:
-        """Hold all feeds back until then; the latest moment counts."""
+        """Hold all feeds back until that moment; the latest one counts."""
         self.until = max(self.until, until)
 
 
 def retry_delay(error: GatewayError, failures: int, chance: float) -> float:
     """Seconds to wait after ``failures`` failed reads in a row, the last one with ``error``.
 
-    ``chance`` is uniform in [0, 1). What the gateway asks for in Retry-After is a minimum: jitter
-    only ever adds to it, up to a tenth, and so does failing over and over.
+    ``chance`` is uniform in [0, 1). Retry-After is a minimum: jitter adds up to a tenth, and
+    repeated failures add more.
     """
     if _is_refusal(error):
         return REFUSED_RETRY * (1 + 0.1 * chance)
@@ -110,7 +108,7 @@ def retry_delay(error: GatewayError, failures: int, chance: float) -> float:
 
 
 def _is_refusal(error: GatewayError) -> bool:
-    """Whether asking again soon cannot help."""
+    """Whether a retry cannot help soon."""
     if isinstance(error, RateLimitedError | ServerError):
         return False
     return isinstance(error, StatusError | InvalidRequestError)

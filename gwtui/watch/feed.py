@@ -1,10 +1,9 @@
-"""A feed: one resource, read again and again while somebody looks, with its last good value.
+"""A feed polls one resource while somebody watches it, and keeps the last good value.
 
-A feed reads while it has a viewer and is not paused; viewers in the background, such as the
-recorder of the history, keep it reading through a pause, at a pace of their own. It never has two
-reads under way, so an older answer cannot come after a newer one. A failed read leaves the last
-good value in place and sets the error and the moment of the next attempt; nothing but ``close``
-ends a feed.
+A feed polls while it has a viewer and is not paused. Background viewers, such as the recorder of
+the history, keep it polling through a pause, at their own pace. At most one read is in progress, so
+an older answer can never replace a newer one. A failed read keeps the last good value and sets the
+error and the time of the next attempt. Only ``close`` ends a feed.
 """
 
 from __future__ import annotations
@@ -36,26 +35,26 @@ T = TypeVar("T")
 Phase = Literal["loading", "ready", "stale", "failed"]
 
 REQUESTS_PER_SECOND = 1.0
-"""What one feed asks of the gateway in the long run: a costly reading is repeated less often."""
+"""The long-run limit of one feed: a read that takes many requests is repeated less often."""
 
 
 class ReadAbandonedError(GatewayError):
-    """A long reading ended early because nobody waits for it: neither a value nor a fault."""
+    """A long read ended early because nobody waits for it: neither a value nor an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeedState(Generic[T]):
-    """What a feed knows at one moment.
+    """The state of a feed at one moment.
 
-    ``fetched_at`` is when the value arrived, None before the first. ``error`` is the fault of the
-    last read, None when it went well; ``retry_at`` says when the next attempt is due. ``lacks`` is
-    what the lists lacked that the value was made of; ``oldest`` is when the oldest of them was
-    read, None where all of them were read for this value.
+    ``fetched_at`` is when the value arrived, None before the first. ``error`` is the error of the
+    last read, None after a success; ``retry_at`` is when the next attempt is due. ``lacks`` counts
+    the rows missing from the lists behind the value; ``oldest`` is when the oldest of these lists
+    was read, None if all of them were read for this value.
     """
 
     value: T | None = None
     part: T | None = None
-    """What has come so far of the first reading, None once there is a whole value."""
+    """The rows that the first read has returned so far, None once there is a complete value."""
     fetched_at: datetime | None = None
     error: GatewayError | None = None
     retry_at: datetime | None = None
@@ -64,21 +63,21 @@ class FeedState(Generic[T]):
     lacks: Shortfall = field(default_factory=Shortfall)
     oldest: datetime | None = None
     progress: str = ""
-    """How far the reading of ``part`` is; "" without one."""
+    """How much of ``part`` has been read, as text; "" without one."""
 
     @property
     def shown(self) -> T | None:
-        """What a list shows: the value, else the part of it that is there. None before both."""
+        """The value, else the part read so far. None before both."""
         return self.part if self.value is None else self.value
 
     @property
     def unanswered(self) -> bool:
-        """Whether neither a whole value nor an error has come."""
+        """Whether there is neither a complete value nor an error yet."""
         return self.fetched_at is None and self.error is None
 
     @property
     def read_at(self) -> datetime | None:
-        """When the oldest part of the value was read, None before the first."""
+        """When the oldest part of the value was read; None before the first value."""
         return self.oldest or self.fetched_at
 
     def age(self, now: datetime) -> float | None:
@@ -91,7 +90,7 @@ class FeedState(Generic[T]):
         return age is not None and age > self.stale_after
 
     def phase(self, now: datetime) -> Phase:
-        """The state to draw: "failed" means that there is an error and nothing to show at all."""
+        """The state to draw; "failed" means an error and nothing to show."""
         if self.fetched_at is None and self.part is None:
             return "loading" if self.error is None else "failed"
         return "stale" if self.is_stale(now) else "ready"
@@ -101,24 +100,24 @@ Listener = Callable[[FeedState[T]], None]
 
 
 @dataclass(slots=True, eq=False)
-class _Flight:
-    """One read: ``requested`` when somebody asked for it, ``started`` once it left the queue.
+class _Read:
+    """One read: ``requested`` if a caller waits for it, ``started`` once it left the queue.
 
-    ``number`` orders the reads of all feeds by when they were asked for, ``log`` is what it costs
-    and lacks so far. ``fault`` is why it gave no value.
+    ``number`` orders the reads of all feeds by request. ``log`` counts requests and missing rows.
+    ``error`` is why there is no value.
     """
 
-    landed: asyncio.Future[None]
+    done: asyncio.Future[None]
     requested: bool
     number: int
     log: ReadingLog = field(default_factory=ReadingLog)
     started: bool = False
-    fault: GatewayError | None = None
+    error: GatewayError | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Viewer(Generic[T]):
-    """Who watches a feed, how often it needs a read, and whether a pause concerns it."""
+    """A listener, its pace, and whether it ignores pauses."""
 
     listener: Listener[T]
     background: bool
@@ -126,11 +125,11 @@ class _Viewer(Generic[T]):
 
 
 class Feed(Generic[T]):
-    """Reads one resource at its cadence; made by ``FeedHub.feed``. Needs a running event loop.
+    """Polls one resource at its cadence; created by ``FeedHub.feed``. Needs a running event loop.
 
-    ``gate`` bounds how many feeds read at the same time, ``restraint`` holds them all back,
-    ``next_number`` counts the reads of all of them. ``outdate`` is called when somebody says that
-    the value is out of date, for a ``fetch`` that takes values of other feeds.
+    ``gate`` limits concurrent reads, ``restraint`` holds all feeds back after a 429, and
+    ``next_number`` numbers the reads of all feeds. ``outdate`` is called when the value is declared
+    out of date, for a ``fetch`` that reuses values of other feeds.
     """
 
     def __init__(  # noqa: PLR0913 - all by name
@@ -156,14 +155,14 @@ class Feed(Generic[T]):
         self._state: FeedState[T] = FeedState(stale_after=cadence.stale_after)
         self._viewers: list[_Viewer[T]] = []
         self._paused = False
-        self._flight: _Flight | None = None
-        self._value_of: _Flight | None = None
-        """The read that gave the value."""
+        self._current: _Read | None = None
+        self._latest_read: _Read | None = None
+        """The read that returned the value."""
         self._timer: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._due: float | None = -math.inf
         self._read_at = -math.inf
-        self._luck = 0.5
+        self._jitter = 0.5
         self._cost = 0
         self._failures = 0
         self._outdated = False
@@ -176,27 +175,27 @@ class Feed(Generic[T]):
 
     @property
     def watched(self) -> bool:
-        """Whether somebody looks, viewers in the background aside."""
+        """Whether it has a viewer that is not in the background."""
         return any(not one.background for one in self._viewers)
 
     @property
     def polling(self) -> bool:
-        """Whether the feed reads by itself now."""
+        """Whether the feed polls now."""
         return self._pace() is not None
 
     @property
     def awaited(self) -> bool:
-        """Whether somebody still waits for the read under way."""
-        return self.polling or (self._flight is not None and self._flight.requested)
+        """Whether anybody still waits for the read in progress."""
+        return self.polling or (self._current is not None and self._current.requested)
 
     @property
     def least_pace(self) -> float:
-        """Seconds between two reads at the least, by what the last one cost in requests."""
+        """The minimum seconds between two reads, from the requests that the last one took."""
         return self._cost / REQUESTS_PER_SECOND
 
     @property
     def load(self) -> Load | None:
-        """What it asks of the gateway as long as the same look; None while it does not read."""
+        """The requests it currently makes; None while it does not poll."""
         pace = self._pace()
         if pace is None:
             return None
@@ -208,11 +207,10 @@ class Feed(Generic[T]):
     ) -> Callable[[], None]:
         """Call ``listener`` with the state now and at every change; returns the way to stop.
 
-        The first viewer starts the reading (at once when the value is older than the cadence), the
-        last one that leaves ends it. A listener that raises is logged and called again next time.
-        ``background``: no pause concerns this viewer. ``every``: seconds between the reads that
-        this viewer needs, the cadence when not given; the most eager one sets the pace, as far as
-        the cost of a reading allows.
+        The first viewer starts polling (at once if the value is older than the cadence), the last
+        one to leave ends it. A listener that raises is logged and called again next time.
+        ``background`` viewers ignore pauses. ``every``: seconds between the reads that this viewer
+        needs, by default the cadence; the shortest one sets the pace, within ``least_pace``.
         """
         viewer = _Viewer(listener, background, every or self.cadence.seconds)
         self._viewers.append(viewer)
@@ -227,76 +225,76 @@ class Feed(Generic[T]):
         return leave
 
     def pause(self) -> None:
-        """Nobody looks until ``resume``; viewers in the background still get their reads."""
+        """Stop polling until ``resume``, except for background viewers."""
         self._paused = True
         self._schedule()
 
     def resume(self) -> None:
-        """End the pause; reads at once when the value is older than the cadence."""
+        """End the pause; read at once if the value is older than the cadence."""
         self._paused = False
         self._schedule()
 
     def invalidate(self) -> None:
-        """The value is known to be out of date: read as soon as somebody looks."""
+        """Mark the value out of date: it is read again as soon as somebody watches."""
         self._outdate()
         self._due = -math.inf
-        self._outdated = self._flight is not None and self._flight.started
+        self._outdated = self._current is not None and self._current.started
         self._schedule()
 
     async def refresh(self) -> FeedState[T]:
-        """Read now and return the state after a read that began no earlier than this call.
+        """Read now, and return the state after a read that began no earlier than this call.
 
-        Callers share a read where that promise allows it. Never raises on a failed read: the error
-        is in the state. Works without viewers and while paused; a closed feed reads nothing.
+        Concurrent callers share a read. A failed read does not raise: the error is in the state.
+        Works without viewers and while paused; a closed feed reads nothing.
         """
         self._outdate()
-        earlier = self._flight if self._flight is not None and self._flight.started else None
+        earlier = self._current if self._current is not None and self._current.started else None
         while not self._closed:
-            flight = self._flight or self._begin(requested=True)
-            if flight is not earlier:
-                flight.requested = True
-            await asyncio.shield(flight.landed)
-            if flight is not earlier:
+            read = self._current or self._begin(requested=True)
+            if read is not earlier:
+                read.requested = True
+            await asyncio.shield(read.done)
+            if read is not earlier:
                 break
         return self._state
 
     async def latest(
         self, *, after: int, within: float, since: int, on_page: PageListener | None = None
     ) -> T:
-        """The value of a read that was asked for later than number ``after``, for another feed.
+        """The value of a read numbered higher than ``after``, for another feed.
 
-        It is not older than ``within`` seconds, unless the read was under way already. What it
-        lacks and what it costs counts for the reading of the caller, and so does its age where it
-        was asked for no later than number ``since``. ``on_page`` gets the pages of a long list
-        that come meanwhile. Raises GatewayError.
+        It is at most ``within`` seconds old unless the read is already in progress. Its missing
+        rows and requests count for the caller's read, and so does its age if its number is not
+        higher than ``since``. ``on_page`` receives the pages of a long list meanwhile.
+        Raises GatewayError.
         """
-        known = self._value_of
+        known = self._latest_read
         if known is not None and known.number > after and self.seconds_old <= within:
             fetched_at = self._state.fetched_at
             include(known.log, read_at=None if known.number > since else fetched_at)
             return cast("T", self._state.value)
         while True:
-            joined = self._flight is not None
-            flight = self._flight or self._begin(requested=True)
-            flight.log.trying |= not may_retry()
-            fits = flight.number > after
+            joined = self._current is not None
+            read = self._current or self._begin(requested=True)
+            read.log.trying |= not may_retry()
+            fits = read.number > after
             if on_page is not None and fits:
-                flight.log.listeners.append(on_page)
+                read.log.listeners.append(on_page)
             try:
-                await asyncio.shield(flight.landed)
+                await asyncio.shield(read.done)
             finally:
                 if fits:
-                    include(flight.log, requests=not joined)
+                    include(read.log, requests=not joined)
                     if on_page is not None:
-                        flight.log.listeners.remove(on_page)
-            if self._value_of is flight and fits:
+                        read.log.listeners.remove(on_page)
+            if self._latest_read is read and fits:
                 return cast("T", self._state.value)
             if self._closed or fits:
-                raise flight.fault or GatewayError("The connection is closed")
+                raise read.error or GatewayError("The connection is closed")
 
     @property
     def seconds_old(self) -> float:
-        """The age of its value by both clocks: one stands still while a machine sleeps."""
+        """The age of the value by both clocks: one of them stops while the machine sleeps."""
         if self._state.fetched_at is None:
             return math.inf
         passed = (self._clock.now() - self._state.fetched_at).total_seconds()
@@ -304,20 +302,19 @@ class Feed(Generic[T]):
 
     @property
     def reading(self) -> bool:
-        """Whether a read is under way."""
-        return self._flight is not None
+        """Whether a read is in progress."""
+        return self._current is not None
 
     def show_part(self, value: T | None, progress: str) -> None:
-        """Show what has come so far of the read under way, which goes on.
+        """Publish the part of a long first read that has arrived, with its ``progress`` as text.
 
-        For a long reading that has no whole value yet; nothing happens once there is one.
-        ``progress`` says how far it is. None: no part of it can be shown.
+        Does nothing once there is a complete value. None: no part can be shown.
         """
-        if self._flight is not None and self._state.value is None and not self._closed:
+        if self._current is not None and self._state.value is None and not self._closed:
             self._publish(replace(self._state, part=value, progress=progress))
 
     async def close(self) -> None:
-        """End every read and wait for it; who waits in ``refresh`` gets the last state."""
+        """End every read and wait for it; callers of ``refresh`` get the last state."""
         self._closed = True
         self._viewers.clear()
         self._stop_timer()
@@ -329,26 +326,26 @@ class Feed(Generic[T]):
 
     # One read -------------------------------------------------------------------------------
 
-    def _begin(self, *, requested: bool) -> _Flight:
+    def _begin(self, *, requested: bool) -> _Read:
         self._stop_timer()
-        landed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        flight = _Flight(landed, requested, self._next_number())
-        flight.log.trying = self._failures > 0
-        self._flight = flight
-        self._spawn(self._fly(flight)).add_done_callback(lambda _: self._land(flight))
-        return flight
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        read = _Read(done, requested, self._next_number())
+        read.log.trying = self._failures > 0
+        self._current = read
+        self._spawn(self._run(read)).add_done_callback(lambda _: self._finish(read))
+        return read
 
-    async def _fly(self, flight: _Flight) -> None:
+    async def _run(self, read: _Read) -> None:
         async with self._gate:
-            if self._closed or not (flight.requested or (self.polling and self._held_for() <= 0)):
-                return  # nobody is left who wants it now
-            flight.started = True
+            if self._closed or not (read.requested or (self.polling and self._held_for() <= 0)):
+                return  # nobody waits for it any more
+            read.started = True
             self._publish(replace(self._state, refreshing=True))
-            with reading_log(flight.log):
-                await self._read(flight)
+            with reading_log(read.log):
+                await self._fetch_once(read)
 
-    async def _read(self, flight: _Flight) -> None:
-        """Fetch once and publish what came of it."""
+    async def _fetch_once(self, read: _Read) -> None:
+        """Fetch once and publish the result."""
         try:
             value = await self._fetch()
         except ReadAbandonedError:
@@ -356,37 +353,37 @@ class Feed(Generic[T]):
             self._publish(replace(self._state, refreshing=False))
             return
         except GatewayError as error:
-            flight.fault = error
+            read.error = error
         except Exception as error:
-            flight.fault = _unforeseen(self.name, error)
+            read.error = _unexpected(self.name, error)
         if self._closed:
             return
-        self._cost = flight.log.requests
-        if flight.fault is not None:
-            self._failed(flight.fault)
+        self._cost = read.log.requests
+        if read.error is not None:
+            self._failed(read.error)
         else:
-            self._arrived(value, flight)
+            self._arrived(value, read)
 
-    def _arrived(self, value: T, flight: _Flight) -> None:
-        self._value_of = flight
+    def _arrived(self, value: T, read: _Read) -> None:
+        self._latest_read = read
         self._failures = 0
         self._due = None
         self._read_at = self._clock.monotonic()
-        self._luck = self._clock.chance()
+        self._jitter = self._clock.chance()
         slowdown = max(1.0, self.least_pace / self.cadence.seconds)
         self._publish(
             FeedState(
                 value,
                 fetched_at=self._clock.now(),
                 stale_after=self.cadence.stale_after * slowdown,
-                lacks=flight.log.lacks,
-                oldest=flight.log.oldest,
+                lacks=read.log.lacks,
+                oldest=read.log.oldest,
             )
         )
 
     def _failed(self, error: GatewayError) -> None:
         self._failures += 1
-        # A long list that fails near its end costs as much as one that is read.
+        # A long list that fails near its end takes as many requests as a complete one.
         delay = max(retry_delay(error, self._failures, self._clock.chance()), self.least_pace)
         self._due = self._clock.monotonic() + delay
         if isinstance(error, RateLimitedError):
@@ -394,13 +391,13 @@ class Feed(Generic[T]):
         retry_at = self._clock.now() + timedelta(seconds=delay)
         self._publish(replace(self._state, error=error, retry_at=retry_at, refreshing=False))
 
-    def _land(self, flight: _Flight) -> None:
-        """After a read, however it ended: release who waits, then go on."""
-        self._flight = None
-        flight.landed.set_result(None)
+    def _finish(self, read: _Read) -> None:
+        """Release the callers after a read, however it ended, and schedule the next one."""
+        self._current = None
+        read.done.set_result(None)
         if self._closed:
             return
-        if self._state.refreshing:  # cancelled from outside: neither a value nor an error came
+        if self._state.refreshing:  # cancelled from outside: neither a value nor an error
             self._due = self._clock.monotonic() + FIRST_RETRY
             self._publish(replace(self._state, refreshing=False))
         if self._outdated:
@@ -413,7 +410,7 @@ class Feed(Generic[T]):
     def _schedule(self) -> None:
         self._stop_timer()
         pace = self._pace()
-        if pace is None or self._flight is not None:
+        if pace is None or self._current is not None:
             return
         delay = max(self._until_due(pace), self._held_for())
         if delay <= 0:
@@ -422,19 +419,19 @@ class Feed(Generic[T]):
             self._timer = self._spawn(self._wait(delay))
 
     def _pace(self) -> float | None:
-        """Seconds between two reads for the most eager viewer who is awake; None without one."""
+        """Seconds between two reads, for the viewer with the shortest pace; None without one."""
         awake = [one.every for one in self._viewers if one.background or not self._paused]
         return max(min(awake), self.least_pace) if awake and not self._closed else None
 
     def _until_due(self, pace: float) -> float:
-        """Seconds to the next read by itself; back-off holds whoever comes and goes."""
+        """Seconds until the next poll; a back-off outlasts viewers that come and go."""
         if self._due is not None:
             return self._due - self._clock.monotonic()
         share = pace / self.cadence.seconds
-        return self.cadence.next_delay(self._luck) * share - self.seconds_old
+        return self.cadence.next_delay(self._jitter) * share - self.seconds_old
 
     def _held_for(self) -> float:
-        """Seconds that every feed waits, because the gateway asked one of them to."""
+        """Seconds that all feeds still wait after a 429."""
         if self.cadence.local:
             return 0.0
         return self._restraint.until - self._clock.monotonic()
@@ -450,7 +447,7 @@ class Feed(Generic[T]):
             self._timer = None
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        # A task keeps alive whatever is in its context: not the screen that looked first.
+        # A task keeps its context alive, which must not be that of the first screen.
         task = asyncio.get_running_loop().create_task(
             work, name=f"feed {self.name}", context=Context()
         )
@@ -458,7 +455,7 @@ class Feed(Generic[T]):
         task.add_done_callback(self._tasks.discard)
         return task
 
-    # Telling --------------------------------------------------------------------------------
+    # Listeners ------------------------------------------------------------------------------
 
     def _publish(self, state: FeedState[T]) -> None:
         self._state = state
@@ -473,9 +470,9 @@ class Feed(Generic[T]):
             caught_errors.add(f"listener of feed {self.name}", error)
 
 
-def _unforeseen(name: str, error: Exception) -> GatewayError:
-    """A fault that no layer below typed; only its type is told, its text may quote a body."""
-    fault = GatewayError(f"Reading {name} failed unexpectedly ({type(error).__name__})")
-    fault.__cause__ = error
+def _unexpected(name: str, error: Exception) -> GatewayError:
+    """An error that no layer below expected. Only its type is shown: its text may quote a body."""
+    typed = GatewayError(f"Reading {name} failed unexpectedly ({type(error).__name__})")
+    typed.__cause__ = error
     caught_errors.add(f"feed {name}", error)
-    return fault
+    return typed

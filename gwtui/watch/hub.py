@@ -1,4 +1,4 @@
-"""The hub owns every feed of one connection: one feed per key, a bound on reads at a time."""
+"""The hub owns the feeds of one connection: one per key, with a limit on concurrent reads."""
 
 from __future__ import annotations
 
@@ -38,37 +38,36 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 TakeRows = Callable[[Sequence[Any]], Awaitable[None]]
-"""Takes rows as they come; the next ones wait for it."""
+"""Receives rows as they arrive; the next ones wait for it."""
 
 READS_AT_A_TIME = 4
-"""Feeds that read at the same time; more would only queue at the gateway."""
+"""Feeds that may read at the same time; more would only queue at the gateway."""
 
 MOST_PASSING = 12
-"""Feeds of one row or one moment that are kept with their values once nobody uses them."""
+"""Unused feeds of single rows or moments that are kept with their values."""
 
 
 SHARED_FOR = 0.5
-"""Share of its cadence for which a feed takes what was read for another one."""
+"""Share of its cadence for which a feed reuses a value that was read for another feed."""
 SHARED_AT_MOST = 30.0
-"""Seconds after which it takes it no more, however slow the feed is."""
+"""The maximum age of a reused value, in seconds."""
 KEPT = 600.0
-"""Seconds for which the values of base feeds are kept for who needs no newer ones."""
+"""Seconds for which the values of base feeds are kept."""
 _ASKED = Cadence(KEPT, stale_after=math.inf)
-"""Of base feeds, which nobody watches: they are read when they are asked."""
+"""The cadence of base feeds, which are read on demand and never polled."""
 
 OF_ACCOUNT = "findings"
-"""The feeds made of the whole account begin so: every write may make them out of date."""
+"""Prefix of the feeds that combine the whole account: any write may make them out of date."""
 
 
 async def _nothing() -> None:
-    """There is nothing to wait for."""
+    pass
 
 
 class FeedHub:
-    """Makes feeds and holds them for as long as the connection lives.
+    """Creates the feeds of a connection and keeps them until it is closed.
 
-    Of the feeds that are one of many (``passing``) it holds the last few; others live as long as
-    somebody uses them, and their values go with them.
+    Of the feeds of single rows and moments (``passing``) it keeps only the last few.
     """
 
     def __init__(
@@ -83,11 +82,11 @@ class FeedHub:
         self._gate = asyncio.Semaphore(reads_at_a_time)
         self._restraint = Restraint()
         self._base: dict[FeedKey[Any], Feed[Any]] = {}
-        """The feeds that others are made of, those that were asked for longest ago first."""
+        """The feeds that others are derived from, the least recently used first."""
         self._numbers = count(1)
         self._begun = 0
         self._outdated = 0
-        """Values of reads up to this number are from before a write."""
+        """Reads up to this number began before the last write."""
         self._feeds: WeakValueDictionary[FeedKey[Any], Feed[Any]] = WeakValueDictionary()
         self._lasting: list[Feed[Any]] = []
         self._passing: dict[FeedKey[Any], Feed[Any]] = {}
@@ -95,18 +94,17 @@ class FeedHub:
         self._closed = False
         self._take: TakeRows | None = None
         self.complete: Callable[[], Awaitable[None]] = _nothing
-        """Waits for what this machine keeps of the connection: it may be opened after this hub."""
+        """Waits until the ledger and the history are open, which may happen after the hub is."""
         self.ledger: Ledger | None = None
-        """The ledger that the connection writes, None where none is served."""
+        """The ledger of the connection, None without one."""
         self.alerts: Alerts | None = None
-        """The alerts of this connection, None where nothing is watched."""
+        """The alerts of the connection, None while nothing is evaluated."""
         self.recorder: Recorder | None = None
-        """What records this connection, None where nothing is recorded."""
+        """The recorder of the connection, None while nothing is recorded."""
         self.history_file: Path | None = None
-        """What was recorded before, for who only reads: there is no recorder then."""
+        """The recorded history to read when there is no recorder."""
         self.fill_past: Callable[[], Awaitable[None]] = _nothing
-        """Fills that in from a gateway that can tell its past; to be waited for before it is read.
-        """
+        """Fills ``history_file`` from a gateway that knows its past; await it before reading."""
 
     def feed(
         self,
@@ -117,11 +115,11 @@ class FeedHub:
         outdate: Callable[[], None] = lambda: None,
         passing: bool = False,
     ) -> Feed[T]:
-        """The feed of this key, made on first demand; later calls get the same one.
+        """The feed of this key, created on the first call.
 
-        ``outdate`` is called when the value is said to be out of date, for a ``fetch`` that
-        remembers something. ``passing`` says that there are any number of such feeds, one for each
-        row or moment. Raises RuntimeError when the hub is closed.
+        ``outdate`` is called when the value is declared out of date, for a ``fetch`` with a state
+        of its own. ``passing`` marks one of many feeds, each for a row or a moment.
+        Raises RuntimeError if the hub is closed.
         """
         if self._closed:
             raise RuntimeError("the hub is closed")
@@ -153,12 +151,11 @@ class FeedHub:
         *,
         passing: bool = False,
     ) -> Feed[T]:
-        """The feed of what ``compose`` makes of base feeds; otherwise like ``feed``.
+        """A feed whose value ``compose`` computes from base feeds; otherwise like ``feed``.
 
-        It takes what was read for other feeds in the last part of its cadence (``SHARED_FOR``), or
-        in the last seconds (``SHARED_AT_MOST``) where that is less. A value that is said to be out
-        of date is made of what is read afterwards. A read that fails fails the feed with its error,
-        unless ``compose`` can do without.
+        It reuses values that other feeds have read within ``SHARED_FOR`` of its cadence, at most
+        ``SHARED_AT_MOST`` seconds ago. Once its value is declared out of date, only later reads
+        count. A failed read fails the feed, unless ``compose`` catches the error.
         """
         after = 0
 
@@ -204,7 +201,7 @@ class FeedHub:
             self._let_go()
 
     def base(self, key: FeedKey[T]) -> Feed[T] | None:
-        """The base feed of this key, None before it was asked for."""
+        """The base feed of this key, None before its first use."""
         return self._base.get(key)
 
     def _number(self) -> int:
@@ -212,7 +209,7 @@ class FeedHub:
         return self._begun
 
     def _let_go(self) -> None:
-        """Let go of the base feeds whose values are too old for anybody."""
+        """Drop the base feeds whose values are too old to be reused."""
         while self._base:
             key, oldest = next(iter(self._base.items()))
             if oldest.reading or oldest.seconds_old <= KEPT:
@@ -225,10 +222,10 @@ class FeedHub:
         return self._begun
 
     def streaming(self, take: TakeRows) -> FeedHub:
-        """A hub of the same connection for one feed, which is to be refreshed once.
+        """A hub of the same connection for a single refresh of one feed.
 
-        A feed whose list can be read page by page hands its rows to ``take`` as they come, and
-        keeps none of them: its value is what is left. Any other feed reads as usual.
+        A feed that reads its list page by page hands the rows to ``take`` as they arrive and keeps
+        none of them. Any other feed reads as usual.
         """
         other = copy(self)
         other._feeds, other._lasting, other._passing = WeakValueDictionary(), [], {}
@@ -236,7 +233,7 @@ class FeedHub:
         return other
 
     def _hold(self, key: FeedKey[Any], feed: Feed[Any]) -> None:
-        """Keep a passing feed, and let go of those that were asked for longest ago."""
+        """Keep a passing feed, and drop the least recently used ones."""
         self._passing.pop(key, None)
         self._passing[key] = feed
         while len(self._passing) > MOST_PASSING:
@@ -244,12 +241,12 @@ class FeedHub:
 
     @property
     def archive(self) -> Archive | None:
-        """The recorded history, to read from; None while none is open."""
+        """The recorded history, None while none is open."""
         return None if self.recorder is None else self.recorder.open_archive
 
     @property
     def connection(self) -> Connection:
-        """The gateway that is read."""
+        """The connection to the gateway."""
         return self._client.connection
 
     @property
@@ -259,42 +256,42 @@ class FeedHub:
 
     @property
     def clock(self) -> Clock:
-        """The time that its feeds keep."""
+        """The clock of its feeds."""
         return self._clock
 
     @property
     def feeds(self) -> tuple[Feed[Any], ...]:
-        """Every feed that is there."""
+        """All present feeds."""
         return tuple(self._feeds.values())
 
     @property
     def expected_per_minute(self) -> float:
-        """The requests in a minute that its feeds make as long as the same is looked at."""
+        """The requests per minute of the feeds that poll now."""
         loads = (feed.load for feed in self.feeds)
         return sum(load.per_minute for load in loads if load is not None)
 
     @property
     def paused(self) -> bool:
-        """Whether all feeds are held."""
+        """Whether all feeds are paused."""
         return self._paused
 
     def pause_all(self) -> None:
-        """Hold every feed, also those made later: the terminal lost the focus."""
+        """Pause every feed, including later ones: the terminal lost the focus."""
         self._paused = True
         for feed in self.feeds:
             feed.pause()
 
     def resume_all(self) -> None:
-        """Let the feeds go on; each reads at once when its value is older than its cadence."""
+        """Resume all feeds; each reads at once if its value is older than its cadence."""
         self._paused = False
         for feed in self.feeds:
             feed.resume()
 
     async def refresh(self, prefix: str = "") -> None:
-        """Read again what a write may have changed: the feeds whose name begins so.
+        """Read the feeds again whose names start with ``prefix``, after a write.
 
-        Returns after the watched ones were read; the others are read when next looked at. A write
-        may change more than it names: nothing that was read before it is shared any more.
+        Returns once the watched ones are read; the others are read when next watched. No value
+        from before the write is reused.
         """
         self._outdated = self._begun
         reads = []
@@ -308,32 +305,32 @@ class FeedHub:
         await asyncio.gather(*reads)
 
     async def close(self) -> None:
-        """End every feed and wait for its reads to stop."""
+        """Close all feeds and wait for their reads to end."""
         self._closed = True
         await asyncio.gather(*(feed.close() for feed in (*self.feeds, *self._base.values())))
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What part of the account a list shows. ``workspace`` None means every workspace."""
+    """The part of the account that a list shows; ``workspace`` None means every workspace."""
 
     workspace: str | None = None
     parent: str | None = None
-    """Identity of the resource that was opened to get here, such as a model id."""
+    """Identity of the resource that the list belongs to, such as a model id."""
 
 
 def whole_account(_scope: Scope) -> Scope:
-    """For a feed that is the same in every scope."""
+    """The scope of a feed of the whole account."""
     return Scope()
 
 
 def of_workspace(scope: Scope) -> Scope:
-    """For a feed of one workspace, or of all of them."""
+    """The scope of a feed of one workspace, or of all."""
     return Scope(scope.workspace)
 
 
 def of_parent(needs: str) -> Callable[[Scope], Scope]:
-    """For a feed of what the scope names as parent; without one, ValueError says ``needs``."""
+    """The scope of a feed of the parent. Raises ValueError(``needs``) without one."""
 
     def part(scope: Scope) -> Scope:
         if scope.parent is None:
@@ -344,16 +341,15 @@ def of_parent(needs: str) -> Callable[[Scope], Scope]:
 
 
 def of_parent_or_workspace(scope: Scope) -> Scope:
-    """For a feed of the parent, which is in one workspace only; without one, of a workspace."""
+    """The scope of a feed of the parent, which belongs to one workspace, else of a workspace."""
     return Scope(scope.workspace if scope.parent is None else None, scope.parent)
 
 
 class FeedSpec(Generic[T]):
-    """Declares a feed: called with a hub and a scope, it gives the feed of that part.
+    """Declares a feed; calling it with a hub and a scope returns the feed.
 
-    ``read`` makes the value of what base feeds have (``FeedHub.derive``). ``part`` leaves of a
-    scope what tells one feed of this name from another; ``read`` gets no more than that. The feeds
-    of parts of the account pass (``FeedHub.feed``).
+    ``read`` computes the value from base feeds (``FeedHub.derive``). ``part`` reduces a scope to
+    what distinguishes the feeds of this name.
     """
 
     def __init__(
@@ -369,7 +365,7 @@ class FeedSpec(Generic[T]):
         self._part = part
 
     def __call__(self, hub: FeedHub, scope: Scope = Scope()) -> Feed[T]:
-        """The feed of a scope. Raises ValueError for a scope that lacks what it needs."""
+        """The feed of a scope. Raises ValueError for a scope without the parent that it needs."""
         part = self._part(scope)
         parts = tuple(filter(None, (part.workspace, part.parent)))
         key: FeedKey[T] = FeedKey(self._name, parts)
@@ -381,11 +377,11 @@ class FeedSpec(Generic[T]):
 
 
 class FeedReader:
-    """Asks base feeds for values, for one reading of a feed that is made of them.
+    """Reads base feeds during one read of a derived feed.
 
-    What it gets was asked for later than number ``after``, and is not older than ``within``
-    seconds. ``feed`` gives the feed that reads, if one does. ``take`` is who takes the rows of the
-    feed's list as they come, where that is wanted instead of the whole.
+    It accepts values of reads numbered higher than ``after`` that are at most ``within`` seconds
+    old. ``feed`` returns the derived feed. ``take`` receives the rows of a list as they arrive,
+    if they are wanted one by one.
     """
 
     def __init__(
@@ -406,38 +402,38 @@ class FeedReader:
         self._begun = hub.begun
 
     async def get(self, read: BaseRead[T], on_page: PageListener | None = None) -> T:
-        """The value, read now or a moment ago for another feed. Raises GatewayError.
+        """The value, read now or recently for another feed. Raises GatewayError.
 
-        ``on_page`` gets the pages of a long list while the rest of it is read.
+        ``on_page`` receives the pages of a long list while the rest is read.
         """
         return await self.hub.base_value(
             read, after=self._after, within=self._within, since=self._begun, on_page=on_page
         )
 
     async def fresh(self, read: BaseRead[T], on_page: PageListener | None = None) -> T:
-        """The value, read since this reading began; otherwise like ``get``."""
+        """The value, read after this read began; otherwise like ``get``."""
         after = max(self._after, self._begun)
         return await self.hub.base_value(
             read, after=after, within=math.inf, since=self._begun, on_page=on_page
         )
 
     async def lasting(self, read: BaseRead[T], within: float) -> T:
-        """The value, not older than ``within`` seconds: no write of this program changes it."""
+        """The value, at most ``within`` seconds old, for data that no write of ours changes."""
         return await self.hub.base_value(read, after=-1, within=within, since=-1)
 
     def relaxed(self, within: float) -> FeedReader:
-        """The same reader for what seldom changes: not older than ``within`` seconds.
+        """A reader for data that rarely changes: at most ``within`` seconds old.
 
-        Its age does not count for the reading.
+        Its age does not count for the feed.
         """
         other = copy(self)
         other._within, other._begun = within, -1
         return other
 
     async def hand_on(self, read: BaseRead[tuple[Any, ...]], take: PageListener) -> None:
-        """Read a list now, each page of it handed to ``take``. Raises GatewayError.
+        """Read a list now and hand each page to ``take``. Raises GatewayError.
 
-        Nothing of it is kept or shared. A list that comes in one answer is one page.
+        Nothing is kept or shared. A list in one answer is one page.
         """
         log = ReadingLog(trying=not may_retry(), listeners=[take], keeps_rows=False)
         try:
@@ -449,16 +445,16 @@ class FeedReader:
             await take(whole, len(whole))
 
     def read_at(self, read: BaseRead[Any]) -> datetime | None:
-        """When the present value of a base feed was read."""
+        """When the value of a base feed was read."""
         feed = self.hub.base(read.key)
         return None if feed is None else feed.state.fetched_at
 
     @property
     def feed(self) -> Feed[Any] | None:
-        """The feed that reads, None where none does."""
+        """The derived feed, None without one."""
         return self._feed()
 
 
 def unshared(client: GatewayClient) -> FeedReader:
-    """A reader for what reads once, such as a form: nothing is shared with any feed."""
+    """A reader for a single use, such as a form, which shares nothing with any feed."""
     return FeedReader(FeedHub(client))

@@ -1,7 +1,7 @@
-"""Metrics for Prometheus: their names, the latest reading of each, and its text formats.
+"""Metrics for Prometheus: names, values and text formats.
 
-Units are Prometheus's base units: seconds, ratios from 0 to 1, USD. A figure that is not known has
-no sample: an absent series, never 0.
+Units are the base units of Prometheus: seconds, ratios from 0 to 1, USD. An unknown figure has no
+sample.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class FigureMetric:
-    """A figure as a metric: ``extra`` are the values of the labels after the subject's own."""
+    """The metric of a figure; ``extra`` are the values of the labels after those of the subject."""
 
     metric: Metric
     extra: tuple[str, ...] = ()
@@ -73,7 +73,7 @@ def _metric(
 
 
 class _Row(NamedTuple):
-    """A metric of a resource, and the figures that it gives, each with its extra labels."""
+    """A metric of a resource, and its figures with their extra labels."""
 
     resource: str
     name: str
@@ -90,7 +90,7 @@ _TABLE = (
     _Row(
         "credits",
         "balance_usd",
-        "Credits that are left; negative when overdrawn.",
+        "Remaining credits; negative when overdrawn.",
         {figures.BALANCE: ()},
     ),
     _Row(
@@ -125,16 +125,16 @@ _TABLE = (
     _Row(
         "endpoint",
         "price_usd",
-        "Price per unit (token, request, image), discount taken off.",
+        "Price per unit (token, request, image) after the discount.",
         {figures.price_figure(key): (key,) for key in PRICE_KEYS},
         ("price",),
     ),
-    _Row("key", "used_usd", "What the key used so far.", {figures.USAGE: ()}, kind="counter"),
-    _Row("key", "used_today_usd", "What the key used this UTC day.", {figures.USAGE_DAILY: ()}),
+    _Row("key", "used_usd", "Usage of the key so far.", {figures.USAGE: ()}, kind="counter"),
+    _Row("key", "used_today_usd", "Usage of the key this UTC day.", {figures.USAGE_DAILY: ()}),
     _Row(
         "key",
         "byok_used_usd",
-        "List price of what the key used through provider keys; absent while there is none.",
+        "List price of the key's BYOK usage; absent while there is none.",
         {figures.BYOK_USAGE: ()},
         kind="counter",
     ),
@@ -142,13 +142,13 @@ _TABLE = (
     _Row(
         "key",
         "limit_remaining_usd",
-        "What is left of the key's limit.",
+        "Remainder of the key's limit.",
         {figures.LIMIT_REMAINING: ()},
     ),
     _Row(
         "workspace",
         "used_usd",
-        "What the workspace used in the present window.",
+        "Usage of the workspace in the present window.",
         {figures.usage_figure(interval): (interval,) for interval in BUDGET_INTERVALS},
         ("interval",),
     ),
@@ -162,7 +162,7 @@ _TABLE = (
     _Row(
         "workspace",
         "budget_remaining_usd",
-        "What is left of the workspace's budget.",
+        "Remainder of the workspace's budget.",
         {figures.remaining_figure(interval): (interval,) for interval in BUDGET_INTERVALS},
         ("interval",),
     ),
@@ -174,16 +174,17 @@ OF_FIGURE: Mapping[tuple[str, str], FigureMetric] = {
     for row in _TABLE
     for figure, extra in row.figures.items()
 }
-"""Resource and figure -> metric: every figure that is recorded has one."""
+"""The metric of each recorded figure, by resource and figure."""
 
 KEY_DISABLED = _metric("key", "disabled", "1 for a disabled key, 0 for an enabled one.")
 KEY_EXPIRES = _metric("key", "expires_timestamp_seconds", "When the key expires; absent if never.")
 READING_UP = Metric(f"{PREFIX}_reading_up", "1 if the last reading succeeded.", ("reading",))
 READING_TIME = Metric(
-    f"{PREFIX}_reading_timestamp_seconds", "When the figures of a reading were read.", ("reading",)
+    f"{PREFIX}_reading_timestamp_seconds", "Time of the last successful reading.", ("reading",)
 )
 CLOCK_SKEW = Metric(
-    f"{PREFIX}_gateway_clock_skew_seconds", "How far the gateway's clock is ahead of this one's."
+    f"{PREFIX}_gateway_clock_skew_seconds",
+    "How far the gateway's clock is ahead of this machine's.",
 )
 BUILD = Metric(f"{PREFIX}_build_info", "The version of this program.", ("version",))
 
@@ -195,29 +196,29 @@ METRICS: tuple[Metric, ...] = tuple(
         )
     )
 )
-"""Every metric, in the order in which they are exposed."""
+"""All metrics, in the order of the exposition."""
 
 _LABEL = 200
-"""Characters of a label."""
+"""The maximum length of a label."""
 
 Family = GaugeMetricFamily | CounterMetricFamily
 Facts = Mapping[str, JsonValue]
 MetricSample = tuple[Metric, tuple[str, ...], Decimal]
-"""A metric, the values of its labels, and its own."""
+"""A metric, the values of its labels, and its value."""
 
 
 class ReadingsCollector(Collector):
-    """Gives a registry the readings each time it is scraped; from any thread."""
+    """Provides the readings at each scrape, from any thread."""
 
     def __init__(self, snapshot: Callable[[], ReadingsSnapshot]) -> None:
         self._snapshot = snapshot
 
     def describe(self) -> Iterator[Family]:
-        """The names, so that nothing needs to be read to register it."""
+        """The metric families, so that registration needs no reading."""
         return (_family(metric) for metric in METRICS)
 
     def collect(self) -> Iterator[Family]:
-        """Every family that has a sample."""
+        """The families with samples."""
         found: dict[Metric, Family] = {}
         for metric, labels, value in _samples(self._snapshot()):
             if metric not in found:
@@ -227,14 +228,14 @@ class ReadingsCollector(Collector):
 
 
 def registry_of(snapshot: Callable[[], ReadingsSnapshot]) -> CollectorRegistry:
-    """A registry with nothing else in it."""
+    """A registry with these readings only."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(ReadingsCollector(snapshot))
     return registry
 
 
 def text_of(registry: CollectorRegistry, *, openmetrics: bool) -> bytes:
-    """All of it as text: OpenMetrics 1.0, or the older text format of Prometheus."""
+    """The exposition as OpenMetrics 1.0 or Prometheus text."""
     text: bytes = (
         generate_openmetrics(registry)  # type: ignore[no-untyped-call]
         if openmetrics
@@ -255,7 +256,7 @@ def _samples(snapshot: ReadingsSnapshot) -> Iterator[MetricSample]:
 
 
 def _of_observation(observation: Observation) -> Iterator[MetricSample]:
-    """Every figure of a reading, and what its facts say of keys."""
+    """The samples of a reading's figures and of the facts of keys."""
     facts = observation.facts
     for sample in observation.samples:
         key = sample.series.key

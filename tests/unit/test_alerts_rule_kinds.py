@@ -47,7 +47,7 @@ def test_credits(room: Room) -> None:
     assert room.alerts == ()
 
 
-def test_of_one_figure_only_the_graver_alert_is_told(room: Room) -> None:
+def test_of_one_figure_only_the_more_severe_alert_shows(room: Room) -> None:
     bounds = {"fires_at": Decimal(80), "clears_at": Decimal(75)}
     late = timedelta(minutes=2)
     near = KeyLimitRule(name="Near", **bounds)
@@ -62,7 +62,7 @@ def test_of_one_figure_only_the_graver_alert_is_told(room: Room) -> None:
     assert remaining(10) == (["fired"], {"near": "firing", "full": "pending"})
     assert remaining(10) == ([], {"near": "firing", "full": "pending"})
     assert remaining(10) == (["fired", "cleared"], {"full": "firing"})
-    assert room.events[-1].said == "a graver alert says it"
+    assert room.events[-1].said == "replaced by a more severe alert"
     assert remaining(15) == ([], {"full": "firing"})
     assert remaining(90) == (["cleared"], {})
 
@@ -97,7 +97,7 @@ def test_runway(room: Room) -> None:
             UptimeRule(name="x", window="5m", fires_at=Decimal(90), clears_at=Decimal(95)),
             {"uptime_last_5m": 99, "uptime_last_30m": 10},
             {"uptime_last_5m": "82.5", "uptime_last_30m": 99},
-            "82.5% of the requests of the last 5m were good",
+            "82.5% of the requests of the last 5m succeeded",
         ),
         (
             LatencyRule(
@@ -133,12 +133,12 @@ def test_an_endpoint_that_goes_and_comes(room: Room) -> None:
     assert room.see(ENDPOINT, {"status": 1}, {}, covers=True) == ["fired"]
     assert room.see(ENDPOINT, {}, None, covers=True) == ["cleared", "fired"]
     assert [event.said for event in room.events[1:]] == [
-        "it is not there any more",
-        "not offered any more",
+        "no longer exists",
+        "no longer offered",
     ]
     assert room.states == {"gone": "firing"}, "what lasted on it is over"
     assert room.see(ENDPOINT, {"status": 0}, {}, covers=True) == ["cleared"]
-    assert room.events[-1].said == "it is offered again"
+    assert room.events[-1].said == "offered again"
     room.see(ENDPOINT, {}, None, covers=True)
     assert room.later(timedelta(hours=23)) == []
     assert room.later(timedelta(hours=2)) == ["cleared"], "no news any more"

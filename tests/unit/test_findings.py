@@ -175,7 +175,7 @@ def test_the_gravest_comes_first_and_many_unknown_ones_are_one_line() -> None:
         [one.severity for one in spent], key=SEVERITIES.index
     )
     (unknown,) = [one for one in spent if one.severity == "unknown"]
-    assert unknown.said == "Not known of k0, k1, k2 and 2 more: the gateway does not say."
+    assert unknown.said == "Unknown for k0, k1, k2 and 2 more: the gateway does not report it."
     assert len({one.identity for one in spent}) == len(spent)
 
 

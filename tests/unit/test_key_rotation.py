@@ -134,8 +134,8 @@ def test_what_the_silence_cannot_be_told_by_is_said() -> None:
 
 
 def test_it_is_said_whether_the_successor_took_over() -> None:
-    assert "was not used yet" in status().said
-    assert "Not known whether anybody stored" in status(delivered_at=None).said
+    assert "is not in use yet" in status().said
+    assert "Nobody has confirmed to have stored" in status(delivered_at=None).said
     assert "The successor is in use" in status(read(new=key(usage=Decimal("0.1")))).said
 
 

@@ -1,5 +1,5 @@
-"""Alerts: rules run over what is recorded, by the instance that records; the others show them.
+"""Alerts: the instance that records evaluates the rules; all instances show the alerts.
 
-``domain/alert_state`` says when a condition becomes an alert, ``domain/alert_rules`` what rules
-there are, ``local/alerts`` which ones a person wants. Events are kept in the history's file.
+``domain/alert_state`` is the state machine of an alert, ``domain/alert_rules`` has the kinds of
+rules, and ``local/alerts`` reads ``alerts.toml``. Alerts are stored in the history file.
 """

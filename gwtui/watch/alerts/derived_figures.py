@@ -1,4 +1,4 @@
-"""Figures that no reading gives by itself: what cannot be read, what guardrails leave of models."""
+"""Computed figures: unreadable lists, and the healthy endpoints that guardrails leave of models."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ from gwtui.watch.history.model import ACCOUNT, Observation, Sample, Series, Seri
 from gwtui.watch.hub import FeedHub, Scope
 
 EVERY = 30
-"""Seconds between two looks."""
+"""Seconds between two computations."""
 RECENT = timedelta(seconds=180)
-"""While something fails, the gateway counts as readable for so long after the last success."""
+"""While reads fail, the gateway counts as readable for this long after the last success."""
 MOST_GUARDED = 500
-"""Models under guardrails that are looked at, at most."""
+"""The maximum number of models under guardrails."""
 
 _ALL = Scope()
-_UNTOLD = frozenset({"no traffic", "unknown"})
+_UNKNOWN = frozenset({"no traffic", "unknown"})
 
 
 def readability(states: Mapping[str, FeedState[Any]], at: datetime) -> Observation:
-    """Whether what is recorded can be read: all of it, else each list by itself.
+    """Whether the gateway, or else each recorded list, can be read.
 
-    A list that this key may not read is no fault. While nothing at all can be read, only that is
-    told.
+    A list that this key may not read is not an error. While nothing can be read at all, single
+    lists are unknown.
     """
     faulty = {name: _faulty(state) for name, state in states.items()}
     newest = max((state.fetched_at for state in states.values() if state.fetched_at), default=None)
     failing = any(state.error is not None for state in states.values())
-    # What is read seldom does not know yet that nothing can be read any more.
+    # Lists that are read rarely may not have failed yet.
     well = newest is not None and at - newest <= RECENT
-    whole = failing and not well if failing or newest is not None else None
-    found = {ACCOUNT: whole}
-    found.update({name: None if whole else found for name, found in faulty.items()})
+    unreadable = failing and not well if failing or newest is not None else None
+    found = {ACCOUNT: unreadable}
+    found.update({name: None if unreadable else found for name, found in faulty.items()})
     samples = (
         _sample(Subject(GATEWAY, name), UNREADABLE, "", None if bad is None else Decimal(bad))
         for name, bad in found.items()
@@ -57,7 +57,7 @@ def readability(states: Mapping[str, FeedState[Any]], at: datetime) -> Observati
 
 
 def _faulty(state: FeedState[Any]) -> bool | None:
-    """None: nobody read it yet, or this key may not."""
+    """None if it was not read yet, or this key may not read it."""
     if state.error is None:
         return None if state.fetched_at is None else False
     return None if isinstance(state.error, ForbiddenError | NotFoundError) else True
@@ -66,9 +66,9 @@ def _faulty(state: FeedState[Any]) -> bool | None:
 def guarded(
     hub: FeedHub, models: Iterable[str], routing: Routing | None, at: datetime
 ) -> Observation | None:
-    """What is left healthy of each watched model under each guardrail that takes some of it away.
+    """The healthy endpoints of each watched model under each guardrail that blocks some of them.
 
-    None while anything that decides it is not known.
+    None while any of the data is unknown.
     """
     guardrails = guardrails_feed(hub, _ALL).state
     known = dict(_endpoints(hub, models))
@@ -76,7 +76,7 @@ def guarded(
         return None
     view = routing.view(known)
     offers = [offer for offer in view.offers if offer.endpoints is not None]
-    samples = tuple(_left(guardrails.value, offers, view))[:MOST_GUARDED]
+    samples = tuple(_samples(guardrails.value, offers, view))[:MOST_GUARDED]
     return Observation(GUARDED, at, EVERY, samples, covers=Subject(GUARDED, ""))
 
 
@@ -87,7 +87,7 @@ def _endpoints(hub: FeedHub, models: Iterable[str]) -> Iterator[tuple[str, tuple
             yield model, tuple(row.endpoint for row in state.value)
 
 
-def _left(
+def _samples(
     rows: Sequence[GuardrailRow], offers: Sequence[ModelWithEndpoints], view: CatalogView
 ) -> Iterator[Sample]:
     rules = {row.identity: restrictions_of(row.guardrail) for row in rows}
@@ -105,7 +105,7 @@ def _left(
 def _applied(
     row: GuardrailRow, rules: Mapping[str, GuardrailRestrictions]
 ) -> Iterator[GuardrailRestrictions]:
-    """A guardrail, and the default one of its workspace, which holds for all of its traffic."""
+    """A guardrail and the workspace default, which applies to all traffic of the workspace."""
     yield rules[row.identity]
     default = None if row.workspace is None else row.workspace.default_guardrail_id
     if default is not None and default != row.identity and default in rules:
@@ -113,16 +113,16 @@ def _applied(
 
 
 def _healthy(effect: ModelEffect) -> Decimal | None:
-    """Healthy endpoints that remain; None where it cannot be told or is not the guardrail's doing.
+    """The healthy endpoints that remain; None if unknown, or if the guardrail is not the cause.
 
-    Under a rule that could not be read nobody knows what remains, and without traffic whether an
-    endpoint works. Where none that is blocked works either, the guardrail takes nothing away.
+    It is unknown with an unreadable restriction or without traffic. The guardrail is not the cause
+    if the blocked endpoints do not work either.
     """
     if effect.unreadable:
         return None
     if effect.healthy:
         return Decimal(effect.healthy)
-    if any(verdict(endpoint).word in _UNTOLD for endpoint in effect.remaining):
+    if any(verdict(endpoint).word in _UNKNOWN for endpoint in effect.remaining):
         return None
     lost = any(verdict(each.endpoint).word == "healthy" for each in effect.blocked)
     return Decimal(0) if lost else None

@@ -1,6 +1,6 @@
-"""Runs rules over readings: ``Evaluator`` in memory, ``PersistentEvaluator`` in the history's file.
+"""Evaluates rules: ``Evaluator`` in memory, ``PersistentEvaluator`` on the history file.
 
-The same for the present and, over recorded hours, for the past (``preview``).
+``preview`` evaluates a rule on the recorded hours of the past.
 """
 
 from __future__ import annotations
@@ -62,24 +62,24 @@ _CHANGES: Mapping[type[AlertRule], frozenset[str]] = {
     GoneRule: frozenset({kinds.ENDPOINT_GONE, kinds.ENDPOINT_APPEARED}),
     PriceRule: frozenset({kinds.ENDPOINT_PRICE}),
 }
-"""The changes that a rule on what happens looks at."""
+"""The kinds of changes that event rules handle."""
 
 
 class _Watched(NamedTuple):
-    """A rule on a condition with what it is made of."""
+    """A condition rule with its thresholds and durations."""
 
     id: str
     rule: ConditionRule
     bounds: Bounds
     timing: Timing
-    graver: tuple[str, ...]
-    """Rules that are told instead of this one once they fire."""
+    overriding: tuple[str, ...]
+    """Ids of the rules that replace this one while they fire."""
 
 
 class Evaluator:
-    """How every condition stands. Readings must come in the order of time.
+    """The state of every condition. Readings must come in chronological order.
 
-    What a pass found is taken with ``take``: events in order, and the alerts that changed.
+    ``take`` returns the events and changed alerts since the last call.
     """
 
     def __init__(
@@ -92,35 +92,35 @@ class Evaluator:
         self.facts: dict[Subject, Fields] = dict(facts or {})
         self._alerts = {alert.key: alert for alert in alerts}
         self._statuses = {key: alert.status for key, alert in self._alerts.items()}
-        self._found = EvaluationResult()
-        self._sort(rules)
+        self._result = EvaluationResult()
+        self._index(rules)
 
     @property
     def alerts(self) -> Mapping[AlertKey, Alert]:
-        """Every condition that is not quiet."""
+        """All conditions that are not quiet."""
         return self._alerts
 
     def take(self) -> EvaluationResult:
-        """What was found since the last call."""
-        found, self._found = self._found, EvaluationResult()
+        """The events and changed alerts since the last call."""
+        found, self._result = self._result, EvaluationResult()
         return found
 
-    # What comes in ----------------------------------------------------------------------------
+    # Input -------------------------------------------------------------------------------------
 
     def set_rules(self, rules: Mapping[str, AlertRule], at: datetime) -> None:
-        """Other rules hold from now on; alerts of rules that are gone or switched off end."""
-        self._sort(rules)
+        """Replace the rules; alerts of removed or disabled rules end."""
+        self._index(rules)
         for key, alert in list(self._alerts.items()):
             rule = self.rules.get(key.rule)
             if rule is None or not rule.enabled:
                 self._end(alert, at, "the rule is switched off")
             elif not rule.watches(key.subject, self._facts_of(key.subject)):
-                self._end(alert, at, "the rule does not watch it any more")
+                self._end(alert, at, "no longer in the scope of the rule")
             elif (alert.title, alert.severity) != (self._names[key.rule], rule.severity):
                 self._keep(replace(alert, title=self._names[key.rule], severity=rule.severity))
 
     def observe(self, seen: Observation) -> None:
-        """Take a reading of the gateway into account."""
+        """Apply a reading of the gateway."""
         self._learn(seen)
         values: dict[Subject, dict[str, Decimal | None]] = {}
         for sample in seen.samples:
@@ -137,19 +137,19 @@ class Evaluator:
         at: datetime,
         patience: timedelta,
     ) -> None:
-        """Take the figures of one subject into account."""
+        """Apply the figures of one subject."""
         rules = self._conditions.get(subject.resource)
         if not rules:
             return
         reading = RuleReading(values, self._facts_of(subject), at)
         for watched in rules:
             if watched.rule.watches(subject, reading.facts):
-                self._weigh(watched, subject, reading, patience)
+                self._evaluate(watched, subject, reading, patience)
 
     def change(self, changes: Sequence[RecordedChange]) -> None:
-        """Take changes of facts into account, oldest first.
+        """Apply changes of facts, oldest first.
 
-        What changes about one subject at one moment is one event.
+        Simultaneous changes of one subject are one event.
         """
         for identity, rule in self._events:
             concerned = [change for change in changes if change.kind in _CHANGES[type(rule)]]
@@ -159,33 +159,33 @@ class Evaluator:
                 together, key = tuple(group), AlertKey(identity, subject)
                 if kind == kinds.ENDPOINT_APPEARED:
                     if key in self._alerts:
-                        self._end(self._alerts[key], at, "it is offered again")
+                        self._end(self._alerts[key], at, "offered again")
                     continue
-                said = "not offered any more"
+                said = "no longer offered"
                 if isinstance(rule, PriceRule):
                     said = _price_words(rule, together)
                 if said and rule.watches(subject, self._facts_of(subject)):
-                    self._happened(key, rule, together[0], said)
+                    self._fire_event(key, rule, together[0], said)
 
     def acknowledge(self, keys: Iterable[AlertKey], at: datetime) -> None:
-        """A person knows: what merely happened is over then."""
+        """End the acknowledged alerts of event rules."""
         for key in keys:
             alert, rule = self._alerts.get(key), self.rules.get(key.rule)
             if alert is not None and isinstance(rule, EventRule):
                 self._end(alert, at, "acknowledged")
 
     def pass_time(self, at: datetime) -> None:
-        """What happened long ago is no alert any more."""
+        """End the alerts of old events."""
         for key, alert in list(self._alerts.items()):
             rule = self.rules.get(key.rule)
             if isinstance(rule, EventRule):
                 found = lapse(alert.status, at, rule.keep_for)
                 if found.transition == "cleared":
-                    self._end(alert, at, "no news any more")
+                    self._end(alert, at, "expired")
 
     # Inside -----------------------------------------------------------------------------------
 
-    def _sort(self, rules: Mapping[str, AlertRule]) -> None:
+    def _index(self, rules: Mapping[str, AlertRule]) -> None:
         self.rules = dict(rules)
         self._names = names_apart(rules)
         self._conditions: dict[str, list[_Watched]] = {}
@@ -193,20 +193,20 @@ class Evaluator:
         self._events = [(one, rule) for one, rule in enabled.items() if isinstance(rule, EventRule)]
         conditions = {one: rule for one, rule in enabled.items() if isinstance(rule, ConditionRule)}
         for identity, rule in conditions.items():
-            graver = (one for one, other in conditions.items() if other.is_graver(rule))
-            watched = _Watched(identity, rule, rule.bounds, rule.timing, tuple(graver))
+            overriding = (one for one, other in conditions.items() if other.overrides(rule))
+            watched = _Watched(identity, rule, rule.bounds, rule.timing, tuple(overriding))
             self._conditions.setdefault(rule.kind.resource, []).append(watched)
         for watching in self._conditions.values():
-            watching.sort(key=lambda one: bool(one.graver))
+            watching.sort(key=lambda one: bool(one.overriding))
 
     def _facts_of(self, subject: Subject) -> Fields:
-        """What is known of a subject; of a model under a guardrail it is the guardrail's."""
+        """The facts of a subject; a model under a guardrail has those of the guardrail."""
         if subject.resource == GUARDED:
             subject = Subject("guardrail", subject.identity.partition(" ")[0])
         return self.facts.get(subject, _NO_FACTS)
 
     def _learn(self, seen: Observation) -> None:
-        """Bring the facts up to date: null takes one away, one that is not mentioned stays."""
+        """Update the facts: null removes one, a missing one stays."""
         for subject, fields in seen.facts.items():
             merged = {**self.facts.get(subject, _NO_FACTS), **fields}
             self.facts[subject] = {name: one for name, one in merged.items() if one is not None}
@@ -218,15 +218,15 @@ class Evaluator:
         for subject in sorted(known - there):
             if subject.resource == resource and subject.identity.startswith(prefix):
                 self.facts.pop(subject, None)
-                self._lost(subject, seen.at)
+                self._end_conditions(subject, seen.at)
 
-    def _lost(self, subject: Subject, at: datetime) -> None:
-        """It is not there any more: nothing about it can last."""
+    def _end_conditions(self, subject: Subject, at: datetime) -> None:
+        """End the conditions of a subject that no longer exists."""
         for key, alert in list(self._alerts.items()):
             if key.subject == subject and isinstance(self.rules.get(key.rule), ConditionRule):
-                self._end(alert, at, "it is not there any more")
+                self._end(alert, at, "no longer exists")
 
-    def _weigh(
+    def _evaluate(
         self, watched: _Watched, subject: Subject, reading: RuleReading, patience: timedelta
     ) -> None:
         rule = watched.rule
@@ -234,9 +234,9 @@ class Evaluator:
         if value is None:
             return
         key = AlertKey(watched.id, subject)
-        if any(self._is_alerting(AlertKey(one, subject)) for one in watched.graver):
+        if any(self._is_alerting(AlertKey(one, subject)) for one in watched.overriding):
             if key in self._alerts:
-                self._end(self._alerts[key], reading.at, "a graver alert says it")
+                self._end(self._alerts[key], reading.at, "replaced by a more severe alert")
             return
         before = self._statuses.get(key, QUIET)
         evidence = watched.bounds.evidence(value)
@@ -254,23 +254,25 @@ class Evaluator:
             if said != alert.said:
                 alert = replace(alert, said=said, value=value.normalize(_KEPT))
         if found.status.state != before.state:
-            self._stepped(alert, found, reading.at)
+            self._transition(alert, found, reading.at)
             return
         self._statuses[key] = found.status
-        if alert is not self._alerts[key]:  # it lasts: what is said of it follows the figure
+        if alert is not self._alerts[key]:  # the text follows the figure
             self._keep(alert)
 
     def _is_alerting(self, key: AlertKey) -> bool:
         return key in self._statuses and self._statuses[key].alerting
 
-    def _happened(self, key: AlertKey, rule: EventRule, change: RecordedChange, said: str) -> None:
+    def _fire_event(
+        self, key: AlertKey, rule: EventRule, change: RecordedChange, said: str
+    ) -> None:
         facts = {**self.facts.get(key.subject, _NO_FACTS), "name": change.name}
         name = subject_name(key.subject, facts)
         alert = Alert(key, QUIET, rule.severity, self._names[key.rule], name, said)
-        self._stepped(alert, occur(change.at), change.at)
+        self._transition(alert, occur(change.at), change.at)
 
-    def _stepped(self, alert: Alert, found: AlertStep, at: datetime) -> None:
-        """Keep an alert in its new state, and tell what happened."""
+    def _transition(self, alert: Alert, found: AlertStep, at: datetime) -> None:
+        """Store an alert in its new state, with an event for a transition."""
         if found.transition == "cleared":
             self._end(alert, at, "")
             return
@@ -280,27 +282,27 @@ class Evaluator:
         alert = replace(alert, status=found.status)
         if found.transition == "fired":
             alert = replace(alert, fired_at=at, acknowledged_at=None, acknowledged_by="")
-            self._tell("fired", alert, at, alert.said)
+            self._add_event("fired", alert, at, alert.said)
         self._statuses[alert.key] = found.status
         self._keep(alert)
 
     def _keep(self, alert: Alert) -> None:
         self._alerts[alert.key] = alert
-        self._found.changed[alert.key] = alert
+        self._result.changed[alert.key] = alert
 
     def _forget(self, alert: Alert) -> None:
         self._alerts.pop(alert.key, None)
         self._statuses.pop(alert.key, None)
-        self._found.changed[alert.key] = replace(alert, status=QUIET)
+        self._result.changed[alert.key] = replace(alert, status=QUIET)
 
     def _end(self, alert: Alert, at: datetime, why: str) -> None:
-        """It is over; one that never fired goes without a word."""
+        """End an alert, with an event if it had fired."""
         self._forget(alert)
         if alert.status.alerting:
-            self._tell("cleared", alert, at, why or "well again")
+            self._add_event("cleared", alert, at, why or "recovered")
 
-    def _tell(self, event: EventKind, alert: Alert, at: datetime, said: str) -> None:
-        self._found.events.append(
+    def _add_event(self, event: EventKind, alert: Alert, at: datetime, said: str) -> None:
+        self._result.events.append(
             AlertEvent(
                 at, event, alert.key, alert.severity, alert.title, alert.name, said, alert.value
             )
@@ -308,14 +310,14 @@ class Evaluator:
 
 
 def _price_words(rule: PriceRule, changes: Sequence[RecordedChange]) -> str:
-    """What changed, in words; empty unless one of the changes is large enough."""
+    """The changes as text; empty unless one of them is large enough."""
     if not any(_counts(rule, change) for change in changes):
         return ""
     return safe_line(", ".join(map(_words, changes)), _SAID)
 
 
 def _counts(rule: PriceRule, change: RecordedChange) -> bool:
-    """Whether a change is large enough; what cannot be compared is."""
+    """Whether a change is large enough; one that cannot be compared is."""
     before, after = _price(change.before), _price(change.after)
     if before is None or after is None or not before:
         return True
@@ -337,20 +339,20 @@ def _words(change: RecordedChange) -> str:
 
 
 def _price(value: JsonValue) -> Decimal | None:
-    """A negative price varies."""
+    """A price; a negative one is variable and gives None."""
     found = amount(value)
     return None if found is None or found < 0 else found
 
 
 class PersistentEvaluator:
-    """Evaluates the rules on top of the alerts in the history file; for one thread at a time."""
+    """Evaluates the rules and stores the alerts in the history file; not thread-safe."""
 
     def __init__(self) -> None:
         self._evaluator: Evaluator | None = None
         self._rules: Mapping[str, AlertRule] = {}
 
     def forget(self) -> None:
-        """Another instance evaluates: what is known here is out of date."""
+        """Drop the state in memory, because another instance evaluates."""
         self._evaluator = None
 
     def run(
@@ -360,13 +362,13 @@ class PersistentEvaluator:
         seen: Sequence[Observation],
         now: datetime,
     ) -> tuple[AlertEvent, ...]:
-        """Run the rules over readings that were recorded; gives what happened, oldest first.
+        """Evaluate the rules on recorded readings, and return the events, oldest first.
 
-        Within a transaction; ``forget`` what was found if it fails. Raises sqlite3.Error.
+        Runs within a transaction; call ``forget`` if it fails. Raises sqlite3.Error.
         """
         evaluator, reader = self._evaluator, HistoryReader(connection)
         known = store.read_alerts(connection, now)
-        if evaluator is None:  # go on from what stands in the file
+        if evaluator is None:  # continue from the file
             evaluator = Evaluator(rules, alerts=known, facts=reader.facts_at(now))
             evaluator.set_rules(rules, now)
         elif rules is not self._rules:
@@ -387,10 +389,10 @@ class PersistentEvaluator:
         return events
 
     def _follow_changes(self, reader: HistoryReader, evaluator: Evaluator) -> None:
-        """Every change of facts once, also those that were written before a restart."""
+        """Apply every recorded change once, also across restarts."""
         connection = reader.connection
         last = setting(connection, store.LAST_CHANGE)
-        if last is None:  # what happened before there were rules is history
+        if last is None:  # changes from before the first evaluation do not fire
             (newest,) = connection.execute("SELECT coalesce(max(id), 0) FROM changes").fetchone()
             remember_setting(connection, store.LAST_CHANGE, newest)
             return
@@ -401,19 +403,19 @@ class PersistentEvaluator:
 
 
 def _runway(reader: HistoryReader, seen: Observation) -> Observation:
-    """How long the credits last, as a reading beside that of the credits."""
+    """The runway, as a reading derived from that of the credits."""
     state = credits_state(reader, seen.at)
     series = Series(SeriesKey(*_CREDITS, RUNWAY), "days", seen.every)
     days = days_left(state.balance.value, state.burns)
     return Observation(RUNWAY, seen.at, seen.every, (Sample(series, days),))
 
 
-# What a rule would have told ----------------------------------------------------------------------
+# Preview of a rule ------------------------------------------------------------------------------
 
 PREVIEW_SPAN = timedelta(days=7)
-"""How far a preview looks back."""
+"""The span of a preview."""
 MOST_SUBJECTS = 200
-"""Subjects that are looked at, at most."""
+"""The maximum number of subjects in a preview."""
 MOST_CHANGES = 100_000
 
 _HOUR = timedelta(hours=1)
@@ -423,10 +425,10 @@ Hour = tuple[datetime, Mapping[str, Decimal | None]]
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """How often a rule would have fired, and how much of the past was there to try it on.
+    """How often a rule would have fired in the recorded past.
 
-    ``subjects`` were looked at of ``of``. ``recorded`` is how far back the recording reaches, at
-    most ``PREVIEW_SPAN``. ``events`` are in order; ``still`` is how many alerts there would be now.
+    ``subjects`` of ``of`` subjects were evaluated. ``recorded`` is the length of the recording, at
+    most ``PREVIEW_SPAN``. ``still`` counts the alerts that would be firing now.
     """
 
     events: tuple[AlertEvent, ...] = ()
@@ -437,14 +439,14 @@ class Preview:
 
     @property
     def fired(self) -> int:
-        """How often it would have fired."""
+        """How often the rule would have fired."""
         return sum(event.event == "fired" for event in self.events)
 
 
 def preview(reader: HistoryReader, identity: str, rule: AlertRule, now: datetime) -> Preview:
-    """Run a rule over the last days, also when it is switched off. Raises sqlite3.Error.
+    """Evaluate a rule, even a disabled one, on the last days. Raises sqlite3.Error.
 
-    Conditions see the mean of each hour and the facts of now, such as limits.
+    Conditions use the mean of each hour and the present facts, such as limits.
     """
     span = reader.span()
     if span is None or span[0] >= now:
@@ -452,10 +454,10 @@ def preview(reader: HistoryReader, identity: str, rule: AlertRule, now: datetime
     since = max(now - PREVIEW_SPAN, span[0])
     rule = rule.model_copy(update={"enabled": True})
     evaluator = Evaluator({identity: rule}, facts=reader.facts_at(now))
-    looked = of = 1
+    evaluated = of = 1
     if isinstance(rule, ConditionRule):
         subjects = _subjects(reader, rule, evaluator)
-        looked, of = min(len(subjects), MOST_SUBJECTS), len(subjects)
+        evaluated, of = min(len(subjects), MOST_SUBJECTS), len(subjects)
         for subject in subjects[:MOST_SUBJECTS]:
             for at, values in _hours(reader, rule, subject, since, now):
                 for moment in (at, min(at + _HOUR - _SECOND, now)):
@@ -466,13 +468,13 @@ def preview(reader: HistoryReader, identity: str, rule: AlertRule, now: datetime
         evaluator.pass_time(now)
     events = sorted(evaluator.take().events, key=lambda event: event.at)
     still = sum(alert.status.alerting for alert in evaluator.alerts.values())
-    return Preview(tuple(events), now - since, looked, of, still)
+    return Preview(tuple(events), now - since, evaluated, of, still)
 
 
 def _subjects(
     reader: HistoryReader, rule: ConditionRule, evaluator: Evaluator
 ) -> Sequence[Subject]:
-    """What the rule would have looked at."""
+    """The recorded subjects in the scope of a rule."""
     figures = (kinds.BALANCE,) if isinstance(rule, RunwayRule) else rule.figures
     found = dict.fromkeys(
         Subject(*series.key[:2])
@@ -485,7 +487,7 @@ def _subjects(
 def _hours(
     reader: HistoryReader, rule: ConditionRule, subject: Subject, since: datetime, until: datetime
 ) -> Iterator[Hour]:
-    """The mean of each recorded hour of the figures that a rule needs."""
+    """The hourly means of the figures that a rule needs."""
     if isinstance(rule, RunwayRule):
         yield from _runways(reader, subject, since, until)
         return
@@ -499,7 +501,7 @@ def _hours(
 def _runways(
     reader: HistoryReader, subject: Subject, since: datetime, until: datetime
 ) -> Iterator[Hour]:
-    """How long the credits would have lasted at each hour."""
+    """The runway at each hour."""
     begin = since - max(WINDOWS)
     used = [
         UsedTotal(point.at + _HOUR, point.last)

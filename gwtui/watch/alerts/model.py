@@ -1,4 +1,4 @@
-"""Alerts as they are kept and shown. Moments are aware, UTC, whole seconds."""
+"""Alerts and their events. Times are aware, UTC, whole seconds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EventKind = Literal["fired", "cleared", "acknowledged", "silenced", "unsilenced"
 
 
 class AlertKey(NamedTuple):
-    """Which condition: a rule and what it is about."""
+    """The identity of an alert: a rule and its subject."""
 
     rule: str
     subject: Subject
@@ -30,8 +30,8 @@ class AlertKey(NamedTuple):
 class Alert:
     """A condition that is not quiet.
 
-    ``title`` is what the rule is called, ``name`` what its subject is called, ``said`` what is
-    wrong. ``fired_at`` is None as long as it is only pending.
+    ``title`` is the name of the rule, ``name`` that of the subject, ``said`` the problem.
+    ``fired_at`` is None while it is pending.
     """
 
     key: AlertKey
@@ -48,16 +48,16 @@ class Alert:
 
     @property
     def loud(self) -> bool:
-        """Whether it asks for somebody: fired, and neither acknowledged nor silenced."""
+        """Whether it needs attention: fired, and neither acknowledged nor silenced."""
         return self.status.alerting and self.acknowledged_at is None and self.silenced_until is None
 
 
 @dataclass(frozen=True, slots=True)
 class AlertEvent:
-    """Something that happened with an alert.
+    """An event of an alert.
 
-    ``id`` 0 is one that is not written yet. ``quiet``: nobody is to be told, for it is silenced.
-    ``until`` is when a silence ends, ``who`` who did it.
+    ``id`` is 0 until it is stored. ``quiet``: no notification, because the alert is silenced.
+    ``until`` is the end of a silence, ``who`` the person who acted.
     """
 
     at: datetime
@@ -75,11 +75,11 @@ class AlertEvent:
 
     @property
     def notifies(self) -> bool:
-        """Whether effects follow: an alert began or ended, or is heard again."""
+        """Whether it triggers the effects: the alert began, ended or is no longer silenced."""
         return not self.quiet and self.event in {"fired", "cleared", "unsilenced"}
 
     def as_json(self) -> dict[str, JsonValue]:
-        """For programs; amounts are decimal text, moments ISO 8601."""
+        """The event as JSON; amounts are decimal text, times ISO 8601."""
         subject = self.key.subject
         return {
             "id": self.id,
@@ -99,16 +99,16 @@ class AlertEvent:
         }
 
     def line(self, about: Mapping[str, JsonValue]) -> str:
-        """One line of JSON for a person's program, with what it is ``about``."""
+        """One line of JSON for the alert command, with the fields of ``about``."""
         return json.dumps({**self.as_json(), **about}, ensure_ascii=True) + "\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """The alerts of a gateway now, and how far that can be believed.
+    """The present alerts of a gateway.
 
-    ``watching``: an instance records and evaluates at present. ``as_of`` is the newest reading
-    that was recorded; None when nothing ever was.
+    ``watching``: an instance evaluates the rules now. ``as_of`` is the newest recorded reading,
+    None without a recording.
     """
 
     alerts: tuple[Alert, ...] = ()
@@ -117,14 +117,14 @@ class Present:
 
     @property
     def firing(self) -> tuple[Alert, ...]:
-        """Those that are not only pending."""
+        """The alerts that have fired."""
         return tuple(alert for alert in self.alerts if alert.status.alerting)
 
 
 @dataclass(slots=True)
 class EvaluationResult:
-    """What one pass found: events, and the alerts that are to be kept or forgotten."""
+    """The events and changed alerts of one evaluation."""
 
     events: list[AlertEvent] = field(default_factory=list)
     changed: dict[AlertKey, Alert] = field(default_factory=dict)
-    """By key; a quiet one is to be forgotten."""
+    """By key; a quiet one has ended."""

@@ -1,4 +1,4 @@
-"""The alerts of a session: rules are evaluated, alerts shown, acknowledged and silenced."""
+"""The alerts of a session: evaluates the rules; lists, acknowledges and silences alerts."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MOST_READINGS = 1000
-"""Readings that wait to be evaluated; what comes then pushes the oldest one out."""
+"""The maximum number of readings that wait for evaluation; the oldest are dropped."""
 MOST_EVENTS = 2000
-"""Events that are shown, the newest; `gwtui alerts history` lists all."""
+"""The newest events, which are shown; `gwtui alerts history` lists all."""
 MOST_WAITING = 100
-"""Events that wait for a person's program; of what comes then it is not told."""
+"""The maximum number of events that wait for the alert command; later ones are dropped."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class AlertScope:
-    """Whose alerts these are: the profile's name, the gateway's address, the file of rules."""
+    """The profile, the address of the gateway and the file of rules that alerts belong to."""
 
     profile: str
     gateway: str
@@ -63,9 +63,9 @@ class AlertScope:
 
 
 class Alerts:
-    """The alerts of one connection. Methods raise HistoryError when there is no history to use.
+    """The alerts of one connection. Methods raise HistoryError without a usable history.
 
-    ``evaluate`` runs the rules over what the recorder writes, while this instance records.
+    ``evaluate`` applies the rules to the recorded readings while this instance records.
     """
 
     def __init__(
@@ -82,66 +82,66 @@ class Alerts:
         self._evaluator = PersistentEvaluator()
         self._seen: deque[Observation] = deque(maxlen=_MOST_READINGS)
         self._wake = asyncio.Event()
-        self._leave_routing: Callable[[], None] | None = None
+        self._stop_routing: Callable[[], None] | None = None
         self._problem = ""
         self.scope = scope
 
-    # To look at -------------------------------------------------------------------------------
+    # Read -------------------------------------------------------------------------------------
 
     @property
     def problem(self) -> str:
-        """Why alerts cannot be relied on now, for a person; empty while they can."""
+        """Why the alerts are unreliable now, as text; empty if they are reliable."""
         return self._problem or self._rule_file.problem or self._recorder.status.error or ""
 
     async def read(self, question: Callable[[HistoryReader], T]) -> T:
-        """Ask the history."""
+        """The answer of the history to a question."""
         return await self._archive.read(question)
 
     async def present(self) -> tuple[Alert, ...]:
-        """Every condition that is not quiet."""
+        """All conditions that are not quiet."""
         now = self._clock.now()
         return await self.read(lambda history: store.read_alerts(history.connection, now))
 
     async def events(self, limit: int, after: int = 0) -> tuple[AlertEvent, ...]:
-        """What happened, newest first."""
+        """The events, newest first."""
         return await self.read(
             lambda history: store.read_events(history.connection, after=after, limit=limit)
         )
 
     async def recent_events(self) -> tuple[AlertEvent, ...]:
-        """The newest events, newest first; only those that are not known yet are read."""
+        """The newest events, newest first; reads only those added since the last call."""
         new = await self.events(MOST_EVENTS, after=self._events[0].id if self._events else 0)
         self._events = (*new, *self._events)[:MOST_EVENTS] if new else self._events
         return self._events
 
     async def preview(self, identity: str, rule: AlertRule) -> Preview:
-        """The alerts that a rule would have made in the last days."""
+        """The alerts that a rule would have fired in the last days."""
         now = self._clock.now()
         return await self.read(lambda history: preview(history, identity, rule, now))
 
     def listen(self, listener: Callable[[], object]) -> Callable[[], None]:
-        """Call ``listener`` whenever something happened in this process; returns how to stop."""
+        """Call ``listener`` after every change in this process; returns how to stop."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
-    # What a person does -----------------------------------------------------------------------
+    # Actions of a person ----------------------------------------------------------------------
 
     async def acknowledge(self, keys: Iterable[AlertKey]) -> int:
-        """Mark these as known to a person; gives how many were not before."""
+        """Acknowledge alerts; returns how many were not acknowledged before."""
         chosen, now = tuple(keys), self._clock.now()
         return await self._change(
             lambda connection: store.acknowledge(connection, chosen, now, self._who)
         )
 
     async def silence(self, keys: Iterable[AlertKey], until: datetime) -> int:
-        """Send no notices of these until then."""
+        """Silence alerts until then; returns how many."""
         chosen, now = tuple(keys), self._clock.now()
         return await self._change(
             lambda connection: store.silence(connection, chosen, now, until, self._who)
         )
 
     async def lift(self, keys: Iterable[AlertKey]) -> int:
-        """Take silences back."""
+        """End silences early; returns how many."""
         chosen, now = tuple(keys), self._clock.now()
         return await self._change(lambda connection: store.lift(connection, chosen, now, self._who))
 
@@ -153,16 +153,16 @@ class Alerts:
     # The rules --------------------------------------------------------------------------------
 
     def book(self) -> AlertBook:
-        """The rules and effects as the file says. Raises AlertFileError."""
+        """The rules and effects of the file. Raises AlertFileError."""
         return load_alerts(self.scope.rules)
 
     @property
     def effects(self) -> AlertEffects:
-        """What an alert does, as far as the file was read."""
+        """The effects of alerts, as last read from the file."""
         return self._rule_file.book.effects
 
     def changed(self) -> None:
-        """Something is different now: evaluate and show it at once."""
+        """Evaluate and notify the listeners at once, after a change."""
         self._rule_file.refresh()
         self._wake.set()
         self._notify()
@@ -183,23 +183,23 @@ class Alerts:
     # Evaluating -------------------------------------------------------------------------------
 
     async def evaluate(self) -> None:
-        """Run the rules beside the recorder, until cancelled."""
+        """Evaluate the rules while the recorder runs, until cancelled."""
         self._recorder.listen(self._recorded)
         self._rule_file.refresh()
         try:
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self._evaluate_on(), name="alerts")
-                tasks.create_task(self._look_on(), name="alerts looking")
+                tasks.create_task(self._evaluate_readings(), name="alerts")
+                tasks.create_task(self._add_computed(), name="alerts looking")
                 tasks.create_task(self.notifier.run(), name="alerts telling")
         finally:
-            self._follow_routing(wanted=False)
+            self._follow_routing(enabled=False)
 
     def _recorded(self, recorded: Recorded) -> None:
         self._seen.append(recorded.observation)
         self._wake.set()
 
-    async def _look_on(self) -> None:
-        """At a pace of its own: what no reading tells, and what ends by time alone."""
+    async def _add_computed(self) -> None:
+        """Add the computed readings at a fixed pace; time alone may end alerts, too."""
         while True:
             await self._clock.sleep(EVERY)
             rules, status = self._rule_file.refresh(), self._recorder.status
@@ -207,26 +207,26 @@ class Alerts:
             if not status.recording:
                 continue
             self._follow_routing(
-                wanted=any(
+                enabled=any(
                     isinstance(rule, GuardrailRule) and rule.enabled for rule in rules.values()
                 )
             )
             now = self._clock.now()
             self._seen.append(readability(self._recorder.sources.states(), now))
-            if self._leave_routing is not None:
+            if self._stop_routing is not None:
                 left = guarded(self._hub, models, routing_feed(self._hub).state.value, now)
                 self._seen.extend(() if left is None else (left,))
             self._wake.set()
 
-    def _follow_routing(self, *, wanted: bool) -> None:
-        """What decides where requests go is read only while a rule asks for it."""
-        if wanted and self._leave_routing is None:
-            self._leave_routing = routing_feed(self._hub).watch(lambda _: None, background=True)
-        elif not wanted and self._leave_routing is not None:
-            self._leave_routing()
-            self._leave_routing = None
+    def _follow_routing(self, *, enabled: bool) -> None:
+        """Read the routing data only while a guardrail rule is enabled."""
+        if enabled and self._stop_routing is None:
+            self._stop_routing = routing_feed(self._hub).watch(lambda _: None, background=True)
+        elif not enabled and self._stop_routing is not None:
+            self._stop_routing()
+            self._stop_routing = None
 
-    async def _evaluate_on(self) -> None:
+    async def _evaluate_readings(self) -> None:
         while True:
             await self._wake.wait()
             self._wake.clear()
@@ -238,7 +238,7 @@ class Alerts:
                 self._evaluator.forget()
 
     async def _evaluate(self, seen: Sequence[Observation]) -> None:
-        """No failure may end it; what was read meanwhile is lost, the next reading comes."""
+        """Evaluate readings; they are lost after a failure, which must not end the task."""
 
         def run(db: sqlite3.Connection) -> tuple[AlertEvent, ...]:  # in the writing thread
             return self._evaluator.run(db, self._rule_file.refresh(), seen, self._clock.now())
@@ -262,7 +262,7 @@ class Alerts:
 async def open_alerts(
     recorder: Recorder, hub: FeedHub, *, scope: AlertScope, who: str, clock: Clock = SYSTEM_CLOCK
 ) -> AsyncIterator[Alerts]:
-    """Evaluate the rules beside the recorder; its faults stay its own."""
+    """Evaluate the rules while the recorder runs; failures do not affect it."""
     alerts = Alerts(recorder, hub, scope, clock, who)
     task = asyncio.create_task(alerts.evaluate(), name="alerting")
     try:
@@ -274,25 +274,25 @@ async def open_alerts(
 
 
 class AlertNotifier:
-    """Runs a person's program for each event, one after the other.
+    """Runs the alert command for each event, one at a time.
 
-    ``failed`` is called with a sentence for a person, once for the same failure in a row.
+    ``failed`` is called with a message, once for equal failures in a row.
     """
 
     def __init__(self, about: dict[str, JsonValue]) -> None:
         self.failed: Callable[[str], object] = lambda _why: None
         self.waiting: asyncio.Queue[tuple[Sequence[str], AlertEvent]] = asyncio.Queue(MOST_WAITING)
         self._about = about
-        self._said = ""
+        self._last_failure = ""
 
     def notify(self, command: Sequence[str] | None, events: Iterable[AlertEvent]) -> None:
-        """Run the command for those events that notify; without a command for none."""
+        """Queue the command for the events that notify, if there is a command."""
         for event in events:
             if command and event.notifies and not self.waiting.full():
                 self.waiting.put_nowait((command, event))
 
     async def run(self) -> None:
-        """Run what waits, until cancelled."""
+        """Run the queued commands, until cancelled."""
         while True:
             command, event = await self.waiting.get()
             why = ""
@@ -301,9 +301,9 @@ class AlertNotifier:
             except ProgramError as error:
                 why = str(error)
             except Exception as error:
-                _log.exception("alerts: telling failed")
+                _log.exception("alerts: the command failed")
                 why = f"unexpected {type(error).__name__}"
-            if why and why != self._said:
+            if why and why != self._last_failure:
                 self.failed(f"The alert command failed: {why}")
-            self._said = why
+            self._last_failure = why
             self.waiting.task_done()

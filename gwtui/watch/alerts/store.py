@@ -1,7 +1,6 @@
-"""Alerts in the history's file: how they stand, what was silenced, what happened.
+"""Alerts, silences and alert events in the history file.
 
-Every function works inside the caller's transaction or is a single statement; all raise
-sqlite3.Error.
+Every function runs in the caller's transaction or is a single statement. All raise sqlite3.Error.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from gwtui.watch.history.reader import HistoryReader
 
 MOST_EVENTS = 20_000
 KEPT = timedelta(days=365)
-"""How long events are kept, if they are not too many."""
+"""How long events are kept, up to ``MOST_EVENTS``."""
 
 _ALERT = (
     "a.rule, a.resource, a.identity, state, a.since, fired_at, severity, title, name, said, value, "
@@ -38,14 +37,14 @@ _EVENT = (
     "id, at, event, rule, resource, identity, severity, title, name, said, value, who, until, quiet"
 )
 LAST_CHANGE = "alerts_last_change"
-"""The setting that holds the last change of facts that rules were run over."""
+"""The setting with the id of the last change that the rules were evaluated on."""
 
 
 # Reading ----------------------------------------------------------------------------------------
 
 
 def read_alerts(connection: sqlite3.Connection, now: datetime) -> tuple[Alert, ...]:
-    """Every condition that is not quiet, as it was written last."""
+    """All conditions that are not quiet, as last stored."""
     rows = connection.execute(
         f"SELECT {_ALERT} FROM alerts a LEFT JOIN alert_silences s ON s.rule = a.rule "  # noqa: S608 - a constant
         "AND s.resource = a.resource AND s.identity = a.identity AND s.until > ? "
@@ -63,7 +62,7 @@ def read_events(
     until: datetime | None = None,
     limit: int = 100_000,
 ) -> tuple[AlertEvent, ...]:
-    """What happened, newest first; ``after`` is the id of the last one that is known."""
+    """The events with an id above ``after``, newest first."""
     rows = connection.execute(
         f"SELECT {_EVENT} FROM alert_events WHERE id > ? AND at >= ? AND at < ? "  # noqa: S608 - a constant
         "ORDER BY id DESC LIMIT ?",
@@ -77,13 +76,13 @@ def read_events(
     return tuple(_event(row) for row in rows)
 
 
-# What an evaluation writes ----------------------------------------------------------------------
+# Results of an evaluation -----------------------------------------------------------------------
 
 
 def write_result(
     connection: sqlite3.Connection, found: EvaluationResult, now: datetime
 ) -> tuple[AlertEvent, ...]:
-    """Write what a pass found; gives its events as they were written."""
+    """Store the result of an evaluation; returns its events as stored."""
     for key, alert in found.changed.items():
         if alert.status.state == "quiet":
             connection.execute(
@@ -98,19 +97,19 @@ def write_result(
 
 
 def end_silences(connection: sqlite3.Connection, now: datetime) -> tuple[AlertEvent, ...]:
-    """Forget the silences whose time is over; what is still an alert is told again."""
+    """End the silences whose time is over; alerts that still fire notify again."""
     over = connection.execute(
         "SELECT rule, resource, identity FROM alert_silences WHERE until <= ?", (seconds_of(now),)
     ).fetchall()
     events: list[AlertEvent] = []
     for row in over:
         key = AlertKey(row[0], Subject(*row[1:]))
-        events += _lift(connection, key, now, "", "the silence is over")
+        events += _lift(connection, key, now, "", "the silence ended")
     return tuple(events)
 
 
 def forget_old(connection: sqlite3.Connection, now: datetime) -> None:
-    """Remove events that are too old or too many."""
+    """Delete events that are too old or too many."""
     connection.execute("DELETE FROM alert_events WHERE at < ?", (seconds_of(now - KEPT),))
     connection.execute(
         "DELETE FROM alert_events WHERE id <= (SELECT coalesce(max(id), 0) - ? FROM alert_events)",
@@ -118,13 +117,13 @@ def forget_old(connection: sqlite3.Connection, now: datetime) -> None:
     )
 
 
-# What a person does -----------------------------------------------------------------------------
+# Actions of a person ----------------------------------------------------------------------------
 
 
 def acknowledge(
     connection: sqlite3.Connection, keys: Iterable[AlertKey], now: datetime, who: str
 ) -> tuple[AlertEvent, ...]:
-    """A person knows of these alerts; one that is none any more, or is known, is passed over."""
+    """Acknowledge alerts; skips those that ended or are already acknowledged."""
     events = []
     for key in keys:
         alert = _find(connection, key, now)
@@ -135,7 +134,7 @@ def acknowledge(
             "WHERE rule = ? AND resource = ? AND identity = ?",
             (seconds_of(now), who, *_of(key)),
         )
-        events.append(_log(connection, _told(alert, "acknowledged", now, who)))
+        events.append(_log(connection, _event_of(alert, "acknowledged", now, who)))
     return tuple(events)
 
 
@@ -146,7 +145,7 @@ def silence(
     until: datetime,
     who: str,
 ) -> tuple[AlertEvent, ...]:
-    """Nobody is told of these until then, also when they clear and fire again."""
+    """Silence alerts until then, even if they clear and fire again."""
     events = []
     for key in keys:
         alert = _find(connection, key, now)
@@ -156,14 +155,16 @@ def silence(
             "INSERT OR REPLACE INTO alert_silences VALUES (?, ?, ?, ?, ?, ?)",
             (*_of(key), seconds_of(now), seconds_of(until), who),
         )
-        events.append(_log(connection, replace(_told(alert, "silenced", now, who), until=until)))
+        events.append(
+            _log(connection, replace(_event_of(alert, "silenced", now, who), until=until))
+        )
     return tuple(events)
 
 
 def lift(
     connection: sqlite3.Connection, keys: Iterable[AlertKey], now: datetime, who: str
 ) -> tuple[AlertEvent, ...]:
-    """Take silences back."""
+    """End silences early."""
     events: list[AlertEvent] = []
     for key in keys:
         events += _lift(connection, key, now, who, "the silence was lifted")
@@ -183,11 +184,11 @@ def _lift(
     if not removed or alert is None or not alert.status.alerting:
         return ()
     said = f"{why}: {alert.said}"
-    event = replace(_told(alert, "unsilenced", now, who), said=said)
+    event = replace(_event_of(alert, "unsilenced", now, who), said=said)
     return (_log(connection, replace(event, quiet=not alert.loud)),)
 
 
-def _told(alert: Alert, event: EventKind, now: datetime, who: str) -> AlertEvent:
+def _event_of(alert: Alert, event: EventKind, now: datetime, who: str) -> AlertEvent:
     return AlertEvent(
         now, event, alert.key, alert.severity, alert.title, alert.name, alert.said, alert.value, who
     )
@@ -198,7 +199,7 @@ def _find(connection: sqlite3.Connection, key: AlertKey, now: datetime) -> Alert
 
 
 def _write(connection: sqlite3.Connection, alert: Alert) -> None:
-    """Whoever acknowledged it keeps that until it fires anew."""
+    """Store an alert; an acknowledgement lasts until it fires again."""
     status = alert.status
     connection.execute(
         "INSERT INTO alerts (rule, resource, identity, state, since, fired_at, severity, title, "
@@ -231,7 +232,7 @@ def _silenced(connection: sqlite3.Connection, now: datetime) -> frozenset[AlertK
 
 
 def _log(connection: sqlite3.Connection, event: AlertEvent) -> AlertEvent:
-    made = connection.execute(
+    cursor = connection.execute(
         "INSERT INTO alert_events (at, event, rule, resource, identity, severity, title, name, "
         "said, value, who, until, quiet) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
@@ -248,7 +249,7 @@ def _log(connection: sqlite3.Connection, event: AlertEvent) -> AlertEvent:
             event.quiet,
         ),
     )
-    return replace(event, id=int(made.lastrowid or 0))
+    return replace(event, id=int(cursor.lastrowid or 0))
 
 
 def _of(key: AlertKey) -> tuple[str, str, str]:
@@ -260,7 +261,7 @@ def _alert(row: Sequence[Any]) -> Alert:
     value, acknowledged_at, acknowledged_by, until = rest
     return Alert(
         AlertKey(rule, Subject(resource, identity)),
-        # What was seen of it before counts anew: the time in between nobody saw.
+        # The observed time starts over: nobody evaluated in between.
         AlertState(cast("State", state), moment_of(since)),
         cast("Severity", severity),
         title,
@@ -298,7 +299,7 @@ def _moment(seconds: int | None) -> datetime | None:
 
 
 def alerts_at(reader: HistoryReader, now: datetime) -> Present:
-    """How the conditions stand, by what was evaluated last."""
+    """The alerts as of the last evaluation."""
     span = reader.span()
     return Present(
         read_alerts(reader.connection, now),

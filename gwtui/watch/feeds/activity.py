@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from gwtui.contract.workspaces import Workspace
 
 MOST_KEYS = 100
-"""Keys that are read one by one; the gateway does not tell keys apart in one answer."""
+"""The maximum number of keys: each takes a request, as answers do not distinguish keys."""
 _NAME = 80
 _KEY_NAME = 120
 
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """Everything that was done, told apart by workspace, and what the workspaces are called."""
+    """Activity by workspace, with the names of the workspaces."""
 
     rows: tuple[ActivityRow, ...]
     workspaces: Mapping[str, str] = field(default_factory=dict)
@@ -51,9 +51,9 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class PartedActivity:
-    """What single keys or people did: rows and names by hash or id; ``left_out`` were not read.
+    """The activity of keys or people: rows and names by hash or id; ``left_out`` were not read.
 
-    Of keys ``makers`` are the ids of those who made them, ``people`` their names as far as known.
+    ``makers`` maps keys to the ids of their creators, ``people`` those ids to names.
     """
 
     rows: Mapping[str, tuple[ActivityRow, ...]]
@@ -65,14 +65,14 @@ class PartedActivity:
 
 @dataclass(frozen=True, slots=True)
 class DayRow:
-    """What one endpoint did on one UTC day, and what its workspace is called."""
+    """The activity of an endpoint on a UTC day, with the name of the workspace."""
 
     row: ActivityRow
     workspace_name: str | None = None
 
     @property
     def identity(self) -> str:
-        """What tells it from others: the gateway gives these rows no identifier."""
+        """A combination of fields, because the gateway gives these rows no identifier."""
         one = self.row
         parts = (one.date, one.model, one.endpoint_id or one.provider_name, one.workspace_id)
         return "|".join(part or "" for part in parts)
@@ -95,7 +95,7 @@ async def read_activity(
         workspace_id=workspace, api_key_hash=key_hash, user_id=user, by_workspace=True
     )
     spaces: tuple[Workspace, ...] = ()
-    with suppress(GatewayError):  # their ids will do
+    with suppress(GatewayError):  # show the ids instead
         spaces = await reader.get(WORKSPACES)
     names = {space.id: safe_line(space.shown_name, _NAME) for space in spaces if space.id}
     return Activity(found.items, names)
@@ -116,13 +116,13 @@ user_activity_feed = FeedSpec(
     cadence.ACTIVITY,
     of_parent("a person is needed"),
 )
-"""What the keys did that one person made, the scope's parent, in every workspace."""
+"""The activity of all keys that one person, the scope's parent, created."""
 
 
 async def read_key_activity(reader: FeedReader, scope: Scope) -> PartedActivity:
-    """What each key did that was ever used, the busiest first. Raises GatewayError.
+    """The activity of each key that was ever used, the top spenders first. Raises GatewayError.
 
-    Those who made them have names, where those can be read.
+    The creators have names if those can be read.
     """
     listed = [row for row in await read_keys(reader, scope.workspace) if row.key.hash]
     used = [row for row in listed if row.key.usage != 0 or row.key.byok_usage != 0]
@@ -131,7 +131,7 @@ async def read_key_activity(reader: FeedReader, scope: Scope) -> PartedActivity:
     ask = reader.client.activity.list
     found = await _rows_of_each(hashes, lambda one: ask(api_key_hash=one, by_workspace=True))
     known: tuple[OrganizationMember, ...] = ()
-    with suppress(GatewayError):  # their ids will do
+    with suppress(GatewayError):  # show the ids instead
         known = await reader.get(PEOPLE)
     return PartedActivity(
         found,
@@ -163,7 +163,7 @@ async def _read_user_activity(reader: FeedReader, scope: Scope) -> PartedActivit
 async def _rows_of_each(
     identities: Sequence[str], ask: Callable[[str], Awaitable[Listing[ActivityRow]]]
 ) -> Mapping[str, tuple[ActivityRow, ...]]:
-    """The activity of each key or person; none of one that is gone since it was listed."""
+    """The activity of each key or person; empty for one that was deleted meanwhile."""
 
     async def rows(identity: str) -> tuple[ActivityRow, ...]:
         try:
@@ -175,18 +175,18 @@ async def _rows_of_each(
 
 
 def _this_month(row: KeyRow) -> Decimal:
-    """What a key cost since the first, own provider keys included: USD."""
+    """The cost of a key this month, including BYOK, in USD."""
     return (row.key.usage_monthly or Decimal(0)) + (row.key.byok_usage_monthly or Decimal(0))
 
 
 key_activity_feed = FeedSpec("activity-keys", read_key_activity, cadence.ACTIVITY, of_workspace)
-"""What single keys did; it takes a request per key, so it is read only when looked at."""
+"""The activity by key; it takes a request per key, so it is read only on demand."""
 
 
 every_user_activity_feed = FeedSpec(
     "activity-users", _read_user_activity, cadence.ACTIVITY, of_workspace
 )
-"""What single people did; it takes a request for each, so it is read only when looked at."""
+"""The activity by person; it takes a request each, so it is read only on demand."""
 
 
 async def _days(reader: FeedReader, scope: Scope) -> Sequence[DayRow]:
@@ -202,13 +202,13 @@ _SHOWN_ID = 60
 
 
 async def _generation(reader: FeedReader, scope: Scope) -> Sequence[Generation]:
-    """Raises GatewayError, in words for a person where there is none."""
+    """Raises GatewayError with a readable message if there is none."""
     identity = scope.parent or ""
     try:
         return (await reader.client.generations.get(identity),)
     except NotFoundError as error:
         named = safe_line(identity, _SHOWN_ID)
-        why = f"There is no generation “{named}”: unknown, or no longer kept."
+        why = f"There is no generation “{named}”. It is unknown or no longer stored."
         raise GatewayError(why, request_id=error.request_id) from None
 
 

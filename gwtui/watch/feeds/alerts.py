@@ -1,4 +1,4 @@
-"""Alerts, their history and their rules, as feeds: read from this machine, not from the gateway."""
+"""Feeds of alerts, alert events and alert rules, which are read from this machine."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class RuleRow:
-    """A rule with its id; ``built_in`` is there by default, ``edited`` stands in the file.
+    """A rule with its id and a unique ``name``.
 
-    ``name`` tells it from others that are called so, too; ``here`` is whether it holds for the
-    profile in use.
+    ``built_in`` rules exist by default, ``edited`` ones are in the file. ``here``: it applies to
+    the profile in use.
     """
 
     id: str
@@ -39,7 +39,7 @@ class RuleRow:
 
 
 def serve_alerts(hub: FeedHub, alerts: Alerts) -> None:
-    """Let the hub's feeds show the alerts of this connection."""
+    """Connect the feeds of the hub to the alerts of this connection."""
     hub.alerts = alerts
     feeds = (alerts_feed(hub), alert_history_feed(hub), alert_rules_feed(hub))
     alerts.listen(lambda: [feed.invalidate() for feed in feeds])
@@ -50,7 +50,7 @@ async def _rules(alerts: Alerts) -> Sequence[RuleRow]:
 
 
 def rule_rows(book: AlertBook, profile: str) -> Sequence[RuleRow]:
-    """Every rule, as it holds for a profile."""
+    """All rules, from the view of a profile."""
     built_in, names = default_rules(), names_apart(book.rules)
     return tuple(
         RuleRow(
@@ -72,7 +72,7 @@ async def _ask(question: Callable[[Alerts], Awaitable[T]], reader: FeedReader, _
     await reader.hub.complete()
     alerts = reader.hub.alerts
     if alerts is None:
-        raise GatewayError("Nothing is recorded here, so nothing is watched")
+        raise GatewayError("Nothing is recorded here, so no rules are evaluated")
     try:
         return await question(alerts)
     except (HistoryError, AlertFileError) as error:
@@ -82,10 +82,10 @@ async def _ask(question: Callable[[Alerts], Awaitable[T]], reader: FeedReader, _
 alerts_feed: FeedSpec[Sequence[Alert]] = FeedSpec(
     "alerts", partial(_ask, lambda alerts: alerts.present()), cadence.ALERTS
 )
-"""Every condition that is not quiet."""
+"""All conditions that are not quiet."""
 alert_history_feed: FeedSpec[Sequence[AlertEvent]] = FeedSpec(
     "alert-history", partial(_ask, lambda alerts: alerts.recent_events()), cadence.ALERTS
 )
-"""What happened with alerts, newest first."""
+"""The alert events, newest first."""
 alert_rules_feed = FeedSpec("alert-rules", partial(_ask, _rules), cadence.ALERTS)
-"""Every rule, switched off or not."""
+"""All rules, including disabled ones."""

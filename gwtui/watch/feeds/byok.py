@@ -18,49 +18,49 @@ from gwtui.watch.feeds.workspaces import shown_person
 from gwtui.watch.hub import FeedReader, FeedSpec, Scope, of_workspace
 
 FEEDS = "byok"
-"""The feeds that a write to a credential makes out of date begin so."""
+"""Prefix of the feeds to refresh after a write to a credential."""
 _NAME = 60
 
 
 @dataclass(frozen=True, slots=True)
 class ByokRow:
-    """A credential, the workspace it was listed in, and its place in the order of trial."""
+    """A credential, its workspace, and its place in the order of use."""
 
     credential: ByokCredential
     workspace: Workspace | None = None
     place: int | None = None
-    """1 is tried first among the enabled ones of the provider; None while it is not tried."""
+    """1 is tried first among the enabled credentials of the provider; None if disabled."""
     rank: int = 0
-    """Place among all credentials of the provider, disabled ones included; from 0."""
+    """Place among all credentials of the provider, including disabled ones, from 0."""
     tried: int = 0
-    """How many of the provider are tried."""
+    """The number of enabled credentials of the provider."""
     names: Mapping[str, str] = field(default_factory=dict)
-    """Key hash or user id -> name, as far as they are known."""
+    """Names by key hash or user id, as far as they are known."""
 
     @property
     def identity(self) -> str:
-        """The id; for a credential that came without one, what else tells it from others."""
+        """The id, or other fields if there is none."""
         one = self.credential
         return one.id or f"?{one.provider}|{one.label}|{one.created_at}"
 
     @property
     def workspace_name(self) -> str | None:
-        """The workspace by name, else by the best identifier there is."""
+        """The name of the workspace, else its id."""
         space = self.workspace
         return self.credential.workspace_id if space is None else space.shown_name
 
     @property
     def order(self) -> str:
-        """Sorts by provider and workspace, and within them in the order of trial."""
+        """Sort key: provider, workspace, order of use."""
         provider = (self.credential.provider or "\uffff").casefold()
         return f"{provider}\0{(self.workspace_name or '').casefold()}\0{self.rank:06}"
 
 
 def ranked(rows: Iterable[ByokRow]) -> tuple[ByokRow, ...]:
-    """The rows with their places in the order of trial.
+    """The rows with their places in the order of use.
 
-    Per provider and workspace: fallbacks last, else by ``sort_order``; disabled ones are not
-    tried (contract "BYOK provider credential").
+    Per provider and workspace: by ``sort_order``, fallbacks last; disabled ones are not used
+    (contract "BYOK provider credential").
     """
     found: list[ByokRow] = []
     ordered = sorted(rows, key=lambda row: (*_group(row), *_trial(row)))
@@ -85,9 +85,9 @@ def _trial(row: ByokRow) -> tuple[bool, bool, int, str]:
 
 
 async def read_byok(reader: FeedReader, scope: Scope) -> Sequence[ByokRow]:
-    """The credentials of one workspace, or of every one, in the order in which they are tried.
+    """The credentials of one workspace, or of all, in the order of use.
 
-    Raises GatewayError: a list that lacks a workspace's credentials is never given out as whole.
+    Raises GatewayError if a workspace cannot be read.
     """
     workspace = scope.workspace
     known = await open_workspaces(reader, every=workspace is None)
@@ -108,7 +108,7 @@ byok_feed = FeedSpec(FEEDS, read_byok, cadence.WORKSPACES, of_workspace)
 
 
 async def read_names(reader: FeedReader, _scope: Scope) -> Mapping[str, str]:
-    """Names of keys by hash and of members by user id; what cannot be read is left out."""
+    """Names of keys by hash and of members by user id, as far as they can be read."""
     names: dict[str, str] = {}
     try:
         for row in await read_keys(reader, None):
@@ -126,4 +126,4 @@ async def read_names(reader: FeedReader, _scope: Scope) -> Mapping[str, str]:
 
 
 names_feed = FeedSpec("names", read_names, cadence.PROVIDERS)
-"""Names of what restrictions list by identifier; they change seldom."""
+"""Names for the identifiers in restrictions; they rarely change."""

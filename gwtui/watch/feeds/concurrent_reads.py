@@ -1,4 +1,4 @@
-"""Reading many parts of a list at once, a few requests at a time, and showing it as it comes."""
+"""Reads a list in parts, a few requests at a time, and shows the rows as they arrive."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 CONCURRENCY = 4
-"""Requests in flight at once for one list."""
+"""Concurrent requests for one list."""
 _TELL_FROM = 0.25
-"""Seconds after which a reading that is not over yet shows what has come: most are over sooner."""
+"""Seconds after which an unfinished read shows its first rows; most reads end sooner."""
 _TELL_EVERY = 0.5
-"""Seconds between two looks at what has come so far."""
+"""Seconds between two updates of the rows shown."""
 
 
 async def open_workspaces(reader: FeedReader, *, every: bool = True) -> Mapping[str, Workspace]:
     """The workspaces by id, in their order. Raises GatewayError.
 
-    Where ``every`` one is to be read and one came without an id, what is in it is missing.
+    With ``every``, a workspace without an id makes the list incomplete.
     """
     listed = await reader.get(WORKSPACES)
     known = {space.id: space for space in listed if space.id}
@@ -46,8 +46,8 @@ async def fetch_each(
 ) -> list[R]:
     """``fetch`` of every part, in the order of ``parts``.
 
-    The first failure stops the rest and is raised as itself: half an account must not be shown as
-    the whole one. Raises GatewayError.
+    The first failure cancels the rest and is raised: part of an account must not look complete.
+    Raises GatewayError.
     """
     gate = asyncio.Semaphore(concurrency)
 
@@ -70,10 +70,10 @@ async def fetch_of_workspaces(
     workspace: str | None,
     fetch: Callable[[str | None], Awaitable[tuple[R, ...]]],
 ) -> Sequence[tuple[str | None, tuple[R, ...]]]:
-    """What ``fetch`` lists of one workspace, or of every ``known`` one, each with its id.
+    """The rows that ``fetch`` returns for one workspace, or for each ``known`` one, with its id.
 
-    Without any known one, None stands for the default one. Raises GatewayError: a list that lacks a
-    workspace's part is never given out as whole, unless that workspace is gone by now.
+    Without any known workspace, None stands for the default one. Raises GatewayError if a workspace
+    cannot be read, unless it was deleted meanwhile.
     """
     wanted: Sequence[str | None] = [workspace] if workspace is not None else list(known) or [None]
 
@@ -89,14 +89,14 @@ async def fetch_of_workspaces(
 
 
 class GrowingList(Generic[R]):
-    """Shows a long list while its parts are read, as long as there is no whole one.
+    """Shows the rows of a long list while its parts are read for the first time.
 
-    Where somebody takes the rows as they come (``FeedHub.streaming``), they are handed on part by
-    part in the order in which these were asked for, and what is read of a part is nothing.
+    When streaming (``FeedHub.streaming``), the rows are handed on part by part in the order of the
+    calls, and ``read`` returns none.
 
-    ``things`` says what its rows are, such as "keys"; ``rows_of`` makes rows of what has come of
-    each part, by its name. Rows of several parts have an ``identity``. They are shown when twice as
-    many have come: to show a long list takes a while, too.
+    ``things`` names the rows, such as "keys"; ``rows_of`` converts the items of each part. Rows of
+    several parts need an ``identity``. The rows are shown each time that their number has doubled,
+    because showing a long list takes time.
     """
 
     def __init__(
@@ -127,21 +127,21 @@ class GrowingList(Generic[R]):
         get: Callable[..., Awaitable[tuple[T, ...]]],
         what: BaseRead[tuple[T, ...]],
     ) -> tuple[T, ...]:
-        """What ``get``, a method of the reader, reads of one part. Raises GatewayError."""
+        """Read one part with ``get``, a method of the reader. Raises GatewayError."""
         if self._reader.take is not None:
             await self._hand_on(part, what, self._reader.take)
             return ()
         if self._feed is None:
             return await get(what)
         whole = await get(what, partial(self._take, part))
-        if part not in self._totals:  # it came in one answer, or was read before
+        if part not in self._totals:  # one answer, or read before
             await self._take(part, whole, len(whole))
         return whole
 
     async def _hand_on(
         self, part: str | None, what: BaseRead[tuple[Any, ...]], take: TakeRows
     ) -> None:
-        """Read a part page by page; its rows wait for those of the part before."""
+        """Read a part page by page; its rows wait for those of the previous part."""
         before, done = self._before, asyncio.Event()
         self._before = done
 
@@ -153,7 +153,7 @@ class GrowingList(Generic[R]):
         try:
             await self._reader.hand_on(what, page)
         except NotFoundError:
-            done.set()  # without what is gone by now the others are whole
+            done.set()  # the list is complete without a part that was deleted
             raise
         if before is not None:
             await before.wait()
@@ -171,7 +171,7 @@ class GrowingList(Generic[R]):
             self._feed.show_part(self._part, f"reading, {self._count()}")
 
     def _count(self) -> str:
-        """How many have come, and of how many where the gateway says that of every part."""
+        """The number of rows so far, and the total if the gateway gives it for every part."""
         count = len(self._shown)
         totals = [total for total in self._totals.values() if total is not None]
         if len(totals) == self._expected:
@@ -180,13 +180,13 @@ class GrowingList(Generic[R]):
 
 
 class Parts(Generic[P]):
-    """Parts of one reading that may fail one by one; ``failed`` says which did and why."""
+    """Parts of one read that may fail separately; ``failed`` lists which did and why."""
 
     def __init__(self) -> None:
         self.failed: list[tuple[P, str]] = []
 
     async def read(self, what: P, reading: Awaitable[R]) -> R | None:
-        """One part; None when it could not be read."""
+        """One part; None if it could not be read."""
         try:
             return await reading
         except GatewayError as error:

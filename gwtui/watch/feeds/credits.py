@@ -26,14 +26,14 @@ credits_feed = FeedSpec(
 
 
 Around: TypeAlias = "tuple[Decimal | None, CreditsState | None]"
-"""What the keys used today, and the credits as they are recorded."""
+"""The usage of the keys today, and the recorded credits."""
 
 
 @dataclass(frozen=True, slots=True)
 class CreditsRow:
-    """The account's credits; ``used_today`` by its keys since 00:00 UTC, None until read.
+    """The credits; ``used_today`` is the usage of all keys since 00:00 UTC, None until read.
 
-    ``past`` is what this machine recorded of them, None where it recorded nothing.
+    ``past`` is the recorded history of the credits, None without one.
     """
 
     credits: Credits
@@ -41,11 +41,11 @@ class CreditsRow:
     past: CreditsState | None = None
 
     def rate(self, now: datetime) -> Rate | None:
-        """How fast they go by today's use of the keys."""
+        """The burn rate by today's usage of the keys."""
         return since_midnight(self.used_today, now)
 
     def outlook(self, now: datetime) -> Outlook | None:
-        """When they will be gone, as every screen and command tells it."""
+        """When the credits run out."""
         recorded = None if self.past is None else self.past.outlook
         return credit_outlook(self.credits.balance, recorded, self.used_today, now)
 
@@ -65,4 +65,4 @@ async def _around(reader: FeedReader, _scope: Scope) -> Around:
 
 
 around_feed = FeedSpec("credits:around", _around, cadence.CREDITS)
-"""What the keys used today and what is recorded of the credits."""
+"""The usage of the keys today, and the recorded credits."""

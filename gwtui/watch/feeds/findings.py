@@ -1,4 +1,4 @@
-"""What is to be looked at across the account: everything that the rules of findings need."""
+"""Findings: reads the data of the account that the rules need, and evaluates them."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 OFFERS_LAST = 600.0
-"""Seconds for which the number of endpoints of the used models is not read again."""
+"""Seconds for which the endpoint counts of used models are reused."""
 MOST_MODELS = 60
-"""Used models whose endpoints are read, one request each, the most used first."""
+"""The number of most used models whose endpoints are read, one request each."""
 
 
 async def read_account(reader: FeedReader) -> AccountFacts:
-    """A part that fails is said to be unread. Raises GatewayError without any workspaces."""
+    """The data of the account, with unread parts. Raises GatewayError without workspaces."""
     spaces = tuple((await open_workspaces(reader)).values())
     parts: Parts[tuple[Part, Workspace | None]] = Parts()
 
@@ -80,7 +80,7 @@ async def read_account(reader: FeedReader) -> AccountFacts:
 
 
 async def _offers(client: GatewayClient) -> Mapping[str, int | None]:
-    """The number of endpoints of each model that was used in the days that are kept."""
+    """The number of endpoints of each model with activity."""
     used: Counter[str] = Counter()
     for row in (await client.activity.list()).items:
         if row.model:
@@ -90,7 +90,7 @@ async def _offers(client: GatewayClient) -> Mapping[str, int | None]:
         try:
             found = (await client.catalog.endpoints(model)).endpoints
         except NotFoundError:
-            return 0  # it left the catalog
+            return 0  # removed from the catalog
         except GatewayError:
             return None
         return None if found is None else len(found)
@@ -107,7 +107,7 @@ OFFERS: BaseRead[Mapping[str, int | None]] = BaseRead(FeedKey("offers"), _offers
 def _by_workspace(
     spaces: Sequence[Workspace], read: Sequence[tuple[T, ...] | None]
 ) -> Mapping[str, tuple[T, ...]]:
-    """What was read of each workspace by its id; what could not be read is missing."""
+    """The data of each readable workspace by its id."""
     both = zip(spaces, read, strict=True)
     return {space.id or "": found for space, found in both if found is not None}
 
@@ -128,7 +128,7 @@ async def _people(reader: FeedReader) -> frozenset[str]:
 
 
 def rules_of(hub: FeedHub) -> Mapping[str, AlertRule]:
-    """The alert rules of the connection's profile, as the person's file says. Blocks."""
+    """The alert rules of the connection's profile. Blocks."""
     from gwtui.local.alerts import FILE_NAME, RuleFile  # noqa: PLC0415 - loads a TOML reader
 
     return RuleFile(Paths.of_user().config / FILE_NAME, hub.connection.label).refresh()
@@ -146,10 +146,10 @@ async def _findings(reader: FeedReader, scope: Scope) -> Sequence[AccountFinding
     found = find(replace(facts, unused_days=unused), rules, reader.clock.now())
     shown = [one for one in found if _is_of(one, scope.workspace)]
     if reader.client.gate.closed:
-        # Nothing can be changed: a way to mend it would only be refused.
+        # A fix would be refused.
         shown = [replace(one, remedy="") for one in shown]
     return tuple(shown)
 
 
 findings_feed = FeedSpec(OF_ACCOUNT, _findings, cadence.FINDINGS, of_workspace)
-"""The findings of the account, or those of one workspace; what is unread stays with both."""
+"""The findings of the account or of one workspace, including unread parts."""

@@ -46,14 +46,14 @@ if TYPE_CHECKING:
 A = TypeVar("A", KeyAssignment, MemberAssignment)
 
 FEEDS = "guardrails"
-"""The feeds that a write to guardrails or assignments makes out of date begin so."""
+"""Prefix of the feeds to refresh after a write to guardrails or assignments."""
 NAMES_LAST = 300.0
-"""Seconds for which the guardrails beside their assignments are not read again."""
+"""Seconds for which the guardrails beside their assignments are reused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """Whom a guardrail is assigned to; None is what could not be read."""
+    """The assignments of a guardrail; None if they could not be read."""
 
     keys: tuple[KeyAssignment, ...] | None = None
     members: tuple[MemberAssignment, ...] | None = None
@@ -61,10 +61,10 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class GuardrailRow:
-    """A guardrail, the workspace it was listed in, and whom it binds once that was read.
+    """A guardrail, its workspace, and its assignments once they were read.
 
-    ``made`` is False for the default guardrail of a workspace that nobody changed yet: it has an
-    id, but comes to exist with its first change.
+    ``made`` is False for a workspace default before its first edit: it has an id but does not
+    exist yet.
     """
 
     guardrail: Guardrail
@@ -75,7 +75,7 @@ class GuardrailRow:
 
     @property
     def identity(self) -> str:
-        """The id; for a guardrail that came without one, what else tells it from others."""
+        """The id, or other fields if there is none."""
         guardrail = self.guardrail
         return guardrail.id or f"?{guardrail.name}|{guardrail.created_at}"
 
@@ -87,43 +87,43 @@ class GuardrailRow:
 
     @property
     def workspace_name(self) -> str | None:
-        """The workspace by name, else by the best identifier there is."""
+        """The name of the workspace, else its id."""
         space = self.workspace
         return self.guardrail.workspace_id if space is None else space.shown_name
 
 
 @dataclass(frozen=True)
 class Bindings:
-    """Which guardrail binds what; None is what could not be read, and ``faults`` says why.
+    """All guardrails and assignments; None for an unread part, with the reason in ``faults``.
 
-    What is looked up for every row of a list is indexed once: accounts have 100,000 assignments.
+    Lookups are indexed, because accounts can have 100,000 assignments.
     """
 
     guardrails: Mapping[str, GuardrailRow] | None = None
-    """By id, default ones included."""
+    """By id, including workspace defaults."""
     keys: tuple[KeyAssignment, ...] | None = None
     members: tuple[MemberAssignment, ...] | None = None
     faults: tuple[str, ...] = field(default=())
 
     def of(self, guardrail_id: str | None) -> Bound:
-        """Whom one guardrail binds."""
+        """The assignments of a guardrail."""
         return Bound(
             None if self._keys_of is None else self._keys_of.get(guardrail_id, ()),
             None if self._members_of is None else self._members_of.get(guardrail_id, ()),
         )
 
     def default_of(self, workspace_id: str | None) -> GuardrailRow | None:
-        """The default guardrail of a workspace; None where it is not known."""
+        """The default guardrail of a workspace, None if unknown."""
         return self._defaults.get(workspace_id)
 
     @cached_property
     def by_key(self) -> Mapping[str, str]:
-        """Hash of a key -> id of the guardrail it holds."""
+        """Guardrail ids by key hash."""
         return held_by(self.keys or ())
 
     @cached_property
     def by_member(self) -> Mapping[str, str]:
-        """User id of a member -> id of the guardrail the member holds."""
+        """Guardrail ids by user id."""
         return held_by(self.members or ())
 
     @cached_property
@@ -144,7 +144,7 @@ class Bindings:
 
 
 def held_by(assignments: Iterable[KeyAssignment | MemberAssignment]) -> Mapping[str, str]:
-    """Hash of a key or user id of a member -> id of the guardrail it holds."""
+    """Guardrail ids by key hash or user id."""
     holders = (
         (one.key_hash if isinstance(one, KeyAssignment) else one.user_id, one.guardrail_id or "")
         for one in assignments
@@ -163,11 +163,11 @@ def _by_guardrail(rows: Sequence[A]) -> Mapping[str | None, tuple[A, ...]]:
 async def read_guardrails(
     reader: FeedReader, workspace: str | None = None, *, ask: bool = True, shown: bool = False
 ) -> Sequence[GuardrailRow]:
-    """The guardrails of one workspace, or of every one, each workspace's default one included.
+    """The guardrails of one workspace, or of all, including the workspace defaults.
 
-    A default guardrail that nobody changed yet is there too, as not made; a list that lacks one is
-    not believed but asked for it, unless ``ask`` is False. ``shown``: for the list of them, which
-    are read now, whatever was read for another feed, and shown as they come. Raises GatewayError.
+    A default before its first edit is included as not ``made``. If a list lacks the default, the
+    gateway is asked for it, unless ``ask`` is False. ``shown``: for the list screen, which reads
+    anew and shows the rows as they arrive. Raises GatewayError.
     """
     known = await open_workspaces(reader, every=workspace is None)
     made = _Rows(
@@ -184,7 +184,7 @@ async def read_guardrails(
             else:
                 found = await reader.get(what)
         except NotFoundError:
-            return ()  # deleted since the workspaces were listed
+            return ()  # deleted meanwhile
         rows = made.of({identity: found})
         default = made.lacking(identity)
         if default is None:
@@ -200,7 +200,7 @@ async def read_guardrails(
 
 
 class _Rows:
-    """Makes rows of what is listed in some workspaces; knows whose default one was among them."""
+    """Creates the rows of some workspaces, and notes which lists contain the default guardrail."""
 
     def __init__(self, spaces: Mapping[str, Workspace], dialect: Dialect) -> None:
         self.spaces = spaces
@@ -219,13 +219,13 @@ class _Rows:
         return tuple(rows.values())
 
     def lacking(self, identity: str) -> str | None:
-        """The id of the default guardrail of a workspace whose list did not have it; else None."""
+        """The id of a workspace's default guardrail if its list lacks it, else None."""
         return (
             None if identity in self._with_default else self.spaces[identity].default_guardrail_id
         )
 
     def default(self, identity: str, default: str, changed: Guardrail | None) -> GuardrailRow:
-        """The row of a default guardrail; ``changed`` is None while nobody changed it."""
+        """The row of a default guardrail; ``changed`` is None before its first edit."""
         space = self.spaces[identity]
         guardrail = changed or _unmade(space, default)
         return GuardrailRow(guardrail, space, made=changed is not None, dialect=self._dialect)
@@ -239,7 +239,7 @@ async def _default(client: GatewayClient, identity: str) -> Guardrail | None:
 
 
 def _unmade(space: Workspace, identity: str) -> Guardrail:
-    """A default guardrail before its first change: it restricts nothing."""
+    """A default guardrail before its first edit, without restrictions."""
     return Guardrail.model_validate(
         {
             **dict.fromkeys(Guardrail.model_fields),
@@ -252,10 +252,9 @@ def _unmade(space: Workspace, identity: str) -> Guardrail:
 
 
 async def _bindings(reader: FeedReader, _scope: Scope) -> Bindings:
-    """Every guardrail with its assignments. A part that fails is a fault, not a failure.
+    """All guardrails with their assignments; a part that fails is listed in ``faults``.
 
-    The assignments of the whole account are two lists. What the guardrails are called takes a
-    request for each workspace and seldom changes: it may be older.
+    The guardrails take a request per workspace and rarely change, so they may be older.
     """
     parts: Parts[str] = Parts()
     names = reader.relaxed(NAMES_LAST)
@@ -271,7 +270,7 @@ async def _bindings(reader: FeedReader, _scope: Scope) -> Bindings:
 
 
 bindings_feed = FeedSpec(f"{FEEDS}:bindings", _bindings, cadence.WORKSPACES)
-"""Every guardrail and whom it binds, the whole account."""
+"""All guardrails of the account with their assignments."""
 
 
 guardrails_feed = FeedSpec(
@@ -288,7 +287,7 @@ Assignment = KeyAssignment | MemberAssignment
 
 @dataclass(frozen=True, slots=True)
 class AssignmentRow:
-    """One assignment, the guardrail where it is known, the person where it is a member's."""
+    """An assignment, its guardrail if known, and the person if it is a member's."""
 
     assignment: Assignment
     guardrail: GuardrailRow | None = None
@@ -296,19 +295,19 @@ class AssignmentRow:
 
     @property
     def identity(self) -> str:
-        """The id; for an assignment that came without one, what else tells it from others."""
+        """The id, or other fields if there is none."""
         one = self.assignment
         holder = one.key_hash if isinstance(one, KeyAssignment) else one.user_id
         return one.id or f"?{self.kind}|{one.guardrail_id}|{holder}"
 
     @property
     def kind(self) -> str:
-        """What it is assigned to: a key or a member."""
+        """The kind of the holder: key or member."""
         return "key" if isinstance(self.assignment, KeyAssignment) else "member"
 
     @property
     def holder(self) -> str | None:
-        """The key or the member, by the best name there is."""
+        """The name of the key or the member."""
         one = self.assignment
         if isinstance(one, KeyAssignment):
             return one.key_name or one.key_label or one.key_hash
@@ -316,7 +315,7 @@ class AssignmentRow:
 
 
 async def read_people(reader: FeedReader) -> Mapping[str, OrganizationMember]:
-    """The people of the organization by user id; empty where they cannot be read."""
+    """The people of the organization by user id; empty if they cannot be read."""
     try:
         people = await reader.get(PEOPLE)
     except GatewayError:
@@ -325,12 +324,12 @@ async def read_people(reader: FeedReader) -> Mapping[str, OrganizationMember]:
 
 
 async def read_assignments(reader: FeedReader, scope: Scope) -> Sequence[AssignmentRow]:
-    """The assignments of a guardrail, or of every guardrail in a workspace or the account.
+    """The assignments of a guardrail, or of all guardrails of a workspace or the account.
 
-    Raises GatewayError: a list that lacks keys or members is never given out as whole.
+    Raises GatewayError if the keys or the members cannot be read.
     """
     known = await _guardrails(reader, scope)
-    # Rows that are handed on as they come cannot wait for who the members are.
+    # Streamed rows cannot wait for the names of the members.
     people = {} if reader.take is None else await read_people(reader)
 
     def rows_of(listed: Mapping[str, Sequence[Assignment]]) -> Sequence[AssignmentRow]:

@@ -1,6 +1,6 @@
 """API keys and the guardrails on them: contract "API key", extended contract section 1.
 
-Every reading of them also notes on this machine what it says of keys that are being rotated.
+Each read also records the figures of keys under rotation on this machine.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KeyBinding:
-    """The guardrails on one key. ``own_id`` None is none; ``known`` False means nobody could tell.
+    """The guardrails of a key. ``own_id`` None means none; ``known`` is False if unread.
 
-    ``own`` and ``default`` are None where they are not known or not there.
+    ``own`` and ``default`` are None if unknown or absent.
     """
 
     own_id: str | None = None
@@ -45,7 +45,7 @@ class KeyBinding:
 
     @property
     def target(self) -> str | None:
-        """The guardrail to go to: its own, else the default one that is made."""
+        """The guardrail to open: the key's own, else an existing workspace default."""
         if self.own_id is not None:
             return self.own_id
         made = self.default is not None and self.default.made
@@ -54,9 +54,9 @@ class KeyBinding:
 
 @dataclass(frozen=True, slots=True)
 class KeyRow:
-    """A key and the workspace it was listed in; None when that workspace is not known.
+    """A key and its workspace, None if unknown.
 
-    ``binding`` are the guardrails on it, None until they were read.
+    ``binding`` are its guardrails, None until they are read.
     """
 
     key: ApiKey
@@ -65,24 +65,24 @@ class KeyRow:
 
     @property
     def identity(self) -> str:
-        """The hash; for a key that came without one, what else tells it from others."""
+        """The hash, or other fields if there is none."""
         key = self.key
         return key.hash or f"?{key.label}|{key.name}|{key.created_at}"
 
     @property
     def workspace_name(self) -> str | None:
-        """The workspace by name, else by the best identifier there is."""
+        """The name of the workspace, else its id."""
         space = self.workspace
         return self.key.workspace_id if space is None else space.shown_name
 
     @property
     def used_share(self) -> Decimal | None:
-        """Share of the limit that is used, 0..1 and above."""
+        """The used share of the limit, 0 to 1 and above."""
         return limit_used_share(self.key.limit, self.key.limit_remaining)
 
 
 def used_today(rows: Sequence[KeyRow]) -> Decimal | None:
-    """USD that the keys of the account used since 00:00 UTC; None when no key tells."""
+    """The usage of the keys since 00:00 UTC in USD; None if no key reports it."""
     known = [row.key.usage_daily for row in rows if row.key.usage_daily is not None]
     return sum(known, Decimal(0)) if known or not rows else None
 
@@ -90,10 +90,10 @@ def used_today(rows: Sequence[KeyRow]) -> Decimal | None:
 async def read_keys(
     reader: FeedReader, workspace: str | None, *, shown: bool = False
 ) -> Sequence[KeyRow]:
-    """The keys of one workspace, or of every one; disabled and expired ones included.
+    """The keys of one workspace, or of all, including disabled and expired ones.
 
-    ``shown``: for the list of them, which are read now and shown as they come. Raises GatewayError:
-    a list that lacks a workspace's keys is never given out as whole.
+    ``shown``: for the list screen, which reads anew and shows the rows as they arrive.
+    Raises GatewayError if a workspace cannot be read.
     """
     known = await open_workspaces(reader, every=workspace is None)
     rows_of = partial(_rows, known)
@@ -110,7 +110,7 @@ async def read_keys(
 def _rows(
     known: Mapping[str, Workspace], listed: Mapping[str | None, Sequence[ApiKey]]
 ) -> Sequence[KeyRow]:
-    """The keys that were listed in each workspace, each once."""
+    """The rows of the keys of all workspaces, each key once."""
     rows: dict[str, KeyRow] = {}
     for workspace_id, keys in listed.items():
         for key in keys:
@@ -120,14 +120,14 @@ def _rows(
 
 
 async def fetch_keys(client: GatewayClient, workspace: str | None) -> Sequence[KeyRow]:
-    """The rows of ``read_keys``, for who reads once and is no feed. Raises GatewayError."""
+    """The rows of ``read_keys``, for a single use. Raises GatewayError."""
     return await read_keys(unshared(client), workspace)
 
 
 async def note_keys(hub: FeedHub, keys: Iterable[ApiKey]) -> None:
-    """Note what a reading of keys says of those that are being rotated; never fails.
+    """Record the figures of keys under rotation; never fails.
 
-    Nothing is noted for a hub without ledger and recorded history: it is none of a person.
+    Does nothing for a hub without a ledger and a history, which belongs to no person.
     """
     state = state_directory(hub)
     if state is not None:
@@ -138,14 +138,14 @@ async def note_keys(hub: FeedHub, keys: Iterable[ApiKey]) -> None:
 
 
 def state_directory(hub: FeedHub) -> Path | None:
-    """Where rotations are kept: beside the ledger, else in this person's own directory."""
+    """The directory of the rotations: that of the ledger, else the state directory."""
     if hub.ledger is not None:
         return hub.ledger.path.parent
     return None if hub.history_file is None else own_state()
 
 
 def own_state() -> Path:
-    """The state directory of this person."""
+    """The state directory of the user."""
     return Paths.of_user().state
 
 
@@ -177,11 +177,11 @@ keys_feed = FeedSpec("keys", _keys, cadence.KEYS, of_workspace)
 # The key that is used here: GET /key --------------------------------------------------------------
 
 NOT_MANAGEMENT = "this key is not a management key"
-"""Why nothing can be changed, to end a sentence with."""
+"""Why nothing can be changed, as the end of a sentence."""
 
 
 async def fetch_current_key(client: GatewayClient) -> CurrentKey:
-    """What the key in use may do. Where it may not manage, no write is sent any more.
+    """The key in use. If it is not a management key, writes are blocked from now on.
 
     Raises GatewayError.
     """
@@ -199,7 +199,7 @@ current_key_feed = FeedSpec(
 
 @dataclass(frozen=True, slots=True)
 class KeyRights:
-    """How much of the catalog the key in use may call; None is what could not be read."""
+    """The number of models that the key in use may call, of all; None if unread."""
 
     models: int | None = None
     of: int | None = None
@@ -220,7 +220,7 @@ async def _key_rights(reader: FeedReader, _scope: Scope) -> KeyRights:
 
 
 key_rights_feed = FeedSpec("models:reach", _key_rights, cadence.MODELS)
-"""How much of the catalog the key in use may call."""
+"""The number of models that the key in use may call."""
 
 
 async def _current_rows(reader: FeedReader, _scope: Scope) -> Sequence[CurrentKey]:

@@ -1,7 +1,7 @@
-"""What this machine wrote down of the writes to a gateway, as feeds; no request goes out.
+"""Feeds of the ledger, which need no request.
 
-The outcomes, newest first; the writes that a person has to settle, oldest first; and what an
-inspection of one of these finds.
+They give the outcomes of writes, newest first; the unsettled writes, oldest first; and the evidence
+about one of these.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 AUDIT_FEED = "audit"
 _MOST = 5000
-"""Lines that are shown, the newest; `gwtui audit` exports all."""
+"""The newest lines, which are shown; `gwtui audit` exports all."""
 
 
 def own_ledger() -> Ledger:
-    """The ledger of whoever runs this program."""
+    """The ledger of the user."""
     return Ledger(Paths.of_user().state / FILE_NAME)
 
 
 class _AuditReader:
-    """Reads the ledger that the hub serves, else this person's own; again when it has grown."""
+    """Reads the ledger of the hub, else of the user, whenever it has grown."""
 
     def __init__(self, hub: FeedHub) -> None:
         self._hub = hub
@@ -60,7 +60,7 @@ class _AuditReader:
 
 
 def audit_feed(hub: FeedHub) -> Feed[Sequence[LedgerEntry]]:
-    """The newest outcomes in the ledger that is served, else in this person's own."""
+    """The newest outcomes in the ledger of the hub, else of the user."""
     return hub.feed(FeedKey(AUDIT_FEED), _AuditReader(hub), cadence.AUDIT)
 
 
@@ -68,13 +68,13 @@ T = TypeVar("T")
 
 _CREATE = ".create"
 RECOVERY_FEED = "recovery"
-"""What looks into one of them begins so, too."""
+"""Also the prefix of the feeds of their evidence."""
 
 
 def unsettled(ledger: Ledger, gateway: str, clock: Clock) -> tuple[LedgerEntry, ...]:
-    """The writes to that gateway that a person has to settle, oldest first.
+    """The unsettled writes to that gateway, oldest first, except those of running programs.
 
-    Those in the hands of a program that runs are none of them. Blocks. Raises OSError.
+    Blocks. Raises OSError.
     """
     now = clock.now()
     found = ledger.open_writes()
@@ -92,7 +92,7 @@ async def _unsettled(reader: FeedReader, _scope: Scope) -> Sequence[LedgerEntry]
 
 
 unsettled_feed = FeedSpec(RECOVERY_FEED, _unsettled, cadence.AUDIT)
-"""The writes to be settled in the ledger that is served, else in this person's own."""
+"""The unsettled writes in the ledger of the hub, else of the user."""
 
 
 def _unreadable(ledger: Ledger, error: OSError) -> GatewayError:
@@ -101,7 +101,7 @@ def _unreadable(ledger: Ledger, error: OSError) -> GatewayError:
 
 @dataclass(frozen=True, slots=True)
 class UnsettledWrite:
-    """An open write, and what others of its ledger ``made``: identity -> title of the write."""
+    """An unsettled write, and the resources ``made`` by other writes: title by identity."""
 
     intent: LedgerEntry
     made: Mapping[str, str]
@@ -109,13 +109,13 @@ class UnsettledWrite:
 
 @dataclass(frozen=True, slots=True)
 class Inspected(Generic[T]):
-    """What was found; None once the write is settled."""
+    """The evidence; None once the write is settled."""
 
     evidence: T | None
 
 
 def makers(entries: Iterable[LedgerEntry]) -> Mapping[str, str]:
-    """What the writes of a ledger are known to have made: identity -> the title of the write."""
+    """The resources that the writes of a ledger created: title of the write by identity."""
     return {
         entry.identity: entry.title
         for entry in entries
@@ -131,7 +131,7 @@ def inspected_feed(
     scope: tuple[str, ...],
     inspect: Callable[[GatewayClient, UnsettledWrite], Awaitable[T]],
 ) -> Feed[Inspected[T]]:
-    """What ``inspect`` finds on the write whose plan ``scope`` begins with."""
+    """The evidence of ``inspect`` about the write whose plan is the first part of ``scope``."""
 
     def find(client: GatewayClient) -> UnsettledWrite | None:
         found = unsettled(ledger, client.connection.base_url, hub.clock)

@@ -1,7 +1,7 @@
-"""The catalog: models, endpoints, providers, what zero data retention and guardrails leave of them.
+"""The catalog: models, endpoints and providers, and the effects of ZDR and guardrails on them.
 
 Contract "Model with endpoints", "Endpoint object", extended contract section 7. The endpoints of
-every model take one request per model: a few at a time, shown as they come.
+every model take one request per model; they are read a few at a time and shown as they arrive.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ async def _models(what: BaseRead[tuple[Model, ...]], reader: FeedReader) -> Sequ
 user_models_feed = FeedSpec(
     "models:user", lambda reader, _scope: _models(USER_MODELS, reader), cadence.MODELS
 )
-"""The models that the policies of the key in use leave."""
+"""The models that the key in use may call."""
 
 
 providers_feed: FeedSpec[Sequence[Provider]] = FeedSpec(
@@ -76,10 +76,10 @@ providers_feed: FeedSpec[Sequence[Provider]] = FeedSpec(
 
 @dataclass(frozen=True, slots=True)
 class EndpointRow:
-    """One endpoint and the model it serves.
+    """An endpoint and the model it serves.
 
-    ``keyless`` says that it was read without an API key: the gateway then hides throughput and
-    workload figures (contract "Authentication", 4).
+    ``keyless``: it was read without an API key, so the gateway hides throughput and workload
+    figures (contract "Authentication", 4).
     """
 
     endpoint: Endpoint
@@ -88,20 +88,20 @@ class EndpointRow:
     model_name: str | None = None
     keyless: bool = False
     past: Mapping[str, Curve | None] = field(default_factory=dict)
-    """Small curves of the last day, by figure; none until they were read."""
+    """Small curves of the last day by figure, empty until they are read."""
     read_at: datetime | None = None
-    """When it was read, where rows of one list were read at different moments."""
+    """When it was read, for lists whose rows are read at different times."""
 
     @property
     def title(self) -> str | None:
-        """The provider, with the variant its tag names: one provider may serve a model twice."""
+        """The provider with the variant in its tag: a provider may serve a model twice."""
         endpoint = self.endpoint
         name = endpoint.provider_name or endpoint.name
         _, slash, variant = (endpoint.tag or "").partition("/")
         return f"{name} /{variant}" if name and slash else name or endpoint.tag
 
     def why_no(self, field: str) -> str:
-        """Why a figure of the last 30 minutes is not there, for the person who misses it."""
+        """Why a figure of the last 30 minutes is missing."""
         gap = self.endpoint.gaps.get(field)
         if gap is not None:
             return gap
@@ -114,10 +114,10 @@ class EndpointRow:
 
 
 def rows_of(model: ModelEndpoints, *, keyless: bool = False) -> tuple[EndpointRow, ...]:
-    """The endpoints of a model with an identity each, in the gateway's order.
+    """The endpoints of a model in the gateway's order, each with an identity.
 
-    The contract gives endpoints no identifier: tag, tier and quantization tell them apart, and
-    twins are numbered.
+    The contract gives endpoints no identifier, so it consists of tag, tier and quantization;
+    duplicates are numbered.
     """
     seen: Counter[str] = Counter()
     rows = []
@@ -138,7 +138,7 @@ def rows_of(model: ModelEndpoints, *, keyless: bool = False) -> tuple[EndpointRo
 
 
 async def read_endpoints(reader: FeedReader, scope: Scope) -> Sequence[EndpointRow]:
-    """Every endpoint of a model, the scope's parent ("author/slug"). Raises GatewayError."""
+    """The endpoints of a model, the scope's parent ("author/slug"). Raises GatewayError."""
     model = await reader.fresh(endpoints_of(scope.parent or ""))
     unreadable = sum(field.startswith("endpoints[") for field in model.gaps)
     list_read(unreadable, complete=model.endpoints is not None)
@@ -155,24 +155,23 @@ endpoints_feed = FeedSpec(
 
 
 _SHOW_EVERY = 0.5
-"""Seconds between two looks at what has come so far."""
+"""Seconds between two updates of the rows shown."""
 _ENDPOINTS_LAST = 300.0
-"""Seconds for which the endpoints of a model are not read again by a reading of all models."""
+"""Seconds for which a read of all models reuses the endpoints of a model."""
 
 Rows = Sequence[EndpointRow]
 Offers = Mapping[str, "ModelEndpoints | None"]
-"""The endpoints of models by id; None for what could not be read."""
+"""The endpoints of models by id; None if they could not be read."""
 
 
 async def _read_offers(
     reader: FeedReader, show: Callable[[Offers], Rows | None]
 ) -> dict[str, ModelEndpoints | None]:
-    """Every model with its endpoints, in the order of the catalog. Raises GatewayError.
+    """All models with their endpoints, in the order of the catalog. Raises GatewayError.
 
-    A model that is gone by now is left out. One whose endpoints are refused counts as unreadable,
-    and so does one whose identifier names no path. What has come so far is shown on the way, while
-    there is no whole value. A reading that nobody waits for any more ends early; a later one asks
-    only for what was not read lately.
+    Deleted models are left out. Models whose endpoints are refused, or whose id is not a valid
+    path, count as unreadable. The first read shows its rows as they arrive. It ends early when
+    nobody waits for it; the next one continues with the models that were not read recently.
     """
     feed = reader.feed
     names = [model.id for model in await reader.get(MODELS) if model.id]
@@ -198,7 +197,7 @@ async def _read_offers(
         except (InvalidRequestError, StatusError):
             found[name], refused = None, refused + 1
             if refused >= CONCURRENCY and not any(found.values()):
-                raise  # nothing is allowed to this key: there is no use in asking for the rest
+                raise  # this key may read none
         done += 1
         if feed is not None and reader.clock.monotonic() - told >= _SHOW_EVERY:
             told = reader.clock.monotonic()
@@ -231,7 +230,7 @@ async def _every_endpoint(reader: FeedReader, _scope: Scope) -> Rows:
 
 
 every_endpoint_feed = FeedSpec("every-endpoint", _every_endpoint, cadence.CATALOG)
-"""The endpoints of every model, read only while somebody looks."""
+"""The endpoints of every model."""
 
 
 # Zero data retention -----------------------------------------------------------------------------
@@ -239,7 +238,7 @@ every_endpoint_feed = FeedSpec("every-endpoint", _every_endpoint, cadence.CATALO
 
 @dataclass(frozen=True, slots=True)
 class ZdrRow:
-    """A model and what of it remains; ``every`` is None until all its endpoints were read."""
+    """A model and its ZDR endpoints; ``every`` is None until all endpoints were read."""
 
     model: Model
     remaining: tuple[Endpoint, ...]
@@ -247,23 +246,23 @@ class ZdrRow:
 
     @property
     def identity(self) -> str:
-        """The model's id; for one that came without, what else tells it from others."""
+        """The model id, or other fields if there is none."""
         return self.model.id or f"?{self.model.canonical_slug}|{self.model.name}"
 
     @property
     def lost(self) -> tuple[Endpoint, ...]:
-        """The endpoints that do not remain, as far as they are known."""
+        """The endpoints without ZDR, as far as they are known."""
         kept = {endpoint_key(endpoint) for endpoint in self.remaining}
         return tuple(one for one in self.every or () if endpoint_key(one) not in kept)
 
     @property
     def healthy(self) -> int:
-        """How many of the remaining endpoints work now."""
+        """The number of ZDR endpoints that work now."""
         return sum(is_healthy(endpoint) for endpoint in self.remaining)
 
 
 async def _zdr_rows(reader: FeedReader, _scope: Scope) -> Sequence[ZdrRow]:
-    """Every model of the catalog with the endpoints that remain. Raises GatewayError."""
+    """All models with their ZDR endpoints. Raises GatewayError."""
     remaining: dict[str, list[Endpoint]] = defaultdict(list)
     for endpoint in await reader.fresh(ZDR_ENDPOINTS):
         remaining[endpoint.model_id or ""].append(endpoint)
@@ -276,11 +275,11 @@ async def _zdr_rows(reader: FeedReader, _scope: Scope) -> Sequence[ZdrRow]:
 
 
 zdr_feed = FeedSpec("zdr", _zdr_rows, cadence.MODELS)
-"""What zero data retention leaves of each model."""
+"""The ZDR endpoints of each model."""
 
 
 async def read_zdr(reader: FeedReader) -> frozenset[EndpointKey] | None:
-    """The endpoints that keep no data; None when the gateway does not tell. Raises GatewayError."""
+    """The ZDR endpoints; None if the gateway does not list them. Raises GatewayError."""
     try:
         found = await reader.get(ZDR_ENDPOINTS)
     except StatusError as error:
@@ -290,28 +289,25 @@ async def read_zdr(reader: FeedReader) -> frozenset[EndpointKey] | None:
     return frozenset(endpoint_key(endpoint) for endpoint in found)
 
 
-# What guardrails are compared with ---------------------------------------------------------------
+# Data for the effect of guardrails ---------------------------------------------------------------
 
 
 async def read_slugs(reader: FeedReader) -> Mapping[str, str]:
-    """The slugs of the providers by their names. Raises GatewayError."""
+    """Provider slugs by name. Raises GatewayError."""
     providers = await reader.get(PROVIDERS)
     return {one.name: one.slug for one in providers if one.name and one.slug}
 
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """Every model, the slugs of providers by their names, and the endpoints that keep no data.
-
-    ``zdr`` None: the gateway does not tell.
-    """
+    """All models, the provider slugs by name, and the ZDR endpoints, None if unknown."""
 
     models: tuple[Model, ...]
     provider_slugs: Mapping[str, str]
     zdr: frozenset[EndpointKey] | None
 
     def view(self, known: Mapping[str, tuple[Endpoint, ...]]) -> CatalogView:
-        """The catalog as far as the endpoints of some models are known."""
+        """The catalog with the endpoints of the ``known`` models."""
         offers = tuple(
             ModelWithEndpoints(model, known.get(model.id or "")) for model in self.models
         )
@@ -325,7 +321,7 @@ async def _routing(reader: FeedReader, _scope: Scope) -> Routing:
 
 
 routing_feed = FeedSpec("routing", _routing, cadence.CATALOG)
-"""What decides where requests go."""
+"""The data that decides where requests are routed."""
 
 
 async def _catalog(reader: FeedReader, scope: Scope) -> CatalogView:
@@ -341,21 +337,21 @@ async def _catalog(reader: FeedReader, scope: Scope) -> CatalogView:
 
 
 catalog_feed = FeedSpec("catalog", _catalog, cadence.CATALOG)
-"""The catalog with every endpoint; the same for every guardrail."""
+"""The catalog with every endpoint."""
 
 
 @dataclass(frozen=True, slots=True)
 class GuardrailOnModel:
-    """One guardrail and what it leaves of the model."""
+    """A guardrail and its effect on the model."""
 
     row: GuardrailRow
     effect: ModelEffect
 
 
 async def _guardrails_on_model(reader: FeedReader, scope: Scope) -> Sequence[GuardrailOnModel]:
-    """Every guardrail of the scope, applied to the model that it names as parent.
+    """The effect of each existing guardrail of the scope on the scope's parent, a model.
 
-    One that is not made yet blocks nothing and is left out. Raises GatewayError.
+    Raises GatewayError.
     """
     view = await _view_of_model(reader, scope)
     rows = [row for row in await read_guardrails(reader, scope.workspace) if row.made]

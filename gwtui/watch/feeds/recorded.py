@@ -1,8 +1,6 @@
-"""The recorded history as feeds: the last day of endpoints and credits, and what changed.
+"""Feeds of the recorded history: the last day of endpoints and credits, and changes.
 
-No request goes out.
-
-``ask_history`` answers any question from the history that is open, else from its file.
+They need no request. ``ask_history`` reads the open history, else its file.
 """
 
 from __future__ import annotations
@@ -67,7 +65,7 @@ endpoints_past_feed: FeedSpec[EndpointCurves] = FeedSpec(
     CADENCE,
     of_parent("curves are those of one model"),
 )
-"""A slot an hour of each endpoint of the scope's parent; empty where nothing is recorded."""
+"""Hourly curves of the endpoints of the scope's parent; empty without a recording."""
 
 
 credits_past_feed: FeedSpec[CreditsPast | None] = FeedSpec(
@@ -75,13 +73,13 @@ credits_past_feed: FeedSpec[CreditsPast | None] = FeedSpec(
     lambda reader, _scope: ask_history(reader.hub, partial(_credits, reader.clock.now()), None),
     CADENCE,
 )
-"""The account's burn, outlook and balance; None where nothing is recorded."""
+"""Balance, burn rates and outlook; None without a recording."""
 
 
 async def ask_history(hub: FeedHub, question: Callable[[HistoryReader], T], nothing: T) -> T:
-    """What the history says that is open, else its file; ``nothing`` where nothing is recorded.
+    """The answer of the open history, else of its file; ``nothing`` without a recording.
 
-    Raises GatewayError where the open history cannot be read.
+    Raises GatewayError if the open history cannot be read.
     """
     archive = hub.archive
     if archive is None:
@@ -120,14 +118,14 @@ async def _from_file(
 
 @dataclass(frozen=True, slots=True)
 class CreditsPast:
-    """The credits as of the moment, and their curve."""
+    """The credits at a moment, and their curve."""
 
     state: CreditsState
     curve: Curve | None
 
 
 def credits_past(reader: HistoryReader, since: datetime, until: datetime) -> CreditsPast:
-    """Balance, burn, outlook and curve. Raises sqlite3.Error."""
+    """Balance, burn rates, outlook and curve. Raises sqlite3.Error."""
     from gwtui.watch.history.reader import BALANCE, credits_state  # noqa: PLC0415 - loads SQLite
 
     curve = reader.points(BALANCE, since, until)
@@ -153,14 +151,14 @@ def _endpoints(model: str, now: datetime, reader: HistoryReader) -> EndpointCurv
 # Changes between two moments ----------------------------------------------------------------------
 
 _FIRST_ROUND = timedelta(minutes=1)
-"""After so long everything was read for the first time."""
+"""The time after which all lists have been read once."""
 MOST = 5000
-"""Changes that are listed, the newest."""
+"""The maximum number of changes in a list, the newest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """The two moments; ``until`` None is now. ``each``: every change by itself, not the net."""
+    """Two moments; ``until`` None means now. ``each``: every single change, not the net."""
 
     since: datetime
     until: datetime | None = None
@@ -169,7 +167,7 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class FigureDifference:
-    """A figure that is not the same at both moments; neither is a gap."""
+    """A figure that differs between two moments and is recorded at both."""
 
     series: Series
     before: Reading
@@ -177,24 +175,24 @@ class FigureDifference:
 
     @property
     def difference(self) -> Decimal | None:
-        """Later less earlier; None where one of them has no figure."""
+        """The later value minus the earlier one; None if one is unknown."""
         if self.before.value is None or self.after.value is None:
             return None
         return self.after.value - self.before.value
 
     @property
     def share(self) -> Decimal | None:
-        """The difference as a share of the earlier figure; None where there is no such share."""
+        """The difference as a share of the earlier value; None if undefined."""
         more = self.difference
         return None if more is None or not self.before.value else more / abs(self.before.value)
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
-    """Something that is different. ``at`` is when it changed, None where only the net is known.
+    """A difference. ``at`` is when it changed, None for a net change.
 
     Either a fact, with ``before`` and ``after`` as on the wire, or all ``figures`` of the subject,
-    those that changed by the greatest share first.
+    the greatest relative changes first.
     """
 
     kind: str
@@ -209,17 +207,17 @@ class ChangeRow:
 
     @property
     def identity(self) -> str:
-        """Tells it from the others of its list."""
+        """Unique within its list."""
         return f"{self.id} {self.kind} {' '.join(self.subject)} {self.field}"
 
 
 def last_day(now: datetime) -> Between:
-    """The last 24 hours, from a whole minute on."""
+    """The last 24 hours, from a whole minute."""
     return Between(now.replace(second=0, microsecond=0) - timedelta(hours=24))
 
 
 def changes_feed(hub: FeedHub, between: Between) -> Feed[Sequence[ChangeRow]]:
-    """What changed between two moments, by what is recorded."""
+    """The recorded changes between two moments."""
 
     async def fetch(_client: GatewayClient) -> Sequence[ChangeRow]:
         until = between.until or hub.clock.now()
@@ -235,9 +233,9 @@ def changes_feed(hub: FeedHub, between: Between) -> Feed[Sequence[ChangeRow]]:
 
 
 def rows_between(reader: HistoryReader, between: Between, until: datetime) -> tuple[ChangeRow, ...]:
-    """The rows; from when all was read once where the recording begins later. Raises sqlite3.Error.
+    """The changes between two moments. Raises sqlite3.Error.
 
-    What nobody recorded cannot be compared with anything.
+    If the recording starts later, they begin once all lists have been read.
     """
     span = reader.span()
     if span is not None and between.since < span[0] + _FIRST_ROUND:
@@ -272,7 +270,7 @@ def _facts(
     after: Mapping[Subject, Fields],
     last: Mapping[tuple[Subject, str], datetime],
 ) -> Iterator[ChangeRow]:
-    """A row per field that is another one, and per subject that came or went."""
+    """A row per changed field, and per subject that appeared or disappeared."""
     before = reader.facts_at(since)
     for subject in sorted({*before, *after}):
         was, now = before.get(subject), after.get(subject)
@@ -290,7 +288,7 @@ def _facts(
 
 
 def _was_looked_for(reader: HistoryReader, subject: Subject, moment: datetime) -> bool:
-    """Whether its list was read by then: else nobody knows that it came later."""
+    """Whether its list had been read by then; otherwise the subject may be older."""
     resource, identity = subject
     source = f"{resource}s"
     if resource == "endpoint":
@@ -302,10 +300,10 @@ def _was_looked_for(reader: HistoryReader, subject: Subject, moment: datetime) -
 def _figures(
     reader: HistoryReader, since: datetime, until: datetime, facts: Mapping[Subject, Fields]
 ) -> Iterator[ChangeRow]:
-    """A row per subject: its figures, without those that facts tell of already.
+    """A row per subject with its changed figures, except those that are facts, too.
 
-    Such are prices, limits, the status. Where one of the two was not recorded nobody knows what is
-    different.
+    Prices, limits and the status are facts. Figures that were not recorded at both moments are left
+    out.
     """
     earlier = reader.at(since)
     found: dict[Subject, list[FigureDifference]] = {}

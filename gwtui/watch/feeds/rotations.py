@@ -1,6 +1,6 @@
-"""The rotations of keys on one gateway: what this machine remembers, and how both keys stand now.
+"""The key rotations on one gateway: their stored state, and the present state of both keys.
 
-The figures of an old key are noted with every reading, so that its silence outlasts the program.
+The figures of an old key are recorded with every read, so that its silence outlasts the program.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
 
 FEED = "keys-rotations"
-"""Begins like the feed of the keys: what is written to keys changes how rotations stand."""
+"""Starts with the name of the keys feed, because writes to keys affect rotations."""
 ENDED_SHOWN = timedelta(days=7)
-"""How long one that ended is listed."""
+"""How long ended rotations are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class RotationRow:
-    """A rotation, how it stands, and both keys as far as they could be read."""
+    """A rotation, its status, and both keys as far as they could be read."""
 
     rotation: KeyRotation
     status: RotationStatus
@@ -50,7 +50,7 @@ class RotationRow:
 
 
 async def _read_rotations(reader: FeedReader, _scope: Scope) -> Sequence[RotationRow]:
-    """Every rotation of the gateway that goes on, or ended lately. Raises GatewayError."""
+    """The active and recently ended rotations of the gateway. Raises GatewayError."""
     hub = reader.hub
     await hub.complete()
     ledger = hub.ledger or own_ledger()
@@ -68,16 +68,16 @@ async def _read_rotations(reader: FeedReader, _scope: Scope) -> Sequence[Rotatio
         raise GatewayError(f"The rotations in {log.path}: {why}") from None
     unstored = frozenset(one.id for one in waiting if one.is_unacknowledged)
     held, held_why = await _held(reader, known)
-    look = _RotationLook(hub, log, now, made, unstored, held, held_why)
-    return tuple(await fetch_each(known, look.at))
+    rows = _RotationReader(hub, log, now, made, unstored, held, held_why)
+    return tuple(await fetch_each(known, rows.at))
 
 
 @dataclass(frozen=True, slots=True)
-class _RotationLook:
-    """One look at each rotation.
+class _RotationReader:
+    """The shared data of one read of all rotations.
 
-    ``unstored`` are those whose value nobody has acknowledged, ``held`` is which guardrail each key
-    holds, None if unread.
+    ``unstored`` are the plans whose key value nobody has acknowledged. ``held`` maps key hashes to
+    guardrails, None if unread.
     """
 
     hub: FeedHub
@@ -89,7 +89,7 @@ class _RotationLook:
     held_why: str
 
     async def at(self, rotation: KeyRotation) -> RotationRow:
-        """How it stands. What was seen is noted; a note that cannot be written is done without."""
+        """The row of a rotation. New observations are recorded; failures to write are ignored."""
         if rotation.ended is not None:
             return RotationRow(rotation, status_of(rotation, RotationFacts(), self.now))
         rotation, making = await self._with_successor(rotation)
@@ -145,10 +145,9 @@ def _listed(log: RotationLog, gateway: str, now: datetime) -> list[KeyRotation]:
 def creation_outcomes(
     ledger: Ledger, plans: set[str], now: datetime
 ) -> Mapping[str, tuple[CreationOutcome, str | None]]:
-    """The outcome of each creation, as far as the ledger tells, and the identity of what it made.
+    """The outcome of each creation by the ledger, and the identity of the new key.
 
-    A person who settled one in doubt decided it: with an identity it was made, else it was not, or
-    its key is unknown.
+    A person who settled an unknown outcome decided it.
     """
     found: dict[str, tuple[CreationOutcome, str | None]] = {}
     for entry in ledger.entries() if plans else ():
@@ -174,7 +173,7 @@ def _outcome(entry: LedgerEntry, now: datetime) -> tuple[CreationOutcome, str | 
 async def _held(
     reader: FeedReader, rotations: Sequence[KeyRotation]
 ) -> tuple[Mapping[str, str] | None, str]:
-    """Which guardrail each key holds, where that matters; else None and why."""
+    """Guardrail ids by key hash if any rotation needs them; None with the reason if unread."""
     if all(one.guardrail is None or one.ended is not None for one in rotations):
         return {}, ""
     try:
@@ -185,7 +184,7 @@ async def _held(
 
 
 async def _read(client: GatewayClient, key_hash: str) -> tuple[ApiKey | None, bool, str]:
-    """A key as it is now, whether it is gone, and why it could not be read."""
+    """A key, whether it is deleted, and why it could not be read."""
     try:
         return await client.keys.get(key_hash), False, ""
     except NotFoundError:
@@ -195,4 +194,4 @@ async def _read(client: GatewayClient, key_hash: str) -> tuple[ApiKey | None, bo
 
 
 rotations_feed = FeedSpec(FEED, _read_rotations, cadence.WORKSPACES)
-"""Every rotation of the gateway that goes on, or ended lately."""
+"""The active and recently ended rotations of the gateway."""

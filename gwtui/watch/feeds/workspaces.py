@@ -1,4 +1,4 @@
-"""Workspaces with what belongs to each, their budgets and members; the people of the organization.
+"""Workspaces with their keys, budgets, members and guardrails; the people of the organization.
 
 Amounts are USD. Contract "Workspace", extended contract sections 2, 3 and 4.
 """
@@ -41,11 +41,11 @@ DEFAULT_SLUG = "default"
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What belongs to a workspace; None is what could not be read, and ``faults`` says why."""
+    """The contents of a workspace; None for an unread part, with the reason in ``faults``."""
 
     keys: KeyCount | None = None
     spent: Mapping[str, Decimal | None] = field(default_factory=dict)
-    """USD by budget interval, as far as the present keys tell."""
+    """USD by budget interval, from the present keys."""
     members: int | None = None
     budgets: Mapping[str, Budget] | None = None
     """By interval."""
@@ -57,9 +57,9 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceRow:
-    """A workspace of the list; ``figures`` is None until they were read.
+    """A workspace of the list; ``figures`` is None until they are read.
 
-    ``default`` is the id of the workspace that is meant where none is named, None while unknown.
+    ``default`` is the id of the default workspace, None if unknown.
     """
 
     workspace: Workspace
@@ -68,13 +68,13 @@ class WorkspaceRow:
 
     @property
     def identity(self) -> str:
-        """The id; for a workspace that came without one, what else tells it from others."""
+        """The id, or other fields if there is none."""
         space = self.workspace
         return space.id or f"?{space.slug}|{space.name}"
 
     @property
     def is_default(self) -> bool:
-        """Whether operations that name no workspace mean this one, as far as can be told."""
+        """Whether it is the default workspace, as far as known."""
         if self.default is None:
             return self.workspace.slug == DEFAULT_SLUG
         return self.workspace.id == self.default
@@ -83,7 +83,7 @@ class WorkspaceRow:
 workspaces_feed: FeedSpec[Sequence[Workspace]] = FeedSpec(
     "workspaces:plain", lambda reader, _scope: reader.get(WORKSPACES), cadence.WORKSPACES
 )
-"""The workspaces as they are, without figures."""
+"""The workspaces without figures."""
 
 
 async def _rows(reader: FeedReader, _scope: Scope) -> Sequence[WorkspaceRow]:
@@ -105,10 +105,10 @@ workspace_rows_feed = FeedSpec("workspaces", _rows, cadence.WORKSPACES)
 
 
 def figures_of_feed(hub: FeedHub, space: Workspace) -> Feed[Figures] | None:
-    """What belongs to one workspace; None for one that came without an id."""
+    """The feed of the contents of a workspace; None for one without an id."""
     if not space.id:
         return None
-    # Whether BYOK counts decides what is spent: with another answer it is another reading.
+    # Whether BYOK counts decides the spending, so it is part of the key.
     return hub.derive(
         FeedKey("workspaces", ("figures", space.id, str(space.include_byok_in_budgets))),
         lambda reader: figures_of(reader, space),
@@ -118,14 +118,14 @@ def figures_of_feed(hub: FeedHub, space: Workspace) -> Feed[Figures] | None:
 
 
 def by_interval(budgets: Sequence[Budget]) -> Mapping[str, Budget]:
-    """Budgets by the interval that paths name them by; one whose interval is unreadable is out."""
+    """Budgets by interval, without those whose interval is unreadable."""
     return {budget.interval: budget for budget in budgets if budget.interval is not None}
 
 
 async def default_workspace_id(client: GatewayClient) -> str | None:
-    """Which workspace is meant where none is named: the one whose keys are listed then.
+    """The id of the default workspace, from the keys that are listed without a workspace.
 
-    None when that list is empty or refused: the contract marks the default one nowhere.
+    None if that list is empty or refused: the contract does not mark the default workspace.
     """
     try:
         return await client.keys.default_workspace()
@@ -134,9 +134,9 @@ async def default_workspace_id(client: GatewayClient) -> str | None:
 
 
 async def _figures(reader: FeedReader, _scope: Scope) -> Mapping[str, Figures]:
-    """The figures of every workspace by its id. A part that fails is a fault, not a failure.
+    """The contents of every workspace by its id; failed parts are in ``faults``.
 
-    Raises GatewayError only when the workspaces cannot be listed.
+    Raises GatewayError only if the workspaces cannot be listed.
     """
     spaces = [space for space in await reader.get(WORKSPACES) if space.id]
     figures = await fetch_each(spaces, lambda space: figures_of(reader, space))
@@ -164,12 +164,12 @@ async def figures_of(reader: FeedReader, space: Workspace) -> Figures:
 
 
 figures_feed = FeedSpec("workspaces:figures", _figures, cadence.WORKSPACES)
-"""What belongs to each workspace, by its id."""
+"""The contents of each workspace by its id."""
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetUse:
-    """One budget and what is known to be spent of it."""
+    """A budget and the known spending."""
 
     interval: str
     limit: Decimal | None
@@ -177,7 +177,7 @@ class BudgetUse:
 
     @property
     def share(self) -> Decimal | None:
-        """Share of the budget that is spent, 0..1 and above."""
+        """The spent share of the budget, 0 to 1 and above."""
         if self.limit is None or self.limit <= 0 or self.spent is None:
             return None
         return self.spent / self.limit
@@ -185,19 +185,19 @@ class BudgetUse:
 
 @dataclass(frozen=True, slots=True)
 class BudgetRow:
-    """A budget, and what the workspace's present keys spent of it as far as that was read."""
+    """A budget, and the spending of the workspace's present keys, as far as it was read."""
 
     budget: Budget
     spent: Decimal | None = None
 
     @property
     def interval(self) -> str:
-        """The interval as paths name it; for an unreadable one, what else tells the budget."""
+        """The interval, or the id if it is unreadable."""
         return self.budget.interval or f"?{self.budget.id}"
 
     @property
     def use(self) -> BudgetUse:
-        """What is known of its use."""
+        """The budget with its spending."""
         return BudgetUse(self.interval, self.budget.limit_usd, self.spent)
 
 
@@ -215,7 +215,7 @@ async def _spent(reader: FeedReader, scope: Scope) -> Figures:
 
 
 spent_feed = FeedSpec("workspaces:figures", _spent, cadence.WORKSPACES, _OF_WORKSPACE)
-"""What belongs to the workspace that the scope names as parent."""
+"""The contents of the workspace that the scope names as parent."""
 
 
 # People -------------------------------------------------------------------------------------------
@@ -224,14 +224,14 @@ _NAME = 60
 
 
 def shown_person(person: OrganizationMember | None, user_id: str | None) -> str:
-    """What a person is called: by name, else by mail, else by id. Fit to be shown."""
+    """The name of a person, else the mail address, else the id; safe to show."""
     name = person and (person.full_name or person.email)
     return safe_line(name or user_id or "without an id", _NAME)
 
 
 @dataclass(frozen=True, slots=True)
 class Belonging:
-    """A workspace that a person is in, and as what."""
+    """A workspace and a person's membership in it."""
 
     workspace: Workspace
     member: WorkspaceMember
@@ -239,14 +239,14 @@ class Belonging:
 
 @dataclass(frozen=True, slots=True)
 class PersonRow:
-    """A member of the organization; ``places`` is None until the workspaces were read."""
+    """A member of the organization; ``places`` is None until the workspaces are read."""
 
     person: OrganizationMember
     places: tuple[Belonging, ...] | None = None
 
     @property
     def identity(self) -> str:
-        """The user id; for a person that came without one, what else tells them from others."""
+        """The user id, or other fields if there is none."""
         return self.person.id or f"?{self.person.email}|{self.person.full_name}"
 
 
@@ -266,7 +266,7 @@ async def _places(reader: FeedReader, _scope: Scope) -> Mapping[str, tuple[Belon
         try:
             return await reader.get(members_of(space.id or ""))
         except NotFoundError:
-            return ()  # deleted since the workspaces were listed
+            return ()  # deleted meanwhile
 
     found: dict[str, list[Belonging]] = {}
     for space, listed in zip(spaces, await fetch_each(spaces, members), strict=True):
@@ -281,7 +281,7 @@ people_feed = FeedSpec("organization", _person_rows, cadence.WORKSPACES)
 
 
 places_feed = FeedSpec("organization:places", _places, cadence.WORKSPACES)
-"""The workspaces that each user id is in."""
+"""The workspaces of each person by user id."""
 
 
 async def _settings(reader: FeedReader, _scope: Scope) -> Sequence[OrganizationSettings]:
@@ -289,15 +289,15 @@ async def _settings(reader: FeedReader, _scope: Scope) -> Sequence[OrganizationS
 
 
 settings_feed = FeedSpec("organization:settings", _settings, cadence.WORKSPACES)
-"""What holds for the whole organization, as a list of one."""
+"""The settings of the organization, as a list of one."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemberRow:
-    """A membership, the person it is of, and the keys that this person made in the workspace.
+    """A membership, its person, and the keys that this person created in the workspace.
 
-    ``person`` is None when the organization does not say who it is, ``keys`` when the workspace's
-    keys could not be read; ``faults`` says why.
+    ``person`` is None if the organization does not list them, ``keys`` if the keys of the workspace
+    could not be read; ``faults`` contains the reasons.
     """
 
     member: WorkspaceMember
@@ -307,24 +307,23 @@ class MemberRow:
 
     @property
     def identity(self) -> str:
-        """The user id; for a membership that came without one, its own id."""
+        """The user id, or the id of the membership if there is none."""
         return self.member.user_id or f"?{self.member.id}"
 
     @property
     def called(self) -> str:
-        """The person in a sentence."""
+        """The person's name, for sentences."""
         return shown_person(self.person, self.member.user_id)
 
     def active_keys(self, now: datetime) -> tuple[ApiKey, ...]:
-        """Keys of this person that stand in the way of a removal, as far as they are known."""
+        """The active keys of this person, which prevent a removal."""
         return tuple(key for key in self.keys or () if is_active(key, now))
 
 
 async def read_members(reader: FeedReader, scope: Scope) -> Sequence[MemberRow]:
-    """The members of the scope's parent, a workspace, with what the organization says of them.
+    """The members of the scope's parent, a workspace, with their names and keys.
 
-    Who they are and what keys they have is joined where it can be read: a list without names is
-    still a list of members. Raises GatewayError.
+    Names and keys are missing if they cannot be read. Raises GatewayError.
     """
     workspace_id = scope.parent or ""
     parts: Parts[str] = Parts()
@@ -349,7 +348,7 @@ async def read_members(reader: FeedReader, scope: Scope) -> Sequence[MemberRow]:
 
 
 def keys_made_by(keys: Sequence[ApiKey], user_id: str | None) -> tuple[ApiKey, ...]:
-    """The keys that a person made."""
+    """The keys that a person created."""
     return tuple(key for key in keys if user_id is not None and key.creator_user_id == user_id)
 
 

@@ -1,5 +1,5 @@
-"""The recorded history of what is watched: one SQLite file per gateway, no terminal.
+"""The recorded history: one SQLite file per gateway.
 
-``archive.Archive`` opens a file, ``recorder.Recorder`` fills it from feeds, and
-``reader.HistoryReader`` answers what was.
+``archive.Archive`` opens the file, ``recorder.Recorder`` fills it from feeds, and
+``reader.HistoryReader`` reads it.
 """

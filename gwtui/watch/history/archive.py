@@ -1,4 +1,4 @@
-"""A history for asyncio: one thread that writes, one that reads; the event loop never waits."""
+"""The history for asyncio: one thread writes, one reads, and the event loop never blocks."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _STEPS_BETWEEN_CHECKS = 10_000
-"""Steps of SQLite between two looks whether to break off."""
+"""SQLite instructions between two checks for an interruption."""
 
 
 class Archive:
-    """The history of one gateway, open. Methods raise HistoryUnusableError, also once closed."""
+    """The history of one gateway. Methods raise HistoryUnusableError, also after ``close``."""
 
     def __init__(
         self, path: Path, clock: Clock = SYSTEM_CLOCK, server: PrometheusClient | None = None
     ) -> None:
         self.path = path
         self.server = server
-        """Where figures are read from; None is the file."""
+        """The source of figures; None means the file."""
         self.notice = ""
-        """What a person should know about the file, such as that a damaged one was set aside."""
+        """A message about the file, such as that a damaged one was moved aside."""
         self._clock = clock
         self._reads = ThreadPoolExecutor(1, thread_name_prefix="history-reads")
         self._writes = ThreadPoolExecutor(1, thread_name_prefix="history-writes")
@@ -55,7 +55,7 @@ class Archive:
     async def open(
         cls, path: Path, clock: Clock = SYSTEM_CLOCK, server: PrometheusClient | None = None
     ) -> Self:
-        """Open a history, created when absent; with a ``server``, figures are read from it."""
+        """Open a history, creating the file if needed; figures come from ``server``, if given."""
         archive = cls(path, clock, server)
         try:
             await archive.connect()
@@ -65,7 +65,7 @@ class Archive:
         return archive
 
     async def connect(self) -> None:
-        """Open the file, created when absent; one that is damaged is set aside."""
+        """Open the file, creating it if needed; a damaged file is moved aside."""
         await self._run(self._writes, self._open)
 
     @property
@@ -90,27 +90,27 @@ class Archive:
 
     @property
     def is_recording(self) -> bool:
-        """Whether this one has the right to record."""
+        """Whether this instance holds the recording lock."""
         return self._lock is not None
 
     async def claim(self) -> bool:
-        """Take the right to record if no other process has it; whether it is ours."""
+        """Try to take the recording lock; returns whether this instance holds it."""
         if self._lock is None:
             self._lock = await self._run(self._writes, lambda: try_lock(self.path))
         return self.is_recording
 
     def release(self) -> None:
-        """Give the right to record back."""
+        """Release the recording lock."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
 
     async def read(self, question: Callable[[HistoryReader], T]) -> T:
-        """Ask, possibly several things of one consistent state: ``read(lambda h: h.series())``."""
+        """Run a query on one consistent state: ``read(lambda history: history.series())``."""
         return await self._run(self._reads, lambda: ask(self.path, question, self.server))
 
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Write in one transaction: all of it or nothing. Any process may."""
+        """Write in one transaction. Any process may write."""
 
         def written() -> T:
             if self._connection is None or self._interrupted:
@@ -121,11 +121,11 @@ class Archive:
         return await self._run(self._writes, written)
 
     def interrupt(self) -> None:
-        """Break off what is being written: nothing of it is kept, and nothing is written after."""
+        """Roll back the present write and refuse further ones."""
         self._interrupted = True
 
     async def close(self) -> None:
-        """Finish what was begun and close the file. May be called twice."""
+        """Finish pending work and close the file. May be called twice."""
         if not self._closed:
             await asyncio.shield(self.disconnect())
             self._closed = True
@@ -150,10 +150,10 @@ class Archive:
 def ask(
     path: Path, question: Callable[[HistoryReader], T], server: PrometheusClient | None = None
 ) -> T:
-    """Answer a question from one consistent state of a file that another process may write.
+    """Run a query on one consistent state of a file that another process may write.
 
-    With a ``server``, figures are read from it, also where there is no file. Raises
-    HistoryMissingError, HistoryUnusableError.
+    Figures come from ``server``, if given, even without a file. Raises HistoryMissingError,
+    HistoryUnusableError.
     """
     with translated_errors(path), ExitStack() as stack:
         try:

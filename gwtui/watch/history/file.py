@@ -1,4 +1,4 @@
-"""The file of a history: private, set aside when damaged, recorded by one process at a time."""
+"""The history file: private, moved aside if damaged, written by one recorder at a time."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from gwtui.watch.history.model import (
 )
 
 APPLICATION_ID = 0x67774849
-"""Marks a SQLite file as a history of ours."""
+"""Marks a SQLite file as a gwtui history."""
 SCHEMA_VERSION = 4
-"""A file of an older version is set aside, one of a newer version is left alone."""
+"""Files of older versions are moved aside, those of newer versions are left alone."""
 SCHEMA = """
 CREATE TABLE settings (
     name TEXT PRIMARY KEY,
@@ -147,22 +147,22 @@ CREATE TABLE alert_events (
 """
 
 BUSY_SECONDS = 2.0
-"""How long a statement waits for another process."""
+"""How long a statement waits for another process, in seconds."""
 _SIDE_FILES = ("-wal", "-shm", "")
 
 
 class OpenedHistory(NamedTuple):
-    """A connection; ``notice`` is for a person, empty unless the old file was set aside."""
+    """A connection, with a ``notice`` if the old file was moved aside."""
 
     connection: sqlite3.Connection
     notice: str = ""
 
 
 def open_writable(path: Path, now: datetime, *, locked: bool) -> OpenedHistory:
-    """Open for reading and writing, created when absent.
+    """Open for reading and writing, creating the file if needed.
 
-    With the file's lock (``try_lock``), a file that is damaged or of an older version is set aside,
-    and the notice says so. Raises HistoryUnusableError.
+    If ``locked`` (``try_lock``), a damaged file or one of an older version is moved aside, with a
+    notice. Raises HistoryUnusableError.
     """
     with translated_errors(path):
         ensure_private(path.parent)
@@ -180,12 +180,12 @@ def open_writable(path: Path, now: datetime, *, locked: bool) -> OpenedHistory:
         if _reason_to_set_aside(connection, path):
             raise HistoryUnusableError(f"Cannot use {path}.")
     return OpenedHistory(
-        connection, f"The history {reason}. It was set aside as {aside}; recording starts anew."
+        connection, f"The history {reason}. It was moved to {aside}, and recording starts over."
     )
 
 
 def open_readable(path: Path) -> sqlite3.Connection:
-    """Open for reading only, beside whoever writes.
+    """Open for reading only, while another process may write.
 
     Raises HistoryMissingError, HistoryUnusableError, sqlite3.Error.
     """
@@ -205,7 +205,7 @@ def open_readable(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def translated_errors(path: Path) -> Iterator[None]:
-    """Turn errors with a file into HistoryUnusableError, and HistoryDamagedError."""
+    """Translate file errors to HistoryUnusableError and HistoryDamagedError."""
     try:
         yield
     except PrivateDirectoryError as error:
@@ -218,7 +218,7 @@ def translated_errors(path: Path) -> Iterator[None]:
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    """Whether an error means that the file is not a sound database any more."""
+    """Whether an error means that the database is damaged."""
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:
         return type(error) is sqlite3.DatabaseError
@@ -227,7 +227,7 @@ def is_damage(error: sqlite3.Error) -> bool:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iterator[None]:
-    """All or nothing. ``kind`` DEFERRED gives readers one consistent state."""
+    """A transaction; ``kind`` DEFERRED gives readers a consistent state."""
     connection.execute(f"BEGIN {kind}")
     try:
         yield
@@ -239,13 +239,13 @@ def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iter
 
 
 def setting(db: sqlite3.Connection, name: str) -> int | None:
-    """A number that the file remembers; None while it does not."""
+    """A number stored in the file, None if absent."""
     found = db.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
     return None if found is None else int(found[0])
 
 
 def remember_setting(db: sqlite3.Connection, name: str, value: int) -> None:
-    """Remember a number in the file."""
+    """Store a number in the file."""
     db.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, str(value)))
 
 
@@ -256,7 +256,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _reason_to_set_aside(connection: sqlite3.Connection, path: Path) -> str:
-    """Why the file cannot be used, empty when it can; a new file gets its tables."""
+    """Why the file is unusable, empty if it is usable; a new file gets its tables."""
     try:
         version = _version(connection, path)
         if 0 < version < SCHEMA_VERSION:
@@ -279,7 +279,7 @@ def _reason_to_set_aside(connection: sqlite3.Connection, path: Path) -> str:
 
 
 def _version(connection: sqlite3.Connection, path: Path) -> int:
-    """The schema version; 0 for an empty file. Refuses what is not ours or is newer."""
+    """The schema version; 0 for an empty file. Refuses foreign and newer files."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     (owner,) = connection.execute("PRAGMA application_id").fetchone()
     (objects,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
@@ -291,7 +291,7 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
 
 
 def _set_aside(path: Path, now: datetime) -> Path:
-    """Move the file and its side files away; gives the new place."""
+    """Move the file and its side files; returns the new path."""
     name, number = f"{path.name}.aside-{now:%Y%m%dT%H%M%S}", 1
     aside = path.with_name(name)
     while aside.exists():
@@ -304,7 +304,7 @@ def _set_aside(path: Path, now: datetime) -> Path:
 
 
 def _make_private(path: Path) -> None:
-    """Only the owner may read the file; SQLite gives its side files the same permissions."""
+    """Create the file with mode 0600, which SQLite applies to the side files as well."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         os.fchmod(descriptor, 0o600)
@@ -312,13 +312,13 @@ def _make_private(path: Path) -> None:
         os.close(descriptor)
 
 
-# Who records ------------------------------------------------------------------------------------
+# Recording lock ----------------------------------------------------------------------------------
 
 
 def try_lock(path: Path) -> int | None:
-    """A descriptor that holds the right to record until it is closed; None while another has it.
+    """A descriptor that holds the recording lock until it is closed; None if it is taken.
 
-    The right ends with the process. The lock file tells the number of the process. Raises
+    The lock ends with the process. The lock file contains the process id. Raises
     HistoryUnusableError.
     """
     lock = _lock_of(path)
@@ -332,7 +332,7 @@ def try_lock(path: Path) -> int | None:
 
 
 def recording_process(path: Path) -> int | None:
-    """The number of the process that records, None when none does."""
+    """The id of the process that records, None without one."""
     lock = _lock_of(path)
     try:
         descriptor = private_file.locked(lock)
@@ -348,7 +348,7 @@ def _lock_of(path: Path) -> Path:
     return path.with_name(path.name + ".lock")
 
 
-# Where it is ------------------------------------------------------------------------------------
+# Path ------------------------------------------------------------------------------------------
 
 
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
@@ -364,6 +364,6 @@ def history_path(data: Path, label: str, base_url: str) -> Path:
 
 
 def erase_history(path: Path) -> None:
-    """Forget all that was recorded in a file that nobody has open. Raises OSError."""
+    """Delete a history file that nobody has open. Raises OSError."""
     for suffix in _SIDE_FILES:
         path.with_name(path.name + suffix).unlink(missing_ok=True)

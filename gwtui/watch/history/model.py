@@ -1,7 +1,7 @@
-"""What a history holds: series of figures, facts that change seldom, and their changes.
+"""The contents of a history: series of figures, facts that rarely change, and their changes.
 
-Moments are aware, UTC, whole seconds. Amounts and figures are Decimal, kept to ``DIGITS``
-significant digits. None is "the gateway gave no figure" (no traffic, unknown), never 0.
+Times are aware, UTC, whole seconds. Figures are Decimal, rounded to ``DIGITS`` significant digits.
+None means that the gateway gave no figure (no traffic, unknown), never 0.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.models import PER_TOKEN_KEYS, PRICE_KEYS
 
 Resource = Literal["credits", "endpoint", "key", "workspace", "guardrail"]
-"""What figures and facts belong to."""
+"""The resources of figures and facts."""
 RESOURCES: tuple[Resource, ...] = get_args(Resource)
 
 State = Literal["value", "null", "gap"]
-"""A figure; the gateway had none (no traffic, unknown); nobody asked the gateway."""
+"""A figure; no figure from the gateway (no traffic, unknown); no reading."""
 
 ACCOUNT = "account"
-"""The identity of the credits: there is one balance."""
+"""The identity of the credits, of which there is only one."""
 
 
 class SeriesKey(NamedTuple):
-    """Which figure of what.
+    """The identity of a series.
 
     ``identity`` is a key's hash, a workspace's id, ``ACCOUNT`` or an ``endpoint_identity``.
     """
@@ -42,7 +42,7 @@ class SeriesKey(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """One thing that is watched."""
+    """A resource that is watched."""
 
     resource: str
     identity: str
@@ -50,7 +50,7 @@ class Subject(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A figure over time; ``every`` is how many seconds lie between two readings."""
+    """A figure over time; ``every`` is the number of seconds between two readings."""
 
     key: SeriesKey
     unit: str = ""
@@ -66,17 +66,17 @@ class Sample:
 
 
 Fields = Mapping[str, JsonValue]
-"""The facts of one subject: field name -> value as on the wire."""
+"""The facts of a subject: values as on the wire by field name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What one reading of the gateway said.
+    """The result of one reading of the gateway.
 
-    ``source`` names the reading; ``every`` is its pace in seconds. ``covers`` is what the reading
-    lists completely: a subject of that resource whose identity begins so and which ``facts`` lacks
-    is gone. None: the reading says nothing about what exists. A field that a subject's facts lack
-    stays as it was; null means that there is none.
+    ``source`` names the reading; ``every`` is its pace in seconds. ``covers`` is the part that the
+    reading lists completely: a subject of that resource with that prefix of the identity is gone if
+    ``facts`` lacks it. None: the list is incomplete. A missing field keeps its value; null removes
+    it.
     """
 
     source: str
@@ -89,10 +89,10 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class ReadingsSnapshot:
-    """What is known at one moment.
+    """The latest readings at one moment.
 
-    ``observations`` hold the readings that are fresh enough, by name; ``up`` says of every reading
-    whether the last attempt succeeded. ``skew`` is the gateway's clock against this one, seconds.
+    ``observations`` are the recent readings by name; ``up`` tells whether the last attempt of each
+    reading succeeded. ``skew`` is the clock skew of the gateway in seconds.
     """
 
     observations: Mapping[str, Observation]
@@ -102,10 +102,10 @@ class ReadingsSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class RecordedChange:
-    """A fact that changed. It was still ``before`` at ``not_before``, and ``after`` at ``at``.
+    """A changed fact. It was still ``before`` at ``not_before``, and ``after`` at ``at``.
 
-    ``kind`` is "RESOURCE.EVENT", such as "endpoint.gone". ``field`` is empty for what came or went;
-    then ``name`` still tells what it was called.
+    ``kind`` is "RESOURCE.EVENT", such as "endpoint.gone". ``field`` is empty for a subject that
+    appeared or disappeared; ``name`` is its last name.
     """
 
     id: int
@@ -120,7 +120,7 @@ class RecordedChange:
 
 
 class Reading(NamedTuple):
-    """A figure as of a moment: ``measured_at`` is when it was read, None in a gap."""
+    """A figure at a moment; ``measured_at`` is when it was read, None in a gap."""
 
     state: State
     value: Decimal | None = None
@@ -131,9 +131,9 @@ GAP = Reading("gap")
 
 
 class Point(NamedTuple):
-    """One slot of a curve: from ``at`` on, as long as the curve's ``width``.
+    """One slot of a curve, which starts at ``at`` and lasts for the curve's ``width``.
 
-    Figures are None in "null" and "gap" slots. ``last`` may be None in a "value" slot, too.
+    Figures are None in "null" and "gap" slots. ``last`` may also be None in a "value" slot.
     """
 
     at: datetime
@@ -146,7 +146,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A figure over a span, in slots of equal width that begin at whole multiples of it."""
+    """A figure over a span, in slots of equal width that start at multiples of the width."""
 
     series: Series
     width: timedelta
@@ -154,7 +154,7 @@ class Curve:
 
 
 def endpoint_identity(model_id: str, row: str) -> str:
-    """The identity of an endpoint: the model, a space, what tells it from the model's others."""
+    """The identity of an endpoint: "MODEL ROW"."""
     return f"{model_id} {row}"
 
 
@@ -169,30 +169,30 @@ def model_of(identity: str) -> str:
 
 
 class HistoryError(Exception):
-    """Base of this package's errors; the message is for a person."""
+    """Base of the errors of this package, with a message for people."""
 
 
 class HistoryUnusableError(HistoryError):
-    """The file cannot be opened, belongs to another program or to a newer version of this one."""
+    """The file cannot be opened, or belongs to another program or a newer version."""
 
 
 class HistoryDamagedError(HistoryUnusableError):
-    """The file is damaged; it is set aside when it is opened again."""
+    """The file is damaged; it is moved aside when it is next opened."""
 
 
 class HistoryMissingError(HistoryError):
-    """Nothing was recorded for this gateway yet."""
+    """Nothing is recorded for this gateway yet."""
 
 
 DIGITS = 40
-"""The wire's numbers are doubles or short decimal strings; a longer one is rounded to this."""
+"""Significant digits of stored figures; the API sends doubles or short decimal strings."""
 
 _KEPT = Context(prec=DIGITS, rounding=ROUND_HALF_EVEN, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _LONGEST_PLAIN = 20
 
 
 def kept(value: Decimal) -> Decimal:
-    """The value as the history keeps it: rounded to ``DIGITS`` digits, without trailing zeros."""
+    """The value as stored: rounded to ``DIGITS`` digits, without trailing zeros."""
     return value.normalize(_KEPT)
 
 
@@ -206,7 +206,7 @@ def text_of(value: Decimal) -> str:
 
 
 def gap_after(every: int) -> int:
-    """Seconds without a reading after which there is a gap, for one reading in ``every``."""
+    """Seconds without a reading that make a gap, for a reading every ``every`` seconds."""
     return every * 5 // 2 + 30
 
 
@@ -216,7 +216,7 @@ def seconds_of(moment: datetime) -> int:
 
 
 def moment_of(seconds: int) -> datetime:
-    """The moment of whole seconds since 1970."""
+    """The time of whole seconds since 1970."""
     return datetime.fromtimestamp(seconds, UTC)
 
 
@@ -238,35 +238,35 @@ CURVES = (
     *(f"throughput_{which}" for which in PERCENTILES),
     *UPTIMES,
 )
-"""The figures of an endpoint that can be drawn."""
+"""The figures of an endpoint that have a curve."""
 
 STATUS = "status"
 
 USAGE = "usage"
 USAGE_DAILY = "usage_daily"
 BYOK_USAGE = "byok_usage"
-"""List price of what a key used of the customer's own provider keys, all time."""
+"""The total list price of a key's usage of own provider keys."""
 LIMIT = "limit"
 LIMIT_REMAINING = "limit_remaining"
 
 
 def price_figure(key: str) -> str:
-    """The figure of a price key: what is charged per unit, discount taken off."""
+    """The figure of a price key: the price per unit after the discount."""
     return f"price_{key}"
 
 
 def usage_figure(interval: str) -> str:
-    """What a workspace used in the present window of a budget."""
+    """The figure of a workspace's usage in the present budget window."""
     return "usage" if interval == "lifetime" else f"usage_{interval}"
 
 
 def budget_figure(interval: str) -> str:
-    """The cap of a workspace's budget."""
+    """The figure of a workspace's budget."""
     return f"budget_{interval}"
 
 
 def remaining_figure(interval: str) -> str:
-    """What is left of a workspace's budget; negative when overdrawn."""
+    """The figure of a budget's remainder, negative when overdrawn."""
     return f"budget_{interval}_remaining"
 
 
@@ -294,7 +294,7 @@ UNITS: Mapping[str, Mapping[str, str]] = {
         for figure in (usage_figure, budget_figure, remaining_figure)
     },
 }
-"""Resource -> figure -> unit: everything that can be a series."""
+"""The unit of every possible series, by resource and figure."""
 
 
 ENDPOINT_APPEARED = "endpoint.appeared"
@@ -305,26 +305,26 @@ KEY_DISABLED = "key.disabled"
 KEY_ENABLED = "key.enabled"
 WORKSPACE_BUDGET = "workspace.budget"
 CREDITS_PURCHASED = "credits.purchased"
-"""Kinds with a meaning of their own; every other one is what ``came``, ``went`` or ``changed``."""
+"""Special kinds of changes; the others come from ``came``, ``went`` and ``changed``."""
 
 PRICE_FIELDS = ("price_", "discount", "overrides")
-"""Facts of an endpoint whose names begin so are about what it costs."""
+"""Prefixes of the facts about the price of an endpoint."""
 BUDGET_FIELDS = ("budget_",)
-"""Facts of a workspace whose names begin so are about its budgets."""
+"""Prefixes of the facts about the budgets of a workspace."""
 
 
 def came(resource: str) -> str:
-    """The kind of a subject that is there now and was not."""
+    """The kind of change for a new subject."""
     return f"{resource}.appeared" if resource == "endpoint" else f"{resource}.created"
 
 
 def went(resource: str) -> str:
-    """The kind of a subject that was there and is not."""
+    """The kind of change for a subject that is gone."""
     return f"{resource}.gone" if resource == "endpoint" else f"{resource}.deleted"
 
 
 def changed(resource: str, field: str, after: JsonValue) -> str:
-    """The kind of a field that is another one now."""
+    """The kind of change for a field whose value changed."""
     match resource, field:
         case "endpoint", "status":
             return ENDPOINT_STATUS
@@ -340,18 +340,18 @@ def changed(resource: str, field: str, after: JsonValue) -> str:
 
 
 NAME = "name"
-"""The field of a subject's facts that says what it is called."""
+"""The field with the name of a subject."""
 LONGEST_VALUE = 1000
-"""Characters of a field's value that are kept; of a longer one only what tells it from others."""
+"""The maximum length of a stored value; longer ones are stored as a digest."""
 
 _DIGEST = 16
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True).encode
 _SURELY_SHORT = 80
-"""Characters of a text whose JSON is not long, whatever they are: 12 are the most for one."""
+"""Texts below this length have short JSON: one character takes at most 12."""
 
 
 def short(value: JsonValue) -> JsonValue:
-    """A value; a long one as its size and digest."""
+    """A value, or its size and digest if it is long."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str) and len(value) < _SURELY_SHORT:
@@ -360,7 +360,7 @@ def short(value: JsonValue) -> JsonValue:
 
 
 def digest_of(value: JsonValue) -> JsonValue:
-    """What tells a value from others without repeating it: "3 entries, digest 1f0c…"."""
+    """The size and digest of a value: "3 entries, digest 1f0c…"."""
     if value is None:
         return None
     text = json_of(value)
@@ -369,12 +369,12 @@ def digest_of(value: JsonValue) -> JsonValue:
 
 
 def json_of(value: Any) -> str:
-    """Compact JSON in ASCII, which holds any text that a gateway may send."""
+    """Compact ASCII JSON, which can hold any text."""
     return _encode(value)
 
 
 def amount(value: Any) -> Decimal | None:
-    """A fact as an amount; None for what is none."""
+    """A fact as an amount, None if it is not one."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         return None
     try:

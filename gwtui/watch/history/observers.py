@@ -1,8 +1,7 @@
-"""One observer per resource: turns its rows, as feeds give them, into an observation.
+"""Converts the rows of feeds to observations, one function per resource.
 
-An observation holds figures, and facts without secrets.
-A figure that the gateway did not give is None. A fact that could not be read is left out, which
-leaves it as it was. Amounts in facts are decimal text.
+An observation has figures, and facts without secrets. A missing figure is None. An unread fact is
+left out, so that it keeps its value. Amounts in facts are decimal text.
 """
 
 from __future__ import annotations
@@ -46,11 +45,11 @@ from gwtui.watch.history.model import (
 )
 
 DIGESTS = frozenset({"content_filters"})
-"""Patterns of filters may quote what they look for: only that they changed is kept."""
+"""Filter patterns may contain confidential text, so only a digest is stored."""
 
 
 def fields_of(model: ResponseModel, names: Sequence[str]) -> dict[str, JsonValue]:
-    """The fields that could be read; null is "none", one that is left out is not known."""
+    """The readable fields; null means none, a missing field is unknown."""
     found: dict[str, JsonValue] = {}
     gaps = model.gaps
     for name in names:
@@ -77,7 +76,7 @@ def json_value(value: Any) -> JsonValue:
 
 
 LONGEST_IDENTITY = 200
-"""Characters of an identity that are kept; the contract's own are far shorter."""
+"""The maximum length of an identity; those of the contract are far shorter."""
 
 _KEY_FACTS = (
     "name",
@@ -95,7 +94,7 @@ _GUARDRAIL_OMITTED = frozenset({"id", "created_at", "updated_at", "description"}
 
 @dataclass(frozen=True, slots=True)
 class ObservedReading:
-    """When a reading was made, its pace in seconds, and whether it lists all there is."""
+    """The time of a reading, its pace in seconds, and whether its list is complete."""
 
     at: datetime
     every: int
@@ -117,7 +116,7 @@ class _ObservationBuilder:
         values: Mapping[str, Decimal | None],
         facts: dict[str, JsonValue] | None = None,
     ) -> None:
-        """One subject; facts None: it is there, and no more is known."""
+        """Add a subject; ``facts`` None: it exists, but nothing else is known."""
         subject = Subject(self._resource, safe_text(identity, LONGEST_IDENTITY))
         units = figures.UNITS.get(self._resource, {})
         for figure, value in values.items():
@@ -126,7 +125,7 @@ class _ObservationBuilder:
         self._facts[subject] = facts or {}
 
     def observation(self, source: str, covers: str | None = "") -> Observation:
-        """All of it; ``covers`` is how the identities begin that are listed completely."""
+        """The observation; ``covers`` is the identity prefix that is listed completely."""
         whole = covers is not None and self._seen.complete
         return Observation(
             source,
@@ -139,7 +138,7 @@ class _ObservationBuilder:
 
 
 def observe_credits(credits: Credits, seen: ObservedReading) -> Observation:
-    """The account's balance."""
+    """The observation of the credits."""
     builder = _ObservationBuilder("credits", seen)
     builder.add(
         ACCOUNT,
@@ -156,7 +155,7 @@ def observe_credits(credits: Credits, seen: ObservedReading) -> Observation:
 def observe_endpoints(
     model_id: str, rows: Sequence[EndpointRow], seen: ObservedReading
 ) -> Observation:
-    """The endpoints of a model; none when the model itself is gone."""
+    """The observation of a model's endpoints; without rows if the model is gone."""
     builder = _ObservationBuilder("endpoint", seen)
     for row in rows:
         endpoint = row.endpoint
@@ -171,7 +170,7 @@ def observe_endpoints(
 
 
 def observe_keys(rows: Sequence[KeyRow], seen: ObservedReading) -> Observation:
-    """Every key of the account; BYOK usage, which never shrinks, once there is any."""
+    """The observation of all keys; BYOK usage is left out while it is 0."""
     builder = _ObservationBuilder("key", seen)
     for row in rows:
         key: ApiKey = row.key
@@ -188,7 +187,7 @@ def observe_keys(rows: Sequence[KeyRow], seen: ObservedReading) -> Observation:
 
 
 def observe_workspaces(found: Mapping[str, Figures], seen: ObservedReading) -> Observation:
-    """Every workspace with its budgets and what is spent of them."""
+    """The observation of all workspaces with their budgets and spending."""
     builder = _ObservationBuilder("workspace", seen)
     for identity, parts in found.items():
         values: dict[str, Decimal | None] = {}
@@ -213,7 +212,7 @@ def observe_workspaces(found: Mapping[str, Figures], seen: ObservedReading) -> O
 
 
 def observe_guardrails(rows: Sequence[GuardrailRow], seen: ObservedReading) -> Observation:
-    """Every guardrail that is made."""
+    """The observation of all existing guardrails."""
     builder = _ObservationBuilder("guardrail", seen)
     for row in rows:
         if row.made:
@@ -247,7 +246,7 @@ def _percentile(percentiles: Percentiles | None, which: str) -> Decimal | None:
 
 
 def _charged(pricing: Pricing, key: str) -> Decimal | None:
-    """The price with the discount taken off; one that varies (negative) is not a figure."""
+    """The price after the discount; None for a variable (negative) price."""
     price = pricing.price(key)
     return None if price is None or price < 0 else price * (1 - discount_of(pricing))
 

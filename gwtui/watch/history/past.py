@@ -1,7 +1,7 @@
-"""Fills in the past week from a gateway that knows its own past: the demo's.
+"""Fills the history with the past week of a gateway that knows its own past: the demo.
 
-For each hour that was not recorded, what the recorder would have observed at its end is written as
-that hour. The present hour gets a reading every two minutes. Nothing recorded is replaced.
+Each missing hour gets the reading that the recorder would have made at its end. The present hour
+gets a reading every two minutes. Recorded readings are not replaced.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ from gwtui.watch.hub import FeedHub, Scope
 _log = logging.getLogger(__name__)
 
 SPAN = timedelta(hours=168)
-"""How far back is filled in."""
+"""The span that is filled."""
 _HOUR = timedelta(hours=1)
 _SECOND = timedelta(seconds=1)
 _EVERY = timedelta(minutes=2)
-"""The pace of readings in the present hour: close enough that no curve has a gap."""
+"""The pace of readings in the present hour, short enough to avoid gaps."""
 _NOTHING = KeyUsage(Decimal(0), Decimal(0))
 _LIVE = (*UPTIMES, "latency_last_30m", "throughput_last_30m")
-"""Fields of an endpoint that change by themselves."""
+"""The live figures of an endpoint."""
 
 
 async def fill(hub: FeedHub, archive: Archive, past: HistorySource) -> bool:
-    """Fill in what was not recorded; whether there was anything. Raises HistoryError."""
+    """Fill the missing hours; returns whether there were any. Raises HistoryError."""
     recorded = await archive.read(lambda history: history.span())
     now = past.until.replace(minute=0, second=0, microsecond=0)
     since = now - SPAN
@@ -85,13 +85,11 @@ async def fill(hub: FeedHub, archive: Archive, past: HistorySource) -> bool:
 
 
 async def fill_past(hub: FeedHub, path: Path, past: HistorySource, config: Path) -> None:
-    """Fill in what the history at ``path`` lacks, and run the alert rules over what is now.
+    """Fill the missing hours of the history at ``path``, and evaluate the alert rules once.
 
-    The rules are those of the file in the directory ``config``.
-
-    For a command that only reads what is recorded, where no dashboard has filled it in before.
-    Nothing happens where another process records. Never fails: the command does without the
-    recorded past then.
+    For commands that read the history before a dashboard has filled it. The rules are those of the
+    directory ``config``. Does nothing if another process records. Never fails: the command then
+    works without the past.
     """
     try:
         archive = await Archive.open(path, hub.clock)
@@ -101,14 +99,14 @@ async def fill_past(hub: FeedHub, path: Path, past: HistorySource, config: Path)
     try:
         if await archive.claim() and await fill(hub, archive, past):
             await _evaluate(hub, archive, RuleFile(config / FILE_NAME, hub.connection.label))
-    except Exception:  # whatever it is, what is read now is shown
+    except Exception:  # the command still shows live data
         _log.exception("history: the past cannot be filled in")
     finally:
         await archive.close()
 
 
 async def _evaluate(hub: FeedHub, archive: Archive, rules: RuleFile) -> None:
-    """Record a reading of the account and the watched models, and what the rules say of it."""
+    """Record one reading of the account and the watched models, and evaluate the rules."""
     from gwtui.watch.alerts.evaluator import (  # noqa: PLC0415 - not for every command
         PersistentEvaluator,
     )
@@ -133,7 +131,7 @@ async def _evaluate(hub: FeedHub, archive: Archive, rules: RuleFile) -> None:
 
 @dataclass
 class _PastAccount:
-    """The account as it is now, and as it was at any moment of the past that was prepared."""
+    """The account now, and at the prepared moments of the past."""
 
     past: HistorySource
     credits: Credits
@@ -143,7 +141,7 @@ class _PastAccount:
     endpoints: Mapping[str, Sequence[EndpointRow]]
 
     def prepare(self, moments: Sequence[datetime]) -> None:
-        """Ask the gateway for all that ``at`` needs of these moments, which ascend."""
+        """Read everything that ``at`` needs for these moments, which must ascend."""
         starts = (
             window_start(interval, moment) for interval in BUDGET_INTERVALS for moment in moments
         )
@@ -162,7 +160,7 @@ class _PastAccount:
         }
 
     def at(self, moment: datetime) -> Iterator[Observation]:
-        """What the recorder would have observed."""
+        """The observations at a prepared moment."""
         paces = DEFAULT_PACES
         credits = self.credits.model_copy(update=self._totals[moment]._asdict())
         yield observe_credits(credits, ObservedReading(moment, paces.credits))
@@ -187,7 +185,7 @@ class _PastAccount:
             yield observe_endpoints(model, then, ObservedReading(moment, paces.endpoints))
 
     def _used(self, identity: str, interval: str, moment: datetime) -> KeyUsage:
-        """What a key used in its window up to a moment."""
+        """The usage of a key in its window up to a moment."""
         spent = self._spent.get(identity)
         if spent is None:
             return _NOTHING
@@ -216,7 +214,7 @@ class _PastAccount:
     def _spent_in(
         self, workspace: str, found: Figures, moment: datetime
     ) -> Mapping[str, Decimal | None]:
-        """What the present keys of a workspace had used, by interval."""
+        """The usage of the present keys of a workspace, by interval."""
         byok = bool(found.workspace and found.workspace.include_byok_in_budgets)
         keys = [row.identity for row in self.keys if row.key.workspace_id == workspace]
         spent: dict[str, Decimal | None] = {}
@@ -227,7 +225,7 @@ class _PastAccount:
 
 
 def _live(told: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of an endpoint that change, as its answer would have had them."""
+    """The live figures of an endpoint, as in an answer of the gateway."""
     return {name: _exact(told[name]) for name in _LIVE}
 
 
@@ -238,12 +236,12 @@ def _exact(value: Any) -> Any:
 
 
 def _is_there(created_at: datetime | None, moment: datetime) -> bool:
-    """Whether something was created by then, as far as that is known."""
+    """Whether something existed by then, as far as known."""
     return created_at is None or created_at <= moment
 
 
 async def _read_account(hub: FeedHub, past: HistorySource) -> _PastAccount | None:
-    """What the account and its most used models are now; None where it cannot be read."""
+    """The present account and its most used models; None if unreadable."""
     scope = Scope()
     credits = (await credits_feed(hub, scope).refresh()).value
     keys = (await keys_feed(hub, scope).refresh()).value

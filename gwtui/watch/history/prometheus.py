@@ -1,8 +1,7 @@
-"""The figures of a history from a Prometheus server that scrapes ``gwtui export metrics``.
+"""Figures of the history from a Prometheus server that scrapes ``gwtui export metrics``.
 
-So a team sees one past from several machines. Facts, changes, alerts and the watched models are
-those of this machine's own file. The server keeps no null: a figure is null while its reading
-succeeded without it.
+So a team shares one history. Facts, changes, alerts and the watched models come from this machine's
+file. Prometheus has no null: a figure is null while its reading succeeded without it.
 """
 
 from __future__ import annotations
@@ -48,17 +47,17 @@ from gwtui.watch.metrics import (
 EVERY = 60
 """Seconds between two scrapes of the shipped configuration."""
 _FINEST = 300
-"""Seconds between two values where no width is asked for."""
+"""Seconds between two values if no width is given."""
 _MOST = 10_000
-"""Values of one series in an answer; the server gives 11,000."""
+"""Values of one series in an answer; the limit of the server is 11,000."""
 _YEAR = 365 * 86400
 _STATISTICS = {"low": "min", "high": "max", "mean": "avg", "last": "last"}
 
 
 async def open_prometheus(connection: Connection) -> PrometheusClient | None:
-    """The server that the profile names, None for the file.
+    """A client of the profile's server, None if the profile uses the file.
 
-    Where its token cannot be had or sent, each of its figures fails, and nothing else.
+    Without a usable token, only the queries of the client fail.
     """
     server = connection.history
     if server is None:
@@ -70,7 +69,7 @@ async def open_prometheus(connection: Connection) -> PrometheusClient | None:
 
 
 async def count_readings(connection: Connection) -> int:
-    """How many readings of gwtui the profile's server scrapes now. Raises HistoryUnusableError."""
+    """The number of gwtui readings on the profile's server. Raises HistoryUnusableError."""
     client = await open_prometheus(connection)
     if client is None:
         return 0
@@ -80,7 +79,7 @@ async def count_readings(connection: Connection) -> int:
 
 
 class PrometheusReader(HistoryReader):
-    """Every method that reads figures raises HistoryUnusableError without a usable answer."""
+    """Methods that read figures raise HistoryUnusableError without a usable answer."""
 
     def __init__(self, connection: sqlite3.Connection, client: PrometheusClient) -> None:
         super().__init__(connection)
@@ -90,12 +89,12 @@ class PrometheusReader(HistoryReader):
     def series(
         self, resource: str | None = None, identity: str | None = None, figure: str | None = None
     ) -> tuple[Series, ...]:
-        """The series that the server has now; one that is named in full is not looked for."""
+        """The present series of the server; a fully named one is not queried."""
         if resource and identity and figure:
             key = SeriesKey(resource, identity, figure)
             return (_series(key),) if key[::2] in OF_FIGURE else ()
         (now,) = (at for one in self._ask("vector(time())", None) for at in one.values)
-        # The second that has begun counts: something may have been scraped in it.
+        # Something may have been scraped in the present second.
         found = self.at(moment_of(now + 1), resource, identity, figure)
         return tuple(sorted(found, key=lambda series: series.key))
 
@@ -106,7 +105,7 @@ class PrometheusReader(HistoryReader):
         identity: str | None = None,
         figure: str | None = None,
     ) -> dict[Series, Reading]:
-        """Figures as of a moment."""
+        """The figures at a moment."""
         found: dict[Series, Reading] = {}
         for each in (resource,) if resource else SUBJECT_LABELS:
             for sample in self._samples(each, seconds_of(moment)):
@@ -125,7 +124,7 @@ class PrometheusReader(HistoryReader):
         return {one: read for one, read in found.items() if figure in (None, one.key.figure)}
 
     def facts_at(self, moment: datetime, resource: str | None = None) -> dict[Subject, Fields]:
-        """What this machine recorded, and the names of endpoints that only the server knows."""
+        """The recorded facts, and the names of endpoints that only the server knows."""
         found = super().facts_at(moment, resource)
         if resource in (None, "endpoint"):
             for sample in self._samples("endpoint", seconds_of(moment)):
@@ -135,7 +134,7 @@ class PrometheusReader(HistoryReader):
         return found
 
     def span(self) -> tuple[datetime, datetime] | None:
-        """From the first to the last reading; of this machine's file without an answer."""
+        """The first and the last reading; those of the file without an answer."""
         try:
             metric = self._selector(READING_TIME.sample)
             first = self._ask(f"min(min_over_time({metric}[{_YEAR}s:1h]))", None)
@@ -150,7 +149,7 @@ class PrometheusReader(HistoryReader):
         mapped = OF_FIGURE.get((key.resource, key.figure))
         if mapped is None:
             return
-        reach = EVERY  # when in a slot the last reading was made is not known
+        reach = EVERY  # the time of the last reading within a slot is unknown
         if not width:
             widths = (step for step in STEPS if step >= _FINEST)
             reach = width = next(step for step in widths if (end - begin) / step <= _MOST)
@@ -166,7 +165,7 @@ class PrometheusReader(HistoryReader):
         )
         slots: dict[int, dict[str, Decimal]] = defaultdict(dict)
         with _translated_errors():
-            # A range begins after its first second and ends with its last one.
+            # A range excludes its first second and includes its last one.
             answer = self._client.query_range(expression, begin + width - 1, end + width, width)
         for one in answer:
             for at, value in one.values.items():
@@ -179,7 +178,7 @@ class PrometheusReader(HistoryReader):
                 yield Row(start, start + min(width, reach) - 1, *values)
 
     def _samples(self, resource: str, at: int) -> Sequence[PrometheusSeries]:
-        """All figures of a resource at a moment, asked for once."""
+        """All figures of a resource at a moment, queried once."""
         if (resource, at) not in self._present:
             metric = self._selector("", {}, f'__name__=~"{PREFIX}_{resource}_.+"')
             self._present[resource, at] = self._ask(metric, at)
@@ -218,7 +217,7 @@ _FIGURES: Mapping[tuple[str, str, tuple[str, ...]], tuple[str, Decimal]] = {
     (resource, mapped.metric.sample, mapped.extra): (figure, mapped.factor)
     for (resource, figure), mapped in OF_FIGURE.items()
 }
-"""Resource, sample and the values of its further labels -> figure and factor."""
+"""Figure and factor by resource, sample and the values of its other labels."""
 _EXTRA = {
     (resource, mapped.metric.sample): mapped.metric.labels[len(SUBJECT_LABELS[resource]) :]
     for (resource, _), mapped in OF_FIGURE.items()

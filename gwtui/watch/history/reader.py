@@ -1,6 +1,6 @@
-"""Reading a history: what a figure was, its curve, what changed, who records.
+"""Queries of a history: figures, curves, changes, facts and the recording itself.
 
-Nothing here writes. Every method raises sqlite3.Error when the file cannot be read.
+Nothing here writes. Every method raises sqlite3.Error if the file cannot be read.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from gwtui.watch.history.model import (
 from gwtui.watch.history.writer import DAY, HOUR
 
 MOST_POINTS = 400
-"""Slots of a curve unless asked otherwise: more than the columns of most terminals."""
+"""The default number of slots of a curve, more than most terminals have columns."""
 STEPS = (
     *(60, 120, 300, 600, 900, 1800),
     *(3600, 7200, 10800, 14400, 21600, 43200),
     *(86400, 2 * 86400, 7 * 86400, 14 * 86400, 28 * 86400),
 )
-"""Widths of slots in seconds. From an hour on they are read from hours."""
+"""Slot widths in seconds. Slots of an hour or more are read from hours."""
 
 _FINE = """
 SELECT start, until, value, value, value, value FROM runs
@@ -78,7 +78,7 @@ _CHANGE = "id, at, not_before, kind, resource, identity, name, field, before, af
 
 
 class Row(NamedTuple):
-    """Readings in a row: equal ones, or those of an hour. Moments are seconds since 1970."""
+    """Consecutive readings: equal ones, or those of an hour. Times are seconds since 1970."""
 
     start: int
     until: int
@@ -90,7 +90,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CurveSpan:
-    """Slots of ``width`` seconds from ``begin``, a whole multiple of it, on."""
+    """Slots of ``width`` seconds, starting at ``begin``, a multiple of the width."""
 
     begin: int
     width: int
@@ -109,7 +109,7 @@ class CurveSpan:
         resolution: float | None = None,
         max_points: int = MOST_POINTS,
     ) -> CurveSpan:
-        """The slots that cover a span: as wide as asked for, else the finest that are few enough.
+        """The slots that cover a span, of the given resolution or the finest within ``max_points``.
 
         Raises ValueError for a span that ends before it begins.
         """
@@ -126,10 +126,10 @@ class CurveSpan:
 
 
 def curve_of(series: Series, span: CurveSpan, rows: Iterable[Row]) -> Curve:
-    """The curve that rows in order of time make.
+    """The curve of rows in chronological order.
 
-    A row that reaches over several slots counts in each. A slot between two readings repeats the
-    one before it.
+    A row that spans several slots counts in each. A slot between two readings repeats the earlier
+    one.
     """
     slots: list[list[Row]] = [[] for _ in range(span.count)]
     for row in rows:
@@ -174,18 +174,18 @@ def _point(start: int, width: int, every: int, rows: list[Row]) -> Point:
 
 
 class HistoryReader:
-    """Questions to one connection; see ``Archive.read`` for how to ask from asyncio."""
+    """Queries on one connection; use ``Archive.read`` from asyncio."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
-        """For questions of other packages to tables of their own."""
+        """For queries of other modules."""
 
     # Figures ----------------------------------------------------------------------------------
 
     def series(
         self, resource: str | None = None, identity: str | None = None, figure: str | None = None
     ) -> tuple[Series, ...]:
-        """The series that were recorded, all or those of a resource, an identity, a figure."""
+        """The recorded series, optionally of one resource, identity or figure."""
         where, values = _chosen(resource, identity, figure)
         rows = self.connection.execute(_SERIES + where + " ORDER BY 1, 2, 3", values)
         return tuple(Series(SeriesKey(*row[:3]), *row[3:]) for row in rows)
@@ -199,11 +199,11 @@ class HistoryReader:
         resolution: float | None = None,
         max_points: int = MOST_POINTS,
     ) -> Curve | None:
-        """The curve of a figure from ``since`` to ``until``; None for a series never recorded.
+        """The curve of a figure from ``since`` to ``until``; None for an unknown series.
 
-        ``resolution`` is the width of a slot in seconds, rounded up to one of ``STEPS``; without it
-        the finest that makes at most ``max_points`` slots. Where only hours are left, finer slots
-        repeat them. Raises ValueError for a span that ends before it begins.
+        ``resolution`` is the slot width in seconds, rounded up to one of ``STEPS``; by default the
+        finest with at most ``max_points`` slots. Where only hours are left, finer slots repeat
+        them. Raises ValueError for a span that ends before it begins.
         """
         span = CurveSpan.of(since, until, resolution, max_points)
         found = self.series(*key)
@@ -218,14 +218,14 @@ class HistoryReader:
         identity: str | None = None,
         figure: str | None = None,
     ) -> dict[Series, Reading]:
-        """Figures as of a moment; of one that is two days old, the last of its hour."""
+        """The figures at a moment; after two days, the last ones of its hour."""
         where, values = _chosen(resource, identity, figure)
         at = seconds_of(moment)
         rows = self.connection.execute(_AT + where, {**values, "at": at})
         return {Series(SeriesKey(*row[:3]), row[3], row[4]): _reading(row[4:], at) for row in rows}
 
     def value_at(self, key: SeriesKey, moment: datetime) -> Reading:
-        """One figure as of a moment."""
+        """One figure at a moment."""
         return next(iter(self.at(moment, *key).values()), GAP)
 
     def rows(self, key: SeriesKey, begin: int, end: int, width: int = 0) -> Iterator[Row]:
@@ -264,10 +264,9 @@ class HistoryReader:
         *,
         limit: int = 1000,
     ) -> tuple[RecordedChange, ...]:
-        """What changed after ``since`` and up to ``until``, newest first.
+        """The changes after ``since`` and up to ``until``, newest first.
 
-        ``kinds`` are those of the module ``model``; a resource alone ("endpoint") means all of its
-        kinds.
+        ``kinds`` are those of the module ``model``; a resource ("endpoint") means all of its kinds.
         """
         listed = None if kinds is None else json.dumps(sorted(kinds))
         rows = self.connection.execute(
@@ -279,7 +278,7 @@ class HistoryReader:
         return tuple(_change(row) for row in rows)
 
     def changes_after(self, last_id: int, limit: int = 1000) -> tuple[RecordedChange, ...]:
-        """The changes written after the one with this id, oldest first: how to follow along."""
+        """The changes with a higher id, oldest first."""
         rows = self.connection.execute(
             f"SELECT {_CHANGE} FROM changes WHERE id > ? ORDER BY id LIMIT ?",  # noqa: S608 - a constant
             (last_id, limit),
@@ -287,7 +286,7 @@ class HistoryReader:
         return tuple(_change(row) for row in rows)
 
     def facts_at(self, moment: datetime, resource: str | None = None) -> dict[Subject, Fields]:
-        """The facts of everything that was there at a moment, as far as it was known then."""
+        """The facts of all subjects that existed at a moment, as known then."""
         rows = self.connection.execute(
             "SELECT resource, identity, fields FROM facts WHERE since <= ?1 "
             "AND (until IS NULL OR until > ?1) AND (?2 IS NULL OR resource = ?2)",
@@ -298,26 +297,26 @@ class HistoryReader:
     # The recording itself ---------------------------------------------------------------------
 
     def first_read(self, source: str) -> datetime | None:
-        """When the source was read first; None when never."""
+        """The first reading of a source, None without one."""
         found = self.connection.execute(
             "SELECT first FROM sources WHERE name = ?", (source,)
         ).fetchone()
         return None if found is None else moment_of(found[0])
 
     def span(self) -> tuple[datetime, datetime] | None:
-        """From the first to the last thing that is recorded; None when nothing is."""
+        """The first and the last recorded reading, None without one."""
         first, last = self.connection.execute(
             "SELECT min(first), max(last) FROM sources"
         ).fetchone()
         return None if first is None else (moment_of(first), moment_of(last))
 
     def recorder(self) -> int | None:
-        """The number of the process that records now; None when none does."""
+        """The id of the process that records now, None without one."""
         _number, _name, path = self.connection.execute("PRAGMA database_list").fetchone()
         return recording_process(Path(path))
 
     def watched_models(self) -> tuple[str, ...]:
-        """The models whose endpoints are watched, in the order they were added."""
+        """The watched models, in the order in which they were added."""
         rows = self.connection.execute("SELECT model FROM watched_models ORDER BY added_at, model")
         return tuple(model for (model,) in rows)
 
@@ -325,7 +324,7 @@ class HistoryReader:
 def _chosen(
     resource: str | None, identity: str | None, figure: str | None
 ) -> tuple[str, dict[str, str]]:
-    """A condition on the table of series, and its values."""
+    """A WHERE clause on the table of series, and its values."""
     given = {"resource": resource, "identity": identity, "figure": figure}
     values = {name: value for name, value in given.items() if value is not None}
     where = " AND ".join(f"{name} = :{name}" for name in values)
@@ -367,12 +366,12 @@ BALANCE = SeriesKey("credits", ACCOUNT, "balance")
 TOTAL_USAGE = SeriesKey("credits", ACCOUNT, "total_usage")
 
 _BEFORE = timedelta(hours=1)
-"""So much is read from before the longest window: its first step may begin there."""
+"""The time read before the longest window, whose first step may start there."""
 
 
 @dataclass(frozen=True, slots=True)
 class CreditsState:
-    """The credits as of a moment; ``outlook`` is None when nothing can be said of the end."""
+    """The credits at a moment; ``outlook`` is None if unknown."""
 
     balance: Reading
     burns: tuple[Burn, ...]
@@ -392,7 +391,7 @@ def used_totals(reader: HistoryReader, since: datetime, until: datetime) -> list
 
 
 def credits_state(reader: HistoryReader, now: datetime) -> CreditsState:
-    """How the credits stood at a moment, from what was recorded up to then.
+    """The state of the credits at a moment, from the recording up to then.
 
     Raises sqlite3.Error.
     """

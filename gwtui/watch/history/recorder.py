@@ -1,7 +1,7 @@
-"""The recorder: samples feeds into the history while no other process does.
+"""The recorder: writes readings of feeds to the history while no other process does.
 
-It watches its feeds from the background: neither a hidden screen nor a terminal without focus stops
-them, and a feed that a person also looks at is still read only once.
+It is a background viewer of its feeds: neither a hidden screen nor a terminal without focus stops
+them, and a feed that is also on a screen is read only once.
 """
 
 from __future__ import annotations
@@ -39,37 +39,37 @@ if TYPE_CHECKING:
     from gwtui.domain.history_source import HistorySource
 
 AskPast: TypeAlias = "Callable[[], HistorySource | None]"
-"""Asks the gateway for its past; None where it can tell none."""
+"""Returns the past of the gateway, None if it does not know it."""
 CLAIM_EVERY = 10.0
-"""Seconds between two attempts to become the one who records."""
+"""Seconds between two attempts to take the recording lock."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class RecorderStatus:
-    """How the recording stands; ``error`` and ``notice`` are for a person."""
+    """The state of the recording, with messages in ``error`` and ``notice``."""
 
     recording: bool = False
     """Whether this instance records."""
     written_at: datetime | None = None
-    """The newest reading that is safe on the disk."""
+    """The time of the newest stored reading."""
     models: tuple[str, ...] = ()
-    """The models whose endpoints are recorded by this instance."""
+    """The models whose endpoints this instance records."""
     error: str | None = None
     notice: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A reading that was written, and what changed with it."""
+    """A stored reading and the changes in it."""
 
     observation: Observation
     changes: tuple[RecordedChange, ...]
 
 
 class Recorder:
-    """Records one gateway; needs a running event loop. ``start`` it, and ``stop`` it at the end."""
+    """Records one gateway between ``start`` and ``stop``. Needs a running event loop."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Recorder:
         self._hub = hub
         self._past = past
         self.filled_until: datetime | None = None
-        """Where the past ends that was filled in where nothing was recorded before; else None."""
+        """The end of the filled past if nothing was recorded before, else None."""
         self._archive = archive
         self._clock = clock
         self.sources = Sources(hub, paces, clock, self._arrived)
@@ -97,24 +97,21 @@ class Recorder:
 
     @property
     def status(self) -> RecorderStatus:
-        """How the recording stands."""
+        """The state of the recording."""
         return self._status
 
     @property
     def archive(self) -> Archive:
-        """Where it is recorded; to read from."""
+        """The history that it writes."""
         return self._archive
 
     @property
     def open_archive(self) -> Archive | None:
-        """The same once it is open, else None."""
+        """The history once it is open, else None."""
         return self._archive if self._archive.is_open else None
 
     def listen(self, listener: Callable[[Recorded], None]) -> Callable[[], None]:
-        """Call ``listener`` after each reading this instance wrote; returns the way to stop.
-
-        An instance that does not record writes nothing.
-        """
+        """Call ``listener`` after each reading that this instance stored; returns how to stop."""
         self._listeners.append(listener)
 
         def leave() -> None:
@@ -124,16 +121,16 @@ class Recorder:
         return leave
 
     async def start(self) -> None:
-        """Begin: record if no other process does, else wait for it to end."""
+        """Record as soon as no other process does."""
         if not self._tasks:
             loop = asyncio.get_running_loop()
             self._tasks = [
-                loop.create_task(self._keep_claim(), name="history claim"),
-                loop.create_task(self._write_on(), name="history writing"),
+                loop.create_task(self._claim_lock(), name="history claim"),
+                loop.create_task(self._write_readings(), name="history writing"),
             ]
 
     async def stop(self) -> None:
-        """Write what has arrived and let others record. The archive stays open."""
+        """Write pending readings and release the lock. The archive stays open."""
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -146,24 +143,24 @@ class Recorder:
         self._archive.release()
 
     async def watch(self, model: str) -> None:
-        """Record a model's endpoints from now on. Raises ValueError, HistoryUnusableError."""
+        """Start recording a model's endpoints. Raises ValueError, HistoryUnusableError."""
         now = self._clock.now()
         await self._archive.write(lambda db: watch_model(db, model, now))
         await self._follow_models()
 
     async def unwatch(self, model: str) -> None:
-        """Record a model's endpoints no more. Raises HistoryUnusableError."""
+        """Stop recording a model's endpoints. Raises HistoryUnusableError."""
         await self._archive.write(lambda db: unwatch_model(db, model))
         await self._follow_models()
 
     # Recording --------------------------------------------------------------------------------
 
-    async def _keep_claim(self) -> None:
+    async def _claim_lock(self) -> None:
         while True:
-            await self._guarded("claim", self._beat())
+            await self._guarded("claim", self._claim_once())
             await self._clock.sleep(CLAIM_EVERY)
 
-    async def _beat(self) -> None:
+    async def _claim_once(self) -> None:
         if not self._archive.is_open:
             await self._open()
         if not await self._archive.claim():
@@ -178,7 +175,7 @@ class Recorder:
         await self._archive.write(lambda db: tidy(db, now))
 
     async def _open(self) -> None:
-        """Open the file, and fill in the past the first time."""
+        """Open the file, and fill the past the first time."""
         from gwtui.watch.history.prometheus import open_prometheus  # noqa: PLC0415 - few profiles
 
         if self._archive.server is None:
@@ -190,7 +187,7 @@ class Recorder:
             self.filled_until = await _fill(self._hub, self._archive, past)
 
     async def _guarded(self, part: str, work: Awaitable[None]) -> None:
-        """Do something of which no failure may end the recording; the status tells of it."""
+        """Await ``work``; a failure appears in the status but does not end the recording."""
         try:
             await work
         except HistoryError as error:
@@ -224,11 +221,11 @@ class Recorder:
     # Writing ----------------------------------------------------------------------------------
 
     def _arrived(self, source: str, build: Build) -> None:
-        """A reading came; only the newest one of a source waits."""
+        """Queue a reading; only the newest of each source waits."""
         self._pending[source] = build
         self._wake.set()
 
-    async def _write_on(self) -> None:
+    async def _write_readings(self) -> None:
         while True:
             await self._wake.wait()
             self._wake.clear()
@@ -253,7 +250,7 @@ class Recorder:
 
 
 def _observed(db: sqlite3.Connection, build: Build) -> Recorded:
-    """In the writing thread: turning a long list into samples takes a moment."""
+    """Build and store an observation, in the writing thread because long lists take time."""
     observation = build()
     return Recorded(observation, observe(db, observation))
 
@@ -261,16 +258,16 @@ def _observed(db: sqlite3.Connection, build: Build) -> Recorded:
 # Of a session -------------------------------------------------------------------------------------
 
 LAST_WRITE = 0.3
-"""Seconds that the end of the program waits for what is being written."""
+"""Seconds that the end of the program waits for a write."""
 
 
 @asynccontextmanager
 async def open_recording(
     hub: FeedHub, path: Path, clock: Clock = SYSTEM_CLOCK, past: AskPast | None = None
 ) -> AsyncIterator[Recorder]:
-    """Record into the file at ``path``, opened in the background.
+    """Record to the file at ``path``, which is opened in the background.
 
-    With ``past``, what was not recorded of the last days is filled in from it.
+    Missing readings of the last days are filled from ``past``, if given.
     """
     archive = Archive(path, clock)
     recorder = Recorder(hub, archive, clock, past=past)
@@ -278,7 +275,7 @@ async def open_recording(
     try:
         yield recorder
     finally:
-        # A reading that takes longer to write is not recorded.
+        # A write that takes longer is rolled back.
         late = asyncio.get_running_loop().call_later(LAST_WRITE, archive.interrupt)
         await recorder.stop()
         await archive.close()
@@ -286,7 +283,7 @@ async def open_recording(
 
 
 async def _fill(hub: FeedHub, archive: Archive, ask: AskPast) -> datetime | None:
-    """Fill in the past; its end, where nothing was recorded before."""
+    """Fill the past; returns its end if nothing was recorded before."""
     from gwtui.watch.history.past import fill  # noqa: PLC0415 - the demo only
 
     try:
@@ -294,6 +291,6 @@ async def _fill(hub: FeedHub, archive: Archive, ask: AskPast) -> datetime | None
         is_first = await archive.read(lambda history: history.span()) is None
         if past is not None and await fill(hub, archive, past) and is_first:
             return past.until
-    except Exception:  # whatever it is, what happens from now on is recorded
+    except Exception:  # recording goes on without the past
         _log.exception("history: the past cannot be filled in")
     return None

@@ -1,4 +1,4 @@
-"""What is sampled: the feeds, how often each is read for the history, and what its news mean."""
+"""The recorded feeds, their paces, and the conversion of their values to observations."""
 
 from __future__ import annotations
 
@@ -35,18 +35,17 @@ if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
 
 _EARLY = 0.75
-"""A reading that comes after this share of the pace is taken; earlier ones are for screens."""
+"""The share of the pace after which a reading is taken; earlier ones are for screens."""
 _BELIEVED = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Paces:
-    """Seconds between two readings for the history, by what is read.
+    """Seconds between two recorded readings of each list.
 
-    With W workspaces and M watched models this costs, a minute, at the most: a request for the
-    credits, M for endpoints, W + 1 for keys; every five minutes 4 W + 2 for budgets and W + 1 for
-    guardrails. No feed asks for more than ``REQUESTS_PER_SECOND``: in a large account its readings
-    come later.
+    With W workspaces and M watched models, these are at most 1 + M + W + 1 requests per minute, and
+    every five minutes 4 W + 2 for budgets and W + 1 for guardrails. In large accounts, readings are
+    rarer, because no feed exceeds ``REQUESTS_PER_SECOND``.
     """
 
     credits: int = 60
@@ -64,9 +63,9 @@ Arrived = Callable[[str, Build], None]
 
 
 class Source:
-    """One feed that is sampled until it is closed.
+    """One recorded feed.
 
-    With a ``clock``, what is not found is gone: nothing is left of it.
+    With a ``clock``, a resource that is not found counts as empty.
     """
 
     def __init__(
@@ -87,12 +86,12 @@ class Source:
         self._arrived = arrived
         self._taken_at: datetime | None = None
         self.close = feed.watch(self.news, background=True, every=every)
-        """Sample no more."""
+        """Stop recording the feed."""
 
     def news(self, state: FeedState[Any]) -> None:
-        """A failed read says nothing: what nobody could read is a gap.
+        """Take a successful read; a failed one leaves a gap.
 
-        One 404 may be an accident on the way; the second in a row is believed.
+        A second 404 in a row counts as an empty list, the first one may be an accident.
         """
         if state.refreshing:
             return
@@ -103,7 +102,7 @@ class Source:
             self.take(state.value, state.fetched_at, complete=not state.lacks)
 
     def take(self, value: Any, at: datetime, *, complete: bool) -> None:
-        """Pass a reading on, unless the one before it is too fresh."""
+        """Pass a reading on, unless the previous one is too recent."""
         if not self._is_due(at):
             return
         self._taken_at = at
@@ -111,18 +110,18 @@ class Source:
         self._arrived(self.name, lambda: self._see(value, seen))
 
     def _pace(self) -> int:
-        """Seconds between two readings: more than asked for where each costs many requests."""
+        """Seconds between two readings, longer if each takes many requests."""
         return max(self._every, ceil(self.feed.least_pace))
 
     def _is_due(self, at: datetime) -> bool:
-        """Readings come more often while a screen shows them; a clock set back makes one due."""
+        """Whether to take a reading: screens read more often; a clock set back makes it due."""
         if self._taken_at is None:
             return True
         return not 0 <= (at - self._taken_at).total_seconds() < self._every * _EARLY
 
 
 class Sources:
-    """Every feed that is sampled; ``arrived`` is told of each reading worth recording."""
+    """All recorded feeds; ``arrived`` is called with each reading to record."""
 
     def __init__(self, hub: FeedHub, paces: Paces, clock: Clock, arrived: Arrived) -> None:
         self._hub = hub
@@ -133,7 +132,7 @@ class Sources:
         self._models: dict[str, Source] = {}
 
     def open(self) -> None:
-        """Sample what does not depend on the watched models. May be called again."""
+        """Start reading the lists of the account. May be called again."""
         if self._account:
             return
         paces, hub, scope = self._paces, self._hub, Scope()
@@ -148,7 +147,7 @@ class Sources:
         ]
 
     def follow(self, models: Iterable[str]) -> None:
-        """Sample the endpoints of exactly these models."""
+        """Read the endpoints of exactly these models."""
         chosen = tuple(models)
         for model in [model for model in self._models if model not in chosen]:
             self._models.pop(model).close()
@@ -161,25 +160,25 @@ class Sources:
                 self._models[model] = source
 
     def close(self) -> None:
-        """Sample nothing."""
+        """Stop reading."""
         for source in (*self._account, *self._models.values()):
             source.close()
         self._account = []
         self._models = {}
 
     def states(self) -> dict[str, FeedState[Any]]:
-        """What each feed knows, by the name of its reading."""
+        """The states of the feeds, by the name of the reading."""
         every = (*self._account, *self._models.values())
         return {source.name: source.feed.state for source in every}
 
     async def settled(self) -> None:
         """Wait until every reading has succeeded or failed once."""
-        # A failed first reading tells nobody: it is looked for.
+        # A failed first read does not call back.
         while any(state.unanswered for state in self.states().values()):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 
     async def most_used(self) -> tuple[str, ...]:
-        """The models with the most requests in the last days; none when that cannot be read."""
+        """The most used models of the last days; empty if unreadable."""
         state = await most_used_feed(self._hub).refresh()
         return state.value or ()
 
@@ -189,17 +188,17 @@ async def _most_used(reader: FeedReader, _scope: Scope) -> tuple[str, ...]:
 
 
 most_used_feed = FeedSpec("models:most-used", _most_used, cadence.ACTIVITY)
-"""The models with the most requests in the last days."""
+"""The most used models of the last days."""
 
 
-# The latest of each, for an exporter --------------------------------------------------------------
+# The latest readings, for the exporter ------------------------------------------------------------
 
 PATIENCE = 3
-"""Readings that may be missed before a figure is no longer given."""
+"""The number of missed readings after which a figure is dropped."""
 
 
 class Readings:
-    """Reads all that is watched at its pace, and keeps the latest of each."""
+    """Reads all recorded lists, and keeps the latest reading of each."""
 
     def __init__(
         self,
@@ -214,13 +213,13 @@ class Readings:
         self._sources = Sources(hub, paces, clock, self._arrived)
 
     async def open(self, models: Iterable[str] | None = None) -> None:
-        """Begin to read; ``models`` None watches the ones that are used most."""
+        """Start reading; ``models`` None means the most used ones."""
         self._sources.open()
         chosen = await self._sources.most_used() if models is None else tuple(models)
         self._sources.follow(chosen)
 
     def close(self) -> None:
-        """Read no more."""
+        """Stop reading."""
         self._sources.close()
 
     async def settled(self) -> None:
@@ -231,7 +230,7 @@ class Readings:
         self._latest[name] = build()
 
     def snapshot(self) -> ReadingsSnapshot:
-        """What is known now. A figure that was not read again for long is left out."""
+        """The latest readings, without outdated ones."""
         now = self._clock.now()
         states = self._sources.states()
         fresh = {

@@ -1,4 +1,4 @@
-"""Writes observations: runs of equal readings, hours, facts and their changes.
+"""Stores observations: runs of equal readings, hours, facts and their changes.
 
 Every function works within the caller's transaction and raises sqlite3.Error.
 """
@@ -38,26 +38,26 @@ from gwtui.watch.history.model import (
 HOUR = 3600
 DAY = 24 * HOUR
 RUNS_KEPT = 2 * DAY
-"""How long every reading is kept, in seconds."""
+"""How long single readings are kept, in seconds."""
 HOURS_KEPT = 365 * DAY
-"""How long hours, facts and changes are kept."""
+"""How long hours, facts and changes are kept, in seconds."""
 MOST_SERIES = 20_000
-"""A gateway that invents identities must not fill the disk: later series are not recorded."""
+"""The maximum number of series, so that invented identities cannot fill the disk."""
 CLOCK_WENT_BACK = 600
-"""Seconds by which a reading may be older than the newest one before the clock is blamed."""
+"""Seconds by which a reading may be older than the newest before the clock counts as wrong."""
 _LATE = 300
-"""Seconds after the end of an hour when its last reading has arrived."""
+"""Seconds after the end of an hour until its last reading has arrived."""
 
 _log = logging.getLogger(__name__)
 
 
 def observe(db: sqlite3.Connection, seen: Observation) -> tuple[RecordedChange, ...]:
-    """Write what one reading said; gives what changed."""
+    """Store a reading; returns the changes."""
     return _observe(db, seen, _EXTEND_RUN, _NEW_RUN)
 
 
 def observe_hour(db: sqlite3.Connection, seen: Observation) -> tuple[RecordedChange, ...]:
-    """Write a reading that stands for the hour that ends with it."""
+    """Store a reading as the hour that ends with it."""
     return _observe(db, seen, _NEW_HOUR)
 
 
@@ -67,7 +67,9 @@ def _observe(
     at = seconds_of(seen.at)
     (newest,) = db.execute("SELECT max(last) FROM sources").fetchone()
     if newest is not None and newest - at > CLOCK_WENT_BACK:
-        _log.warning("history: the clock went back by %d s; later readings go", newest - at)
+        _log.warning(
+            "history: the clock went back by %d s; later readings are dropped", newest - at
+        )
         forget_after(db, at)
     _write_samples(db, seen.samples, at, statements)
     known = db.execute("SELECT last FROM sources WHERE name = ?", (seen.source,)).fetchone()
@@ -133,7 +135,7 @@ def _write_samples(
 def _within_bounds(
     db: sqlite3.Connection, samples: Sequence[Sample], room: int
 ) -> Sequence[Sample]:
-    """The samples of known series, and of as many new ones as there is room for."""
+    """The samples of known series, and of new ones within the limit."""
     known = {SeriesKey(*key) for key in db.execute("SELECT resource, identity, figure FROM series")}
     new = [sample for sample in samples if sample.series.key not in known]
     return [*(sample for sample in samples if sample.series.key in known), *new[:room]]
@@ -201,10 +203,10 @@ _ROLLED = "rolled"
 
 
 def tidy(db: sqlite3.Connection, now: datetime) -> None:
-    """Sum up the hours that are over, each once, and delete what is too old.
+    """Roll up each completed hour once, and delete old data.
 
-    An hour in which all readings were as in the hour before it lengthens that one, within a day.
-    What is too old is left for the next hour after a long pause: it may be the clock that is wrong.
+    An hour whose readings all equal those of the previous hour extends it, within a day. After a
+    long pause, old data is kept until the next hour, because the clock may be wrong.
     """
     at = seconds_of(now)
     hour = (at - _LATE) // HOUR * HOUR
@@ -224,7 +226,7 @@ def tidy(db: sqlite3.Connection, now: datetime) -> None:
 
 
 def forget_after(db: sqlite3.Connection, moment: int) -> None:
-    """Forget what is dated after a moment: the clock was wrong."""
+    """Delete everything after a moment, because the clock was wrong."""
     for statement in _DROP_LATER:
         db.execute(statement, {"moment": moment, "hour": moment // HOUR * HOUR})
 
@@ -235,10 +237,10 @@ def forget_after(db: sqlite3.Connection, moment: int) -> None:
 def _record_facts(
     db: sqlite3.Connection, seen: Observation, at: int, last: int | None
 ) -> tuple[RecordedChange, ...]:
-    """Bring the facts up to date; gives what changed.
+    """Update the facts; returns the changes.
 
-    ``last`` is when the source was last read. The first reading (None) shows how things are and not
-    what changed. An observation that is not newer is ignored.
+    ``last`` is the previous reading of the source; the first one (None) has no changes. An
+    observation that is not newer is ignored.
     """
     if last is not None and at <= last:
         return ()
@@ -270,7 +272,7 @@ def _record_facts(
 
 
 def _present(db: sqlite3.Connection, seen: Observation) -> dict[Subject, tuple[int | None, Fields]]:
-    """The present facts of everything the observation may speak of."""
+    """The present facts of all subjects that the observation may concern."""
     areas = {Subject(subject.resource, "") for subject in seen.facts}
     if seen.covers is not None:
         areas = {seen.covers}
@@ -293,7 +295,7 @@ def _change(
     fields: Fields,
     *values: Any,
 ) -> RecordedChange:
-    """``values`` are, of a field, its name, what it was and what it is."""
+    """A change; ``values`` are the name, old and new value of a field."""
     called = str(fields.get(NAME) or subject.identity)
     return RecordedChange(0, *when, kind, subject, called, *values)
 
@@ -321,19 +323,19 @@ def _write_change(db: sqlite3.Connection, change: RecordedChange, last: int) -> 
 # Watched models ---------------------------------------------------------------------------------
 
 DEFAULT_MODELS = 5
-"""How many of the most used models are watched until a person adds or removes one."""
+"""The number of most used models that are watched by default."""
 MOST_MODELS = 50
-"""Each one costs a request a minute."""
+"""The maximum number of watched models; each takes a request per minute."""
 _OWN = "watched_models_are_own"
 
 
 def has_own_models(db: sqlite3.Connection) -> bool:
-    """Whether a person chose the watched models; they may have chosen none."""
+    """Whether a person chose the watched models, possibly none."""
     return setting(db, _OWN) is not None
 
 
 def watch_model(db: sqlite3.Connection, model: str, now: datetime) -> None:
-    """Add a model ("author/slug"). Raises ValueError when it cannot be one."""
+    """Watch a model ("author/slug"). Raises ValueError for an invalid name."""
     if "/" not in model or any(char.isspace() for char in model) or not model.isprintable():
         raise ValueError("a model is named as author/slug")
     (count,) = db.execute("SELECT count(*) FROM watched_models").fetchone()
@@ -344,7 +346,7 @@ def watch_model(db: sqlite3.Connection, model: str, now: datetime) -> None:
 
 
 def unwatch_model(db: sqlite3.Connection, model: str) -> None:
-    """Take a model off the list; what was recorded stays."""
+    """Stop watching a model; its recorded data stays."""
     db.execute("DELETE FROM watched_models WHERE model = ?", (model,))
     remember_setting(db, _OWN, 1)
 

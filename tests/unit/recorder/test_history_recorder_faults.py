@@ -113,7 +113,7 @@ async def test_a_file_damaged_meanwhile_is_set_aside_and_recording_goes_on(
         other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     damage(path)
     await time.advance(300)
-    assert "set aside" in recorder.status.notice
+    assert "moved to" in recorder.status.notice
     assert recorder.status.recording
     assert recorder.status.error is None
     now = time.now()
