@@ -302,7 +302,7 @@ class UptimeRule(BoundRule):
     kind = RuleKind(
         "uptime-below",
         "Endpoint uptime low",
-        "too many requests fail; times without traffic do not count",
+        "too many requests fail; no traffic does not count",
         _FALLBACK,
         "endpoint",
         said="{percent} of the requests of the last {window} succeeded",
@@ -328,7 +328,7 @@ class LatencyRule(BoundRule):
     kind = RuleKind(
         "latency-above",
         "Endpoint latency high",
-        "the first token takes too long; times without traffic do not count",
+        "the first token takes too long; no traffic does not count",
         "Prefer other endpoints of the model in requests, or sort them by latency.",
         "endpoint",
         said="{percentile} latency {value:,.0f} ms",

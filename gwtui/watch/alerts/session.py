@@ -176,7 +176,7 @@ class Alerts:
         archive = self._recorder.open_archive
         if archive is None:
             raise HistoryMissingError(
-                self._recorder.status.error or "Nothing is recorded, so nothing can be watched."
+                self._recorder.status.error or "Nothing is recorded, so there are no alerts."
             )
         return archive
 
