@@ -123,7 +123,7 @@ _NAME = 60
 def _alerts(context: ActionContext) -> Alerts:
     session = context.app.open_session
     if session.alerts is None:
-        raise NotSentError("Nothing is recorded here, so nothing is watched")
+        raise NotSentError("Nothing is recorded here, so there are no alerts")
     return session.alerts
 
 
