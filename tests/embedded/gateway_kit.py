@@ -14,7 +14,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +25,8 @@ from gwtui.contract.errors import ErrorBody
 from gwtui.contract.response import ResponseModel
 from gwtui.domain.clock import Clock
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.operations import Access, Operation
-from gwtui.embedded.routes import all_operations
+from gwtui.embedded.operations import Access
+from gwtui.embedded.routes import PREFIX, operations_at
 from seeded_gateways import open_gateway
 
 BASE_URL = "http://gateway.test/api/v1"
@@ -106,7 +105,8 @@ class Bench:
         if response.is_error:
             assert body["error"]["code"] == response.status_code
             assert ErrorBody.model_validate(body).gaps == {}
-        operation = _operation(method, path)
+        methods, _ = operations_at(PREFIX + path.partition("?")[0])
+        operation = methods.get(method)
         if operation is None:
             assert response.status_code in {404, 405}, response.text
             return
@@ -164,21 +164,6 @@ async def bench(
             yield made
     finally:
         gateway.close()
-
-
-def _operation(method: str, path: str) -> Operation | None:
-    plain = path.partition("?")[0]
-    for pattern, operation in _patterns():
-        if operation.method == method and pattern.fullmatch(plain):
-            return operation
-    return None
-
-
-@cache
-def _patterns() -> list[tuple[re.Pattern[str], Operation]]:
-    """What the paths of all operations look like, plain ones first."""
-    ordered = sorted(all_operations(), key=lambda one: one.path.count("{"))
-    return [(re.compile(re.sub(r"\{\w+\}", "[^/]+", one.path)), one) for one in ordered]
 
 
 def _no_gaps(model: type[ResponseModel], data: Any) -> None:

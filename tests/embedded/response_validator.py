@@ -11,6 +11,8 @@ from jsonschema import Draft202012Validator, FormatChecker
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
+from gwtui.embedded.routes import operations_at
+
 DOCUMENT = "urn:gateway:openapi"
 FORMATS = FormatChecker(formats=("uuid", "date"))
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z\Z")
@@ -60,11 +62,6 @@ class Witness:
         self.bodies: list[tuple[str, Any]] = []
         """Operation identifier and body of every success."""
         self._description = Description(document)
-        self._routes = [
-            (method.upper(), re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path))), path)
-            for path, methods in sorted(document["paths"].items(), key=lambda item: "{" in item[0])
-            for method in methods
-        ]
 
     async def take(self, response: httpx.Response) -> None:
         """An event hook of httpx."""
@@ -73,9 +70,10 @@ class Witness:
 
     def check(self, method: str, path: str, response: httpx.Response) -> None:
         """Validate one answer; what is wrong with it goes to ``faults``."""
-        route = self._route(method, path.removeprefix("/api/v1"))
-        if route is None:
+        methods, _ = operations_at(path)
+        if method not in methods:
             return
+        route = methods[method].path
         operation = self.document["paths"][route][method.lower()]
         self.seen.add((operation["operationId"], response.status_code))
         where = f"{method} {path} {response.status_code}"
@@ -89,9 +87,3 @@ class Witness:
             self.bodies.append((operation["operationId"], response.json()))
         found = self._description.answer_faults(route, response)
         self.faults += [f"{where}: {fault}" for fault in found]
-
-    def _route(self, method: str, path: str) -> str | None:
-        for verb, pattern, route in self._routes:
-            if verb == method and pattern.fullmatch(path):
-                return route
-        return None

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
-from gateway_kit import START, Bench, HandClock, bench
+from gateway_kit import START, Bench
 
 from gateway_facts import stopped_at, world
 from gwtui.contract.values import ACTIVITY_DAYS
@@ -139,15 +138,3 @@ async def test_a_key_that_moves_leaves_its_history_behind(gate: Bench):
     gate.clock.forward(days=2)
     found = await rows(gate, workspace_id=workspaces["partner-portal"])
     assert {row["date"] for row in found} >= {(TODAY + timedelta(days=1)).isoformat()}
-
-
-async def test_only_the_shown_days_are_kept(tmp_path: Path):
-    clock = HandClock()
-    async with bench(tmp_path / "gateway.sqlite3", clock=clock) as gate:
-        before = await rows(gate)
-        clock.forward(days=45)
-        assert (await rows(gate))[-1]["date"] == (TODAY + timedelta(days=15)).isoformat()
-    clock.forward(hours=1)
-    async with bench(tmp_path / "gateway.sqlite3", clock=clock) as gate:
-        again = await rows(gate)
-        assert {row["date"] for row in again}.isdisjoint({row["date"] for row in before})

@@ -1,7 +1,11 @@
-"""What budgets do to spending: keys of a workspace share them, in every period anew."""
+"""What stops the simulated keys: budgets of their workspace, caps of guardrails, in each period.
+
+Keys of a workspace share its budgets; a cap is for each key, or each member, by itself.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -11,6 +15,7 @@ from gateway_kit import Bench, bench
 PRODUCTION = "/workspaces/production"
 ONE_REQUEST = 0.5
 """More USD than one request of the simulated keys costs."""
+Keys = dict[str, dict[str, Any]]
 
 
 @pytest.fixture
@@ -22,23 +27,7 @@ async def gate() -> AsyncIterator[Bench]:
         yield opened
 
 
-async def budget(gate: Bench, interval: str, limit: float, **fields: Any) -> None:
-    body = {"limit_usd": limit, **fields}
-    await gate.call("PUT", f"{PRODUCTION}/budgets/{interval}", json=body, expect=200)
-
-
-async def keys(gate: Bench, workspace: str) -> list[dict[str, Any]]:
-    """The keys of a workspace, the probes of these tests left out."""
-    home = await gate.data("GET", f"/workspaces/{workspace}")
-    everything = {"include_disabled": "true", "include_expired": "true"}
-    found = await gate.data("GET", "/keys", params={"workspace_id": home["id"], **everything})
-    return [key for key in found if key["name"] != "probe"]
-
-
-async def used(gate: Bench, workspace: str) -> float:
-    return float(sum(key["usage"] for key in await keys(gate, workspace)))
-
-
+@pytest.fixture
 async def probe(gate: Bench) -> str:
     """A key of production that is never used, to look at the budgets with."""
     home = await gate.data("GET", PRODUCTION)
@@ -46,60 +35,68 @@ async def probe(gate: Bench) -> str:
     return token
 
 
+async def budget(gate: Bench, interval: str, limit: float) -> None:
+    path = f"{PRODUCTION}/budgets/{interval}"
+    await gate.call("PUT", path, json={"limit_usd": limit}, expect=200)
+
+
+async def keys(gate: Bench, *slugs: str) -> Keys:
+    """The keys of some workspaces, of all when none is named; the probe is left out."""
+    found: Keys = {}
+    for workspace in await gate.data("GET", "/workspaces"):
+        if not slugs or workspace["slug"] in slugs:
+            home = {"workspace_id": workspace["id"], "include_disabled": "true"}
+            home["include_expired"] = "true"
+            found |= {key["hash"]: key for key in await gate.data("GET", "/keys", params=home)}
+    return {name: key for name, key in found.items() if key["name"] != "probe"}
+
+
+async def used(gate: Bench, slug: str) -> float:
+    return float(sum(key["usage"] for key in (await keys(gate, slug)).values()))
+
+
+async def growth(gate: Bench, before: Keys) -> dict[str, float]:
+    after = await keys(gate)
+    return {name: after[name]["usage"] - before[name]["usage"] for name in before}
+
+
 async def layer(gate: Bench, token: str, interval: str | None) -> dict[str, Any]:
     """The workspace's budget of an interval, as its keys see it."""
     found = (await gate.data("GET", "/key", token=token))["budgets"]
-    (one,) = [
-        item
-        for item in found
-        if item["scope"] == "workspace" and item["reset_interval"] == interval
-    ]
-    found_layer: dict[str, Any] = one
-    return found_layer
+    shown = {one["reset_interval"]: one for one in found if one["scope"] == "workspace"}
+    return dict(shown[interval])
 
 
-async def test_what_a_workspace_spent_is_what_its_keys_used(gate: Bench):
-    token = await probe(gate)
+async def test_what_a_workspace_spent_is_what_its_keys_used(gate: Bench, probe: str):
     for interval, limit in (("daily", 1e5), ("weekly", 2e5), ("monthly", 3e5), ("lifetime", 4e5)):
         await budget(gate, interval, limit)
     gate.clock.forward(hours=1)
-    found = await keys(gate, "production")
-    for interval, field in (
-        ("daily", "usage_daily"),
-        ("weekly", "usage_weekly"),
-        ("monthly", "usage_monthly"),
-        (None, "usage"),
-    ):
-        shown = await layer(gate, token, interval)
-        assert shown["spend_usd"] == pytest.approx(sum(key[field] for key in found)), interval
-        assert shown["spend_usd"] > 0
+    found = (await keys(gate, "production")).values()
+    for interval in ("daily", "weekly", "monthly", None):
+        field = f"usage_{interval}" if interval else "usage"
+        shown = await layer(gate, probe, interval)
+        assert shown["spend_usd"] == pytest.approx(sum(key[field] for key in found)) != 0
         assert shown["remaining_usd"] == pytest.approx(shown["limit_usd"] - shown["spend_usd"])
 
 
-async def test_an_exhausted_budget_stops_every_key_of_the_workspace_alone(gate: Bench):
-    token = await probe(gate)
+async def test_an_exhausted_budget_stops_its_workspace_until_it_starts_over(
+    gate: Bench, probe: str
+):
+    before = await used(gate, "production")
+    gate.clock.forward(hours=1)
     await budget(gate, "daily", 1e5)
-    limit = (await layer(gate, token, "daily"))["spend_usd"] + 2
+    assert await used(gate, "production") > before, "what was before the budget is booked"
+    limit = (await layer(gate, probe, "daily"))["spend_usd"] + 2
     await budget(gate, "daily", limit)
     elsewhere = await used(gate, "research")
     gate.clock.forward(hours=8)
     stopped = await used(gate, "production")
-    spent = (await layer(gate, token, "daily"))["spend_usd"]
-    assert limit <= spent < limit + ONE_REQUEST
+    assert limit <= (await layer(gate, probe, "daily"))["spend_usd"] < limit + ONE_REQUEST
     gate.clock.forward(hours=4)
     assert await used(gate, "production") == stopped
     assert await used(gate, "research") > elsewhere
-
-
-async def test_a_budget_starts_over_and_keys_go_on(gate: Bench):
-    token = await probe(gate)
-    await budget(gate, "daily", 0.01)
-    gate.clock.forward(hours=16)
-    stopped = await used(gate, "production")
-    gate.clock.forward(hours=3)
-    spent = (await layer(gate, token, "daily"))["spend_usd"]
-    assert 0.01 <= spent < 0.01 + ONE_REQUEST
-    assert await used(gate, "production") == pytest.approx(stopped + spent)
+    gate.clock.forward(hours=5)
+    assert await used(gate, "production") > stopped
 
 
 @pytest.mark.parametrize("lift", ["raised", "deleted"])
@@ -115,25 +112,84 @@ async def test_a_budget_that_is_lifted_lets_keys_go_on(gate: Bench, lift: str):
     assert await used(gate, "production") > before
 
 
-async def test_time_without_a_budget_is_booked_before_one_is_set(gate: Bench):
-    before = await used(gate, "production")
-    gate.clock.forward(hours=3)
-    await budget(gate, "lifetime", 0.01)
-    assert await used(gate, "production") > before + 1
-
-
-async def test_keys_that_go_take_no_spending_along(gate: Bench):
-    token = await probe(gate)
+async def test_keys_that_go_take_no_spending_along(gate: Bench, probe: str):
     await budget(gate, "lifetime", 1e6)
-    before = (await layer(gate, token, None))["spend_usd"]
-    busy, next_busy, *_ = sorted(await keys(gate, "production"), key=lambda key: -key["usage"])
+    before = (await layer(gate, probe, None))["spend_usd"]
+    found = sorted((await keys(gate, "production")).values(), key=lambda key: -key["usage"])
+    busy, next_busy, *_ = found
     await gate.call("DELETE", f"/keys/{busy['hash']}", expect=200)
-    research = await gate.data("GET", "/workspaces/research")
-    moved = {"workspace_id": research["id"]}
+    moved = {"workspace_id": (await gate.data("GET", "/workspaces/research"))["id"]}
     await gate.call("PATCH", f"/keys/{next_busy['hash']}", json=moved, expect=200)
-    assert (await layer(gate, token, None))["spend_usd"] == before
+    assert (await layer(gate, probe, None))["spend_usd"] == before
     gate.clock.forward(hours=2)
-    here = await layer(gate, token, None)
-    assert here["spend_usd"] == pytest.approx(
-        before + await used(gate, "production") - (before - busy["usage"] - next_busy["usage"])
-    )
+    gone = busy["usage"] + next_busy["usage"]
+    here = (await layer(gate, probe, None))["spend_usd"]
+    assert here == pytest.approx(await used(gate, "production") + gone)
+
+
+# Caps of guardrails -------------------------------------------------------------------------------
+
+
+async def busiest(gate: Bench) -> dict[str, Any]:
+    """The key of production that uses most within a few hours, seen in a world of its own."""
+    async with bench() as other:
+        before = await keys(other, "production")
+        other.clock.forward(hours=4)
+        grown = await growth(other, before)
+    return (await keys(gate))[max(grown, key=lambda name: grown[name])]
+
+
+async def capped(gate: Bench, limit: float, kind: str, **holders: Any) -> str:
+    """A guardrail with a cap that binds keys or members: the path of its assignments."""
+    body = {"name": "cap", "limit_usd": limit}
+    rail = (await gate.data("POST", "/guardrails", json=body))["id"]
+    path = f"/guardrails/{rail}/assignments/{kind}"
+    await gate.call("POST", path, json=holders, expect=200)
+    return path
+
+
+async def test_a_cap_stops_the_key_that_it_is_on(gate: Bench):
+    key = await busiest(gate)
+    before = await keys(gate, "production")
+    path = await capped(gate, key["usage"] + 0.2, "keys", key_hashes=[key["hash"]])
+    gate.clock.forward(hours=12)
+    grown = await growth(gate, before)
+    assert 0.2 <= grown.pop(key["hash"]) < 0.2 + ONE_REQUEST
+    assert sum(grown.values()) > 2, "the others go on"
+    await gate.call("POST", f"{path}/remove", json={"key_hashes": [key["hash"]]}, expect=200)
+    stopped = await keys(gate)
+    gate.clock.forward(hours=12)
+    assert (await growth(gate, stopped))[key["hash"]] > 0.2
+
+
+async def by_member(gate: Bench, before: Keys) -> dict[str | None, float]:
+    sums: dict[str | None, float] = defaultdict(float)
+    for name, grown in (await growth(gate, before)).items():
+        sums[before[name]["creator_user_id"]] += grown
+    return sums
+
+
+async def test_a_cap_on_a_member_is_used_up_by_all_their_keys_together(gate: Bench):
+    member = (await busiest(gate))["creator_user_id"]
+    before = await keys(gate)
+    spent = sum(one["usage"] for one in before.values() if one["creator_user_id"] == member)
+    await capped(gate, spent + 1, "members", member_user_ids=[member])
+    gate.clock.forward(hours=24)
+    sums = await by_member(gate, before)
+    assert 1 <= sums.pop(member) < 1 + ONE_REQUEST
+    assert max(sums.values()) > 1 + ONE_REQUEST
+
+
+async def test_the_default_guardrail_caps_each_member_of_its_workspace(gate: Bench):
+    home = await gate.data("GET", PRODUCTION)
+    gate.clock.forward(hours=17)  # a new day: nothing is spent yet
+    here, elsewhere = await keys(gate, "production"), await keys(gate, "research")
+    cap = {"limit_usd": 0.3, "reset_interval": "daily"}
+    await gate.data("PATCH", f"/guardrails/{home['default_guardrail_id']}", json=cap)
+    gate.clock.forward(hours=20)
+    nobodys = {name: key for name, key in here.items() if key["creator_user_id"] is None}
+    assert max((await growth(gate, nobodys)).values()) < 0.3 + ONE_REQUEST
+    sums = await by_member(gate, {name: here[name] for name in here.keys() - nobodys.keys()})
+    assert max(sums.values()) < 0.3 + ONE_REQUEST
+    assert sum(value >= 0.3 for value in sums.values()) >= 2, "one does not use up another's"
+    assert max((await growth(gate, elsewhere)).values()) > 0.3 + ONE_REQUEST

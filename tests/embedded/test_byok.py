@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import pytest
-from gateway_kit import Bench, bench
-
-from gwtui.embedded.auth import issue_key
+from gateway_kit import Bench
 
 SECRET = "sk-provider-0123456789abcdefXYZ9"
 
@@ -116,29 +113,6 @@ async def test_the_order_is_the_order_of_trial(gate: Bench):
     assert (await gate.data("PATCH", path, json={"is_fallback": True}))["sort_order"] == 2
     names = [one["name"] for one in await gate.data("GET", "/byok?provider=northwind")]
     assert names == ["second", "first resort", "first", "last resort"]
-
-
-async def test_two_writers_never_mix(tmp_path: Path):
-    """Label and name are of one writer, while another process writes to the same file."""
-    database = tmp_path / "gateway.sqlite3"
-    async with bench(database, content="empty") as gate:
-        data = await made(gate)
-        path = f"/byok/{data['id']}"
-
-        async def rotate(number: int) -> None:
-            key = f"key-of-writer-number-{number:04}"
-            body = {"key": key, "name": f"{number:04}"}
-            seen = await gate.data("PATCH", path, json=body)
-            assert seen["label"] == f"key...{seen['name']}"
-
-        async def issue() -> None:
-            for _ in range(10):
-                await asyncio.to_thread(issue_key, database, management=False)
-
-        await asyncio.gather(issue(), *(rotate(number) for number in range(30)))
-        seen = await gate.data("GET", path)
-        assert seen["label"] == f"key...{seen['name']}"
-        assert len(await gate.data("GET", "/keys")) == 10
 
 
 async def test_deleting_and_rotating_at_once_leaves_one_of_two_states(gate: Bench):

@@ -171,34 +171,6 @@ async def test_nothing_is_left_however_rows_move_about(database: Path):
         assert not [one for one in gone if any(piece in everything for piece in pieces(one))]
 
 
-def test_what_a_crash_left_is_cleared_at_the_next_start(database: Path):
-    script = """
-import asyncio, os, sqlite3, sys
-from pathlib import Path
-sys.path[:0] = sys.argv[2:]
-from gateway_kit import bench
-from gwtui.embedded.store.database import Database
-
-async def main():
-    path = Path(sys.argv[1])
-    async with bench(path, content="empty") as gate:
-        data = await gate.data("POST", "/byok", json={"provider": "northwind", "key": "k" * 500})
-        with sqlite3.connect(path) as other:
-            (old,) = other.execute("SELECT secret FROM byok").fetchone()
-        print(old.hex(), flush=True)
-        Database._clear_log = lambda database: database._has_traces and os._exit(9)
-        await gate.data("PATCH", f"/byok/{data['id']}", json={"key": "other"})
-
-asyncio.run(main())
-"""
-    done = died(script, database)
-    assert done.returncode == 9, done.stderr
-    old = bytes.fromhex(done.stdout)
-    assert traces(database, old), "it died just before clearing up"
-    EmbeddedGateway.open(database).close()
-    assert traces(database, old) == []
-
-
 async def test_the_key_file_is_private_and_made_when_it_is_needed(database: Path):
     async with bench(database) as gate:
         assert not key_file(database).exists()

@@ -68,5 +68,5 @@ async def faults(gate: Bench, body: Any, *, status: int = 200) -> list[str]:
     witness = Witness(gate.document)
     response = await gate.client.get("/credits")
     altered = type(response)(status, json=body, request=response.request)
-    witness.check("GET", "/credits", altered)
+    witness.check("GET", "/api/v1/credits", altered)
     return witness.faults

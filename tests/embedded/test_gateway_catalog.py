@@ -108,16 +108,6 @@ async def test_pages_follow_their_links(gate: Bench):
     assert (beyond["data"], beyond["links"]) == ([], {"next": None})
 
 
-async def test_each_model_is_found_with_its_endpoints(gate: Bench):
-    for model in await every(gate):
-        assert await gate.data("GET", f"/model/{model['id']}", token=None) == model
-        with_endpoints = await gate.data("GET", f"/models/{model['id']}/endpoints")
-        assert with_endpoints["id"] == model["id"]
-        assert with_endpoints["endpoints"]
-    variants = [one["id"] for one in await every(gate) if ":" in one["id"]]
-    assert variants, "the catalog has a variant such as :free"
-
-
 async def test_some_figures_are_for_keys_only(gate: Bench):
     _, ordinary = await gate.create()
     hidden = ("throughput_last_30m", "perf_last_30m_by_workload")

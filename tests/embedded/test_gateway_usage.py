@@ -156,3 +156,5 @@ async def test_an_old_database_buys_credits_before_it_runs_dry(gate: Bench):
     assert later["total_usage"] > first["total_credits"]
     assert later["total_credits"] > first["total_credits"]
     assert later["total_credits"] - later["total_usage"] >= 25
+    days = {row["date"] for row in await gate.data("GET", "/activity")}
+    assert (min(days), len(days)) == ("2026-12-21", 30)

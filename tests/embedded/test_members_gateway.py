@@ -2,141 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from gateway_kit import Bench, bench
+from gateway_kit import Bench
 
-HOME = "/workspaces/home"
-MEMBERS = f"{HOME}/members"
+MOMENT = "2026-11-21T07:00:00Z"
+
+
+@dataclass
+class Home:
+    """A workspace that nobody is in yet, and the identifiers of the organization's people."""
+
+    gate: Bench
+    id: str
+    people: list[str]
+    path: str = "/workspaces/home/members"
+
+    async def change(self, action: str, *users: str) -> Any:
+        body = {"user_ids": list(users), "unheard_of": 1}
+        return (await self.gate.call("POST", f"{self.path}/{action}", json=body, expect=200)).json()
+
+    async def refused(self, action: str, *users: str) -> str:
+        body = {"user_ids": list(users)}
+        return await self.gate.refused(400, "POST", f"{self.path}/{action}", json=body)
+
+    async def members(self) -> list[str]:
+        return [one["user_id"] for one in await self.gate.data("GET", self.path)]
 
 
 @pytest.fixture
-async def gate() -> AsyncIterator[Bench]:
-    """A gateway with one more workspace, which nobody is in yet."""
-    async with bench(content="empty") as opened:
-        await opened.call("POST", "/workspaces", json={"name": "Home", "slug": "home"}, expect=201)
-        yield opened
+async def home(gate: Bench) -> Home:
+    made = await gate.data("POST", "/workspaces", json={"name": "Home", "slug": "home"})
+    people = await gate.data("GET", "/organization/members")
+    return Home(gate, made["id"], [one["id"] for one in people])
 
 
-async def people(gate: Bench) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = await gate.data("GET", "/organization/members")
-    return found
-
-
-async def ids(gate: Bench) -> list[str]:
-    return [one["id"] for one in await people(gate)]
-
-
-async def members(gate: Bench) -> list[str]:
-    return [one["user_id"] for one in await gate.data("GET", MEMBERS)]
-
-
-async def add(gate: Bench, *user_ids: str, expect: int = 200) -> dict[str, Any]:
-    body = {"user_ids": list(user_ids)}
-    answer = await gate.call("POST", f"{MEMBERS}/add", json=body, expect=expect)
-    whole: dict[str, Any] = answer.json()
-    return whole
-
-
-async def key_of(gate: Bench, user_id: str, **fields: Any) -> dict[str, Any]:
-    home = await gate.data("GET", HOME)
-    data, _ = await gate.create(creator_user_id=user_id, workspace_id=home["id"], **fields)
-    return data
-
-
-async def test_members_are_added_with_the_role_that_they_have(gate: Bench):
-    organization = await people(gate)
+async def test_members_are_added_once_with_the_role_that_they_have(home: Home):
+    first, second, *_ = home.people
+    before = (await home.change("add", first))["data"]
+    home.gate.clock.forward(minutes=1)
+    again = await home.change("add", second, first, second)
+    assert again["added_count"] == 2
+    assert [one["user_id"] for one in again["data"]] == [second, first]
+    assert again["data"][1] == before[0]
+    assert (before[0]["workspace_id"], before[0]["created_at"]) == (home.id, MOMENT)
+    whole = await home.change("add", *home.people)
     roles = {"org:admin": "admin", "org:member": "member"}
-    whole = await add(gate, *(one["id"] for one in organization))
-    home = await gate.data("GET", HOME)
-    assert whole["added_count"] == len(organization) == len(whole["data"])
+    organization = await home.gate.data("GET", "/organization/members")
     assert [one["role"] for one in whole["data"]] == [roles[one["role"]] for one in organization]
-    assert {one["workspace_id"] for one in whole["data"]} == {home["id"]}
-    assert {one["created_at"] for one in whole["data"]} == {"2026-11-21T07:00:00Z"}
-    assert await gate.data("GET", MEMBERS) == whole["data"]
+    assert await home.gate.data("GET", home.path) == whole["data"]
 
 
-async def test_adding_again_counts_and_changes_nothing(gate: Bench):
-    first, second, *_ = await ids(gate)
-    before = (await add(gate, first))["data"]
-    gate.clock.forward(minutes=1)
-    whole = await add(gate, second, first, second)
-    assert whole["added_count"] == 2
-    assert [one["user_id"] for one in whole["data"]] == [second, first]
-    assert whole["data"][1] == before[0]
-    assert await members(gate) == [first, second]
-
-
-async def test_a_stranger_is_named_and_nobody_is_added(gate: Bench):
-    first, *_ = await ids(gate)
-    body = {"user_ids": ["user_nobody", first, "a\x1b[31m", "user_nobody"]}
-    message = await gate.refused(400, "POST", f"{MEMBERS}/add", json=body)
+async def test_strangers_are_named_within_reason_and_nobody_is_added(home: Home):
+    message = await home.refused("add", "user_nobody", home.people[0], "a\x1b[31m", "user_nobody")
     assert message == "user_ids: not members of the organization: user_nobody, a\x1b[31m"
-    assert await members(gate) == []
-
-
-async def test_many_strangers_are_named_within_reason(gate: Bench):
-    body = {"user_ids": [f"{number}{'x' * 5000}" for number in range(100)]}
-    message = await gate.refused(400, "POST", f"{MEMBERS}/add", json=body)
+    message = await home.refused("add", *(f"{number}{'x' * 5000}" for number in range(100)))
     assert message.endswith(" and 90 more")
     assert len(message) < 1200
+    assert await home.members() == []
 
 
-async def test_members_are_removed_and_counted(gate: Bench):
-    first, second, third, *_ = await ids(gate)
-    await add(gate, first, second)
-    body = {"user_ids": [second, third, "user_nobody", second], "unheard_of": 1}
-    answer = await gate.call("POST", f"{MEMBERS}/remove", json=body, expect=200)
-    assert answer.json() == {"removed_count": 1}
-    assert await members(gate) == [first]
-    answer = await gate.call("POST", f"{MEMBERS}/remove", json=body, expect=200)
-    assert answer.json() == {"removed_count": 0}
+async def test_members_are_removed_and_counted(home: Home):
+    first, second, third, *_ = home.people
+    await home.change("add", first, second)
+    for count in (1, 0):
+        removed = await home.change("remove", second, third, "user_nobody", second)
+        assert removed == {"removed_count": count}
+        assert await home.members() == [first]
 
 
-async def test_nobody_is_removed_while_one_has_an_active_key(gate: Bench):
-    first, second, third, *_ = await ids(gate)
-    await add(gate, first, second)
-    key = await key_of(gate, first)
-    await key_of(gate, third)
-    body = {"user_ids": [second, first, third]}
-    message = await gate.refused(400, "POST", f"{MEMBERS}/remove", json=body)
+async def test_nobody_is_removed_while_one_has_an_active_key(home: Home):
+    first, second, third, *_ = home.people
+    await home.change("add", first, second)
+    soon = "2026-11-21T07:30:00Z"
+    await home.gate.create(creator_user_id=second, workspace_id=home.id, expires_at=soon)
+    await home.gate.create(creator_user_id=third, workspace_id=home.id)
+    await home.gate.create(creator_user_id=second)
+    home.gate.clock.forward(minutes=30)
+    key, _ = await home.gate.create(creator_user_id=first, workspace_id=home.id)
+    message = await home.refused("remove", second, first, third)
     assert message == f"user_ids: still have active API keys in the workspace: {first}"
-    assert await members(gate) == [first, second]
-    await gate.call("PATCH", f"/keys/{key['hash']}", json={"disabled": True}, expect=200)
-    answer = await gate.call("POST", f"{MEMBERS}/remove", json=body, expect=200)
-    assert answer.json() == {"removed_count": 2}
+    assert await home.members() == [first, second]
+    await home.gate.call("PATCH", f"/keys/{key['hash']}", json={"disabled": True}, expect=200)
+    assert await home.change("remove", second, first, third) == {"removed_count": 2}
 
 
-async def test_expired_keys_and_keys_elsewhere_hold_nobody(gate: Bench):
-    first, *_ = await ids(gate)
-    await add(gate, first)
-    await key_of(gate, first, expires_at="2026-11-21T07:30:00Z")
-    await gate.create(creator_user_id=first)
-    await gate.refused(400, "POST", f"{MEMBERS}/remove", json={"user_ids": [first]})
-    gate.clock.forward(minutes=30)
-    await gate.call("POST", f"{MEMBERS}/remove", json={"user_ids": [first]}, expect=200)
-
-
-async def test_everybody_is_in_the_default_workspace(gate: Bench):
-    organization = await ids(gate)
-    whole = (await gate.call("GET", "/workspaces/default/members", expect=200)).json()
-    assert [one["user_id"] for one in whole["data"]] == organization
-    assert whole["total_count"] == len(organization)
-    assert len({one["id"] for one in whole["data"]}) == len(organization)
-    again = (await gate.call("GET", "/workspaces/default/members", expect=200)).json()
-    assert again == whole, "a membership keeps its id"
-
-
-async def test_joining_the_default_workspace_is_no_error_and_nobody_leaves_it(gate: Bench):
-    first, *_ = await ids(gate)
-    path, body = "/workspaces/default/members", {"user_ids": [first]}
-    before = (await gate.call("GET", path)).json()
-    added = await gate.call("POST", f"{path}/add", json=body, expect=200)
-    assert added.json() == {"added_count": 1, "data": before["data"][:1]}
-    message = await gate.refused(400, "POST", f"{path}/remove", json=body)
-    assert "nobody can be removed" in message
-    stranger = {"user_ids": ["user_nobody"]}
-    assert "user_nobody" in await gate.refused(400, "POST", f"{path}/add", json=stranger)
-    assert (await gate.call("GET", path)).json() == before
+async def test_everybody_is_in_the_default_workspace_and_nobody_leaves_it(home: Home):
+    default = Home(home.gate, home.id, home.people, "/workspaces/default/members")
+    whole = (await home.gate.call("GET", default.path)).json()
+    assert [one["user_id"] for one in whole["data"]] == home.people
+    assert len({one["id"] for one in whole["data"]}) == whole["total_count"] == len(home.people)
+    added = await default.change("add", home.people[0])
+    assert added == {"added_count": 1, "data": whole["data"][:1]}
+    assert "nobody can be removed" in await default.refused("remove", home.people[0])
+    assert "user_nobody" in await default.refused("add", "user_nobody")
+    assert (await home.gate.call("GET", default.path)).json() == whole

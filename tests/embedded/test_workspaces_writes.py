@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from gateway_kit import Bench, bench
 
-from gwtui.contract.dialects import OPENROUTER
 from gwtui.embedded.auth import issue_key
 from gwtui.embedded.errors import NoWorkspaceError
 
@@ -163,17 +162,6 @@ async def test_a_deleted_workspace_takes_guardrails_and_credentials_along(gate: 
     await gate.refused(404, "PATCH", f"/guardrails/{default_guardrail}", json={"name": "x"})
 
 
-async def test_a_guardrail_of_a_deleted_workspace_lets_go_of_keys_elsewhere(gate: Bench):
-    home = (await make(gate))["id"]
-    guardrail = await gate.data("POST", "/guardrails", json={"name": "g", "workspace_id": home})
-    key, token = await gate.create()
-    path = f"/guardrails/{guardrail['id']}/assignments/keys"
-    await gate.call("POST", path, json={"key_hashes": [key["hash"]]}, expect=200)
-    await gate.call("DELETE", "/workspaces/team-a", expect=200)
-    await gate.call("GET", "/key", token=token, expect=200)
-    assert await gate.data("GET", f"/keys/{key['hash']}") == key
-
-
 async def test_the_default_workspace_goes_only_when_that_is_confirmed(empty: Bench):
     for query in ({}, {"confirm_default_workspace_deletion": "false"}):
         message = await empty.refused(400, "DELETE", DEFAULT, params=query)
@@ -197,20 +185,6 @@ async def test_without_a_default_workspace_one_must_be_named(empty: Bench):
     data, key = await empty.create(workspace_id=made["id"])
     assert data["workspace_id"] == made["id"]
     await empty.call("GET", "/key", token=key, expect=200)
-
-
-async def test_the_other_dialect_names_server_tools_its_way():
-    async with bench(dialect=OPENROUTER) as gate:
-        assert (await gate.data("GET", "/workspaces/production"))["disabled_server_tools"] == [
-            "openrouter:bash",
-            "openrouter:shell",
-        ]
-        made = await make(gate, disabled_server_tools=["openrouter:web_fetch"])
-        assert made["disabled_server_tools"] == ["openrouter:web_fetch"]
-        changed = await gate.data(
-            "PATCH", "/workspaces/team-a", json={"disabled_server_tools": ["openrouter:fusion"]}
-        )
-        assert changed["disabled_server_tools"] == ["openrouter:fusion"]
 
 
 async def test_no_ordinary_key_is_issued_where_there_is_no_default_workspace(tmp_path: Path):
