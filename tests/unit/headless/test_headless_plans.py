@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -14,19 +13,11 @@ from gwtui.cli import exits
 from gwtui.cli.changes.command import DeclaredChange
 from gwtui.cli.changes.crud import changes_at
 from gwtui.cli.resources import RESOURCES
-from gwtui.contract.request import FieldRules, RequestModel, all_rules
+from gwtui.contract.request import FieldRules, all_rules
 from gwtui.crud.fields import Field
 from gwtui.crud.form import kind_of
-from headless_kit import Gwtui, Site
+from headless_kit import Gwtui
 
-BASES = {
-    ("keys", "create"): {"name": "x"},
-    ("workspaces", "create"): {"name": "x", "slug": "x-x"},
-    ("guardrails", "create"): {"name": "x"},
-    ("byok", "create"): {"provider": "northwind"},
-    ("generation", "feedback"): {"category": "latency"},
-}
-"""What a request cannot do without."""
 OPERANDS = {
     "keys": ("backfill-2025",),
     "workspaces": ("production",),
@@ -48,44 +39,32 @@ EXACT = {
 }
 
 
-@dataclass(frozen=True)
-class Verb:
-    """A change of a resource on the command line."""
-
-    resource: str
-    change: DeclaredChange
-
-    @property
-    def model(self) -> type[RequestModel]:
-        assert self.change.model is not None
-        return self.change.model
+CHANGES = {
+    (resource, change.name): change
+    for resource in RESOURCES
+    for change in changes_at(resource)
+    if isinstance(change, DeclaredChange) and change.typed_fields()
+}
+"""Every verb that takes --set, by resource and name."""
 
 
-def verbs() -> Iterator[Verb]:
-    for resource in RESOURCES.values():
-        for change in changes_at(resource.id):
-            if isinstance(change, DeclaredChange) and change.typed_fields():
-                yield Verb(resource.id, change)
-
-
-def fields_of(verb: Verb) -> Iterator[str]:
+def fields_of(change: DeclaredChange) -> dict[str, FieldRules]:
     """What can be named by --set; parts of a part instead of the whole."""
-    for name, rules in all_rules(verb.model).items():
-        if name.partition(".")[0] in verb.change.typed_fields() and not rules.is_object:
-            yield name
-
-
-CASES = [
-    pytest.param(verb, name, id=f"{verb.resource}-{verb.change.name}-{name}")
-    for verb in verbs()
-    for name in fields_of(verb)
-]
+    assert change.model is not None
+    typed, rules = change.typed_fields(), all_rules(change.model)
+    return {
+        name: one
+        for name, one in rules.items()
+        if name.partition(".")[0] in typed and not one.is_object
+    }
 
 
 def samples(name: str, rules: FieldRules) -> list[str]:
     """Values of which at least one is another one than there is now."""
     if name in EXACT:
         return [EXACT[name]]
+    if name == "is_byok_only":
+        return ["false", "true"]  # the other way round than is_fallback, which it excludes
     if rules.choices or rules.entry_choices:
         return [*rules.choices, *rules.entry_choices[:1]]
     values = {"switch": ["true", "false"], "usd": ["0.5"], "number": ["0.5"]}
@@ -94,62 +73,41 @@ def samples(name: str, rules: FieldRules) -> list[str]:
     return {**values, "three_way": ["true", "false"], **more}.get(kind, ["something"])
 
 
-_known: dict[str, Any] = {}
-"""What was asked for once: a credential, and what plans show without the field; no plan changes."""
-
-
-def plan(gwtui: Gwtui, verb: Verb, given: Mapping[str, str], *more: str) -> tuple[int, Any]:
+def plan(gwtui: Gwtui, words: tuple[str, ...], given: Mapping[str, str]) -> tuple[int, Any]:
     """Exit code, and the plan or what was said instead of one."""
-    makes = verb.change.name == "create"
-    operands = () if makes else OPERANDS.get(verb.resource, ())
-    if verb.resource == "byok" and not makes:
-        if "credential" not in _known:
-            _known["credential"] = gwtui.json("byok", "list")[0]["id"]
-        operands = (_known["credential"],)
-    words = [word for name, value in given.items() for word in ("--set", f"{name}={value}")]
-    code, out, err = gwtui(
-        *(verb.resource, verb.change.name, *operands, *words, *more),
-        *("--plan", "--output", "json"),
-        stdin="the-user-s-own-key-of-32-characters-or-more",
-    )
+    sets = [word for name, value in given.items() for word in ("--set", f"{name}={value}")]
+    secret = "the-user-s-own-key-of-32-characters-or-more"
+    code, out, err = gwtui(*words, *sets, "--plan", "--output", "json", stdin=secret)
     return code, json.loads(out) if out else err
 
 
-def known(gwtui: Gwtui, verb: Verb, base: Mapping[str, str]) -> Any:
-    """The changes that a plan shows without the field."""
-    name = f"{verb.resource} {verb.change.name}"
-    if name not in _known:
-        _known[name] = plan(gwtui, verb, base)[1]["changes"]
-    return _known[name]
-
-
-@pytest.mark.parametrize(("verb", "name"), CASES)
-def test_a_plan_shows_or_refuses_every_field(
-    gwtui: Gwtui, place: Site, verb: Verb, name: str
-) -> None:
-    rules = all_rules(verb.model)[name]
-    base = BASES.get((verb.resource, verb.change.name), {})
-    if rules.secret:
-        # It belongs to a part that something else of it says, too.
-        other = {**base, f"{name.partition('.')[0]}.user": "somebody"}
-        without, shown = plan(gwtui, verb, other), plan(gwtui, verb, other, "--stdin", name)
-        assert (without[0], shown[0]) == (exits.OK, exits.OK)
-        assert without[1]["changes"] != shown[1]["changes"]
-        return
-    before = known(gwtui, verb, base) if base else []
-    outcomes = [plan(gwtui, verb, {**base, name: one}) for one in samples(name, rules)]
-    for code, told in outcomes:
-        if code == exits.USAGE:
-            assert re.search(rf"\b{re.escape(name)}: is ", told)
-        elif isinstance(told, str):
+@pytest.mark.parametrize(("resource", "verb"), CHANGES)
+def test_a_plan_shows_or_refuses_every_field(gwtui: Gwtui, resource: str, verb: str) -> None:
+    rules = fields_of(CHANGES[resource, verb])
+    operands = () if verb == "create" else OPERANDS.get(resource, ())
+    if resource == "byok" and verb != "create":
+        operands = (gwtui.json("byok", "list")[0]["id"],)
+    secrets = [name for name in rules if rules[name].secret]
+    words = (resource, verb, *operands, *(word for name in secrets for word in ("--stdin", name)))
+    left = dict.fromkeys(rules)
+    for place in (0, -1):
+        given = {name: samples(name, rules[name])[place] for name in rules if name not in secrets}
+        code, told = plan(gwtui, words, given)
+        while code == exits.USAGE:
+            refused = {name for name in given if re.search(rf"\b{re.escape(name)}: is ", told)}
+            assert refused, told
+            left = {name: None for name in left if name not in refused}
+            given = {name: text for name, text in given.items() if name not in refused}
+            code, told = plan(gwtui, words, given)
+        assert code in {exits.OK, exits.FAILED}, told
+        if isinstance(told, str):
             assert "nothing to do" in told
-        else:
-            assert code in {exits.OK, exits.FAILED}
-            carried = name.rpartition(".")[2]
-            assert carried in json.dumps(told["requests"]) or told["obstacles"]
-    shown_by = [told["changes"] for code, told in outcomes if not isinstance(told, str)]
-    refused = all(code == exits.USAGE for code, _ in outcomes)
-    assert refused or any(changes != before for changes in shown_by)
+            continue
+        bodies = json.dumps(told["requests"])
+        sent = [name for name in (*given, *secrets) if name.rpartition(".")[2] in bodies]
+        assert len({name.partition(".")[0] for name in sent}) <= len(told["changes"])
+        left = {name: None for name in left if name not in sent and not told["obstacles"]}
+    assert not left
 
 
 @pytest.mark.parametrize("verb", ["create", "update"])
