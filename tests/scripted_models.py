@@ -17,11 +17,13 @@ class ScriptedModels:
     """What is answered next, and what was asked; everything else goes to the gateway.
 
     ``body`` is JSON, or the pieces of a stream; with ``stay`` a stream does not end by itself.
+    A request to the provider ``down`` alone fails.
     """
 
     status: int = 200
     body: Any = None
     stay: bool = False
+    down: str = ""
     asked: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
     left: list[bool] = field(default_factory=list)
@@ -47,6 +49,12 @@ class ScriptedModels:
             message = await receive()
             raw, more = raw + message.get("body", b""), message.get("more_body", False)
         self.asked.append(json.loads(raw))
+        if self.down and self.asked[-1]["provider"]["only"] == [self.down]:
+            body = json.dumps({"error": {"code": 502, "message": "it is down"}}).encode()
+            kind = [(b"content-type", b"application/json")]
+            await send({"type": "http.response.start", "status": 502, "headers": kind})
+            await send({"type": "http.response.body", "body": body})
+            return
         streamed = isinstance(self.body, list)
         kind = b"text/event-stream" if streamed else b"application/json"
         headers = [(b"content-type", kind), (b"x-generation-id", b"gen-scripted")]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gwtui.cli import exits, output
+from gwtui.cli import exits
 from gwtui.client.services import KeysService
 from gwtui.contract.keys import CreatedKey, CreateKeyRequest
 from gwtui.contract.workspaces import Workspace
@@ -31,9 +30,13 @@ def test_a_plan_says_everything_and_sends_nothing(gwtui: Gwtui, state: Path) -> 
     assert as_json["requests"][0]["summary"] == {"limit": 1.0}
     assert [key["limit"] for key in gwtui.json("keys", "list")] == [key["limit"] for key in before]
     assert log(state) == []
-    code, out, _ = gwtui("workspaces", "delete", "production", "--plan")
-    assert code == exits.FAILED
-    assert "  ! " in out
+    words = ("workspaces", "delete", "production")
+    code, out, _ = gwtui(*words, "--plan")
+    assert (code, "  ! " in out) == (exits.FAILED, True)
+    assert log(state) == [], "nobody agreed"
+    assert gwtui(*words, YES)[0] == exits.FAILED
+    (tried,) = log(state)
+    assert (tried.outcome, tried.action) == ("refused", "workspaces.delete")
 
 
 @pytest.mark.parametrize(
@@ -74,22 +77,12 @@ def test_without_a_terminal_and_without_yes_nothing_is_done(gwtui: Gwtui, state:
     assert not state.exists() or log(state) == []
 
 
-@pytest.mark.parametrize("confirm", [(), ("--confirm", "other")])
-def test_yes_alone_does_nothing_on_a_critical_profile(
-    gwtui: Gwtui, state: Path, private_home: Path, confirm: tuple[str, ...]
-) -> None:
-    words = on_critical(gwtui, private_home, "keys", "create", "--set", "name=unwanted")
-    code, out, err = gwtui(*words, YES, *confirm)
-    assert (code, out) == (exits.USAGE, "")
-    assert "prod" in err
-    assert log(state) == []
-    assert gwtui.json("keys", "list", "--filter", "unwanted") == []
-
-
-def test_yes_and_the_name_of_a_critical_profile(
-    gwtui: Gwtui, state: Path, private_home: Path
-) -> None:
+def test_a_critical_profile_wants_its_name(gwtui: Gwtui, state: Path, private_home: Path) -> None:
     words = on_critical(gwtui, private_home, "keys", "create", "--set", "name=named")
+    for confirm in ((), ("--confirm", "other")):
+        code, out, err = gwtui(*words, YES, *confirm)
+        assert (code, out, "prod" in err) == (exits.USAGE, "", True)
+        assert log(state) == []
     done(gwtui, *words, "--confirm", "prod")
     (entry,) = log(state)
     assert (entry.consent, entry.profile) == ("typed", "prod")
@@ -106,47 +99,32 @@ def on_critical(gwtui: Gwtui, home: Path, *words: str) -> tuple[str, ...]:
     return (*words, "--profile", "prod")
 
 
-@pytest.mark.parametrize("as_json", [False, True])
-def test_what_the_gateway_refuses_is_refused(
-    gwtui: Gwtui, place: Site, state: Path, as_json: bool
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        ("403:POST /keys x1", (exits.FAILED, "refused", "refused:")),
+        ("reset-after:POST /keys x1", (exits.UNKNOWN, "unknown", "It may have happened or not")),
+    ],
+)
+def test_a_refusal_and_a_lost_answer_have_codes_of_their_own(
+    gwtui: Gwtui, place: Site, state: Path, fault: str, expected: tuple[int, str, str]
 ) -> None:
-    place.faults.arm("403:POST /keys x1")
-    form = ("--output", "json") if as_json else ()
-    code, out, err = gwtui("keys", "create", "--set", "name=no", YES, *form)
-    assert code == exits.FAILED
-    assert "refused:" in err
-    if as_json:
-        told = json.loads(out)
-        assert (told["outcome"], told["requests"][0]["status"]) == ("refused", 403)
-    else:
-        assert out == ""
-    assert log(state)[0].outcome == "refused"
-
-
-def test_a_lost_answer_has_a_code_of_its_own(gwtui: Gwtui, place: Site, state: Path) -> None:
-    place.faults.arm("reset-after:POST /keys x1")
-    code, out, err = gwtui("keys", "create", "--set", "name=doubt", YES)
-    assert (code, out) == (exits.UNKNOWN, "")
-    assert "It may have happened or not" in err
-    assert log(state)[0].outcome == "unknown"
-    assert len(gwtui.json("keys", "list", "--filter", "doubt")) == 1
+    code, outcome, says = expected
+    words = ("keys", "create", "--set", f"name={outcome}", YES)
+    place.faults.arm(fault)
+    found, out, err = gwtui(*words)
+    assert (found, out, says in err) == (code, "", True)
+    assert log(state)[0].outcome == outcome
+    place.faults.arm(fault)
+    told = json.loads(gwtui(*words, "--output", "json")[1])
+    assert (told["outcome"], told["requests"][0]["outcome"]) == (outcome, outcome)
 
 
 def test_a_series_stops_at_the_first_request_that_fails(gwtui: Gwtui, place: Site) -> None:
     done(gwtui, "workspaces", "create", "--set", "name=Serial", "--set", "slug=serial")
     place.faults.arm("500:PUT /workspaces/{id}/budgets/{interval} x1")
-    words = (
-        "budgets",
-        "set",
-        "serial",
-        "--set",
-        "daily=1",
-        "--set",
-        "weekly=2",
-        "--output",
-        "json",
-    )
-    code, out, _ = gwtui(*words, YES)
+    words = ("budgets", "set", "serial", "--set", "daily=1", "--set", "weekly=2")
+    code, out, _ = gwtui(*words, "--output", "json", YES)
     assert code == exits.UNKNOWN
     told = json.loads(out)
     assert [one["outcome"] for one in told["requests"]] == ["unknown"]
@@ -171,29 +149,6 @@ def test_a_read_only_profile_and_an_ordinary_key_change_nothing(
         assert tried.title == "Create key “no”"
     assert "read-only" in (by_profile.message or "")
     assert "intent" not in (state / "audit.jsonl").read_text(), "nothing was about to be sent"
-
-
-def test_what_stands_in_the_way_of_what_was_agreed_to_is_in_the_audit_log(
-    gwtui: Gwtui, state: Path
-) -> None:
-    words = ("workspaces", "delete", "production")
-    assert gwtui(*words, "--plan")[0] == exits.FAILED
-    assert log(state) == [], "nobody agreed"
-    code, _, err = gwtui(*words, YES)
-    assert code == exits.FAILED
-    (tried,) = log(state)
-    assert (tried.outcome, tried.action) == ("refused", "workspaces.delete")
-    assert (tried.message or "") in err
-
-
-def test_output_that_is_lost_ends_with_the_right_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    reader, writer = os.pipe()
-    os.close(reader)
-    with os.fdopen(writer, "w") as closed, monkeypatch.context() as patch:
-        patch.setattr("sys.stdout", closed)
-        with pytest.raises(output.OutputLostError) as lost:
-            output.print_json({"a": 1})
-    assert lost.value.left
 
 
 def test_a_workspace_that_came_without_an_id_cannot_be_changed(

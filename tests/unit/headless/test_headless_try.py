@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -17,6 +18,8 @@ from scripted_models import MODEL, ScriptedModels, result
 PROMPT = "PROMPT-SENTINEL what is a lighthouse?"
 CHAT = ("try", "chat", "--model", MODEL)
 VECTORS = "tessera/vector-3"
+COMPARE = ("try", "compare", "--model", MODEL, "--prompt", "x", "--endpoint", "northwind")
+TAGS = ["northwind", "quasar"]
 
 
 @pytest.fixture(scope="module")
@@ -36,24 +39,28 @@ def models(
     served: tuple[ServedGateway, ScriptedModels],
     private_home: Any,
     monkeypatch: pytest.MonkeyPatch,
-    key: str,
 ) -> ScriptedModels:
     gateway, models = served
     monkeypatch.setenv("GWTUI_BASE_URL", gateway.base_url)
-    monkeypatch.setenv("GWTUI_TRY_KEY", key)
-    models.status, models.body, models.stay = 200, result(), False
+    models.status, models.body, models.stay, models.down = 200, result(), False, ""
     models.asked, models.keys, models.left = [], [], []
     return models
 
 
+@dataclass
+class Tries(Commands):
+    """Commands with the key in the environment, where each takes it out."""
+
+    key: str = ""
+
+    def __call__(self, *words: str, stdin: str = "") -> tuple[int, str, str]:
+        self.monkeypatch.setenv("GWTUI_TRY_KEY", self.key)
+        return super().__call__(*words, stdin=stdin)
+
+
 @pytest.fixture
-def gwtui(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Commands:
-    return Commands(monkeypatch, capsys)
-
-
-def again(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
-    """A command takes the key out of the environment."""
-    monkeypatch.setenv("GWTUI_TRY_KEY", key)
+def gwtui(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], key: str) -> Tries:
+    return Tries(monkeypatch, capsys, key)
 
 
 def refusing(models: ScriptedModels, status: int, message: str, **metadata: Any) -> None:
@@ -75,15 +82,24 @@ def chunk(content: str, **fields: Any) -> bytes:
 
 
 STOP = [{"index": 0, "delta": {}, "finish_reason": "stop"}]
+USAGE = {"prompt_tokens": 10, "completion_tokens": 4, "total_tokens": 14, "cost": 0.000073}
+STREAM = [
+    b": PROCESSING\n\n",
+    chunk("A light"),
+    chunk("house."),
+    chunk("", choices=STOP, usage=USAGE),
+    b"data: [DONE]\n\n",
+]
 
 
 # What is sent
 
 
 def test_the_answer_is_on_stdout_and_figures_are_on_stderr(
-    gwtui: Commands, models: ScriptedModels, key: str
+    gwtui: Tries, models: ScriptedModels, key: str
 ) -> None:
-    code, out, err = gwtui(*CHAT, "--prompt", PROMPT, "--system", "be brief")
+    words = ("--provider", "northwind", "--temperature", "0.2", "--seed", "7", "--max-tokens", "9")
+    code, out, err = gwtui(*CHAT, "--prompt", PROMPT, "--system", "be brief", *words)
     assert (code, out) == (exits.OK, "A lighthouse.\n")
     assert err.startswith(f"✓ Answered: {MODEL}\n")
     rows = [" ".join(line.split()) for line in err.splitlines()]
@@ -98,7 +114,10 @@ def test_the_answer_is_on_stdout_and_figures_are_on_stderr(
                 {"role": "system", "content": "be brief"},
                 {"role": "user", "content": PROMPT},
             ],
-            "max_tokens": 512,
+            "provider": {"only": ["northwind"]},
+            "temperature": 0.2,
+            "seed": 7,
+            "max_tokens": 9,
             "stream": False,
         }
     ]
@@ -106,30 +125,23 @@ def test_the_answer_is_on_stdout_and_figures_are_on_stderr(
 
 
 def test_the_prompt_may_come_from_a_file_or_on_stdin(
-    gwtui: Commands,
-    models: ScriptedModels,
-    tmp_path: Any,
-    key: str,
-    monkeypatch: pytest.MonkeyPatch,
+    gwtui: Tries, models: ScriptedModels, tmp_path: Any
 ) -> None:
     (tmp_path / "prompt").write_text("from a file")
     assert gwtui(*CHAT, "--file", str(tmp_path / "prompt"))[0] == exits.OK
-    again(monkeypatch, key)
     assert gwtui(*CHAT, stdin="from stdin")[0] == exits.OK
-    assert [each["messages"][0]["content"] for each in models.asked] == [
-        "from a file",
-        "from stdin",
-    ]
+    prompts = [each["messages"][0]["content"] for each in models.asked]
+    assert prompts == ["from a file", "from stdin"]
 
 
 def test_the_key_may_come_on_stdin_or_from_a_command(
-    gwtui: Commands,
+    gwtui: Tries,
     models: ScriptedModels,
     tmp_path: Any,
     key: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("GWTUI_TRY_KEY", "gw-v1-another")
+    gwtui.key = "gw-v1-another"
     assert gwtui(*CHAT, "--prompt", "x", "--key-stdin", stdin=f"{key}\n")[0] == exits.OK
     script = tmp_path / "key"
     script.write_text(
@@ -138,30 +150,14 @@ def test_the_key_may_come_on_stdin_or_from_a_command(
         f"print('gw-v1-inherited' if inherited else '{key}')"
     )
     script.chmod(0o700)
-    monkeypatch.setenv("GWTUI_TRY_KEY", "gw-v1-another")
     monkeypatch.setenv("GWTUI_TOKEN", "gw-mgmt-v1-x")
     code, _, err = gwtui(*CHAT, "--prompt", "x", "--key-command", str(script))
     assert code == exits.OK, err
     assert models.keys == [f"Bearer {key}"] * 2
 
 
-def test_parameters_and_the_provider_are_sent(gwtui: Commands, models: ScriptedModels) -> None:
-    words = ("--provider", "northwind", "--temperature", "0.2", "--seed", "7", "--max-tokens", "9")
-    assert gwtui(*CHAT, "--prompt", "x", *words)[0] == exits.OK
-    sent = models.asked[0]
-    assert sent["provider"] == {"only": ["northwind"]}
-    assert (sent["temperature"], sent["seed"], sent["max_tokens"]) == (0.2, 7, 9)
-
-
-def test_a_stream_is_printed_as_it_comes(gwtui: Commands, models: ScriptedModels) -> None:
-    usage = {"prompt_tokens": 10, "completion_tokens": 4, "total_tokens": 14, "cost": 0.000073}
-    models.body = [
-        b": PROCESSING\n\n",
-        chunk("A light"),
-        chunk("house."),
-        chunk("", choices=STOP, usage=usage),
-        b"data: [DONE]\n\n",
-    ]
+def test_a_stream_is_printed_as_it_comes(gwtui: Tries, models: ScriptedModels) -> None:
+    models.body = STREAM
     code, out, err = gwtui(*CHAT, "--prompt", "x", "--stream")
     assert (code, out) == (exits.OK, "A lighthouse.\n")
     rows = [" ".join(line.split()) for line in err.splitlines()]
@@ -170,7 +166,7 @@ def test_a_stream_is_printed_as_it_comes(gwtui: Commands, models: ScriptedModels
     assert models.asked[0]["stream"] is True
 
 
-def test_json_has_everything(gwtui: Commands, models: ScriptedModels) -> None:
+def test_json_has_everything(gwtui: Tries, models: ScriptedModels) -> None:
     stage = {"type": "guardrail", "name": "f", "data": {"matches": [{"action": "redact"}]}}
     models.body = result(service_metadata={"strategy": "direct", "pipeline": [stage]})
     code, out, err = gwtui(*CHAT, "--prompt", PROMPT, "--output", "json")
@@ -185,7 +181,7 @@ def test_json_has_everything(gwtui: Commands, models: ScriptedModels) -> None:
 
 
 def test_vectors_are_shown_and_given_whole_as_json(
-    gwtui: Commands, models: ScriptedModels, key: str, monkeypatch: pytest.MonkeyPatch
+    gwtui: Tries, models: ScriptedModels, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     models.body = {
         "object": "list",
@@ -199,7 +195,6 @@ def test_vectors_are_shown_and_given_whole_as_json(
     assert "0.2500, -0.5000" in out
     assert "2 tokens" in err
     assert models.asked[0] == {"model": VECTORS, "input": ["a", "b"], "dimensions": 2}
-    again(monkeypatch, key)
     code, out, _ = gwtui(*words, "--output", "json")
     assert json.loads(out)["data"][0]["embedding"] == [0.25, -0.5]
 
@@ -220,10 +215,11 @@ def test_vectors_are_shown_and_given_whole_as_json(
         (("--prompt", "x", "--max-cost", "much"), "expected an amount in USD"),
         (("--prompt", "x", "--key-command", "'"), "not a valid command"),
         (("--key-stdin",), "reads the key from stdin"),
+        (("--prompt", "x", "--model", "northwind/atlas-larg"), f"did you mean '{MODEL}'"),
     ],
 )
 def test_what_cannot_be_meant_is_not_sent(
-    gwtui: Commands, models: ScriptedModels, words: tuple[str, ...], why: str
+    gwtui: Tries, models: ScriptedModels, words: tuple[str, ...], why: str
 ) -> None:
     code, out, err = gwtui(*CHAT, *words)
     assert code == exits.USAGE
@@ -232,41 +228,21 @@ def test_what_cannot_be_meant_is_not_sent(
     assert not models.asked
 
 
-def test_an_unknown_model_is_told_before_anything_is_sent(
-    gwtui: Commands, models: ScriptedModels
-) -> None:
-    words = ("try", "chat", "--model", "northwind/atlas-larg", "--prompt", "x")
-    code, _, err = gwtui(*words)
-    assert code == exits.USAGE
-    assert f"did you mean '{MODEL}'" in err
-    assert not models.asked
-
-
-def test_a_key_is_needed(
-    gwtui: Commands, models: ScriptedModels, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("GWTUI_TRY_KEY")
+def test_a_key_is_needed(gwtui: Tries, models: ScriptedModels) -> None:
+    gwtui.key = ""
     code, _, err = gwtui(*CHAT, "--prompt", "x")
-    assert code == exits.USAGE
-    assert "GWTUI_TRY_KEY" in err
-    assert not models.asked
+    assert (code, "GWTUI_TRY_KEY" in err, models.asked) == (exits.USAGE, True, [])
 
 
 def test_read_only_sends_nothing_unless_tries_are_allowed(
-    gwtui: Commands, models: ScriptedModels, key: str, monkeypatch: pytest.MonkeyPatch
+    gwtui: Tries, models: ScriptedModels, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code, _, err = gwtui(*CHAT, "--prompt", "x", "--read-only")
     assert code == exits.FAILED
     assert "--allow-tries" in err
     assert not models.asked
-    again(monkeypatch, key)
-    assert gwtui(*CHAT, "--prompt", "x", "--read-only", "--allow-tries")[0] == exits.OK
-    assert len(models.asked) == 1
-
-
-def test_no_maximum_sends_what_may_be_dear(gwtui: Commands, models: ScriptedModels) -> None:
-    code, _, err = gwtui(*CHAT, "--prompt", "x", "--max-tokens", "0", "--max-cost", "none")
-    assert code == exits.OK, err
+    words = ("--read-only", "--allow-tries", "--max-tokens", "0", "--max-cost", "none")
+    assert gwtui(*CHAT, "--prompt", "x", *words)[0] == exits.OK
     assert "max_tokens" not in models.asked[0]
 
 
@@ -274,61 +250,54 @@ def test_no_maximum_sends_what_may_be_dear(gwtui: Commands, models: ScriptedMode
 
 
 def test_a_plan_says_what_is_left_why_and_what_it_may_cost(
-    gwtui: Commands, models: ScriptedModels, key: str
+    gwtui: Tries, models: ScriptedModels, key: str
 ) -> None:
     words = ("--prompt", "x", "--provider", "northwind", "--plan")
     code, out, err = gwtui(*CHAT, *words)
     assert code == exits.OK, err
     assert "northwind" in out
     assert "excluded quasar: provider not allowed" in err
-    assert "not northwind/flex: " in err
+    assert "excluded northwind/flex: " in err
     assert "unknown: restrictions of the key: reading them needs a management key" in err
     assert "maximum cost: $0.00" in err
     assert not models.asked
 
 
 def test_a_plan_as_json_and_one_that_would_be_refused(
-    gwtui: Commands, models: ScriptedModels, key: str, monkeypatch: pytest.MonkeyPatch
+    gwtui: Tries, models: ScriptedModels, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code, out, _ = gwtui(*CHAT, "--prompt", "x", "--plan", "--max-cost", "0", "--output", "json")
     said = json.loads(out)
     assert code == exits.FAILED
-    assert {each["endpoint"] for each in said["left"]} == {
-        "northwind",
-        "quasar",
-        "tidepool/eu",
-        "kestrel",
-    }
+    tags = {"northwind", "quasar", "tidepool/eu", "kestrel"}
+    assert {each["endpoint"] for each in said["left"]} == tags
     assert said["excluded"][0]["reasons"] == ["tier not asked for"]
     assert said["most_usd"] == max(each["most_usd"] for each in said["left"])
     assert "more than the maximum" in said["refused"]
-    again(monkeypatch, key)
     code, _, err = gwtui(*CHAT, "--prompt", "x", "--plan", "--provider", "nobody")
     assert code == exits.FAILED
     assert "none of 6 endpoints is possible" in err
 
 
 def test_a_plan_with_a_management_key_knows_what_restricts_the_key(
-    gwtui: Commands,
+    gwtui: Tries,
     models: ScriptedModels,
     served: tuple[ServedGateway, ScriptedModels],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    management, words = served[0].management, ("--set", "name=planned", "--yes")
-    monkeypatch.setenv("GWTUI_TOKEN", management)
-    code, made, err = gwtui("keys", "create", *words)
-    assert code == exits.OK, err
-    monkeypatch.setenv("GWTUI_TOKEN", management)
     only = ("--set", "name=Only-Kestrel", "--set", 'allowed_providers=["kestrel"]', "--yes")
-    assert gwtui("guardrails", "create", *only)[0] == exits.OK
-    monkeypatch.setenv("GWTUI_TOKEN", management)
-    assign = ("guardrails", "assign", "Only-Kestrel", "--key", "planned", "--yes")
-    assert gwtui(*assign)[0] == exits.OK
-    monkeypatch.setenv("GWTUI_TOKEN", management)
-    monkeypatch.setenv("GWTUI_TRY_KEY", made.strip())
-    code, out, err = gwtui(*CHAT, "--prompt", "x", "--plan", "--output", "json")
+    for words in (
+        ("keys", "create", "--set", "name=planned", "--yes"),
+        ("guardrails", "create", *only),
+        ("guardrails", "assign", "Only-Kestrel", "--key", "planned", "--yes"),
+        (*CHAT, "--prompt", "x", "--plan", "--output", "json"),
+    ):
+        monkeypatch.setenv("GWTUI_TOKEN", served[0].management)
+        code, out, err = gwtui(*words)
+        assert code == exits.OK, err
+        if words[0] == "keys":
+            gwtui.key = out.strip()
     said = json.loads(out)
-    assert code == exits.OK, err
     assert {each["endpoint"] for each in said["left"]} == {"kestrel"}
     assert said["not_read"] == []
     assert ["provider not allowed"] in [each["reasons"] for each in said["excluded"]]
@@ -350,7 +319,7 @@ def test_a_plan_with_a_management_key_knows_what_restricts_the_key(
     ],
 )
 def test_each_refusal_says_what_to_do(
-    gwtui: Commands,
+    gwtui: Tries,
     models: ScriptedModels,
     status: int,
     message: str,
@@ -367,7 +336,7 @@ def test_each_refusal_says_what_to_do(
     assert len(models.asked) == 1
 
 
-def test_a_refusal_as_json(gwtui: Commands, models: ScriptedModels) -> None:
+def test_a_refusal_as_json(gwtui: Tries, models: ScriptedModels) -> None:
     refusing(models, 404, "0 endpoints", failed_routing_step="Filter by Guardrails")
     code, out, _ = gwtui(*CHAT, "--prompt", "x", "--output", "json")
     said = json.loads(out)["error"]
@@ -377,13 +346,12 @@ def test_a_refusal_as_json(gwtui: Commands, models: ScriptedModels) -> None:
 
 
 def test_an_answer_that_breaks_off_keeps_what_had_come(
-    gwtui: Commands, models: ScriptedModels, key: str, monkeypatch: pytest.MonkeyPatch
+    gwtui: Tries, models: ScriptedModels, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     models.body = [chunk("half")]
     code, out, err = gwtui(*CHAT, "--prompt", "x", "--stream")
     assert (code, out) == (exits.UNKNOWN, "half\n")
     assert "may be billed" in err
-    again(monkeypatch, key)
     models.body = [chunk("half"), chunk("", choices=[], error={"code": 502, "message": "gone"})]
     code, out, err = gwtui(*CHAT, "--prompt", "x", "--stream")
     assert (code, out) == (exits.FAILED, "half\n")
@@ -391,25 +359,66 @@ def test_an_answer_that_breaks_off_keeps_what_had_come(
 
 
 def test_hostile_text_is_marked_on_a_terminal_and_passed_on_in_a_pipe(
-    gwtui: Commands, models: ScriptedModels, monkeypatch: pytest.MonkeyPatch, key: str
+    gwtui: Tries, models: ScriptedModels, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
     models.body = result("\x1b]0;owned\x07[bold]x")
     assert gwtui(*CHAT, "--prompt", "x")[1] == "\x1b]0;owned\x07[bold]x\n"
-    again(monkeypatch, key)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     _, out, _ = gwtui(*CHAT, "--prompt", "x")
     assert "\x1b" not in out
     assert "[bold]x" in out
     refusing(models, 403, "no \x1b[2J", reasons=["\x1b[2J"])
-    again(monkeypatch, key)
     assert "\x1b" not in gwtui(*CHAT, "--prompt", "x")[2]
 
 
 def test_nothing_of_prompt_answer_or_key_reaches_the_disk(
-    gwtui: Commands, models: ScriptedModels, private_home: Any, key: str
+    gwtui: Tries, models: ScriptedModels, private_home: Any, key: str
 ) -> None:
     models.body = result("ANSWER-SENTINEL")
     assert gwtui(*CHAT, "--prompt", PROMPT, "--log-level", "debug")[0] == exits.OK
     found = [path.read_bytes() for path in private_home.rglob("*") if path.is_file()]
     for secret in (key, "PROMPT-SENTINEL", "ANSWER-SENTINEL"):
         assert not any(secret.encode() in content for content in found)
+
+
+# Comparison
+
+
+def test_answers_stand_side_by_side_and_one_that_fails_does_not_stop_the_others(
+    gwtui: Tries, models: ScriptedModels
+) -> None:
+    models.body = STREAM
+    code, out, err = gwtui(*COMPARE, "--endpoint", "quasar")
+    assert code == exits.OK, err
+    head, *rows = out.splitlines()
+    assert head.split()[0] == "endpoint"
+    assert [row.split()[0] for row in rows] == TAGS
+    assert all(" ms" in row and "$" in row for row in rows)
+    assert "total cost: $0.000146" in err
+    models.down, models.asked = "quasar", []
+    words = (*COMPARE, "--endpoint", "quasar", "--in-turn")
+    code, out, err = gwtui(*words, "--output", "json")
+    assert code == exits.INCOMPLETE, err
+    assert [one["provider"]["only"] for one in models.asked] == [[tag] for tag in TAGS]
+    first, second = json.loads(out)["compared"]
+    assert (first["endpoint"], first["text"], first["error"]) == (TAGS[0], "A lighthouse.", None)
+    assert second["error"]["kind"] == "provider failed"
+    assert "provider failed: it is down" in gwtui(*words)[1].splitlines()[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--endpoint", "northwind"), exits.USAGE, "each endpoint is compared once"),
+        (("--endpoint", "nrthwind"), exits.USAGE, "has no endpoint nrthwind"),
+        ((), exits.USAGE, "2 to 4 can be compared"),
+        (("--endpoint", "quasar", "--max-cost", "0.000001"), exits.USAGE, "it may cost up to"),
+        (("--endpoint", "quasar", "--read-only"), exits.FAILED, "read-only"),
+    ],
+)
+def test_what_cannot_be_compared_is_not_sent(
+    gwtui: Tries, models: ScriptedModels, words: tuple[str, ...], code: int, said: str
+) -> None:
+    found, out, err = gwtui(*COMPARE, *words)
+    assert (found, out, said in err) == (code, "", True), err
+    assert not models.asked
