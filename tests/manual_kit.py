@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 MANUAL = (README, *sorted((ROOT / "docs").rglob("*.md")))
 """What people read who use the program."""
 DOCUMENTS = (*MANUAL, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md")
-_FENCE = "```"
-_SPAN = re.compile(r"`([^`]+)`")
 
 
 @dataclass(frozen=True)
@@ -24,49 +24,34 @@ class Block:
     page: Path
     line: int
     language: str
-    lines: tuple[str, ...]
-
-    @property
-    def text(self) -> str:
-        return "\n".join(self.lines)
+    text: str
 
     def commands(self) -> Iterator[tuple[str, str]]:
         """Where a command stands and the command itself, one for each line with something in it."""
-        for number, line in enumerate(self.lines, start=self.line):
+        for number, line in enumerate(self.text.splitlines(), start=self.line):
             if line.strip():
                 yield f"{self.page.relative_to(ROOT)}:{number}", line
 
 
-def blocks(page: Path) -> tuple[Block, ...]:
+def parts(page: Path) -> Iterator[Token]:
+    """All parts of a page, each before what is in it."""
+    for token in MarkdownIt().enable("table").parse(page.read_text(encoding="utf-8")):
+        yield token
+        yield from token.children or ()
+
+
+def blocks(page: Path) -> list[Block]:
     """The fenced blocks of a page, in order."""
-    found: list[Block] = []
-    opened: tuple[int, str] | None = None
-    lines = page.read_text(encoding="utf-8").splitlines()
-    for number, line in enumerate(lines, start=1):
-        if not line.startswith(_FENCE):
-            continue
-        if opened is None:
-            opened = number, line.removeprefix(_FENCE).strip()
-        else:
-            start, language = opened
-            found.append(Block(page, start + 1, language, tuple(lines[start : number - 1])))
-            opened = None
-    assert opened is None, f"{page} has a block without an end"
-    return tuple(found)
-
-
-def prose(page: Path) -> str:
-    """A page without its blocks; their lines are empty."""
-    lines = page.read_text(encoding="utf-8").splitlines()
-    for block in blocks(page):
-        first = block.line - 1
-        lines[first - 1 : first + len(block.lines) + 1] = [""] * (len(block.lines) + 2)
-    return "\n".join(lines)
+    return [
+        Block(page, token.map[0] + 2, token.info, token.content)
+        for token in parts(page)
+        if token.type == "fence" and token.map is not None
+    ]
 
 
 def mentioned(page: Path) -> list[str]:
     """What the prose of a page sets as code."""
-    return [span.replace("\n", " ") for span in _SPAN.findall(prose(page))]
+    return [token.content for token in parts(page) if token.type == "code_inline"]
 
 
 def shell_words(line: str) -> list[str]:

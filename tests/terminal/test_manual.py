@@ -11,7 +11,6 @@ import json
 import os
 import re
 import shutil
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -127,29 +126,3 @@ def test_a_line_that_nobody_knows_fails(reader: Reader) -> None:
         reader.type("here", "gwtui keys list --sideways")
     with pytest.raises(AssertionError, match="nobody knows what"):
         reader.type("here", "gwtui kyes")
-
-
-def test_blocks_are_found(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(
-        textwrap.dedent("""\
-        text `gwtui a`
-        ```sh
-        gwtui b | head   # why
-
-        gwtui c
-        ```
-        ```toml
-        x = 1
-        ```
-    """)
-    )
-    first, second = blocks(page)
-    assert (first.language, first.line, first.lines) == (
-        "sh",
-        3,
-        ("gwtui b | head   # why", "", "gwtui c"),
-    )
-    assert (second.language, second.text) == ("toml", "x = 1")
-    assert mentioned(page) == ["gwtui a"]
-    assert shell_words(first.lines[0]) == ["gwtui", "b", "|", "head"]

@@ -1,47 +1,108 @@
-"""The bounds that keep the package readable: short classes and functions, one name each."""
+"""What neither ruff nor import-linter checks: lengths, circles, private names of Textual."""
 
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
+import importlib
+import inspect
+import pkgutil
+import re
+from collections import Counter
 from collections.abc import Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
 
-from source_kit import PACKAGE, READS_SOURCE, files_of, text_of
+import pytest
 
-LONGEST_CLASS = 350
-LONGEST_FUNCTION = 50
+import gwtui.ui
+from gwtui.ui.terminal import textual_private
+from source_kit import PACKAGE, READS_SOURCE, ROOT, files_of, text_of
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+pytestmark = READS_SOURCE
 
-
-def lines(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    return (node.end_lineno or node.lineno) - node.lineno + 1
+MOST_LINES = {ast.ClassDef: 350, ast.FunctionDef: 50, ast.AsyncFunctionDef: 50}
 
 
 def definitions(body: list[ast.stmt]) -> Iterator[ast.ClassDef | ast.FunctionDef]:
     """Classes and functions of a module and of its classes: what stands in a function is its."""
     for node in body:
-        if isinstance(node, ast.ClassDef):
-            yield node
-            yield from definitions(node.body)
-        elif isinstance(node, FUNCTIONS):
+        if type(node) in MOST_LINES:
             yield node  # type: ignore[misc]
+        if isinstance(node, ast.ClassDef):
+            yield from definitions(node.body)
 
 
-@READS_SOURCE
 def test_no_class_or_function_is_too_long_and_no_class_name_is_used_twice() -> None:
-    too_long = []
-    homes: dict[str, list[str]] = defaultdict(list)
+    too_long: list[str] = []
+    classes: Counter[str] = Counter()
     for path in files_of(PACKAGE):
-        module = path.relative_to(PACKAGE).as_posix()
         # Not kept: the trees of all modules are a million objects.
         tree = ast.parse(text_of(path))
-        for node in definitions(tree.body):
-            most = LONGEST_CLASS if isinstance(node, ast.ClassDef) else LONGEST_FUNCTION
-            if lines(node) > most:
-                too_long.append(f"{module}: {node.name} has {lines(node)} lines, at most {most}")
-        for statement in tree.body:
-            if isinstance(statement, ast.ClassDef) and not statement.name.startswith("_"):
-                homes[statement.name].append(module)
-    assert not too_long, "\n".join(too_long)
-    assert not {name: found for name, found in homes.items() if len(found) > 1}
+        classes.update(node.name for node in tree.body if isinstance(node, ast.ClassDef))
+        too_long += [
+            f"{path}: {node.name}"
+            for node in definitions(tree.body)
+            if (node.end_lineno or 0) - node.lineno >= MOST_LINES[type(node)]
+        ]
+    assert too_long == []
+    assert [name for name, uses in classes.items() if uses > 1 and not name.startswith("_")] == []
+
+
+_FOR_TYPES = re.compile(r"^if TYPE_CHECKING:\n(?: .*\n|\n)+", re.MULTILINE)
+_FROM = re.compile(r"^ *from (gwtui[\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
+
+
+def imports_of(text: str, modules: set[str]) -> set[str]:
+    """The modules that a module imports while it runs, inside of functions too."""
+    found = set()
+    for package, names in _FROM.findall(_FOR_TYPES.sub("", text)):
+        inside = {f"{package}.{name}" for name in re.findall(r"\w+", names)} & modules
+        found |= inside or {package}
+    return found
+
+
+def test_no_modules_import_one_another() -> None:
+    texts = {
+        ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): text_of(
+            file
+        )
+        for file in files_of(PACKAGE)
+    }
+    graph = {name: imports_of(text, {*texts}) - {name} for name, text in texts.items()}
+    assert sum(map(len, graph.values())) > len(graph), "imports are read"
+    TopologicalSorter(graph).prepare()
+    with pytest.raises(CycleError):
+        TopologicalSorter({**graph, "gwtui.domain.money": {"gwtui.cli.main"}}).prepare()
+
+
+@cache
+def private_names(defined: type) -> frozenset[str]:
+    """The private names that a class has for itself."""
+    try:
+        source = inspect.getsource(defined)
+    except OSError:  # made by a decorator
+        return frozenset()
+    return frozenset(re.findall(r"\b(?:self\.|def |cls\.)(_(?!_)\w+)", source))
+
+
+def private_names_taken(module: str) -> Iterator[str]:
+    """Private names of a base class in Textual or Rich that a class of a module uses or replaces.
+
+    On other objects ``ruff`` finds them (SLF001).
+    """
+    for defined in vars(importlib.import_module(module)).values():
+        if inspect.isclass(defined) and defined.__module__ == module:
+            for base in defined.__mro__[1:]:
+                if base.__module__.startswith(("textual.", "rich.")):
+                    taken = private_names(defined) & private_names(base)
+                    yield from (f"{defined.__name__}.{name}" for name in taken)
+
+
+def test_private_names_of_textual_stand_in_one_module() -> None:
+    modules = {module.name for module in pkgutil.walk_packages(gwtui.ui.__path__, "gwtui.ui.")}
+    found = {module: [*private_names_taken(module)] for module in modules}
+    assert "HookedApp._display" in found.pop(textual_private.__name__)
+    assert not any(found.values()), found
+    imported = re.compile(r"^ *(?:from|import) (?:textual|rich)\b.*[ .]_\w", re.MULTILINE)
+    files = [file for file in files_of(PACKAGE / "ui") if imported.search(text_of(file))]
+    assert [file.stem for file in files] == ["textual_private"]
