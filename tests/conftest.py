@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import gc
 import inspect
 import itertools
@@ -35,15 +36,14 @@ from textual.widgets import Input, TextArea
 
 import gwtui.ui.screens.detail_pane
 import leak_watch
-import precompile
 from gwtui.domain import known_secrets
 from gwtui.local.caught_errors import caught_errors
 from gwtui.local.dashboard_state import FIRST_STEPS_FILE as FIRST_STEPS
-from gwtui.ui.connection_health import StatePanel
 from gwtui.ui.screens.startup import StartupScreen
-from gwtui.ui.widgets.lines import OneLine
 from idle import wait_after_key, wait_for_idle, wait_for_screen
 from in_process_requests import short_ways
+
+ROOT = Path(__file__).parents[1]
 
 settings.register_profile(
     "gwtui",
@@ -71,10 +71,6 @@ def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
     leak_watch.begin(config)
-    if hasattr(config, "workerinput"):
-        from xdist_scheduler import say_less  # noqa: PLC0415 - only workers have it
-
-        say_less(config)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -93,19 +89,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_setupnodes(config: pytest.Config) -> None:
-    """Compile everything before the workers of pytest-xdist begin."""
-    precompile.compile_all(config)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Hand the tests out by their groups."""
-    if config.getvalue("dist") != "loadgroup":
-        return None
-    from xdist_scheduler import Packing  # noqa: PLC0415 - only the process that hands them out has it
-
-    return Packing(config, log)
+def pytest_xdist_setupnodes() -> None:
+    """Compile the program and the kits once: each worker of pytest-xdist would do it."""
+    compileall.compile_dir(ROOT / "gwtui", quiet=2, workers=0)
+    compileall.compile_dir(ROOT / "tests", maxlevels=0, quiet=2)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -117,18 +104,6 @@ def pytest_testnodedown(node: Any) -> None:
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Name every find."""
     leak_watch.tell(terminalreporter)
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One worker runs the tests that share what a module makes, so that it is made once."""
-    for item in items:
-        known: Any = getattr(item, "_fixtureinfo", None)
-        made = [] if known is None else known.name2fixturedefs.values()
-        if item.get_closest_marker("xdist_group") is None and any(
-            definitions[-1].scope == "module" for definitions in made
-        ):
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 def pytest_collection_finish() -> None:
@@ -329,32 +304,15 @@ def quick_frames() -> Iterator[None]:
         yield
 
 
-_openings_painted: set[Any] = set()
-
-
 def paint(screen: Screen[Any]) -> None:
     """Paint everything of a screen that is laid out, for nobody: what cannot be painted raises.
 
-    An opening screen, which every app begins with, is painted once for all that say the same.
+    Every app begins with the same opening screen, which the snapshots paint.
     """
-    if isinstance(screen, StartupScreen):
-        says = _said(screen)
-        if says in _openings_painted:
-            return
-        _openings_painted.add(says)
-    if screen._compositor.size:
+    if screen._compositor.size and not isinstance(screen, StartupScreen):
         # Every widget; only Textual puts their lines together, and it does so where anybody looks.
         for _region, _clip, _lines in screen._compositor._get_renders():
             pass
-
-
-def _said(screen: StartupScreen) -> Any:
-    """All that an opening screen is painted from."""
-    app = screen.app
-    texts = [panel._shown for panel in screen.query(StatePanel)]
-    texts += [line._content for line in screen.query(OneLine)]
-    said = tuple((text.plain, *text.spans) for text in texts)
-    return app.size, app.theme, app.ansi_color, app.no_color, said
 
 
 @pytest.fixture(autouse=True)

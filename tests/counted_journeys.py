@@ -81,17 +81,17 @@ COUNTED = (
             Step("K", "ranked by key"),
             Step(
                 ",",
-                "its last day alone: the first row is the answer",
+                "its last day: the first row is the answer",
                 (r"^ only {yesterday} UTC", r"\[key\]", r"▼Spend.*\n▌ \S.* \$\d+\.\d\d +█"),
             ),
         ),
     ),
     CountedJourney(
-        "The cheapest healthy endpoint that reasons, with 128k of context",
+        "The cheapest healthy endpoint with reasoning and 128k of context",
         25,
         (
-            Step("3 A", "the endpoints of all models, the cheapest first"),
-            Step("/ s Tab h", "`status:h`: those that are healthy"),
+            Step("3 A", "the endpoints of all models, cheapest first"),
+            Step("/ s Tab h", "`status:h` matches healthy endpoints"),
             Step("Space pa Tab reas", "`parameter:reas`"),
             Step("Space co Tab >=128k", "`context>=128k`"),
             Step(
@@ -106,30 +106,32 @@ COUNTED = (
         ),
     ),
     CountedJourney(
-        "Disable the two worst keys over 80 %, then take both back",
+        "Disable the two most used keys, then undo it",
         12,
         (
-            Step(">>", "sorted by `Used`, the most first"),
+            Step(">>", "sorted by `Used`, highest first"),
             Step("g", "to the first row", (r"▼Used.*\n▌",)),
             Step("Space Space", "both marked", (r"▼Used.*\n ●.*\n ●",)),
-            Step("x", "the plan for both", (r"Disable 2 keys\?",)),
-            Step("y", "agreed: both are disabled", (_TWO_DISABLED,)),
-            Step("U", "the plan of taking it back", (r"Undo: Disable 2 keys\?",)),
-            Step("y", "agreed: both are as they were", (_TWO_ENABLED, r"Undone")),
+            Step("x", "the plan for both keys", (r"Disable 2 keys\?",)),
+            Step("y", "confirms: both are disabled", (_TWO_DISABLED,)),
+            Step("U", "the plan of the undo", (r"Undo: Disable 2 keys\?",)),
+            Step("y", "confirms: both are as before", (_TWO_ENABLED, r"Undone")),
         ),
     ),
     CountedJourney(
         "Create a key with a limit in a workspace, and copy it",
         25,
         (
-            Step("w prod Enter", "the lists narrowed to the workspace", (r"^ only Production · ",)),
-            Step('n "nightly" Tab "25"', "a new key there: its name, its limit in USD"),
-            Step("Ctrl+S", "created: its value can be had now", (r"Key created: “nightly”",)),
-            Step("y", "copied", (r"Copied ",)),
-            Step("Esc", "asked whether it is stored", (r"Tick “I have stored this key” first",)),
+            Step("w prod Enter", "limits the lists to the workspace", (r"^ only Production · ",)),
+            Step('n "nightly" Tab "25"', "a new key there, with a name and a limit in USD"),
+            Step("Ctrl+S", "creates it and offers its value", (r"Key created: “nightly”",)),
+            Step("y", "copies the value", (r"Copied ",)),
+            Step(
+                "Esc", "asks whether the value is stored", (r"Tick “I have stored this key” first",)
+            ),
             Step(
                 "Enter Esc",
-                "it is, and done",
+                "ticks the box and closes the dialog",
                 (r"only Production · \d+ keys", r"▌ nightly +never used .* \$25\.00 "),
             ),
         ),
@@ -140,8 +142,8 @@ COUNTED = (
         4,
         (
             Step("P", "the profiles"),
-            Step("s", "narrowed to `staging`"),
-            Step("Enter", "its gateway is open", (r"\A.* staging\b", r"This is “staging” now")),
+            Step("s", "limits them to `staging`"),
+            Step("Enter", "opens its gateway", (r"\A.* staging\b", r"This is “staging” now")),
         ),
     ),
 )

@@ -11,8 +11,8 @@ import fnmatch
 import logging
 import os
 import re
-import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -81,22 +81,8 @@ def tell(reporter: Any) -> None:
 
 def holding(folder: Path | None) -> Iterator[Path]:
     """The files below a folder that hold a whole key and are not there to hold one."""
-    for directory, _, names in os.walk(folder) if folder is not None else ():
-        for name in names:
-            if _WANTED.match(name) is None:
-                path = f"{directory}/{name}"
-                if WHOLE.search(_content(path)):
-                    yield Path(path)
-
-
-def _content(path: str) -> bytes:
-    """What a file holds; nothing, if it is a link, a pipe or a socket, or may not be read."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return b""
-    try:
-        status = os.fstat(descriptor)
-        return os.read(descriptor, status.st_size) if stat.S_ISREG(status.st_mode) else b""
-    finally:
-        os.close(descriptor)
+    for path in folder.rglob("*") if folder is not None else ():
+        if path.is_file() and not path.is_symlink() and _WANTED.match(path.name) is None:
+            with suppress(PermissionError):
+                if WHOLE.search(path.read_bytes()):
+                    yield path

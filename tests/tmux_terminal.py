@@ -53,20 +53,29 @@ class TmuxTerminal:
 
 
 @contextmanager
-def tmux_terminal(
-    command: Sequence[str], folder: Path, *, columns: int, rows: int
-) -> Iterator[TmuxTerminal]:
-    """Run a command in a tmux with settings of its own, in this environment."""
+def tmux_terminal(command: Sequence[str], folder: Path) -> Iterator[TmuxTerminal]:
+    """Run a command in a tmux of 80x24 with settings of its own, in this environment."""
     terminal = TmuxTerminal(folder / "tmux")
     settings = folder / "tmux.conf"
     settings.write_text("set -g status off\nset -s escape-time 10\n")
-    start = ["tmux", "-S", str(terminal.socket), "-f", str(settings), "new-session", "-d"]
-    size = ["-x", str(columns), "-y", str(rows)]
+    start = [
+        "tmux",
+        "-S",
+        str(terminal.socket),
+        "-f",
+        str(settings),
+        "new-session",
+        "-d",
+        "-x",
+        "80",
+        "-y",
+        "24",
+    ]
     # Written out: a line editor in this process may have set COLUMNS and LINES behind its back.
     environment = {**os.environ, "COLORTERM": "truecolor"}
     for name in ("COLUMNS", "LINES", "NO_COLOR"):
         environment.pop(name, None)
-    subprocess.run([*start, *size, *command], env=environment, timeout=30, check=True)
+    subprocess.run([*start, *command], env=environment, timeout=30, check=True)
     try:
         yield terminal
     finally:

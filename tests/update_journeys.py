@@ -16,7 +16,7 @@ _PART = re.compile(r"<!-- journeys -->\n.*<!-- end -->", re.DOTALL)
 
 def filled(page: str) -> str:
     """The page with every journey as it is declared now."""
-    overview = ["| journey | keys | at most |", "| --- | --- | --- |", *map(_row, COUNTED)]
+    overview = ["| task | keys | limit |", "| --- | --- | --- |", *map(_row, COUNTED)]
     journeys = "\n\n".join(map(_told, COUNTED))
     made = "\n".join(["<!-- journeys -->", *overview, "", journeys, "<!-- end -->"])
     return _PART.sub(lambda _: made, page)
@@ -31,7 +31,7 @@ def _told(journey: CountedJourney) -> str:
     lines = [f"## {journey.title}", "", "| keys | |", "| --- | --- |"]
     lines += [f"| {_keys(step)} | {step.does} |" for step in journey.steps]
     beside = " and ".join(f"“{text}”" for text in journey.texts)
-    return "\n".join([*lines, "", f"{journey.pressed} keys{beside and f', beside {beside}'}."])
+    return "\n".join([*lines, "", f"{journey.pressed} keys{beside and f' and the text {beside}'}."])
 
 
 def _keys(step: Step) -> str:

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pictures import DARK, LIGHT, SIZES, Pictures, begin_anew
 from textual.pilot import Pilot
 
-from dashboard_kit import Demo, pressing, settled
+from dashboard_kit import Demo, settled
 from gwtui.local.ledger import Operator
 from gwtui.ui.app import GwtuiApp
-
-SnapCompare = Callable[..., bool]
 
 LOOKS: dict[str, tuple[str, ...]] = {
     "alerts": (),
@@ -26,12 +25,8 @@ LOOKS: dict[str, tuple[str, ...]] = {
     "alert-effects": ("R", "E"),
 }
 WIDE = ("alerts", "alert-rules-form")
-CASES = [
-    *(pytest.param(name, "gwtui-dark", (80, 24), id=f"{name}-80x24") for name in LOOKS),
-    *(pytest.param(name, "gwtui-light", (120, 40), id=f"{name}-120x40") for name in WIDE),
-]
-_ALERTS = 13
-"""What fires in the simulated world at once."""
+_LOUD, _ALL = 13, 19
+"""Alerts of the simulated world: those that ask for somebody at once, and all."""
 
 
 @pytest.fixture(autouse=True)
@@ -40,14 +35,15 @@ def operator(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Operator, "present", lambda: Operator("kim", "desk"))
 
 
-async def asking(pilot: Pilot[Any], app: GwtuiApp, count: int) -> None:
-    """Wait until so many alerts ask for somebody."""
+async def fired(pilot: Pilot[Any], app: GwtuiApp) -> None:
+    """Wait until every alert is there."""
     for _ in range(800):
         badge = None if app.notices is None else app.notices.badge
-        if badge is not None and badge.text.startswith(f"{count} "):
+        alerts = () if app.session is None else await app.session.alerts.present()  # type: ignore[union-attr]
+        if len(alerts) == _ALL and badge is not None and badge.text.startswith(f"{_LOUD} "):
             return
         await pilot.pause(0.05)
-    raise AssertionError(f"other alerts: {badge}")
+    raise AssertionError(f"other alerts: {badge}, {len(alerts)}")
 
 
 def at_rest(*keys: str) -> Callable[[Pilot[Any]], Any]:
@@ -57,7 +53,9 @@ def at_rest(*keys: str) -> Callable[[Pilot[Any]], Any]:
         app = pilot.app
         assert isinstance(app, GwtuiApp)
         await settled(pilot)
-        await asking(pilot, app, _ALERTS)
+        await fired(pilot, app)
+        await pilot.press("r")
+        await settled(pilot)
         app.clear_notifications()
         for key in keys:
             await pilot.press(key)
@@ -69,20 +67,16 @@ def at_rest(*keys: str) -> Callable[[Pilot[Any]], Any]:
     return steps
 
 
-@pytest.mark.one_app({name: ("alerts", at_rest(*keys)) for name, keys in LOOKS.items()})
-@pytest.mark.parametrize(("name", "theme", "size"), CASES)
-def test_alerts(
-    name: str,
-    theme: str,
-    size: tuple[int, int],
-    demo: Demo,
-    tmp_path: Path,
-    snap_compare: SnapCompare,
-) -> None:
-    app = demo.app("alerts", theme=theme, data=tmp_path / "data", config=tmp_path)
-    assert snap_compare(app, terminal_size=size, run_before=at_rest(*LOOKS[name]))
+async def test_alerts(demo: Demo, tmp_path: Path, pictures: Pictures) -> None:
+    app = demo.app("alerts", data=tmp_path / "data", config=tmp_path)
+    async with app.run_test(size=SIZES[0], notifications=True) as pilot:
+        for name, keys in LOOKS.items():
+            await begin_anew(pilot)
+            await app.open_route("alerts")
+            await at_rest(*keys)(pilot)
+            looks = [DARK[0], *[LIGHT] * (name in WIDE)]
+            await pictures.take(pilot, looks, name + "-{size}")
 
 
-def test_nothing_is_recorded(demo: Demo, snap_compare: SnapCompare) -> None:
-    app = demo.app("alerts", theme="gwtui-dark")
-    assert snap_compare(app, terminal_size=(80, 24), run_before=pressing())
+async def test_nothing_is_recorded(demo: Demo, pictures: Pictures) -> None:
+    await pictures.one(demo.app("alerts"), settled)

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pictures import LIGHT, Pictures, begin_anew
 from textual.pilot import Pilot
 
 from board_kit import Filled, at_rest, filled_once, has_answered
 from dashboard_kit import Demo, settled
 from gwtui.client.request_log import RecentRequests, Traffic
-
-SnapCompare = Callable[..., bool]
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
 LOOKS: dict[str, tuple[str, ...]] = {
@@ -61,34 +60,32 @@ def pressing(*keys: str) -> Callable[[Pilot[Any]], Any]:
     return steps
 
 
-@pytest.mark.one_app({name: ("board", pressing(*keys)) for name, keys in LOOKS.items()})
-@pytest.mark.parametrize(
-    ("name", "size"),
-    [pytest.param(name, (wide, high), id=f"{name}-{wide}x{high}") for name, (wide, high) in CASES],
-)
-def test_board(
-    name: str, size: tuple[int, int], demo: Demo, data: Path, snap_compare: SnapCompare
-) -> None:
-    app = demo.app("board", theme="gwtui-dark", data=data)
-    assert snap_compare(app, terminal_size=size, run_before=pressing(*LOOKS[name]))
+async def test_board(demo: Demo, data: Path, pictures: Pictures) -> None:
+    app = demo.app("board", data=data)
+    async with app.run_test(size=SIZES[0], notifications=True) as pilot:
+        for name, keys in LOOKS.items():
+            await begin_anew(pilot)
+            await app.open_route("board")
+            await pressing(*keys)(pilot)
+            looks = [("gwtui-dark", size) for case, size in CASES if case == name]
+            await pictures.take(pilot, looks, name + "-{size}")
 
 
-def test_what_changed(demo: Demo, data: Path, snap_compare: SnapCompare) -> None:
+async def test_what_changed(demo: Demo, data: Path, pictures: Pictures) -> None:
     async def steps(pilot: Pilot[Any]) -> None:
         await at_rest(pilot)
         await pilot.press("c")
         await settled(pilot)
 
-    app = demo.app("board", theme="gwtui-dark", data=data)
-    assert snap_compare(app, terminal_size=(80, 24), run_before=steps)
+    await pictures.one(demo.app("board", data=data), steps)
 
 
-def test_board_in_light_colours(demo: Demo, data: Path, snap_compare: SnapCompare) -> None:
-    app = demo.app("board", theme="gwtui-light", data=data)
-    assert snap_compare(app, terminal_size=(120, 40), run_before=pressing())
+async def test_board_in_light_colours(demo: Demo, data: Path, pictures: Pictures) -> None:
+    app = demo.app("board", theme=LIGHT[0], data=data)
+    await pictures.one(app, pressing(), LIGHT)
 
 
-def test_board_loading(demo: Demo, data: Path, snap_compare: SnapCompare) -> None:
+async def test_board_loading(demo: Demo, data: Path, pictures: Pictures) -> None:
     """What is recorded is there before the gateway says a word."""
     demo.fall_silent()
 
@@ -101,20 +98,14 @@ def test_board_loading(demo: Demo, data: Path, snap_compare: SnapCompare) -> Non
             await pilot.pause(0.02)
         await pilot.pause()
 
-    app = demo.app("board", theme="gwtui-dark", data=data)
-    assert snap_compare(app, terminal_size=(80, 24), run_before=connected)
+    await pictures.one(demo.app("board", data=data), connected)
 
 
-def test_board_with_nothing_watched(tmp_path: Path, snap_compare: SnapCompare) -> None:
-    one = Demo(content="empty")
-    try:
-        app = one.app("board", theme="gwtui-dark", data=tmp_path / "data")
-        assert snap_compare(app, terminal_size=(80, 24), run_before=pressing())
-    finally:
-        one.close()
+async def test_board_with_nothing_watched(empty: Demo, tmp_path: Path, pictures: Pictures) -> None:
+    await pictures.one(empty.app("board", data=tmp_path / "data"), pressing())
 
 
-def test_board_stale(demo: Demo, data: Path, snap_compare: SnapCompare) -> None:
+async def test_board_stale(demo: Demo, data: Path, pictures: Pictures) -> None:
     async def breaking(pilot: Pilot[Any]) -> None:
         await at_rest(pilot)
         demo.fault = "403"
@@ -125,5 +116,4 @@ def test_board_stale(demo: Demo, data: Path, snap_compare: SnapCompare) -> None:
         app.navigation.screen.look()
         await pilot.pause()
 
-    app = demo.app("board", theme="gwtui-dark", data=data)
-    assert snap_compare(app, terminal_size=(80, 24), run_before=breaking)
+    await pictures.one(demo.app("board", data=data), breaking)

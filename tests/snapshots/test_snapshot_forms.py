@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
-from shared_runs import SIZES, dark_and
-from textual.pilot import Pilot
+from pictures import DARK, SIZES, Pictures
 
 from dashboard_kit import Demo, pressing
-
-SnapCompare = Callable[..., bool]
 
 NAME = "type nightly"
 FORMS: dict[str, tuple[str, ...]] = {
@@ -58,33 +52,23 @@ LIGHT = {
 }
 
 
-@pytest.mark.one_app({name: (start, pressing(*keys)) for name, (start, keys) in OTHERS.items()})
-@pytest.mark.parametrize(("theme", "size", "name"), dark_and(LIGHT, OTHERS))
-def test_form(
-    name: str, theme: str, size: tuple[int, int], demo: Demo, snap_compare: SnapCompare
-) -> None:
-    start, keys = OTHERS[name]
-    app = demo.app(start, theme=theme)
-    assert snap_compare(app, terminal_size=size, run_before=pressing(*keys))
+@pytest.mark.timeout(300)
+async def test_form(demo: Demo, pictures: Pictures) -> None:
+    places = {name: (start, pressing(*keys)) for name, (start, keys) in OTHERS.items()}
+    await pictures.walk(demo.app("workspaces"), places, LIGHT)
 
 
-@pytest.mark.one_app({name: ("keys", pressing(*keys)) for name, keys in FORMS.items()})
-@pytest.mark.parametrize(("theme", "size", "name"), dark_and(LIGHT, FORMS))
-def test_key_form(
-    name: str, theme: str, size: tuple[int, int], demo: Demo, snap_compare: SnapCompare
-) -> None:
-    app = demo.app("keys", theme=theme)
-    assert snap_compare(app, terminal_size=size, run_before=pressing(*FORMS[name]))
+@pytest.mark.timeout(300)
+async def test_key_form(demo: Demo, pictures: Pictures) -> None:
+    places = {name: ("keys", pressing(*keys)) for name, keys in FORMS.items()}
+    afresh = ("create", "create-filled", "create-refused", "create-leaving")
+    await pictures.walk(demo.app("keys"), places, LIGHT, afresh)
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_results_of_many(size: tuple[int, int], demo: Demo, snap_compare: SnapCompare) -> None:
+async def test_results_of_many(demo: Demo, pictures: Pictures) -> None:
     """One refused, one applied, one whose answer was lost: the rest was not sent."""
-    app = demo.app("keys")
-
-    async def steps(pilot: Pilot[Any]) -> None:
+    async with demo.app("keys").run_test(size=SIZES[0], notifications=True) as pilot:
         await pressing("home", *["shift+down"] * 5, "x", "enter")(pilot)
         demo.write_faults = ["409", "", "502"]
         await pressing("y")(pilot)
-
-    assert snap_compare(app, terminal_size=size, run_before=steps)
+        await pictures.take(pilot, DARK, "{size}")

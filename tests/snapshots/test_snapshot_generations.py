@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import pytest
+from pictures import Pictures
 
 from dashboard_kit import MOMENT, Demo, pressing
 from gateway_facts import requests_made
-
-SnapCompare = Callable[..., bool]
 
 SCREENS: dict[str, tuple[str, tuple[str, ...]]] = {
     "generation-shown": ("generation", ()),
@@ -26,12 +22,10 @@ def _logged_generation(demo: Demo) -> str:
     return next(each.id for each in made if each.is_logged and "atlas" in each.details["model"])
 
 
-@pytest.mark.parametrize("name", SCREENS)
-def test_generation(
-    name: str, size: tuple[int, int], demo: Demo, snap_compare: SnapCompare
-) -> None:
-    start, keys = SCREENS[name]
-    if start == "generation":
-        start = f"generation/{_logged_generation(demo)}"
-    app = demo.app(start, theme="gwtui-dark")
-    assert snap_compare(app, terminal_size=size, run_before=pressing(*keys))
+async def test_generation(demo: Demo, pictures: Pictures) -> None:
+    generation = f"generation/{_logged_generation(demo)}"
+    places = {
+        name: (generation if start == "generation" else start, pressing(*keys))
+        for name, (start, keys) in SCREENS.items()
+    }
+    await pictures.walk(demo.app(generation), places, called="{size}-")

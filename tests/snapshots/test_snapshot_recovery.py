@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import httpx
-import pytest
+from pictures import DARK, SIZES, Pictures, begin_anew
 from pydantic import SecretStr
 
 from dashboard_kit import MOMENT, Demo, pressing
@@ -24,8 +23,6 @@ from gwtui.local.ledger import Ledger
 from plan_kit import key_plans
 from seeded_gateways import no_chance
 
-SnapCompare = Callable[..., bool]
-
 SENT = MOMENT - timedelta(minutes=4)
 LOST = NoAnswerError("the connection to gateway.example broke before the answer was complete")
 
@@ -35,28 +32,24 @@ VIEWS: dict[str, tuple[str, tuple[str, ...]]] = {
     "list": ("recovery", ()),
     "creation": ("recovery", ("down", "enter")),
     "creation-decided": ("recovery", ("down", "enter", "h")),
-    "value-lost": ("recovery", ("down", "enter", "h", "y")),
     "change": ("recovery", ("enter",)),
     "none-found": ("recovery", ("down", "down", "enter")),
+    "value-lost": ("recovery", ("down", "enter", "h", "y")),
 }
-SETTLING = "value-lost"
+WIDE = ("creation", "change")
 
 
-@pytest.mark.one_app(
-    {
-        name: (VIEWS[name][0], pressing(*VIEWS[name][1]))
-        for name in sorted(VIEWS, key=lambda name: name == SETTLING)
-        if VIEWS[name][0] == "recovery"
-    }
-)
-@pytest.mark.parametrize(
-    ("name", "size"),
-    [*((name, (80, 24)) for name in VIEWS), ("creation", (120, 40)), ("change", (120, 40))],
-)
-def test_doubts(name: str, size: tuple[int, int], demo: Demo, snap_compare: SnapCompare) -> None:
-    asyncio.run(_leave_in_doubt(demo))
-    start, keys = VIEWS[name]
-    assert snap_compare(demo.app(start), terminal_size=size, run_before=pressing(*keys))
+async def test_doubts(demo: Demo, pictures: Pictures) -> None:
+    """What settles one comes last."""
+    await _leave_in_doubt(demo)
+    app = demo.app()
+    async with app.run_test(size=SIZES[0], notifications=True) as pilot:
+        for name, (route, keys) in VIEWS.items():
+            if route == "recovery":
+                await begin_anew(pilot)
+                await app.open_route(route)
+            await pressing(*keys)(pilot)
+            await pictures.take(pilot, DARK[: 1 + (name in WIDE)], name + "-{size}")
 
 
 async def _leave_in_doubt(demo: Demo) -> None:

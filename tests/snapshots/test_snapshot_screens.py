@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
-from shared_runs import dark_and
+from pictures import Pictures
 
 from dashboard_kit import Demo, pressing
-
-SnapCompare = Callable[..., bool]
 
 SCREENS: dict[str, tuple[str, tuple[str, ...]]] = {
     "keys": ("keys", ()),
@@ -62,7 +58,6 @@ LIGHT = {
     "keys-help",
     "keys-palette",
     "keys-sort-chooser",
-    "keys-themes",
     "credits",
     "credits-week",
     "endpoints-price",
@@ -72,11 +67,8 @@ LIGHT = {
 }
 
 
-@pytest.mark.one_app({name: (start, pressing(*keys)) for name, (start, keys) in SCREENS.items()})
-@pytest.mark.parametrize(("theme", "size", "name"), dark_and(LIGHT, SCREENS))
-def test_screen(
-    name: str, theme: str, size: tuple[int, int], demo: Demo, snap_compare: SnapCompare
-) -> None:
-    start, keys = SCREENS[name]
-    app = demo.app(start, theme=theme)
-    assert snap_compare(app, terminal_size=size, run_before=pressing(*keys))
+@pytest.mark.timeout(300)
+async def test_screen(demo: Demo, pictures: Pictures) -> None:
+    places = {name: (start, pressing(*keys)) for name, (start, keys) in SCREENS.items()}
+    afresh = [name for name in places if name.endswith("-detail")]
+    await pictures.walk(demo.app("keys"), places, LIGHT, afresh)

@@ -2,87 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import Any
 
-import pytest
-from shared_runs import dark_and
+from pictures import DARK, LIGHT, SIZES, Pictures
 from textual.pilot import Pilot
 
 from dashboard_kit import Demo, pressing, settled
 
-SnapCompare = Callable[..., bool]
-
 STARTS = {"keys": "keys", "credits": "credits", "endpoints": "models/northwind/atlas-large"}
-LIGHT = {"keys", "credits"}
-
-pytestmark = pytest.mark.parametrize(("theme", "size", "name"), dark_and(LIGHT, STARTS))
-
-
-def in_turn(*keys: str) -> pytest.MarkDecorator:
-    """One app shows all three."""
-    return pytest.mark.one_app({name: (start, pressing(*keys)) for name, start in STARTS.items()})
+State = Callable[[Demo, Pilot[None]], Awaitable[None]]
+"""Brings about the state, once the app has started."""
 
 
-@pytest.fixture
-def empty() -> Iterator[Demo]:
-    one = Demo(content="empty")
-    yield one
-    one.close()
+async def draw(
+    pictures: Pictures, demo: Demo, steps: State = lambda _, pilot: settled(pilot)
+) -> None:
+    """Every start in one state."""
+    for name, start in STARTS.items():
+        async with demo.app(start).run_test(size=SIZES[0], notifications=True) as pilot:
+            await steps(demo, pilot)
+            looks = [*DARK, *[LIGHT] * (name != "endpoints")]
+            await pictures.take(pilot, looks, "{theme}-{size}-" + name)
 
 
-def compare(
-    snap_compare: SnapCompare, demo: Demo, look: tuple[str, str, tuple[int, int]], steps: Any
-) -> bool:
-    start, theme, size = look
-    return snap_compare(demo.app(start, theme=theme), terminal_size=size, run_before=steps)
-
-
-@pytest.fixture
-def look(name: str, theme: str, size: tuple[int, int]) -> tuple[str, str, tuple[int, int]]:
-    return STARTS[name], theme, size
-
-
-def test_not_connected(demo: Demo, look: Any, snap_compare: SnapCompare) -> None:
+async def test_not_connected(demo: Demo, pictures: Pictures) -> None:
     demo.unreachable = True
-    assert compare(snap_compare, demo, look, pressing())
+    await draw(pictures, demo)
 
 
-def test_loading(demo: Demo, look: Any, snap_compare: SnapCompare) -> None:
+async def test_loading(demo: Demo, pictures: Pictures) -> None:
     demo.fall_silent()
 
-    async def connected(pilot: Pilot[Any]) -> None:
-        while pilot.app.session is None:
+    async def connected(_demo: Demo, pilot: Pilot[None]) -> None:
+        while pilot.app.session is None:  # type: ignore[attr-defined]
             await pilot.pause(0.02)
         await pilot.pause(0.2)
 
-    assert compare(snap_compare, demo, look, connected)
+    await draw(pictures, demo, connected)
 
 
-@in_turn()
-def test_empty(empty: Demo, look: Any, snap_compare: SnapCompare) -> None:
-    assert compare(snap_compare, empty, look, pressing())
+async def test_empty(empty: Demo, pictures: Pictures) -> None:
+    await draw(pictures, empty)
 
 
-@in_turn()
-def test_failed_at_once(demo: Demo, look: Any, snap_compare: SnapCompare) -> None:
+async def test_failed_at_once(demo: Demo, pictures: Pictures) -> None:
     demo.fault = "403"
-    assert compare(snap_compare, demo, look, pressing())
+    await draw(pictures, demo)
 
 
-def test_failed_with_last_good_data(demo: Demo, look: Any, snap_compare: SnapCompare) -> None:
-    async def breaking(pilot: Pilot[Any]) -> None:
+async def test_failed_with_last_good_data(demo: Demo, pictures: Pictures) -> None:
+    async def breaking(demo: Demo, pilot: Pilot[None]) -> None:
+        demo.fault, demo.passed = "", timedelta()
         await settled(pilot)
-        demo.fault = "403"
-        demo.passed = timedelta(minutes=4)
+        demo.fault, demo.passed = "403", timedelta(minutes=4)
         await pilot.press("r")
         await settled(pilot)
 
-    assert compare(snap_compare, demo, look, breaking)
+    await draw(pictures, demo, breaking)
 
 
-@in_turn("n")
-def test_read_only(demo: Demo, look: Any, snap_compare: SnapCompare) -> None:
+async def test_read_only(demo: Demo, pictures: Pictures) -> None:
     demo.read_only = True
-    assert compare(snap_compare, demo, look, pressing("n"))
+    await draw(pictures, demo, lambda _, pilot: pressing("n")(pilot))

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
-from typing import Any
-
 import pytest
+from pictures import DARK, SIZES, Pictures
 from pydantic import SecretStr
-from textual.pilot import Pilot
 
 from dashboard_kit import Demo, pressing, settled
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest
 from gwtui.contract.keys import CreateKeyRequest
-from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.tries import AnswerScreen
 from shell_kit import listing, until
 from tries_screen_kit import FILTERS, MODEL, fill
-
-SnapCompare = Callable[..., bool]
 
 PROMPTS = {
     "form": "Mail ana@example.com about the lighthouse",
@@ -58,35 +51,26 @@ def _still(screen: AnswerScreen) -> None:
 
 
 @pytest.mark.parametrize("name", PROMPTS)
-def test_try(
-    name: str,
-    size: tuple[int, int],
-    demo: Demo,
-    snap_compare: SnapCompare,
-    monkeypatch: pytest.MonkeyPatch,
+async def test_try(
+    name: str, demo: Demo, pictures: Pictures, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gwtui.embedded.app.new_request_id", lambda: "req-1")
-    hash, value = asyncio.run(_prepared(demo, 0 if name == "refused" else 5))
-
-    async def steps(pilot: Pilot[Any]) -> None:
-        app = pilot.app
-        assert isinstance(app, GwtuiApp)
+    hash, value = await _prepared(demo, 0 if name == "refused" else 5)
+    app = demo.app()
+    async with app.run_test(size=SIZES[0], notifications=True) as pilot:
         await settled(pilot)
         listing(app).show_row(hash, detail=False)
-        await settled(pilot)
         await pressing("T")(pilot)
         await fill(pilot, model=MODEL, prompt=PROMPTS[name], key=value)
         await settled(pilot)
-        if name == "form":
-            return
-        await pilot.press("ctrl+s")
-        await until(pilot, lambda: isinstance(app.screen, AnswerScreen), "the answer")
-        screen = app.screen
-        assert isinstance(screen, AnswerScreen)
-        await until(pilot, lambda: screen.tried and screen.tried.key, "its end")
-        if screen.tried and screen.tried.guarded:
-            await until(pilot, lambda: screen._marked.plain, "the marks")
-        await settled(pilot)
-        _still(screen)
-
-    assert snap_compare(demo.app(theme="gwtui-dark"), terminal_size=size, run_before=steps)
+        if name != "form":
+            await pilot.press("ctrl+s")
+            await until(pilot, lambda: isinstance(app.screen, AnswerScreen), "the answer")
+            screen = app.screen
+            assert isinstance(screen, AnswerScreen)
+            await until(pilot, lambda: screen.tried and screen.tried.key, "its end")
+            if screen.tried and screen.tried.guarded:
+                await until(pilot, lambda: screen._marked.plain, "the marks")
+            await settled(pilot)
+            _still(screen)
+        await pictures.take(pilot, DARK, "{size}")

@@ -25,11 +25,8 @@ token_file = "{file}"
 
 
 @needs_tmux
-@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (120, 40)])
 @pytest.mark.timeout(240)
-def test_every_journey_leads_where_it_says(
-    columns: int, rows: int, demo_home: Path, tmp_path: Path
-) -> None:
+def test_every_journey_leads_where_it_says(demo_home: Path, tmp_path: Path) -> None:
     with served_gateway() as staging:
         key = tmp_path / "key"
         key.write_text(staging.management)
@@ -38,7 +35,7 @@ def test_every_journey_leads_where_it_says(
         profiles.parent.mkdir(mode=0o700)
         profiles.write_text(PROFILE.format(url=staging.base_url, file=key))
         profiles.chmod(0o600)
-        with tmux_terminal(DEMO, tmp_path, columns=columns, rows=rows) as terminal:
+        with tmux_terminal(DEMO, tmp_path) as terminal:
             for journey in COUNTED:
                 terminal.press("2")
                 terminal.wait_for(on_screen(r"\d+ keys · by "), "the list of keys", 60)

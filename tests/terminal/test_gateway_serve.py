@@ -105,12 +105,6 @@ def test_a_key_can_be_issued_before_the_first_start(database: Path) -> None:
     assert stat.S_IMODE(database.stat().st_mode) == 0o600
 
 
-def test_the_database_never_holds_a_key_in_clear(database: Path) -> None:
-    key = gateway("issue-key", "--management", "--database", database).stdout.strip()
-    for file in database.parent.glob("gateway.sqlite3*"):
-        assert key.encode() not in file.read_bytes()
-
-
 def test_a_broken_database_is_named(database: Path) -> None:
     database.write_text("this is no database, not at all" * 40)
     broken = gateway("serve", "--port", "0", "--database", database)
@@ -119,26 +113,21 @@ def test_a_broken_database_is_named(database: Path) -> None:
     assert "Traceback" not in broken.stderr
 
 
-def test_generations_to_look_up_are_listed(
-    server: tuple[subprocess.Popen[str], str], database: Path
-):
-    _, base_url = server
-    key = gateway("issue-key", "--database", database).stdout.strip()
-    listed = gateway("generations", "--database", database)
-    assert listed.returncode == exits.OK, listed.stderr
-    assert listed.stderr == ""
-    generation_id, made_at, model, key_name = listed.stdout.splitlines()[1].split(maxsplit=3)
-    response = httpx.get(
-        f"{base_url}/generation",
-        params={"id": generation_id},
-        headers={"Authorization": f"Bearer {key}"},
-    )
-    data = response.json()["data"]
-    assert (data["created_at"], data["model"]) == (made_at, model)
-    assert key_name
-
-
-def test_generations_of_no_database(tmp_path: Path):
-    listed = gateway("generations", "--database", tmp_path / "none.sqlite3")
-    assert listed.returncode == exits.FAILED
-    assert listed.stdout == ""
+def test_faults_are_listed_checked_and_in_force(database: Path) -> None:
+    listed = gateway("serve", "--fault", "list")
+    assert (listed.returncode, listed.stderr) == (exits.OK, "")
+    assert "reset-after" in listed.stdout
+    assert "POST /keys" in listed.stdout
+    words = ("gateway", "serve", "--port", "0", "--empty", "--database", database, "--fault")
+    refused = run(*words, "hang:POST /kys")
+    assert refused.returncode == exits.USAGE
+    assert "did you mean 'POST /keys'?" in refused.stderr
+    assert not database.exists()
+    with start(*words, "503=9:GET /models x1", stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        base_url = process.stdout.readline().strip()
+        first = get(f"{base_url}/models", None)
+        assert (first.status_code, first.headers["retry-after"]) == (503, "9")
+        assert get(f"{base_url}/models", None).status_code == 200
+        process.terminate()
+    assert process.returncode == exits.OK

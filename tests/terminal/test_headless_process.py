@@ -50,7 +50,7 @@ def test_a_reader_that_has_enough_ends_it_well(environment: dict[str, str], word
 
 @pytest.mark.parametrize(
     "words",
-    ["--help", "keys --help", "keys list --help", "--fault list", "export metrics"],
+    ["--help", "--fault list", "export metrics"],
 )
 def test_a_reader_that_left_before_ends_it_well(environment: dict[str, str], words: str) -> None:
     """What is short is written only when the program ends."""
@@ -86,51 +86,50 @@ def test_a_full_disk_is_told(environment: dict[str, str]) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_a_person_on_a_terminal_is_asked(environment: dict[str, str], place: Site) -> None:
-    words = ("keys", "disable", "backfill-2025")
-    with pty_terminal([*GWTUI, *words], environment=environment) as terminal:
-        terminal.wait_for("Apply this change? Type y:")
-        assert "Disable key" in terminal.text
-        assert "Requests with this key are refused at once." in terminal.text
-        terminal.send("n\n")
-        assert terminal.wait_exit() == exits.FAILED
-        assert "cancelled: nothing was sent" in terminal.text
-    with pty_terminal([*GWTUI, *words], environment=environment) as terminal:
-        terminal.wait_for("Type y:")
-        terminal.send("y\n")
-        assert terminal.wait_exit() == exits.OK
-        assert "done:" in terminal.text
-
-
-def test_an_interrupt_while_it_asks_sends_nothing(environment: dict[str, str]) -> None:
-    with pty_terminal(
-        [*GWTUI, "keys", "delete", "backfill-2024"], environment=environment
-    ) as terminal:
-        terminal.wait_for("Type yes to apply the change:")
-        terminal.send("\x03")
-        assert terminal.wait_exit() == exits.INTERRUPTED
-        assert "Traceback" not in terminal.text
-
-
-def test_a_critical_profile_wants_its_name(
-    environment: dict[str, str], place: Site, private_home: Path
+@pytest.mark.parametrize(
+    ("words", "prompt", "typed", "code"),
+    [
+        ("disable backfill-2025", "Apply this change? Type y:", "n\n", exits.FAILED),
+        ("disable backfill-2025", "Apply this change? Type y:", "y\n", exits.OK),
+        ("delete backfill-2024", "Type yes to apply the change:", "\x03", exits.INTERRUPTED),
+        (
+            "enable backfill-2024 --profile prod",
+            "Type prod to apply the change:",
+            "y\n",
+            exits.FAILED,
+        ),
+        (
+            "enable backfill-2024 --profile prod",
+            "Type prod to apply the change:",
+            "prod\n",
+            exits.OK,
+        ),
+    ],
+)
+def test_a_person_on_a_terminal_is_asked(
+    environment: dict[str, str],
+    private_home: Path,
+    words: str,
+    prompt: str,
+    typed: str,
+    code: int,
 ) -> None:
     folder = private_home / "config" / "gwtui"
     folder.mkdir()
     (folder / "profiles.toml").write_text(
-        f'[profiles.prod]\nbase_url = "{place.gateway.base_url}"\ncritical = true\n'
+        f'[profiles.prod]\nbase_url = "{environment["GWTUI_BASE_URL"]}"\ncritical = true\n'
     )
-    words = ("keys", "enable", "backfill-2024", "--profile", "prod")
-    with pty_terminal([*GWTUI, *words], environment=environment) as terminal:
-        terminal.wait_for("This profile is CRITICAL. Type prod to apply the change:")
-        terminal.send("y\n")
-        assert terminal.wait_exit() == exits.FAILED
-    with pty_terminal([*GWTUI, *words], environment=environment) as terminal:
-        terminal.wait_for("Type prod")
-        terminal.send("prod\n")
-        assert terminal.wait_exit() == exits.OK
-    (entry,) = Ledger(private_home / "state" / "gwtui" / "audit.jsonl").audit()
-    assert (entry.consent, entry.profile) == ("typed", "prod")
+    with pty_terminal([*GWTUI, "keys", *words.split()], environment=environment) as terminal:
+        terminal.wait_for(prompt)
+        terminal.send(typed)
+        assert terminal.wait_exit() == code
+        assert "Traceback" not in terminal.text
+    consents = [entry.consent for entry in ledger(private_home).audit()]
+    assert consents == ["typed"] * (code == exits.OK)
+
+
+def ledger(home: Path) -> Ledger:
+    return Ledger(home / "state" / "gwtui" / "audit.jsonl")
 
 
 def test_an_interrupt_does_not_lose_the_value_of_a_new_key(
@@ -151,4 +150,4 @@ def test_an_interrupt_does_not_lose_the_value_of_a_new_key(
     assert process.returncode == exits.OK, err
     assert "waiting for the answer" in err
     assert place.get("/key", token=out.strip())["label"]
-    assert Ledger(private_home / "state" / "gwtui" / "audit.jsonl").open_writes() == ()
+    assert ledger(private_home).open_writes() == ()

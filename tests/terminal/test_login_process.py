@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,59 +54,3 @@ def test_giving_up_at_the_prompt_stores_nothing(
         assert "Traceback" not in terminal.text
         assert terminal.left_over_modes() == []
     assert not [one for one in private_home.rglob("*") if one.is_file() and one.name != FIRST_STEPS]
-
-
-def test_no_token_is_an_argument_or_reaches_a_token_command(
-    gateway: ServedGateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "key").write_text(gateway.management)
-    program = tmp_path / "token"
-    program.write_text(
-        f"#!/bin/sh\nenv > {tmp_path}/env\ncat /proc/$PPID/cmdline > {tmp_path}/parent\n"
-        f"cat {tmp_path}/key\n"
-    )
-    program.chmod(0o700)
-    monkeypatch.setenv("GWTUI_TOKEN", "gw-v1-SENTINEL-variable")
-    words = ("login", "--profile", "work", "--base-url", gateway.base_url)
-    done = subprocess.run(
-        [*GWTUI, *words, "--token-command", str(program)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        stdin=subprocess.DEVNULL,
-        check=False,
-    )
-    assert done.returncode == exits.OK, done.stderr
-    seen = (tmp_path / "env").read_text() + (tmp_path / "parent").read_text()
-    assert "login\0--profile" in seen
-    assert "PATH=" in seen
-    for said in (seen, done.stdout, done.stderr):
-        assert gateway.management not in said
-        assert "SENTINEL" not in said
-
-
-def test_the_help_of_no_command_loads_a_screen_or_the_network() -> None:
-    heavy = (
-        *("textual", "rich", "httpx", "keyring", "tomlkit"),
-        *("starlette", "uvicorn", "cryptography", "regex"),
-    )
-    program = (
-        "import contextlib, io, sys\n"
-        "from gwtui.cli.commands import COMMANDS\n"
-        "from gwtui.cli.main import main\n"
-        "for name in COMMANDS:\n"
-        "    with contextlib.redirect_stdout(io.StringIO()) as out:\n"
-        "        try:\n"
-        "            main([name, '--help'])\n"
-        "        except SystemExit as exit:\n"
-        "            assert exit.code == 0\n"
-        "    assert 'usage: gwtui ' + name in out.getvalue()\n"
-        f"    heavy = [one for one in {heavy!r} if one in sys.modules]\n"
-        "    assert not heavy, (name, heavy)\n"
-        "print(len(COMMANDS))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert int(done.stdout) >= 5

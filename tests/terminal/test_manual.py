@@ -7,22 +7,373 @@ and be left with q, a server must start and be ended. A line that nobody knows h
 
 from __future__ import annotations
 
+import ast
+import asyncio
+import inspect
 import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+import signal
+import subprocess
+import time
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from importlib.metadata import metadata
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import keyring
 import pytest
 
 from gwtui.cli import exits
+from gwtui.cli.command import positionals
+from gwtui.cli.commands import COMMANDS, DASHBOARD, RESOURCES
 from gwtui.embedded.gateway import EmbeddedGateway
-from loaded_program import run
-from login_kit import Commands, DictRing, served_gateway
-from manual_kit import DOCUMENTS, MANUAL, README, ROOT, blocks, mentioned, shell_words
-from manual_reader import PATIENCE, Reader
+from loaded_program import GWTUI, run, start
+from login_kit import Commands, DictRing, ServedGateway, served_gateway
+from manual_kit import DOCUMENTS, MANUAL, README, ROOT, Block, blocks, mentioned, shell_words
+from pty_terminal import pty_terminal
+
+GATEWAY = "https://gateway.example/api/v1"
+MODEL = "northwind/atlas-large"
+PATIENCE = 60.0
+
+PLACEHOLDERS = {
+    "NAME": "work",
+    "RESOURCE": "keys",
+    "VERB": "list",
+    "8088": "0",
+    "8089": "0",
+    "127.0.0.1:9750": "127.0.0.1:0",
+}
+"""Words that stand for what a reader has, and ports that may be taken on this machine."""
+
+SEVERITIES = ("OK", "WARNING", "CRITICAL", "UNKNOWN")
+"""What ``gwtui check`` says, in the order of its exit codes."""
+
+SHOWN = {
+    "keys": "airflow-staging",
+    "board": " left",
+    "watch": " left",
+    f"models/{MODEL}": "Northwind /flex",
+}
+"""What a dashboard shows of the simulated account once it has read it, by where it begins."""
+
+SERVERS = {
+    ("gateway", "serve"): ("/api/v1", exits.OK),
+    ("export", "metrics", "--listen"): ("serving http", exits.OK),
+    ("export", "metrics", "--textfile"): ("gwtui_build_info", exits.OK),
+    ("watch", "--ndjson"): ('"credits"', exits.TERMINATED),
+}
+"""What goes on until it is ended: the words of it, what it says once it works, its exit code."""
+UNLESS = {"--once", "--count", "--help"}
+"""With one of these they end by themselves."""
+
+
+@dataclass
+class Reader:
+    """A person who types what a page says, in a folder of their own."""
+
+    home: Path
+    folder: Path
+    gateway: ServedGateway
+    ring: DictRing
+    commands: Commands
+    processes: ExitStack = field(default_factory=ExitStack)
+
+    def config(self, name: str) -> Path:
+        """A file of settings."""
+        return self.home / "config" / "gwtui" / f"{name}.toml"
+
+    def settle_in(self) -> None:
+        """The files and programs that pages take for granted."""
+        (self.folder / "new.key").write_text("nw_0123456789abcdef0123456789abcdef")
+        kept = self.home / ".secrets" / "gateway"
+        kept.parent.mkdir(mode=0o700)
+        kept.touch(mode=0o600)
+        kept.write_text(self.gateway.management)
+        self.program("gwtui", f'exec {" ".join(GWTUI)} "$@"')
+        self.program("pass", f'[ "$1" = gateway/management ] && exec cat {kept}')
+        self.program("page-oncall", f'[ "$1" = --stdin ] && exec cat > {self.folder / "paged"}')
+        if shutil.which("promtool") is None:
+            self.program("promtool", '[ "$1 $2" = "test rules" ] && exec test -s "$3"')
+
+    def log_in(self) -> None:
+        """As after ``gwtui login``: an ordinary profile, the default, and a critical one."""
+        self.config("profiles").parent.mkdir(mode=0o700, exist_ok=True)
+        for name in ("work", "prod"):
+            self.ring.held["gwtui", name] = self.gateway.management
+        self.config("profiles").write_text(
+            f'default = "work"\n\n[profiles.work]\nbase_url = "{self.gateway.base_url}"\n'
+            f'\n[profiles.prod]\nbase_url = "{self.gateway.base_url}"\ncritical = true\n'
+        )
+
+    def program(self, name: str, script: str) -> None:
+        """A program of this name on the path."""
+        path = self.home / "bin" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o700)
+
+    def environment(self) -> dict[str, str]:
+        """Of processes: no keyring can be handed to them."""
+        return {**os.environ, "GWTUI_TOKEN": self.gateway.management}
+
+    def leave(self) -> None:
+        """End what runs still; take away what holds a whole key."""
+        self.processes.close()
+        for path in (self.folder / "ci.key", self.home / ".secrets" / "gateway"):
+            path.unlink(missing_ok=True)
+
+    # Typing
+
+    def words(self, words: Sequence[str]) -> list[str]:
+        """The words of a command with the reader's own things in the place of examples."""
+        return [self._mine(word) for word in words]
+
+    def _mine(self, word: str) -> str:
+        if word == "ID":
+            return self._newest_generation()
+        if word.startswith("/var/lib/node_exporter/"):
+            return str(self.folder / Path(word).name)
+        if word.startswith("~/"):
+            return str(self.home / word.removeprefix("~/"))
+        mine = word.replace(GATEWAY, self.gateway.base_url).replace("AUTHOR/SLUG", MODEL)
+        return PLACEHOLDERS.get(mine, mine)
+
+    def _newest_generation(self) -> str:
+        database = str(self.folder / "served" / "gateway.sqlite3")
+        code, out, err = self.commands("gateway", "generations", "--database", database)
+        assert code == exits.OK, err
+        return out.splitlines()[1].split()[0]
+
+    def type(self, where: str, line: str) -> None:
+        """Run one line; fails when it does not do what the manual promises."""
+        words = shell_words(line)
+        if "|" in words:
+            self.run_program(where, ["bash", "-o", "pipefail", "-c", line])
+            return
+        for part in _parts(words):
+            program, *rest = part
+            if Path(program).name == "gwtui":
+                # A dashboard that several pages open is opened once.
+                if OPENED_BY.get(tuple(rest), where) == where:
+                    self.run_gwtui(where, self.words(rest))
+            elif program in LOOKED_AT:
+                _look_at(where, rest)
+            elif program == "promtool":
+                self.run_program(where, part)
+            else:
+                pytest.fail(f"{where}: nobody knows how to run {part}")
+
+    def run_program(self, where: str, words: Sequence[str]) -> None:
+        done = subprocess.run(
+            list(words),
+            cwd=ROOT,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        assert done.returncode == exits.OK, f"{where}: {done.stderr}"
+
+    def run_gwtui(self, where: str, words: list[str]) -> None:
+        words, source, target = _redirected(words)
+        server = next((known for known in SERVERS if _begins(words, known)), None)
+        if server is not None and not UNLESS.intersection(words):
+            self.serve(where, words, *SERVERS[server])
+        elif _is_dashboard(words):
+            self.look(where, words)
+        else:
+            # Without it the command would ask on a terminal.
+            self.run_headless(where, words + ["--yes"] * _asks(words), source, target)
+
+    def run_headless(self, where: str, words: list[str], source: str, target: str) -> None:
+        """A command that ends by itself, in this process; the default code is 0."""
+        stdin = (self.folder / source).read_text() if source else ""
+        if _begins(words, ("login",)) and not {"--token-file", "--token-command"} & set(words):
+            stdin = self.gateway.management
+        code, out, err = self.commands(*words, stdin=stdin)
+        if target:
+            assert out.strip(), f"{where}: nothing went to {target}"
+            (self.folder / target).write_text(out)
+        if _begins(words, ("check",)) and "--help" not in words:
+            severity = out.removeprefix("GWTUI ").partition(":")[0]
+            assert code == SEVERITIES.index(severity), f"{where}: {out}"
+            assert severity != "UNKNOWN" or "--alerts" in words, f"{where}: {out}"
+            return
+        assert code == exits.OK, f"{where}: {words} ended with {code}: {err}"
+        assert "Traceback" not in err
+
+    def look(self, where: str, words: list[str]) -> None:
+        """A dashboard on a terminal, left with q."""
+        places = positionals(words, DASHBOARD.arguments)
+        start = words[places[0]] if places else "keys"
+        assert start in SHOWN, f"{where}: nobody knows what {start} shows"
+        with pty_terminal(
+            [*GWTUI, *words], columns=120, rows=34, environment=self.environment()
+        ) as terminal:
+            terminal.wait_for(SHOWN[start], PATIENCE)
+            if "--read-only" in words or start == "watch":
+                terminal.wait_for("READ-ONLY")
+            terminal.send("q")
+            assert terminal.wait_exit(PATIENCE) == exits.OK, where
+            assert terminal.left_over_modes() == []
+
+    def serve(self, where: str, words: list[str], says: str, code: int) -> None:
+        """A server or a watch: it must say that it works; it is ended when the page was read."""
+        output = self.folder / f"server-{time.monotonic_ns()}"
+        with output.open("w") as file:
+            process = start(
+                *words,
+                cwd=self.folder,
+                env=self.environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+            )
+
+        def end() -> None:
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(PATIENCE) == code, f"{where}: {output.read_text()}"
+
+        self.processes.callback(process.kill)
+        self.processes.callback(end)
+        written = self.folder / "gwtui.prom"
+        deadline = time.monotonic() + PATIENCE
+        while not any(says in path.read_text() for path in (output, written) if path.exists()):
+            assert process.poll() is None, f"{where}: {output.read_text()}"
+            assert time.monotonic() < deadline, f"{where}: never said {says!r}"
+            time.sleep(0.05)
+
+    # Blocks that are no commands
+
+    def write(self, block: Block) -> None:
+        """A file of the reader's own: it must be accepted by the commands that use it."""
+        text = block.text.replace(GATEWAY, self.gateway.base_url).replace("author/slug", MODEL)
+        tables = tomllib.loads(text)
+        if "samples" in tables:
+            (self.folder / "samples.toml").write_text(text)
+            return
+        if {"theme", "lists"} & set(tables):
+            self.config("preferences").write_text(text)
+            self.run_headless(str(block.page), ["config", "list"], "", "")
+            return
+        if "profiles" not in tables:
+            self.config("alerts").write_text(text)
+            self.run_headless(str(block.page), ["alerts", "rules"], "", "")
+            return
+        whole, profiles = "default" in tables, self.config("profiles")
+        profiles.write_text(text if whole else f"{profiles.read_text()}\n{text}")
+        if whole:
+            self.ring.held.clear()
+        code, out, err = self.commands("whoami", "--output", "json")
+        assert code == exits.OK, err
+        assert not whole or json.loads(out)["token_source"] == "token command"
+        self.run_headless(str(block.page), ["check"], "", "")
+
+    def program_of(self, block: Block) -> None:
+        """A program in Python, which may await; ``token`` is the management key."""
+        text = block.text.replace(GATEWAY, self.gateway.base_url)
+        code = compile(text, str(block.page), "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        names: dict[str, Any] = {"token": self.gateway.management}
+        assert code.co_flags & inspect.CO_COROUTINE
+
+        async def run() -> None:
+            await eval(code, names)  # noqa: S307 - the manual's own text
+
+        asyncio.run(run())
+        assert names["created"].key is not None
+
+
+def _parts(words: Sequence[str]) -> Iterator[list[str]]:
+    """The commands of a line that are tied together by ``&&``."""
+    part: list[str] = []
+    for word in words:
+        if word == "&&":
+            yield part
+            part = []
+        else:
+            part.append(word)
+    yield part
+
+
+def _redirected(words: Sequence[str]) -> tuple[list[str], str, str]:
+    """The words without ``< FILE`` and ``> FILE``, and the two files."""
+    left, files = [*words], {"<": "", ">": ""}
+    for sign in files:
+        if sign in left:
+            at = left.index(sign)
+            files[sign] = left[at + 1]
+            del left[at : at + 2]
+    assert not {"<", ">", ">>", ";", "&", "(", ")"}.intersection(left), words
+    return left, files["<"], files[">"]
+
+
+def _begins(words: Sequence[str], known: Sequence[str]) -> bool:
+    """Whether the operands begin so; an option may stand anywhere."""
+    operands = tuple(words[place] for place in positionals(words, DASHBOARD.arguments))
+    wanted = tuple(word for word in known if not word.startswith("-"))
+    options = {word for word in known if word.startswith("-")}
+    return operands[: len(wanted)] == wanted and options <= set(words)
+
+
+def _is_dashboard(words: Sequence[str]) -> bool:
+    if "--help" in words or ("--fault", "list") in pairwise(words):
+        return False
+    operands = [words[place] for place in positionals(words, DASHBOARD.arguments)]
+    if operands[:1] == ["watch"]:
+        return "--ndjson" not in words
+    return not operands or (operands[0] not in COMMANDS and len(operands) == 1)
+
+
+def _asks(words: Sequence[str]) -> bool:
+    """Whether it changes something and nobody agreed on the command line."""
+    operands = [words[place] for place in positionals(words, DASHBOARD.arguments)]
+    changes = (
+        len(operands) > 1
+        and operands[0] in RESOURCES
+        and operands[1] not in {"list", "get", "test", "acknowledge"}
+    )
+    return changes and not {"--yes", "--plan", "--help"}.intersection(words)
+
+
+# What is not run again: it installs, or it is what runs right now ---------------------------------
+
+LOOKED_AT = frozenset({"pipx", "uv", "python3", "python", ".ci/run"}) | {
+    f".venv/bin/{name}" for name in ("pip", "python", "ruff", "mypy", "lint-imports")
+}
+"""The installation is proven by ``test_packaging``, the test command by whoever runs this."""
+
+
+def _look_at(where: str, words: Sequence[str]) -> None:
+    """Every path exists; every extra that is installed is one of the package."""
+    for word in " ".join(words).split():
+        if extras := re.fullmatch(r"\.\[([\w,]+)\]", word):
+            assert {*extras[1].split(",")} <= {*metadata("gwtui").get_all("Provides-Extra", [])}
+        elif re.search(r"\.(py|txt)$|^tests/", word):
+            assert list(ROOT.glob(word)), f"{where}: there is no {word}"
+
+
+# Dashboards that several pages open ---------------------------------------------------------------
+
+
+def _dashboards() -> Iterator[tuple[tuple[str, ...], str]]:
+    for block in (block for page in DOCUMENTS for block in blocks(page)):
+        for where, line in block.commands() if block.language == "sh" else ():
+            for program, *words in _parts(shell_words(line)):
+                if Path(program).name == "gwtui" and _is_dashboard(words):
+                    yield tuple(words), where
+
+
+OPENED_BY = dict(reversed([*_dashboards()]))
+"""The words of each dashboard, and where the first line with them stands."""
+
 
 WITH_BLOCKS = [page for page in DOCUMENTS if blocks(page)]
 

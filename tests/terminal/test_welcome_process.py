@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import keyring
-import pytest
-
-from gwtui.cli import exits, welcome
+from gwtui.cli import exits
 from gwtui.embedded.faults import FaultInjector
 from gwtui.local.profiles import load_profiles
 from loaded_program import GWTUI, run
-from login_kit import DictRing, served_gateway
+from login_kit import served_gateway
 from pty_terminal import pty_terminal
 
 
@@ -98,17 +95,6 @@ def test_a_wrong_address_or_key_is_asked_for_again_and_no_keyring_is_not_offered
         assert gateway.management.encode() not in terminal.raw
         assert terminal.left_over_modes() == []
     assert not (private_home / "config" / "gwtui" / "profiles.toml").exists()
-
-
-def test_a_keyring_that_works_is_offered(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    offered: list[str] = []
-    monkeypatch.setattr(keyring, "get_keyring", DictRing)
-    monkeypatch.setattr(welcome, "_choice", lambda keys: offered.append(keys) or "q")
-    assert welcome._place("gateway.example") == "q"
-    assert offered == ["kfnq"]
-    assert "k  In the keyring of this machine" in capsys.readouterr().err
 
 
 def test_a_command_that_asks_nobody_keeps_its_error() -> None:

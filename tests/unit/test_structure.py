@@ -16,9 +16,7 @@ import pytest
 
 import gwtui.ui
 from gwtui.ui.terminal import textual_private
-from source_kit import PACKAGE, READS_SOURCE, ROOT, files_of, text_of
-
-pytestmark = READS_SOURCE
+from source_kit import PACKAGE, ROOT, files_of, text_of
 
 MOST_LINES = {ast.ClassDef: 350, ast.FunctionDef: 50, ast.AsyncFunctionDef: 50}
 

@@ -1,0 +1,97 @@
+"""Pictures of an app, compared with the accepted ones: one run of it gives several."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from textual.app import App
+from textual.geometry import Size
+from textual.pilot import Pilot
+from textual.screen import Screen
+
+from dashboard_kit import Steps, settled
+from gwtui.resources.preferences import Preferences
+from gwtui.ui.app import GwtuiApp
+from resizing_kit import resize
+from shared_dashboard import start_over
+
+Look = tuple[str, tuple[int, int]]
+"""A theme and a size."""
+SIZES = [(80, 24), (120, 40)]
+DARK: list[Look] = [("gwtui-dark", size) for size in SIZES]
+LIGHT: Look = ("gwtui-light", SIZES[-1])
+
+
+@dataclass
+class Pictures:
+    """Compares what an app shows with the accepted pictures of a test."""
+
+    accepted: Any
+    differing: list[str | None] = field(default_factory=list)
+
+    async def take(
+        self,
+        pilot: Pilot[Any],
+        looks: Iterable[Look] = (DARK[0],),
+        called: str | None = None,
+    ) -> None:
+        """One picture for each look; ``called`` names it, with {theme} and {size} in it."""
+        app = pilot.app
+        await pilot.wait_for_scheduled_animations()
+        for theme, size in looks:
+            await show_in(pilot, theme, size)
+            name = called and called.format(theme=theme, size=f"{size[0]}x{size[1]}")
+            picture = app.export_screenshot(title=app.title, simplify=True)
+            if not self.accepted(name=name) == picture:  # noqa: SIM201 - only == compares
+                self.differing.append(name)
+
+    async def one(self, app: App[Any], steps: Steps, look: Look = DARK[0]) -> None:
+        """The one picture of a test, after these steps."""
+        async with app.run_test(size=look[1], notifications=True) as pilot:
+            await steps(pilot)
+            await self.take(pilot, [(app.theme, look[1])])
+
+    async def walk(
+        self,
+        app: GwtuiApp,
+        places: Mapping[str, tuple[str, Steps]],
+        light: Collection[str] = (),
+        afresh: Collection[str] = (),
+        called: str = "{theme}-{size}-",
+    ) -> None:
+        """Name -> where to go and what to do there: all in dark at both sizes, ``light`` also so.
+
+        The light theme differs in its colours alone, so that one picture of each kind of widget and
+        of each tone shows it. What is ``afresh`` looks otherwise after a change of size.
+        """
+        async with app.run_test(size=SIZES[0], notifications=True) as pilot:
+            for name, (route, steps) in places.items():
+                looks = [*DARK, *[LIGHT] * (name in light)]
+                for part in (looks[:1], looks[1:]) if name in afresh else (looks,):
+                    await begin_anew(pilot, part[0])
+                    await app.open_route(route)
+                    await steps(pilot)
+                    await self.take(pilot, part, called + name)
+
+
+async def begin_anew(pilot: Pilot[Any], look: Look = DARK[0]) -> None:
+    """Forget what was opened and chosen."""
+    app = pilot.app
+    assert isinstance(app, GwtuiApp)
+    await settled(pilot)
+    await start_over(app, pilot)
+    await app.navigation.reset(Screen())
+    app.preference_store.preferences = Preferences()
+    await show_in(pilot, *look)
+
+
+async def show_in(pilot: Pilot[Any], theme: str, size: tuple[int, int]) -> None:
+    app = pilot.app
+    if app.theme != theme:
+        app.theme = theme
+    if app.size != size:
+        resize(app, Size(*size))
+        await pilot.pause()
+    await pilot.pause()
