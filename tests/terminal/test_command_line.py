@@ -64,7 +64,7 @@ def test_a_manual_page_is_shown_by_man_on_a_terminal(
         (("--demo", "kyes"), "did you mean 'keys'?"),
         (("--fresh",), "--demo"),
         (("--fault", "hang"), "--fault requires --demo"),
-        (("gateway",), "usage: gwtui gateway"),
+        (("gateway",), "gateway needs a verb: serve"),
         *((("gateway", "serve", "--port", port), "port") for port in ("65536", "-1", "http", "²")),
     ],
     ids=str,

@@ -92,7 +92,7 @@ def test_what_cannot_be_meant_is_refused(
 def test_scrapes_get_the_format_they_ask_for_and_sigterm_ends_it() -> None:
     with exporter() as (process, url):
         taken = run(*EXPORT, "--listen", urllib.parse.urlsplit(url).netloc)
-        assert taken.returncode == exits.FAILED
+        assert taken.returncode == exits.IN_USE
         assert "cannot listen" in taken.stderr
         plain, plain_type = get(url)
         metrics, metrics_type = get(url, "application/openmetrics-text; version=1.0.0")
