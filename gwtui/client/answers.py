@@ -45,7 +45,7 @@ R = TypeVar("R")
 LARGE_BODY = 256 * 1024
 """Bytes of an answer that is parsed."""
 LARGE_LIST = 2_000
-"""Rows that are made of models that were read."""
+"""Rows above which models are built in a thread."""
 
 MAX_MESSAGE = 500
 """Characters of a gateway's message that are kept."""
@@ -60,7 +60,7 @@ MAX_PARTS = 100_000
 MAX_VALUES = 2_000_000
 """Values of every kind in an answer, for the same reason."""
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
-"""Where JSON may hold a half of a character: only an escape can, the rest is UTF-8."""
+"""Finds escapes of surrogates; the rest of the text is UTF-8 and has none."""
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|(?P<half>u[dD][89a-fA-F]\w\w)|.)", re.DOTALL
 )

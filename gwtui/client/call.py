@@ -46,7 +46,7 @@ class Call:
     query: Mapping[str, str | int | bool] = field(default_factory=dict)
     body: RequestModel | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Sent besides those that every request has; never a secret."""
+    """Additional headers; never a secret."""
     known: bytes | None = None
     """The digest of the answer that the caller holds already: the same one is not read again. Empty
     when none is held; None asks for no digest."""
@@ -80,7 +80,7 @@ class Answer:
     generation_id: str | None = None
     """The generation that a request to a model became."""
     digest: bytes = b""
-    """Of the body, byte for byte, where the call asked for it."""
+    """Digest of the body, if the call asked for one."""
     unchanged: bool = False
     """Whether it is the answer that the caller holds already; then there is no ``json``."""
     size: int = 0
@@ -88,7 +88,7 @@ class Answer:
 
 
 class Caller(Protocol):
-    """Carries out calls; what services are made with."""
+    """Sends calls for the services."""
 
     async def call(self, call: Call) -> Answer:
         """Carry out one call; raises GatewayError."""

@@ -15,7 +15,7 @@ _SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class TlsFacts:
-    """The protocol in use, and until when the certificate holds (UTC); None where not told."""
+    """The TLS version, and the end of the certificate's validity (UTC, None if unknown)."""
 
     protocol: str
     until: datetime | None

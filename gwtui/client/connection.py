@@ -1,4 +1,4 @@
-"""Where a gateway is, how it may be talked to, and whether writes are sent. No I/O."""
+"""The address of a gateway, the rules for talking to it, and the write gate. No I/O."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _UNPRINTABLE = re.compile(r"[\s\x00-\x20\x7f]")
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long each step of a request may take, in seconds."""
+    """Timeouts of a request, in seconds."""
 
     connect: float = 3.0
     read: float = 15.0
@@ -66,17 +66,17 @@ class Connection(Unpicklable):
     label: str = ""
     """Profile name for display."""
     token_source: str = ""
-    """Where the token came from, for display."""
+    """Source of the token, for display."""
     named_by: tuple[str, ...] = field(default=(), compare=False)
-    """What names this gateway on the command line, such as ("--profile", "staging")."""
+    """Arguments that name this gateway, such as ("--profile", "staging")."""
     critical: bool = False
     """Whether a write needs the profile's name typed."""
     faults: bool = False
-    """Whether the gateway is made to fail on purpose, for display."""
+    """Whether faults are injected into the gateway, for display."""
     unused_days: int | None = None
     """Days without a request after which a key counts as unused, where the profile says so."""
     history: PrometheusServer | None = field(default=None, compare=False)
-    """Where recorded figures are read from; None is the file on this machine."""
+    """Source of the recorded history; None is the file on this machine."""
     past: Callable[[], HistorySource | None] | None = field(default=None, compare=False)
     """Asks the demo's gateway for what was before now; None for every other one."""
 
@@ -111,7 +111,7 @@ class Connection(Unpicklable):
 
     @property
     def critical_name(self) -> str:
-        """What a person types to agree to each change; empty where it is not critical."""
+        """The name a person types to confirm each change; empty if not critical."""
         return safe_line(self.label or self.where, _NAME) if self.critical else ""
 
     @property
@@ -157,7 +157,7 @@ def _parsed(text: str) -> SplitResult | None:
 
 
 class WriteGate:
-    """What the transport asks before every write: open, or closed for a reason.
+    """Allows writes, or holds them back for a reason.
 
     Once closed it stays closed for as long as the connection lives.
     """

@@ -1,4 +1,4 @@
-"""Everything the service layer can raise.
+"""The exceptions of the client.
 
     GatewayError
     +- NotSentError          nothing reached the gateway: refused locally, or no connection
@@ -79,8 +79,8 @@ class UnreadableAnswerError(GatewayError):
 class StatusError(GatewayError):
     """The gateway answered with an error status.
 
-    ``retry_after`` is how many seconds it asked to wait, None when it did not. ``metadata`` and
-    ``availability`` are what it told besides: inference contract section 5.
+    ``retry_after`` is the requested wait in seconds, or None. ``metadata`` and ``availability``
+    hold the details of the refusal: inference contract section 5.
     """
 
     effect: ClassVar[Effect] = "none"

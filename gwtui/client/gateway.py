@@ -37,7 +37,7 @@ class GatewayClient:
         self.gate = transport.gate if transport is not None else WriteGate(connection)
         """Blocks writes of all services while read-only."""
         self.skew = transport.skew if transport is not None else ClockSkew()
-        """How far the gateway's clock is from this machine's, as far as answers have come."""
+        """Difference between the gateway's clock and this machine's."""
         self.traffic = transport.traffic if transport is not None else Traffic(clock)
         """The requests of the last minute."""
         self._transport = LazyTransport(
@@ -105,17 +105,17 @@ class LazyTransport:
         return await (self._built or await self.ready()).call(call)
 
     async def close(self) -> None:
-        """Close every connection; what is under way is cancelled."""
+        """Close every connection and cancel pending requests."""
         self._closed = True
         if self._built is not None:
             await self._built.close()
 
 
 def spare_http_command() -> None:
-    """Keep the HTTP library from loading its command line; call it before that is imported.
+    """Keep httpx from loading its own command line; call this before httpx is imported.
 
-    It offers a command of its own where it can load what that is made of: 40 modules and 3 MB that
-    nobody here uses. Where the command is empty it does without.
+    The command line needs 40 modules and 3 MB that gwtui never uses. With an empty module in its
+    place, httpx does without.
     """
     sys.modules.setdefault("httpx._main", ModuleType("httpx._main"))
 

@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AnswerLimits:
-    """How long an answer may take, in seconds.
+    """Time limits of an answer, in seconds.
 
-    One that comes in pieces counts as lost after ``silence`` without a byte, each after ``whole``.
+    A stream counts as lost after ``silence`` without a byte, every answer after ``whole``.
     """
 
     silence: float = 60.0
@@ -107,7 +107,7 @@ class Inference:
         await self.close()
 
     async def close(self) -> None:
-        """Close every connection; what is under way is cancelled."""
+        """Close every connection and cancel pending requests."""
         await self._transport.close()
 
     async def chat(self, request: ChatRequest) -> ChatAnswer:
@@ -219,7 +219,7 @@ class ChatAnswer:
     unreadable: int = 0
 
     def describe(self, part: ChatResult | ChatChunk) -> None:
-        """Take in what a whole answer or a piece of one tells about the request."""
+        """Update the facts about the request from an answer or a chunk."""
         self.generation_id = self.generation_id or part.id
         self.model = part.model or self.model
         self.provider = part.provider or self.provider
@@ -228,9 +228,9 @@ class ChatAnswer:
         self.metadata = part.service_metadata or self.metadata
 
     def choose(self, choice: ChatChoice | ChunkChoice, calls: Sequence[ToolCall] | None) -> None:
-        """Take in how an answer ends and its calls of tools.
+        """Update the finish reason and the tool calls.
 
-        A piece belongs to the call that it names; one with a number beyond the next is the next.
+        A chunk continues the tool call of its index; an index beyond the next one starts the next.
         """
         self.finish_reason = choice.finish_reason or self.finish_reason
         self.native_finish_reason = choice.native_finish_reason or self.native_finish_reason
@@ -261,7 +261,7 @@ class ChatAnswer:
 
 
 class ChatStream:
-    """Iterates over the pieces of an answer; ``answer`` is what has come by then.
+    """Iterates over the pieces of an answer; ``answer`` holds everything received so far.
 
     Iterating raises no GatewayError: ``answer.error`` says why the answer broke off. Leaving early
     hangs up, which cancels the request; what was made by then may be billed.

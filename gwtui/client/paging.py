@@ -37,13 +37,13 @@ MAX_REQUESTS = 10_000
 MAX_ROWS = 110_000
 """Rows of one listing that are kept: the largest account that is known has 100,000."""
 MAX_BYTES = 96 * 1024 * 1024
-"""Bytes of the answers that the kept rows of one listing are made of."""
+"""Bytes of answers after which a listing stops."""
 MAX_SECONDS = 600.0
-"""Time after which no further page of a listing is asked for."""
+"""Seconds after which a listing stops."""
 MAX_IDLE_PAGES = 3
 """Pages in a row without a new one before the list is taken for a service that ignores offset."""
 MOST_AHEAD = 3
-"""Pages that are asked for before their turn, by all lists of one connection together."""
+"""Pages requested ahead, by all lists of one connection together."""
 _MOST_KNOWN = 20_000
 """Pages of one connection that are known by their bytes."""
 _REMEMBERED = 1_000
@@ -75,7 +75,7 @@ class _Page(Generic[ModelT]):
     size: int = 0
     """Bytes of the answer."""
     digest: bytes = b""
-    """Of the answer, where it is worth to be known."""
+    """Digest of the answer, if it can be reused."""
 
     def __len__(self) -> int:
         return len(self.items)
@@ -99,7 +99,7 @@ class _Reads:
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_AHEAD))
 
     def remember(self, target: str, page: _Page[Any]) -> None:
-        """Know a page by its digest, unless a part of it cannot be read."""
+        """Remember a page by its digest, unless a row is unreadable."""
         self.pages.pop(target, None)
         read = [ref(item) for item in page.items if item is not None]
         if page.digest and len(read) == len(page):
@@ -131,7 +131,7 @@ class _Rows(Generic[ModelT]):
         return len(self.items) >= MAX_ROWS or self.size >= MAX_BYTES
 
     def add(self, page: _Page[ModelT]) -> list[ModelT | None]:
-        """Take a page in; gives its new rows. What two pages have alike is held once."""
+        """Add a page and return its new rows. Equal rows of two pages are held once."""
         new: list[ModelT | None] = []
         for place, (identity, item) in enumerate(zip(page.identities, page.items, strict=True)):
             if identity not in self.items:
@@ -261,7 +261,7 @@ class Pager(Generic[ModelT]):
         return replace(page, size=answer.size, digest=answer.digest)
 
     def _joins(self, collected: _Rows[ModelT], page: _Page[ModelT], offset: int) -> bool:
-        """Whether a page continues what is known, so that no row can be between the two."""
+        """Whether a page begins on a known row, so that no row is missing in between."""
         if offset == 0:
             return True
         return bool(page.identities) and page.identities[0] in collected.items
@@ -317,7 +317,7 @@ class _Ahead(Generic[ModelT]):
             return await self._fetch(offset)
 
     async def drop(self) -> None:
-        """End what is under way: it is not needed any more."""
+        """Cancel the pages that are still being read."""
         tasks = tuple(self._tasks.values())
         self._tasks.clear()
         for task in tasks:

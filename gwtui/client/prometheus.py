@@ -29,7 +29,7 @@ class PrometheusError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PrometheusServer:
-    """Where recorded figures are read from.
+    """A Prometheus server with recorded history.
 
     ``match`` are label matchers, such as ``job="gwtui"``, that every query gets.
     """
@@ -107,7 +107,7 @@ def _series(one: Any) -> PrometheusSeries:
 
 
 def _reason(error: Exception) -> str:
-    """What went wrong, in a few words that repeat no header."""
+    """The failure in a few words, without any header."""
     match error:
         case httpx.HTTPStatusError():
             return f"it answered {error.response.status_code}"

@@ -133,7 +133,7 @@ _DETAILS = {
     "provider_words": "provider message",
     "limit_source": "limit of",
 }
-"""What the metadata of a refusal may hold, and how a line names it."""
+"""Fields of the metadata of a refusal, and their labels."""
 
 
 def refusal_details(error: GatewayError) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ The next page waits for it.
 
 @dataclass(slots=True)
 class ReadingLog:
-    """Requests that were sent, repeated ones included, and what the lists lacked.
+    """The requests of one reading, retries included, and the gaps in its lists.
 
     ``trying`` is set for a reading that failed the last time: until a request of it is answered,
     none is repeated, so that a gateway that is down gets no more requests than one that is up.
@@ -79,7 +79,7 @@ def request_sent() -> None:
 
 
 def request_answered() -> None:
-    """Note that the gateway answers: reads that fail from now on are repeated."""
+    """Record that the gateway answers: failed reads are retried from now on."""
     log = _current.get()
     if log is not None:
         log.trying = False
@@ -92,7 +92,7 @@ def may_retry() -> bool:
 
 
 def list_read(unreadable: int, *, complete: bool) -> None:
-    """Note that one list was read, and what it lacks."""
+    """Record the gaps of a list."""
     log = _current.get()
     if log is not None:
         log.lacks.unreadable += unreadable
@@ -113,7 +113,7 @@ def keeps_rows() -> bool:
 
 
 def include(part: ReadingLog, *, requests: bool = False, read_at: datetime | None = None) -> None:
-    """Add a part that was read with a log of its own.
+    """Add a part that was read with its own log.
 
     Its ``requests`` count where they were made for this reading; ``read_at`` is given for a part
     that is reused.
@@ -162,7 +162,7 @@ class PendingRequests:
         return self._clock.monotonic() - self._since if self._reads or self._writes else 0.0
 
     def begin(self, *, read: bool) -> None:
-        """Note a request that goes out."""
+        """Count a request as sent."""
         now = self._clock.monotonic()
         is_new = not (self._reads or self._writes) and now - self._ended > _AT_ONCE
         is_of_other_kind = self._writing == read
@@ -174,7 +174,7 @@ class PendingRequests:
         self._writes += not read
 
     def end(self, *, read: bool) -> None:
-        """Note that a request ended, however it did."""
+        """Count a request as ended, successful or not."""
         self._ended = self._clock.monotonic()
         self._reads -= read
         self._writes -= not read
@@ -187,7 +187,7 @@ _pending: ContextVar[PendingRequests | None] = ContextVar("pending_requests", de
 
 @contextmanager
 def pending_in(pending: PendingRequests) -> Iterator[None]:
-    """Note in ``pending`` what goes out inside, also in tasks that are begun inside."""
+    """Track in ``pending`` all requests sent inside, also by tasks started inside."""
     token = _pending.set(pending)
     try:
         yield
@@ -197,7 +197,7 @@ def pending_in(pending: PendingRequests) -> Iterator[None]:
 
 @contextmanager
 def request_pending(*, read: bool) -> Iterator[None]:
-    """Note that a request is waited for inside."""
+    """Track a request for as long as the context lasts."""
     pending = _pending.get()
     if pending is None:
         yield
@@ -249,7 +249,7 @@ class Traffic:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Note that an answer is waited for inside."""
+        """Track a request for as long as the context lasts."""
         request = object()
         started = self._waiting[request] = self._clock.monotonic()
         try:
@@ -265,12 +265,12 @@ class Traffic:
         return self._clock.monotonic() - since >= SILENT_FROM
 
     def answered(self) -> None:
-        """Note that the gateway answered, whatever it said."""
+        """Record that the gateway answered, with whatever status."""
         self._answered = self._clock.monotonic()
         self._failing_since = None
 
     def lost(self, started: float) -> None:
-        """Note that a request that began then got no answer."""
+        """Record a request without an answer, by its start."""
         if self._failing_since is None:
             self._failing_since = started
 
@@ -311,7 +311,7 @@ def request_ids() -> Iterator[list[str]]:
 
 
 def write_answered(request_id: str | None) -> None:
-    """Note the id of a write that was answered, for ``request_ids``."""
+    """Record the id of an answered write for ``request_ids``."""
     found = _collecting.get()
     if found is not None and request_id is not None:
         found.append(request_id)
@@ -335,7 +335,7 @@ class ClockSkew:
         self.high = float("inf")
 
     def observe(self, headers: Mapping[str, str], received: datetime, elapsed: float) -> None:
-        """Take an answer's headers (names in lower case) in.
+        """Narrow the skew by an answer's headers (names in lower case).
 
         ``received`` is this machine's time when they came, ``elapsed`` the seconds since the
         request left. An answer from a cache says nothing about now.

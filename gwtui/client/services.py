@@ -67,7 +67,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 LARGE_ANSWER = 96 * 1024
-"""Bytes of an answer from which its models are made in a thread."""
+"""Bytes of an answer above which its models are built in a thread."""
 _SEGMENT = re.compile(r"\{(\w+)\}")
 
 
@@ -399,7 +399,7 @@ class GuardrailsService(Service):
         partial(read_count, name="unassigned_count"),
         body="guardrails:AssignKeysRequest",
     )
-    """How many keys had the guardrail."""
+    """The number of keys that had the guardrail."""
     assign_members: ServiceMethod[[str, AssignMembersRequest], int] = ServiceMethod(
         "POST",
         "/guardrails/{id}/assignments/members",
@@ -508,7 +508,7 @@ class CatalogService(Service):
         return await self._user_models(output_modalities=output_modalities)
 
     async def count(self, *, output_modalities: str = "all") -> int:
-        """How many models there are; one small request."""
+        """The number of models; one small request."""
         found = (await self._count(output_modalities=output_modalities)).count
         if found is None:
             raise unreadable(None, "it has no count")

@@ -61,8 +61,8 @@ _MAX_ERROR_BODY = 64 * 1024
 _DIGEST = 16
 """Bytes that tell one answer from another."""
 _COMPRESSIONS = ("gzip", "deflate")
-"""One of them at a time: each unpacks to a thousand times its size at most, so that the bound on an
-answer is met before the memory is. Others, or one inside another, know no such measure."""
+"""Each expands to at most a thousand times its size, so that the limit on answers protects memory.
+Other or nested encodings have no such limit."""
 _CONNECTIONS = 8
 """At most, for reads. As many stay open: with fewer, one that is free is closed whenever more are
 open than may stay, and nearly every request makes another one."""
@@ -74,7 +74,7 @@ _STREAM_HEADERS = {
     "Accept-Encoding": "identity",
     "Cache-Control": "no-store",
 }
-"""Compression would hold pieces back until a block of it is full."""
+"""Compression would delay events until a block is full."""
 _NEVER_SENT = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
@@ -130,7 +130,7 @@ class Transport:
         return answer
 
     async def open(self, call: Call, silence: float) -> EventStream:
-        """Send one call and give its events as they come; the caller closes them.
+        """Send one call and return its stream of events; the caller closes it.
 
         An answer that sends nothing for ``silence`` seconds counts as lost.
         Raises GatewayError where the service refuses, and where no connection is made.
@@ -483,7 +483,7 @@ def _timeout(patience: Patience, read: float) -> httpx.Timeout:
 
 
 def tls_context(connection: Connection) -> ssl.SSLContext:
-    """What a certificate is checked with, one for both clients.
+    """The TLS context of both HTTP clients.
 
     Plain http needs no trust roots: loading them is slow.
     """
@@ -520,7 +520,7 @@ def _holds(body: bytes, secret: Secret) -> bool:
 
 
 def _cause(error: BaseException) -> tuple[str, bool]:
-    """Why no connection was made, in the operating system's words; whether it may pass."""
+    """Why there is no connection, and whether that is temporary."""
     if isinstance(error, httpx.TimeoutException):
         return "it did not answer in time", True
     if isinstance(error, httpx.InvalidURL | httpx.UnsupportedProtocol | httpx.LocalProtocolError):

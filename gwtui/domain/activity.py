@@ -34,7 +34,7 @@ class DayRange:
 
     @property
     def count(self) -> int:
-        """How many days."""
+        """The number of days."""
         return (self.last - self.first).days + 1
 
     def __contains__(self, day: object) -> bool:
@@ -46,7 +46,7 @@ class DayRange:
 
 
 def parse_days(text: str, days: Sequence[date]) -> DayRange:
-    """What was typed, of the completed ``days`` there are, the oldest first.
+    """Parse typed days; ``days`` are the completed days, oldest first.
 
     Nothing, and "all", are all of them. Raises ValueError with a message for the person.
     """
@@ -63,7 +63,7 @@ def parse_days(text: str, days: Sequence[date]) -> DayRange:
 
 
 def days_between(since: str, until: str, days: Sequence[date]) -> DayRange:
-    """From one day to another; the first or the last there is where one is not said.
+    """Parse a range; an empty end is the first or the last of ``days``.
 
     ``since`` may be a number of days, such as 7d: that many, up to the last one. Raises ValueError
     with a message for the person.
@@ -87,7 +87,7 @@ def _whole_days(text: str) -> int:
     except ValueError:
         raise ValueError(_EXPECTED_DAYS) from None
     if span < timedelta(days=1) or span % timedelta(days=1):
-        raise ValueError("activity is told by whole days")
+        raise ValueError("activity is counted in whole days")
     return span // timedelta(days=1)
 
 
@@ -108,7 +108,7 @@ def _day(text: str, days: Sequence[date]) -> date:
 def _check(day: date, days: Sequence[date]) -> None:
     if not days[0] <= day <= days[-1]:
         span = f"{days[0]} to {days[-1]}"
-        raise ValueError(f"the gateway tells the last {len(days)} completed days, {span}")
+        raise ValueError(f"the gateway keeps the last {len(days)} completed days, {span}")
 
 
 Measure = Literal["spend", "byok", "requests", "tokens"]
@@ -140,7 +140,7 @@ class ActivitySummary:
         return self.prompt + self.completion
 
     def measure(self, measure: Measure) -> Decimal | None:
-        """One of the figures."""
+        """The value of one measure."""
         figure = {
             "spend": self.spend,
             "byok": self.byok,
@@ -215,7 +215,7 @@ def by_day(
 
 
 def remainder(whole: ActivitySummary, parts: Iterable[ActivitySummary]) -> ActivitySummary:
-    """What the whole has beyond its parts, never less than nothing."""
+    """The whole minus its parts, never below zero."""
     parts = tuple(parts)
     left: dict[str, Any] = {}
     for figure in _FIELDS:

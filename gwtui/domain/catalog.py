@@ -69,7 +69,7 @@ def is_healthy(endpoint: Endpoint) -> bool:
 
 
 def endpoint_key(endpoint: Endpoint) -> EndpointKey:
-    """What tells one endpoint from all others of the catalog; the contract gives no identifier."""
+    """A key for an endpoint, which has no identifier in the contract."""
     return (
         endpoint.model_id,
         endpoint.tag or endpoint.provider_name,

@@ -1,4 +1,4 @@
-"""The values of a cell: the tone of what is shown, and what it is sorted by. Unknown sorts last."""
+"""The tone and the sort value of cells. Unknown values sort last."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ SortValue = str | int | float | Decimal | datetime | bool | None
 """None is unknown: it sorts last in both directions. Percentages are in points: 42.5 is 42.5%."""
 
 ValueKind = Literal["text", "number", "moment", "flag"]
-"""What the values of a column are; each of them may be unknown."""
+"""The type of a column's values; each value may be unknown."""
 
 UNKNOWN = "—"
-"""How an unknown figure is shown; never as 0."""
+"""Shown for an unknown figure; never 0."""
 
 
 T = TypeVar("T")

@@ -1,4 +1,4 @@
-"""What changed between two readings of a resource, and what two people changed at once."""
+"""Differences between two readings of a resource, and conflicts between two editors."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class ThreeWay:
 
     @property
     def to_send(self) -> Mapping[str, Any]:
-        """What is still to be changed: my edits, except those already made by somebody else."""
+        """My edits, except those somebody else already made."""
         return {
             field.field: field.mine
             for field in self.fields

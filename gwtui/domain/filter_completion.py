@@ -12,7 +12,7 @@ from gwtui.domain.filters import NAME
 from gwtui.domain.times import DAYS
 
 MOST = 40
-"""What is offered at once."""
+"""Maximum number of completions."""
 _OPERATORS: dict[ValueKind, tuple[str, ...]] = {
     "text": (":", "=", "!=", PATTERN),
     "number": (">", "<", ">=", "<=", "=", "!="),
@@ -52,7 +52,7 @@ class Suggestions:
     offered: tuple[Suggestion, ...] = ()
 
     def applied(self, text: str, place: int) -> str:
-        """The text with one of them; IndexError where there is none."""
+        """The text with one completion applied. Raises IndexError."""
         return text[: self.start] + self.offered[place].text
 
 
@@ -80,7 +80,7 @@ def suggestions(text: str, fields: Sequence[FilterField], values: Values) -> Sug
 
 
 def _part_begins(text: str) -> int:
-    """Where the last part of a filter begins, behind its minus and parentheses."""
+    """The start of the last part of a filter, after minus signs and parentheses."""
     start, quoted = 0, False
     for place, character in enumerate(text):
         if character == '"':

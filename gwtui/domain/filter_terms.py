@@ -21,7 +21,7 @@ Fields = Mapping[str, Callable[[], SortValue]]
 T = TypeVar("T")
 
 NOTHING = ("none", "null", UNKNOWN)
-"""How a value is called that is unknown or not set."""
+"""Words for a value that is unknown or not set."""
 YES, NO = ("yes", "true", "on"), ("no", "false", "off")
 PATTERN = "~"
 
@@ -42,7 +42,7 @@ EQUALITY = frozenset({":", "=", "!="})
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY = timedelta(days=1)
 _MOMENT_BEGINS = re.compile(r"\d{4}(-\d{0,2}(-\d{0,2}([t ][\d:]{0,8})?)?)?", re.ASCII)
-"""How the text of a moment may begin, which ":", "=" and "!=" look for."""
+"""Beginnings of a moment's text, for ":", "=" and "!="."""
 _SHOWN = 40
 """Characters of a condition that an error repeats."""
 
@@ -68,7 +68,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A condition on one column, with everything that its text can mean.
+    """A condition on one column, with every possible reading of its text.
 
     ``pattern`` is None for what is no pattern, and for one with a ``fault``.
     """
@@ -77,7 +77,7 @@ class Term:
     op: str
     text: str
     words: tuple[str, ...]
-    """What was typed, for when the name is no column."""
+    """The typed words, used if the name is not a column."""
     negated: bool
     number: Decimal | None
     span: timedelta | None
@@ -94,15 +94,15 @@ class Term:
         if kind == "text" or (equality and self.text in NOTHING):
             return ""
         if self.op == PATTERN:
-            return f"{self.shown}: a pattern is for text: use :, = or !="
+            return f"{self.shown}: a pattern only matches text: use :, = or !="
         if kind == "flag" and not equality:
-            return f"{self.shown}: a yes or no has no order: use :, = or !="
+            return f"{self.shown}: yes and no have no order: use :, = or !="
         expected = self._expected(kind, equality=equality)
         nothing = ", or none" if equality else ""
         return f"{self.shown}: expected {expected}{nothing}" if expected else ""
 
     def _expected(self, kind: ValueKind, *, equality: bool) -> str:
-        """What it must be compared with instead; "" where it means such a value."""
+        """The expected value, "" if the text is one."""
         if kind == "number":
             return "" if self.number is not None else "a number such as 80 or 1.5k"
         if kind == "flag":
@@ -118,7 +118,7 @@ class Term:
         return safe_line(" ".join(self.words), _SHOWN)
 
     def holds(self, fields: Fields, haystack: str, now: datetime) -> bool:
-        """Whether the row is meant; ``haystack`` is its whole text, for a name that is none."""
+        """Whether the row matches; ``haystack`` is its text, for other names than columns."""
         read = field_named(fields, self.name)
         if read is None:
             return all(word in haystack for word in self.words) != self.negated

@@ -48,13 +48,13 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import DAYS
 
 NAME = r"[^\W\d][\w.-]*"
-"""How a column is called in a filter."""
+"""Pattern of a column's name."""
 DEEPEST = 10
-"""Parentheses within each other."""
+"""Maximum depth of parentheses."""
 
 _WORDS = "|".join((*NOTHING, *YES, *NO, *DAYS))
 _SPACED = rf'(?:[-+]?\$?\.?\d|(?:{_WORDS})(?=[\s)]|$)|")'
-"""How a value begins that may stand behind a space."""
+"""Beginnings of a value that may follow a space."""
 _SIGN = r"\\[()]|[^\s()]"
 _OWN = rf"\((?:{_SIGN}|\((?:{_SIGN})*\))*\)"
 """Parentheses within a value, such as a pattern."""
@@ -62,7 +62,7 @@ _IN_GROUP = rf"(?:{_SIGN}|{_OWN}|\()*"
 _SPACE = re.compile(r"\s*")
 _OR = re.compile(r"or(?=\s|$)", re.IGNORECASE)
 _SHOWN = 40
-_OR_IS_TEXT = "or is searched as text: alternatives stand in ( )"
+_OR_IS_TEXT = '"or" is searched as text: put alternatives in ( )'
 
 
 def _conditions(bare: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
@@ -77,7 +77,7 @@ def _conditions(bare: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 _CONDITIONS = {False: _conditions(r"\S*"), True: _conditions(_IN_GROUP)}
-"""How a condition is written, by whether it stands in a group."""
+"""Patterns of a condition, by whether it is inside a group."""
 
 
 def parse(text: str) -> Query:
@@ -89,7 +89,7 @@ def parse(text: str) -> Query:
 
 
 class FilterFault(NamedTuple):
-    """What is wrong with a filter, "" for nothing."""
+    """The problem with a filter, "" if there is none."""
 
     text: str
     unfinished: bool = False
@@ -103,7 +103,7 @@ NO_FAULT = FilterFault("")
 
 @dataclass(slots=True)
 class _Found:
-    """What was read up to ``end``."""
+    """The result of parsing up to ``end``."""
 
     alternatives: list[list[Part]] = field(default_factory=lambda: [[]])
     faults: list[FilterFault] = field(default_factory=list)
@@ -128,7 +128,7 @@ class _Parser:
         """Read up to the end of the group, or of the text."""
         found, text = _Found(), self._text
         if self._is_deep:
-            found.faults.append(FilterFault(f"at most {DEEPEST} parentheses within each other"))
+            found.faults.append(FilterFault(f"at most {DEEPEST} levels of parentheses"))
         while (at := _past_space(text, at)) < len(text):
             if in_group and text[at] == ")":
                 found.is_closed = True
@@ -167,7 +167,7 @@ class _Parser:
             found = self.read(at + 1, in_group=True)
             if not found.is_closed:
                 found.faults.append(
-                    FilterFault("a group has no end: )", unfinished=True, open=True)
+                    FilterFault("a group lacks its closing )", unfinished=True, open=True)
                 )
             elif not found.alternatives[-1]:
                 found.faults.append(_missing())
@@ -208,7 +208,7 @@ def _read_condition(match: re.Match[str], at_end: bool) -> tuple[Part, ...]:
 
 
 def _missing() -> FilterFault:
-    return FilterFault("an alternative is missing behind or")
+    return FilterFault("an alternative is missing after or")
 
 
 def _past_space(text: str, at: int) -> int:
@@ -217,7 +217,7 @@ def _past_space(text: str, at: int) -> int:
 
 
 def _depth(text: str) -> int:
-    """How many parentheses stand within each other."""
+    """The depth of parentheses."""
     depth = deepest = 0
     for sign in text:
         depth = max(depth + (sign == "(") - (sign == ")"), 0)
@@ -236,7 +236,7 @@ class Group:
     negated: bool
 
     def holds(self, fields: Fields, haystack: str, now: datetime) -> bool:
-        """Whether the row is meant."""
+        """Whether the row matches."""
         found = any(_all_hold(one, fields, haystack, now) for one in self.alternatives)
         return found != self.negated
 
@@ -262,7 +262,7 @@ class Query:
 
     @property
     def error(self) -> str:
-        """What is not finished or not understood, "" when all is."""
+        """The message of the fault, "" if there is none."""
         return self.fault.text
 
     def matches(self, fields: Fields, haystack: str, now: datetime | None = None) -> bool:
@@ -347,7 +347,7 @@ def _fitting(
 
 
 Spans = tuple[tuple[int, int], ...]
-"""Begin and end of each match in a text, in order, none touching the next."""
+"""Start and end of each match in a text, in order, without overlaps."""
 
 
 class Highlights:

@@ -40,7 +40,7 @@ _LISTS = ("allowed_models", "ignored_models", "allowed_providers", "ignored_prov
 
 @dataclass(frozen=True, slots=True)
 class GuardrailRestrictions:
-    """What one guardrail says about routing; None is no restriction.
+    """The routing restrictions of one guardrail; None is no restriction.
 
     ``zdr`` names the switches that are on. One that is off or inherits asks for nothing by itself.
     ``no_training`` holds the kinds of models, "free" and "paid", whose providers must not train
@@ -95,7 +95,7 @@ class BlockedEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class ModelEffect:
-    """What guardrails leave of one model. ``known`` is False when its endpoints were not read.
+    """The effect of guardrails on one model; ``known`` is False if its endpoints are unread.
 
     With rules that are ``unreadable`` nobody knows what remains: ``remaining`` and ``blocked`` are
     what the others leave.
@@ -128,14 +128,14 @@ class ModelEffect:
 
     @property
     def excluded(self) -> bool:
-        """Whether the guardrails' lists of models leave the model out, as somebody meant it."""
+        """Whether the guardrails exclude the model by their lists of models."""
         return bool(self.blocked) and all(
             not _OF_MODEL.isdisjoint(blocked.reasons) for blocked in self.blocked
         )
 
     @property
     def verdict(self) -> EffectVerdict:
-        """What the guardrails mean for the model."""
+        """The verdict on the model."""
         if not self.known:
             return EffectVerdict("unknown", "muted", "its endpoints could not be read")
         if not self.total:
@@ -174,7 +174,7 @@ class EffectVerdict:
 
 @dataclass(frozen=True, slots=True)
 class GuardrailEffect:
-    """What guardrails leave of the catalog.
+    """The effect of guardrails on the catalog.
 
     ``unmatched`` are the entries, by field, that name nothing in the catalog. ``zdr_unknown`` says
     that zero data retention is asked for but could not be applied. ``unreadable`` are the rules
@@ -187,7 +187,7 @@ class GuardrailEffect:
     unreadable: tuple[str, ...] = ()
 
     def count(self, word: str) -> int:
-        """How many models have this verdict."""
+        """The number of models with this verdict."""
         return sum(model.verdict.word == word for model in self.models)
 
     @property
@@ -236,7 +236,7 @@ def effect_on_model(
     view: CatalogView,
     dialect: Dialect,
 ) -> ModelEffect:
-    """What guardrails leave of one model."""
+    """The effect of guardrails on one model."""
     model = offers.model
     if offers.endpoints is None:
         return ModelEffect(model, (), (), known=False)
@@ -264,7 +264,7 @@ def effect_on_model(
 def effect_on_catalog(
     view: CatalogView, guardrails: Sequence[GuardrailRestrictions], dialect: Dialect
 ) -> GuardrailEffect:
-    """What guardrails leave of the whole catalog, in the catalog's order."""
+    """The effect of guardrails on the catalog, in its order."""
     return GuardrailEffect(
         tuple(effect_on_model(offers, guardrails, view, dialect) for offers in view.offers),
         unmatched=tuple(dict.fromkeys(_unmatched(view, guardrails))),

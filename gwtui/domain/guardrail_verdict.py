@@ -1,4 +1,4 @@
-"""What guardrails do to a request: by their content filters, and as the service reports it.
+"""Outcomes of guardrails: of content filters, and as the service reports them.
 
 ``apply_filters`` says what content filters do to a message (extended contract section 5): filters
 are united, block over redact over flag; among equals the earlier one in the list counts.
@@ -26,7 +26,7 @@ GUARDRAIL_OUTCOMES: tuple[GuardrailOutcome, ...] = (
     "block",
     "no endpoint",
 )
-"""What can become of a request at guardrails, the mildest first."""
+"""Outcomes of a request at guardrails, mildest first."""
 
 GUARDRAIL = "guardrail"
 _ACTIONS: Mapping[str, GuardrailOutcome] = {
@@ -70,7 +70,7 @@ class MessagePiece:
 
 @dataclass(frozen=True, slots=True)
 class FilterVerdict:
-    """What becomes of a message."""
+    """The outcome of content filters for a message."""
 
     pieces: tuple[MessagePiece, ...]
     sent: str | None
@@ -118,7 +118,7 @@ def _pieces(message: str, filters: Sequence[FilterMatches]) -> Iterator[MessageP
 
 
 def _owners(message: str, filters: Sequence[FilterMatches]) -> list[tuple[int, int] | None]:
-    """For every character the filter and its match that decide over it."""
+    """The deciding filter and match of each character."""
     owners: list[tuple[int, int] | None] = [None] * len(message)
     ranked = sorted(
         (place for place, matches in enumerate(filters) if matches.action in _STRENGTH),
@@ -134,7 +134,7 @@ def _owners(message: str, filters: Sequence[FilterMatches]) -> list[tuple[int, i
 
 @dataclass(frozen=True, slots=True)
 class GuardrailVerdict:
-    """What the guardrails did to a request that was served: the strictest of their actions.
+    """The strictest action of the guardrails on a served request.
 
     ``stages`` are those of guardrails, in the order in which they acted.
     """
@@ -144,7 +144,7 @@ class GuardrailVerdict:
 
 
 def verdict_of(metadata: ServiceMetadata | None) -> GuardrailVerdict | None:
-    """The verdict on a request that was served; None when the service told nothing."""
+    """The verdict on a served request; None without metadata."""
     if metadata is None:
         return None
     stages = tuple(stage for stage in metadata.pipeline or () if stage.type == GUARDRAIL)
@@ -153,7 +153,7 @@ def verdict_of(metadata: ServiceMetadata | None) -> GuardrailVerdict | None:
 
 
 def actions_of(stage: PipelineStage) -> tuple[GuardrailOutcome, ...]:
-    """What one stage did, the mildest first; empty for nothing."""
+    """The actions of one stage, mildest first."""
     found = set(_in_data(stage.data, _DEPTH))
     if not found and not stage.data:
         words = _WORD.findall((stage.summary or "").lower())

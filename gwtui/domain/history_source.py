@@ -30,10 +30,10 @@ class HistorySource(Protocol):
 
     @property
     def until(self) -> datetime:
-        """The last moment that there are figures of."""
+        """The last moment with figures."""
 
     def spent(self, key_hash: str, moments: Sequence[datetime]) -> Sequence[KeyUsage] | None:
-        """What a key had used at each moment; None for a key whose use is not simulated."""
+        """The usage of a key at each moment; None if it is not simulated."""
 
     def account(self, moments: Sequence[datetime]) -> Sequence[AccountTotals]:
         """The credits at each moment."""

@@ -1,4 +1,4 @@
-"""What API keys tell: the state of one, and the number and spending of those of a workspace.
+"""State of API keys, and their number and spending per workspace.
 
 Amounts are USD. The contract gives budgets no spending of their own. What the present keys report
 for the UTC day, week, month and for all time is the least that was spent: keys that were deleted
@@ -89,7 +89,7 @@ def is_never_used(key: ApiKey) -> bool:
 
 
 def spent_by_keys(keys: Iterable[ApiKey], interval: str, *, byok: bool) -> Decimal | None:
-    """What these keys used in the present window of a budget; None when one does not say.
+    """The usage of these keys in a budget's current window; None if one is unknown.
 
     ``byok`` counts BYOK usage as well. Raises KeyError for an interval the contract does not know.
     """
@@ -105,20 +105,20 @@ def spent_by_keys(keys: Iterable[ApiKey], interval: str, *, byok: bool) -> Decim
 
 
 def spent_by_interval(keys: Iterable[ApiKey], *, byok: bool) -> Mapping[str, Decimal | None]:
-    """The same for every interval that budgets know."""
+    """The usage of these keys for every budget interval."""
     listed = tuple(keys)
     return {interval: spent_by_keys(listed, interval, byok=byok) for interval in BUDGET_INTERVALS}
 
 
 @dataclass(frozen=True, slots=True)
 class KeyCount:
-    """How many keys there are; how many of them are active depends on the moment."""
+    """The number of keys, in all and active at a moment."""
 
     total: int
     lasting: int
     """Enabled and without an expiry."""
     expiries: tuple[datetime, ...]
-    """Of the other enabled ones."""
+    """Expiries of the other enabled keys."""
 
     @classmethod
     def of(cls, keys: Iterable[ApiKey]) -> KeyCount:

@@ -23,7 +23,7 @@ _MASKED = 4
 
 
 class Secret(Protocol):
-    """What holds a secret text: a ``Token``, or the ``SecretStr`` of a request."""
+    """A holder of a secret text: a ``Token``, or the ``SecretStr`` of a request."""
 
     def get_secret_value(self) -> str:
         """The text itself."""
@@ -77,7 +77,7 @@ _LIKELY = (
     re.compile(r"(?<![A-Za-z0-9])((?:sk|pk|rk|gw)-)[A-Za-z0-9_-]{12,}"),
     re.compile(r"(://)[^/\s@]+@"),
 )
-"""What looks like a secret, whoever it belongs to; the first group stays."""
+"""Texts that look like a secret; the first group stays."""
 
 
 def remember(*secrets: Secret | None) -> None:
@@ -163,7 +163,7 @@ def _forms(secret: str) -> list[str]:
 
 
 def _base64_forms(data: bytes) -> Iterable[str]:
-    """What stands in base64 for the data, wherever in a longer text it begins."""
+    """The base64 forms of the data at each offset in a longer text."""
     for shift in range(_ALIGNMENTS):
         encoded = base64.b64encode(bytes(shift) + data).decode("ascii")
         # The characters at the ends mix with what stands before and behind.

@@ -40,7 +40,7 @@ class Lookup(Generic[T]):
 
     @property
     def found(self) -> T | None:
-        """The row that is meant, None where there is none or several are called so."""
+        """The matching row, None if there are none or several."""
         return self.rows[0] if len(self.rows) == 1 else None
 
 

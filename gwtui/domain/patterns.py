@@ -30,7 +30,7 @@ class PatternError(ValueError):
 
 
 class Pattern:
-    """The pattern of a filter. Texts are given casefolded. Raises PatternError for what is none.
+    """The pattern of a filter, for casefolded texts. Raises PatternError.
 
     ``slow`` is set by the first search that took too long: from then on nothing matches.
     """
@@ -53,7 +53,7 @@ class Pattern:
         return self._search(text) is not None
 
     def spans_in(self, text: str) -> Spans:
-        """Where the first part that matches begins and ends; an empty match counts as none."""
+        """The span of the first match; an empty match counts as none."""
         found = self._search(text)
         return () if found is None or found[0] == found[1] else (found,)
 
@@ -69,7 +69,7 @@ class Pattern:
 
 
 def find_all(pattern: str, texts: Sequence[str], seconds: float) -> tuple[Spans, ...] | None:
-    """Where a pattern matches each text, empty matches included; lets other threads run.
+    """All matches of a pattern in each text, empty ones included; lets other threads run.
 
     None when it did not finish in time, or is no regular expression.
     """

@@ -1,4 +1,4 @@
-"""What a request costs at an endpoint: base prices, overrides and discount, line by line.
+"""The cost of a request at an endpoint: base prices, overrides and discount, line by line.
 
 Contract "Pricing object" and "Override rules", extended contract section 7. Amounts are USD.
 
@@ -124,7 +124,7 @@ def _problem(entry: PriceOverride) -> str:
 
 
 def _prices(entry: PriceOverride) -> Mapping[str, Decimal | None]:
-    """What the entry sets, also for price keys that override entries are not known to hold."""
+    """The prices that an entry sets, including keys unknown to override entries."""
     return {
         key: entry.price(key) if key in type(entry).model_fields else _number(entry.raw[key])
         for key in PRICE_KEYS
@@ -300,7 +300,7 @@ class QuoteLine:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """What a request costs.
+    """The cost of a request.
 
     ``total`` is None when any part of it is unknown. ``applied`` names the overrides and the
     discount, ``notes`` say what was left out or could not be read.
@@ -370,7 +370,7 @@ def _discount_name(discount: Decimal) -> str:
 
 
 def _quantities(usage: Usage, prices: Mapping[str, EffectivePrice]) -> Mapping[str, int]:
-    """How much of each key is charged; a part without its own price goes to the next in line."""
+    """The charged quantity per key; a part without its own price falls back to the next."""
     quantities = {key: getattr(usage, part_of_usage) for key, part_of_usage in _PIECES}
     parts = dict.fromkeys((_PROMPT, _COMPLETION), 0)
     for key, part_of_usage, elsewhere in _PARTS:

@@ -1,4 +1,4 @@
-"""What one request to a model costs at an endpoint, and the most that it may cost beforehand.
+"""The cost of a request to a model at an endpoint, and its upper bound beforehand.
 
 Inference contract section 6. The sum is that of ``domain/pricing.py``; here is what follows: own
 provider keys (BYOK), the discount for logged data, requests that are not charged, and an upper
@@ -23,7 +23,7 @@ from gwtui.domain.pricing import BASE_PRICE, Quote, Usage, override_rules, quote
 BYOK_FEE = Decimal("0.05")
 """Share of the list price that a request on an own provider key costs beyond the allowance."""
 BYOK_ALLOWANCE = Decimal(25_000)
-"""USD of list price a month that own provider keys are free of it."""
+"""Monthly list price in USD that own provider keys are not charged for."""
 DATA_DISCOUNT = Decimal("0.01")
 """Share taken off where a workspace logs its data for it."""
 
@@ -34,7 +34,7 @@ _PROMPT_OVERHEAD = 64
 _JOINT = 4
 """Quotes, brackets and commas around a value."""
 _PROMPT_FIELDS = ("messages", "tools", "response_format")
-"""What a model gets to read of a request."""
+"""Fields of a request that the model reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class ByokUse:
     allowance: Decimal = BYOK_ALLOWANCE
 
     def fee(self, listed: Decimal) -> Decimal:
-        """What the service asks for a request of this list price."""
+        """The fee for a request of this list price."""
         if self.used is None:
             beyond = listed
         else:
@@ -60,7 +60,7 @@ class ByokUse:
 
 @dataclass(frozen=True, slots=True)
 class RequestCost:
-    """What a request costs.
+    """The cost of a request.
 
     ``cost`` is what it takes from the credits, ``upstream_cost`` what the provider asks of the
     owner of the key that was used, None when that is the service's own. Either is None when a part
@@ -87,7 +87,7 @@ def request_cost(
     data_discount: bool = False,
     charged: bool = True,
 ) -> RequestCost:
-    """What a request costs that used this much.
+    """The cost of a request with this usage.
 
     ``byok`` is given when an own provider key was used, ``data_discount`` where the workspace logs
     for the discount. A request that is not ``charged`` (see ``is_charged``) costs nothing.
@@ -154,7 +154,7 @@ def max_request_cost(
 
 
 def max_output_tokens(requested: int | None, endpoint: Endpoint) -> int | None:
-    """The longest answer: what was asked for, else the endpoint's limit, None when unknown."""
+    """The longest answer: as requested, else the endpoint's limit, None if unknown."""
     return requested or endpoint.max_completion_tokens or endpoint.context_length
 
 

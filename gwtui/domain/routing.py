@@ -94,7 +94,7 @@ _SHORTCUTS: Mapping[str, tuple[str, str | None]] = {
 
 
 def requested_model(name: str) -> RequestedModel:
-    """What a name with its suffix means; ``:free`` and the other variants are part of the name."""
+    """Split a shortcut off a name; ``:free`` and other variants are part of the name."""
     plain, colon, suffix = name.rpartition(":")
     if colon and suffix in _SHORTCUTS:
         return RequestedModel(plain, *_SHORTCUTS[suffix])
@@ -103,7 +103,7 @@ def requested_model(name: str) -> RequestedModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteRequest:
-    """What a request asks of routing.
+    """The routing requirements of a request.
 
     ``parameters`` are the names of those that it gives; ``default_sort`` is the workspace's.
     """
@@ -164,7 +164,7 @@ class _Offer:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """What is tried, first to last, and what is not.
+    """The attempts in order, and the excluded endpoints.
 
     ``unknown`` names the rules that are asked for but could not be applied, for want of facts.
     """
@@ -175,7 +175,7 @@ class Route:
 
     @property
     def total(self) -> int:
-        """Endpoints that there are, tried or not."""
+        """The number of endpoints, tried or not."""
         tried = {id(attempt.endpoint) for attempt in self.attempts}
         return len(tried) + len(self.excluded)
 
@@ -196,7 +196,7 @@ def usable_credentials(
 
 @dataclass(frozen=True, slots=True)
 class Router:
-    """What holds for every request of one key.
+    """Routes the requests of one key.
 
     ``credentials`` are those that the key may use (``usable_credentials``).
     """
@@ -209,7 +209,7 @@ class Router:
     def route(
         self, models: Sequence[ModelWithEndpoints], request: RouteRequest, chance: Chance
     ) -> Route:
-        """Where a request goes that names these models, the later ones as fallbacks."""
+        """The route of a request that names these models, the later ones as fallbacks."""
         left: list[list[_Offer]] = []
         excluded: list[ExcludedEndpoint] = []
         for offers in models:
@@ -332,7 +332,7 @@ class Router:
     def _without_key(
         self, left: Sequence[Sequence[_Offer]], attempts: Sequence[RouteAttempt]
     ) -> Iterator[ExcludedEndpoint]:
-        """Those that only an own key could open, when none is there for the model."""
+        """Endpoints that need an own provider key which does not exist."""
         tried = {id(attempt.endpoint) for attempt in attempts}
         why = (Exclusion("own provider key needed", "credential"),)
         for offers in left:
@@ -347,7 +347,7 @@ def is_free(model: Model) -> bool:
 
 
 def _chosen(endpoint: Endpoint, request: RouteRequest) -> Iterator[RouteReason]:
-    """What the request says about providers, weights, prices and parameters."""
+    """Exclusions by the request's providers, quantizations, prices and parameters."""
     preferences = request.preferences
     if preferences.only is not None and not any(
         slug_names(entry, endpoint) for entry in preferences.only
@@ -443,7 +443,7 @@ def _first_only(
 def _groups(
     left: Sequence[list[_Offer]], preferences: ProviderPreferences
 ) -> Sequence[list[_Offer]]:
-    """What is ordered together: each model by itself, or all of them at once."""
+    """Offers that are ordered together: per model, or all at once."""
     if isinstance(preferences.sort, SortBy) and preferences.sort.partition == "none":
         return [[offer for offers in left for offer in offers]]
     return left
@@ -474,7 +474,7 @@ def _ordered(offers: list[_Offer], request: RouteRequest, chance: Chance) -> lis
 
 
 def _price(endpoint: Endpoint, request: RouteRequest) -> Decimal | None:
-    """What a prompt token and a completion token cost together in USD, None when unknown."""
+    """The price of a prompt and a completion token together in USD, None if unknown."""
     if endpoint.pricing is None:
         return None
     prices = effective_prices(endpoint.pricing, request.prompt_tokens, request.moment)
@@ -518,7 +518,7 @@ def _drawn(weights: Sequence[float], share: float) -> int:
 
 
 def _figure(offer: _Offer, sort: str) -> Decimal:
-    """What is sorted by, the best first."""
+    """The sort value of an offer, best first."""
     endpoint = offer.endpoint
     match sort:
         case "throughput":
@@ -539,7 +539,7 @@ def _median(figures: Percentiles | None) -> Decimal | None:
 
 
 def _misses(endpoint: Endpoint, request: RouteRequest) -> int:
-    """How many preferences an endpoint does not meet."""
+    """The number of preferences that an endpoint misses."""
     preferences = request.preferences
     wanted = request.parameters & PREFERRED_PARAMETERS
     lacking = len(wanted - set(endpoint.supported_parameters or ()))

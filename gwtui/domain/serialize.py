@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from gwtui.domain.cell_values import SortValue
 
 MASK = "********"
-"""What stands for a text whose field looks as if it held a secret."""
+"""Replaces the text of a field that looks secret."""
 
 _SECRET = frozenset({"key", "secret", "token", "password", "authorization", "api_key"})
 
 _CELL = 100_000
 _FORMULA = ("=", "+", "-", "@")
-"""What a spreadsheet would run when a text begins so."""
+"""Characters that start a formula in a spreadsheet."""
 
 
 def looks_secret(name: object, value: object) -> bool:
@@ -108,7 +108,7 @@ def write_csv(file: TextIO, titles: Sequence[str], rows: Iterable[Sequence[Any]]
 
 
 def csv_cell(value: Any) -> Any:
-    """As machines read it; text fit for a spreadsheet, which must not run a name as a formula."""
+    """A CSV cell; text is escaped so that a spreadsheet does not run it as a formula."""
     if not isinstance(value, str):
         return exact_text(value)
     text = safe_text(value, _CELL)

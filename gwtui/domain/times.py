@@ -29,7 +29,7 @@ _FULL_UNITS = ((DAY, "day", "days"), (HOUR, "h", "h"), (MINUTE, "min", "min"), (
 _PLURAL = frozenset({"day", "month", "year"})
 
 EXPECTED = "expected a moment such as 2026-12-31, 2026-12-31 18:00, 30d, 90 (days) or next friday"
-_TOO_FAR = "that is too far away: the year must be 1 to 9999"
+_TOO_FAR = "the moment is too far away: the year must be 1 to 9999"
 EXPECTED_PAST = (
     "expected a moment such as 2026-11-20 18:00, yesterday 18:00, 3h ago, 30d or last friday"
 )
@@ -77,7 +77,7 @@ def local_preview(moment: datetime | None, zone: tzinfo | None = None) -> str:
 
 
 def parse_moment(text: str, now: datetime) -> datetime:
-    """The moment that a person typed, in UTC. What can be meant both ways lies in the future.
+    """Parse a typed moment, in UTC. Ambiguous text means the future.
 
     Understands ISO 8601 with or without seconds and zone (without one it is UTC, a date alone is
     its first moment); a distance: "in 30 days", "+1h30min", "30d", "90" (days), "next week",
@@ -89,7 +89,7 @@ def parse_moment(text: str, now: datetime) -> datetime:
 
 
 def parse_past(text: str, now: datetime) -> datetime:
-    """As ``parse_moment``, for what is over: "30d" is 30 days ago, "friday" the last one."""
+    """Like ``parse_moment``, in the past: "30d" is 30 days ago, "friday" the last one."""
     return _typed_moment(text, now, -1, EXPECTED_PAST)
 
 
@@ -118,7 +118,7 @@ def _typed_moment(text: str, now: datetime, way: int, expected: str) -> datetime
 
 
 def _distance(typed: str, way: int) -> tuple[str, int] | None:
-    """A length of time and its direction; None for what is no distance from now."""
+    """A duration and its direction; None if the text is not a distance from now."""
     if typed.startswith(("in ", "+")):
         return typed.removeprefix("in").lstrip(" +"), 1
     if ago := _AGO.fullmatch(typed):
@@ -231,7 +231,7 @@ def _span(typed: str) -> tuple[int, timedelta]:
     while position < len(typed):
         match = _PART.match(typed, position)
         if match is None:
-            raise ValueError("expected a length of time such as 30 days, 12h or 1h30min")
+            raise ValueError("expected a duration such as 30 days, 12h or 1h30min")
         number, unit = int(match.group(1)), match.group(2)
         if unit in _SECONDS_OF:
             seconds += number * _SECONDS_OF[unit]
@@ -241,11 +241,11 @@ def _span(typed: str) -> tuple[int, timedelta]:
             raise ValueError(f"unknown unit {unit}: use min, h, d, weeks, months or years")
         position = match.end()
     if not position:
-        raise ValueError("expected a length of time such as 30 days, 12h or 1h30min")
+        raise ValueError("expected a duration such as 30 days, 12h or 1h30min")
     try:
         return months, timedelta(seconds=seconds)
     except OverflowError as error:
-        raise ValueError("that is too long") from error
+        raise ValueError("the duration is too long") from error
 
 
 def _add_months(moment: datetime, months: int) -> datetime:

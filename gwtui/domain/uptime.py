@@ -35,7 +35,7 @@ class UptimeVerdict:
 
 
 def verdict(endpoint: Endpoint) -> UptimeVerdict:
-    """How an endpoint does now.
+    """The health of an endpoint.
 
     The newest window with traffic decides; the older ones can only lower the verdict. A status
     other than 0 is shown as it came, because the contract gives it no meaning, unless the figures

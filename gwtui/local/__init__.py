@@ -1,1 +1,1 @@
-"""What lives on this machine: directories, profiles, token sources, the ledger of writes."""
+"""Local files and settings: directories, profiles, token sources, the ledger of writes."""

@@ -11,7 +11,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 BROKEN = "?"
-"""Stands where something could not be made because of an error in the program."""
+"""Placeholder for a value that failed to compute because of a bug."""
 
 _log = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ class CaughtErrors:
         return len(self._places)
 
     def add(self, part: str, error: BaseException) -> bool:
-        """Note an error of a part of the program; whether it is the first one at its place.
+        """Record an error of a part of the program; True for the first at its place.
 
         ``part`` is written to the log: it must hold nothing that came from the gateway.
         """

@@ -16,7 +16,7 @@ Percent = Annotated[Decimal, Field(ge=0, allow_inf_nan=False)]
 Positive = Annotated[Decimal, Field(gt=0, allow_inf_nan=False)]
 
 _FALLING = ("credits", "runway", "uptime", "expiry")
-"""What is worse the less there is of it."""
+"""Figures that get worse as they fall."""
 _RISING = ("keys",)
 
 

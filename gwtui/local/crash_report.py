@@ -53,7 +53,7 @@ def traceback_lines(error: BaseException) -> list[str]:
 
 
 def _title(error: BaseException) -> str:
-    """The type; with the name of what is missing in the program's own code."""
+    """The type of an error, with the missing name for import and name errors."""
     kind = type(error).__qualname__
     if isinstance(error, ImportError | NameError) and _NAME.fullmatch(error.name or ""):
         return f"{kind} ({error.name})"

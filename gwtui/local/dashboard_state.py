@@ -1,4 +1,4 @@
-"""What the dashboard keeps between runs: that the first steps were seen, and the paths gone to.
+"""State of the dashboard between runs: whether the first steps were seen, and visited paths.
 
 Each is a file of its own in the state directory. What a person chose is in the preferences.
 """
@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 class DashboardState:
-    """What is kept in the state directory; None keeps nothing beyond this run."""
+    """State files in a directory; None keeps nothing beyond this run."""
 
     def __init__(self, directory: Path | None) -> None:
         self.paths = PathHistory(None if directory is None else directory / PATHS_FILE)
@@ -67,7 +67,7 @@ class PathHistory:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """What was typed, the newest last."""
+        """The visited paths, newest last."""
         if self._paths is None:
             self._paths = self._stored()
         return self._paths

@@ -13,7 +13,7 @@ class ExportError(Exception):
 
 
 def default_name(what: str, moment: datetime, ending: str) -> str:
-    """What is in the file and when that was, UTC, such as gwtui-keys-20261121T093000Z.csv."""
+    """The default name of an export, such as gwtui-keys-20261121T093000Z.csv."""
     return f"gwtui-{what}-{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}.{ending}"
 
 

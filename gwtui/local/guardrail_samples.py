@@ -33,7 +33,7 @@ class SampleFileError(Exception):
 
 
 class GuardrailSample(RequestModel):
-    """One prompt and what should happen to it. ``model`` where another is meant than for all."""
+    """One prompt and the expected outcome; ``model`` overrides the common model."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)] = Field(description="what it shows")
     prompt: Annotated[str, Field(min_length=1, max_length=100_000)] = Field(

@@ -1,4 +1,4 @@
-"""The ledger of writes: what was about to be sent to a gateway, and what became of it.
+"""The ledger of writes: each request that was about to be sent, and its outcome.
 
 JSON lines in private files. Lines are only ever added: a file that is full is set aside under a
 number and stays as it is. An intent stands on the disk before its request leaves; further lines of
@@ -42,7 +42,7 @@ FILE_NAME = "audit.jsonl"
 FULL = 1024 * 1024
 """Bytes of a file before it is set aside."""
 DID_NOT_HAPPEN = "it did not happen"
-"""What the ledger says of a write in doubt of which a person found so."""
+"""Message for an uncertain write that a person found not to have happened."""
 DIED = "the program ended before the outcome was known"
 _LONGEST = timedelta(minutes=10)
 """No write is under way for longer: each request has its limit of time."""
@@ -112,7 +112,7 @@ class LedgerEntry:
 
     @property
     def is_unacknowledged(self) -> bool:
-        """Whether an open write made a key whose value nobody has said to have stored."""
+        """Whether this open write created a key whose value nobody has acknowledged."""
         return self.outcome == "applied"
 
     def is_running(self, now: datetime) -> bool:
@@ -188,7 +188,7 @@ class Ledger:
             yield from reversed(list(_entries(content)))
 
     def audit(self) -> Iterator[LedgerEntry]:
-        """What became of every write, the newest first."""
+        """The outcomes of all writes, newest first."""
         return (one for one in self.entries() if one.outcome in AUDITED and not one.carried)
 
     def open_writes(self) -> tuple[LedgerEntry, ...]:
@@ -200,7 +200,7 @@ class Ledger:
         return tuple(_open(map(_entry, self._file.objects())).values())
 
     def give_up_dead(self, now: datetime) -> None:
-        """Say "unknown" of each write whose program ended before the outcome, once."""
+        """Record "unknown" for each write whose program ended before the outcome."""
         if not self.path.exists():
             return
         with self._file.locked() as descriptor:
@@ -216,7 +216,7 @@ class Ledger:
     def resolve(
         self, one: LedgerEntry, at: datetime, finding: str, identity: str | None = None
     ) -> None:
-        """Close an open write: a person found out what became of it.
+        """Close an open write with a person's finding.
 
         ``identity`` is that of what it made, where a person pointed at it. What raises leaves it
         open.
@@ -317,7 +317,7 @@ def _open(entries: Iterable[LedgerEntry | None]) -> dict[str, LedgerEntry]:
 
 
 def _is_of(one: LedgerEntry, deletion: LedgerEntry) -> bool:
-    """Whether the key that an open write made is the one that was deleted."""
+    """Whether a deletion deleted the key that an open write created."""
     return one.is_unacknowledged and (one.gateway, one.resource, one.identity) == (
         deletion.gateway,
         deletion.resource,

@@ -42,7 +42,7 @@ _KNOWN_WORDS = (
     "Exception in callback",
     "Exception in ASGI application",
 )
-"""How records of other libraries begin that are worth a word."""
+"""Beginnings of records of other libraries that may be quoted."""
 
 
 class LogFile(logging.Handler):
@@ -148,7 +148,7 @@ def _values(arguments: Any) -> Any:
 
 
 def _value(value: Any) -> Any:
-    """What may be written of a value: only that of plain ones, the kind of any other."""
+    """The loggable form of a value: plain values as they are, others by type."""
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str):

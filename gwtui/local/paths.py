@@ -19,7 +19,7 @@ class Paths(NamedTuple):
     state: Path
     """Ledger, audit log, drafts."""
     cache: Path
-    """What can be fetched again."""
+    """Data that can be fetched again."""
     runtime: Path
     """Sockets; empty after a restart of the machine."""
 

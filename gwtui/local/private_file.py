@@ -1,4 +1,4 @@
-"""Files and directories of their owner alone: made, locked, replaced in one step.
+"""Private files and directories: created, locked and replaced atomically.
 
 No link in a file's place is followed. ``LineFile`` is a file of JSON lines that only grows.
 """
@@ -31,11 +31,11 @@ _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class PrivateDirectoryError(Exception):
-    """A directory that must be private cannot be made so; the message says why."""
+    """A directory cannot be made private; the message says why."""
 
 
 def ensure_private(directory: Path) -> Path:
-    """Make a directory, parents included, that only its owner can enter; gives it back.
+    """Create a directory, parents included, that only its owner can enter, and return it.
 
     A directory of ours that others may enter is closed to them. Raises PrivateDirectoryError when
     it belongs to someone else, lies in another user's directory (who could then exchange it), is

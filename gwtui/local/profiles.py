@@ -46,7 +46,7 @@ _CHECK = "check"
 _TOP = (_PROFILES, _DEFAULT)
 
 TokenSource = Literal["token command", "token file", "keyring"]
-"""What a profile can name; the environment goes before it, a prompt comes after it."""
+"""Token sources of a profile, tried after the environment and before a prompt."""
 
 
 class ProfileError(Exception):
@@ -75,20 +75,20 @@ class Profile:
     token_file: Path | None = None
     """File of mode 0600 that holds the token."""
     history: Literal["file", "prometheus"] = "file"
-    """Where recorded figures are read from."""
+    """Source of the recorded history."""
     history_url: str = ""
     history_match: str = ""
     """Label matchers of every query, such as ``job="gwtui"``."""
     history_token_command: tuple[str, ...] | None = None
     history_token_file: Path | None = None
     check: CheckThresholds | None = None
-    """When ``gwtui check`` warns; what is usual without it."""
+    """Thresholds of ``gwtui check``; None for the defaults."""
     unused_days: int | None = None
-    """Days without a request after which a key is a finding; what is usual without it."""
+    """Days without a request after which a key counts as unused; None for the default."""
 
     @property
     def label(self) -> str:
-        """What the screens call it: the name, else the host."""
+        """Display name: the profile's name, else the host."""
         return self.name or self.host
 
     @property
@@ -98,14 +98,14 @@ class Profile:
 
     @property
     def token_source(self) -> TokenSource:
-        """Where its token is looked for when the environment has none."""
+        """Source of the token if the environment has none."""
         if self.uses_keyring:
             return "keyring"
         return "token command" if self.token_file is None else "token file"
 
     @property
     def key_from(self) -> str:
-        """The same with its program or file.
+        """The token source with its program or file.
 
         The arguments of a command may say more than others should see over a shoulder.
         """
@@ -160,7 +160,7 @@ class Profile:
         )
 
     def values(self) -> dict[str, TomlValue]:
-        """What differs from the defaults, as it is written in the file; without its tables."""
+        """The settings that differ from the defaults, as written in the file, without tables."""
         found: dict[str, TomlValue] = {}
         for one in fields(self):
             value = getattr(self, one.name)
@@ -179,8 +179,7 @@ class ProfileBook:
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     default: str | None = None
     unknown: tuple[str, ...] = ()
-    """What was passed over: settings that no longer exist and, where that was asked for, unknown
-    keys."""
+    """Ignored settings: retired ones and, if allowed, unknown keys."""
 
 
 def resolve(
@@ -209,7 +208,7 @@ def resolve(
         kind = ProfileError if book.profiles else NoProfileError
         raise kind(
             "no gateway is given: run 'gwtui login' once, or look around with --demo; "
-            "--profile NAME, --base-url URL, GWTUI_PROFILE and GWTUI_BASE_URL name one, too"
+            "--profile NAME, --base-url URL, GWTUI_PROFILE and GWTUI_BASE_URL also name one"
         )
     return replace(
         chosen,
@@ -303,7 +302,7 @@ FIELDS = (
     Setting("history_token_file", "text"),
     Setting("findings.unused_days", "number", check=_days),
 )
-"""What a profile may say, beside the thresholds in ``check``."""
+"""The settings of a profile, except the thresholds in ``check``."""
 
 _RETIRED = {
     "probe": "gwtui no longer sends probes; run gwtui try chat from cron instead",
@@ -370,7 +369,7 @@ def _file(path: Path, *, keep_unknown: bool) -> TomlFile[ProfileBook]:
 
 
 def _book(content: Mapping[str, Any], *, keep_unknown: bool) -> ProfileBook:
-    """What the file says. Raises WrongSettingError."""
+    """Read the content of the file. Raises WrongSettingError."""
     tables, default = content.get(_PROFILES, {}), content.get(_DEFAULT)
     if not isinstance(tables, dict):
         raise WrongSettingError(_PROFILES, "must be tables such as [profiles.work]")
@@ -399,7 +398,7 @@ def _book(content: Mapping[str, Any], *, keep_unknown: bool) -> ProfileBook:
 
 
 def _note(key: str, why: str, *, keep: bool) -> str:
-    """What is said of a key that is not known. Raises WrongSettingError for one not to ``keep``."""
+    """The note for an unknown key. Raises WrongSettingError unless it is kept."""
     retired = (text for gone, text in _RETIRED.items() if f"{key}.".startswith(f"{gone}."))
     if reason := next(retired, ""):
         why = f"is ignored: {reason}"
@@ -416,7 +415,7 @@ def put_profile(
 ) -> None:
     """Add a profile or change these fields of it; None removes a field.
 
-    With ``default``, it becomes the profile that a start without a name means. Raises ProfileError
+    With ``default``, it becomes the default profile. Raises ProfileError
     and then leaves the file as it was.
     """
     changes: dict[TomlPath, TomlValue | None] = {(_DEFAULT,): name} if default else {}

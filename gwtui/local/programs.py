@@ -24,7 +24,7 @@ async def run_program(
     text: str = "",
     keep_output: bool = True,
 ) -> bytes:
-    """What a program prints that gets ``text`` on stdin. Raises ProgramError.
+    """Run a program with ``text`` on stdin and return its output. Raises ProgramError.
 
     It runs in a session of its own: it can neither read the keyboard nor draw over the screen, and
     after ``limit`` seconds it is ended with its children.

@@ -25,7 +25,7 @@ FILE_NAME = "rotations.jsonl"
 LARGE = 256 * 1024
 """Bytes up to which nothing is taken out."""
 KEPT = timedelta(days=30)
-"""How long what ended stays."""
+"""How long ended rotations are kept."""
 _NOTED_EVERY = timedelta(minutes=5)
 """Between two notes of changing figures. What changed meanwhile counts as changed at the next."""
 _VERSION = 1
@@ -43,7 +43,7 @@ class RotationLog:
         self._file = LineFile(path)
 
     def begin(self, rotation: KeyRotation) -> None:
-        """Remember one that is about to be sent, and the figures of the old key by then."""
+        """Record a rotation that is about to be sent, with the usage of the old key."""
         self._file.append(
             {
                 "v": _VERSION,
@@ -78,12 +78,12 @@ class RotationLog:
             self.note(identity, "delivered", at)
 
     def rotations(self, gateway: str | None = None) -> tuple[KeyRotation, ...]:
-        """Those of a gateway, or every one, in the order in which they began."""
+        """The rotations of one gateway or of all, oldest first."""
         found = _folded(self._file.objects()).values()
         return tuple(one for one in found if gateway in (None, one.gateway))
 
     def compact(self, now: datetime) -> bool:
-        """Take out what ended long ago and what is out of date, once the file is large."""
+        """Drop outdated lines and rotations that ended long ago, once the file is large."""
 
         def kept(lines: Iterable[bytes]) -> Iterator[bytes]:
             read = [(line, parsed_line(line)) for line in lines]

@@ -19,9 +19,9 @@ from gwtui.local.toml_file import TomlFile, TomlPath, TomlValue, WrongSettingErr
 
 Settings = Mapping[str, TomlValue]
 Check = Callable[[str, Any], str]
-"""What is wrong with a setting of this name and value, "" for nothing."""
+"""The problem with a value of a setting, "" if there is none."""
 Kind = Literal["text", "flag", "number", "names"]
-"""What a value is: any text, true or false, a whole number, a list of texts."""
+"""Type of a value: text, true or false, a whole number, or a list of texts."""
 
 _KINDS: Mapping[Kind, str] = {
     "text": "text",
@@ -65,7 +65,7 @@ class Setting:
         return name in self.names or bool(action and name.startswith(before))
 
     def problem(self, name: str, value: object, *, thorough: bool = False) -> str:
-        """What is wrong with a value, "" for nothing."""
+        """The problem with a value, "" if there is none."""
         if not _is_kind(self.kind, value):
             return f"must be {_KINDS[self.kind]}"
         return self.check(name, value) or (self.look_up(name, value) if thorough else "")
@@ -118,7 +118,7 @@ class ReadSettings(NamedTuple):
 def understand(
     content: Mapping[str, Any], declared: Iterable[Setting], *, thorough: bool = False
 ) -> ReadSettings:
-    """What is set. Raises WrongSettingError."""
+    """The settings in the content. Raises WrongSettingError."""
     found = ReadSettings({}, {}, {})
     for place, value in _leaves(content):
         name = ".".join(place)
@@ -133,7 +133,7 @@ def understand(
 
 
 def unknown_setting(name: str, declared: Iterable[Setting]) -> str:
-    """Why there is no such setting, and what may be meant."""
+    """The message for an unknown setting, with a suggestion."""
     known = [known for setting in declared for known in setting.names]
     tables = {one.rpartition(".")[0] for one in known}
     return f"is not a known setting{did_you_mean(name, [*known, *filter(None, tables)])}"
@@ -149,7 +149,7 @@ def _leaves(content: Mapping[str, Any], above: TomlPath = ()) -> Iterator[tuple[
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
-    """A file that holds nothing but settings. ``together`` finds what is wrong between them."""
+    """A file of settings. ``together`` finds conflicts between them."""
 
     path: Path
     declared: tuple[Setting, ...]
@@ -160,7 +160,7 @@ class SettingsFile:
         return self._file(thorough=thorough).read()
 
     def change(self, changes: Mapping[str, TomlValue | None]) -> None:
-        """Give settings values; None removes one. Raises SettingsError."""
+        """Set or (None) remove settings. Raises SettingsError."""
 
         def edit(text: str) -> str:
             places = understand(tomllib.loads(text), self.declared).places

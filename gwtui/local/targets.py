@@ -23,13 +23,13 @@ Connect = Callable[[], "AbstractAsyncContextManager[Connection]"]
 
 @dataclass(frozen=True, slots=True)
 class TargetFacts:
-    """What a person sees of a gateway before it is opened; never a token."""
+    """Facts about a gateway that is not opened yet; never a token."""
 
     name: str
     where: str
     """Its address."""
     key_from: str
-    """Where its token comes from."""
+    """Source of the token."""
     read_only: bool = False
     critical: bool = False
 
@@ -85,7 +85,7 @@ class Targets:
             return ()
 
     async def find(self, name: str) -> Target:
-        """The one of that name with its token. Raises ProfileError and TokenError.
+        """The target of that name with its token. Raises ProfileError and TokenError.
 
         Nobody is asked for a token: where no source has one, that is an error.
         """

@@ -1,4 +1,4 @@
-"""How a copied text leaves the program, by what the environment says of the terminal."""
+"""The route of copied text, chosen from the environment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DUMB = frozenset({"dumb", "linux", "unknown"})
 
 
 def copy_route(environment: Mapping[str, str]) -> CopyRoute:
-    """How a copied text leaves the program: by tmux, by the terminal (OSC 52), or in a file.
+    """The route of copied text: tmux, the terminal (OSC 52), or a file.
 
     A file where the terminal has no clipboard, and in GNU screen, which swallows OSC 52.
     """

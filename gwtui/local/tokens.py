@@ -1,4 +1,4 @@
-"""Where a token comes from: environment, command, file, keyring; the caller asks when none has it.
+"""Finds tokens: environment, command, file, keyring; if none has one, the caller may ask.
 
 A source that a person configured (command, file) and that fails is an error, never a reason to
 go on to the next. A keyring that is absent, locked or silent is a note. No message here ever
@@ -33,7 +33,7 @@ TRY_KEY_VARIABLE = "GWTUI_TRY_KEY"
 
 
 def take_token(environ: MutableMapping[str, str], variable: str = TOKEN_VARIABLE) -> str:
-    """What the variable says, empty when it is not set; from here on it is not.
+    """Take the value out of a variable; empty if it is not set.
 
     The copy that the system shows of this process's first environment is overwritten, too, where
     that can be done. That of the process that started this one is out of reach.
@@ -69,7 +69,7 @@ class TokenError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TokenSearch:
-    """What the search found: the token and its source, or None and why, for narration."""
+    """The result of a search: the token and its source, or None and notes on why."""
 
     token: Secret | None
     source: str
@@ -119,7 +119,7 @@ async def find_token(
 def take_from_environment(
     environ: MutableMapping[str, str], variable: str = TOKEN_VARIABLE
 ) -> Secret | None:
-    """What the variable holds, removed once read so that no child process inherits it."""
+    """Take the token out of a variable, so that no child process inherits it."""
     text = take_token(environ, variable)
     return Token(text) if text else None
 
@@ -127,7 +127,7 @@ def take_from_environment(
 async def token_from_command(
     command: Sequence[str], environ: Mapping[str, str], *, limit: float = COMMAND_LIMIT
 ) -> Secret:
-    """What a program prints. Raises TokenError when it fails, is slow or prints something else."""
+    """Read the token that a program prints. Raises TokenError."""
     try:
         output = await run_program(command, environ, limit=limit)
     except ProgramError as error:
@@ -167,7 +167,7 @@ async def _from_keyring(profile_name: str, limit: float) -> tuple[Secret | None,
 
 
 def single_token(content: bytes, source: str) -> Secret:
-    """The one token in what ``source`` gave. Raises TokenError, which repeats nothing of it."""
+    """The single token in the output of ``source``. Raises TokenError without its text."""
     if len(content) > MAX_BYTES:
         raise TokenError(f"{source}: gave far more than a token")
     words = content.split()
@@ -183,7 +183,7 @@ _SUFFIX = ".token"
 
 
 def saved_token_path(data: Path, profile_name: str) -> Path:
-    """Where the token of a profile goes below the data directory, whether it is there or not."""
+    """The path of a profile's token file, whether it exists or not."""
     return data / _DIRECTORY / (quote(profile_name, safe="") + _SUFFIX)
 
 

@@ -47,7 +47,7 @@ class WrongSettingError(TomlFileError):
         self.message = message
 
     def inside(self, table: str) -> WrongSettingError:
-        """The same of a setting in this table."""
+        """The error for this setting inside a table."""
         return WrongSettingError(".".join(filter(None, (table, self.name))), self.message)
 
 
@@ -63,12 +63,12 @@ class TomlFile(Generic[T]):
     error: type[Exception]
 
     def read(self) -> T:
-        """What the file means; an absent one is empty."""
+        """Read the file; an absent one is empty."""
         with self._faults():
             return self._meaning(_text(self.path))
 
     def change(self, edit: Callable[[str], str]) -> T:
-        """Change its text; made when absent, left as it was on any error. Its new meaning."""
+        """Change the text and return the new content; creates the file, keeps it on errors."""
         with self._faults():
             if not self.path.parent.is_dir():
                 ensure_private(self.path.parent)

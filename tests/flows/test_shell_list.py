@@ -160,7 +160,7 @@ async def the_bar_offers_what_can_be_typed_and_shows_what_was_found(desk: Any) -
     terminal.write("\x1b[27u/(airflow or")
     await at_rest(app)
     assert screen.table.visible_count == 1
-    assert "a group has no end" in line(screen, "status")
+    assert "a group lacks its closing" in line(screen, "status")
     terminal.write(" bot) all >= 0\r")
     await at_rest(app)
     assert screen.table.visible_count > 1

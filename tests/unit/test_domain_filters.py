@@ -341,7 +341,7 @@ def test_parentheses_without_alternatives_are_text(text: str) -> None:
 def test_or_outside_of_a_group_is_a_word_and_that_is_told() -> None:
     query = parse("router or staging")
     assert words(query) == ("router", "or", "staging")
-    assert query.note == "or is searched as text: alternatives stand in ( )"
+    assert query.note == '"or" is searched as text: put alternatives in ( )'
     for text in ("or", "or router", "router or", '"router" "or"', "(a or b) c"):
         assert parse(text).note == "", text
 
@@ -349,7 +349,7 @@ def test_or_outside_of_a_group_is_a_word_and_that_is_told() -> None:
 def test_a_group_without_its_end_narrows_while_it_is_typed() -> None:
     query = parse("(staging or rou")
     assert (query.error, query.fault.unfinished, query.fault.open) == (
-        "a group has no end: )",
+        "a group lacks its closing )",
         True,
         True,
     )
@@ -360,7 +360,7 @@ def test_a_group_without_its_end_narrows_while_it_is_typed() -> None:
 
 @pytest.mark.parametrize("text", ["(a or )", "(a or or b)", "(a or b or )"])
 def test_an_alternative_that_is_missing_is_told(text: str) -> None:
-    assert parse(text).error == "an alternative is missing behind or"
+    assert parse(text).error == "an alternative is missing after or"
 
 
 def test_a_group_with_a_condition_that_can_never_hold_narrows_nothing() -> None:
@@ -459,8 +459,8 @@ def test_patterns_are_searched_in_a_column_or_in_every_cell(text: str, shown: bo
     [
         ("name~[a", "name~[a: unterminated character set"),
         ("~(a", "~(a: missing )"),
-        ("limit~5", "limit~5: a pattern is for text"),
-        ("created~5", "a pattern is for text"),
+        ("limit~5", "limit~5: a pattern only matches text"),
+        ("created~5", "a pattern only matches text"),
     ],
 )
 def test_a_pattern_that_is_none_is_an_error(text: str, says: str) -> None:
@@ -504,7 +504,7 @@ def test_deep_parentheses_are_an_error_and_no_matter_of_time() -> None:
         "-(" * 9_000 + "a or b" + ")" * 9_000,
     ):
         assert isinstance(parse(text).error, str)
-    assert "at most 10 parentheses" in parse("(a or " * 12 + "b" + ")" * 12).error
+    assert "at most 10 levels of parentheses" in parse("(a or " * 12 + "b" + ")" * 12).error
 
 
 @given(st.lists(st.sampled_from(["router", "absent", "limit>5", "limit>500"]), min_size=2))

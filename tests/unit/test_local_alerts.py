@@ -120,7 +120,7 @@ def test_effects_are_written_and_read_back(file: Path) -> None:
         ('[rules.endpoint-slow]\nonly = "a/b"', "only: needs a scope"),
         ('[rules.endpoint-slow]\nscope = "key"\nonly = "x"', "scope: must be one of"),
         ('[rules.endpoint-slow]\nfire_after = "8 days"', "fire_after: "),
-        ('[rules.endpoint-slow]\nfire_after = "soon"', "fire_after: expected a length of time"),
+        ('[rules.endpoint-slow]\nfire_after = "soon"', "fire_after: expected a duration"),
         ("[effects]\nbell = 1", ": effects.bell: must be true or false"),
         ("[effects]\ncommand = []", ": effects.command: must have at least 1 entry"),
         ('[effects]\ncommand = "date"', ": effects.command: must be a list"),

@@ -65,7 +65,7 @@ def test_sums_agree_with_the_rows_whatever_they_are_grouped_by(gwtui: Gwtui) -> 
         (("--group-by", "key,key"), "key is given twice"),
         (("--group-by", "key", "--sort", "spend"), "--sort cannot be combined with --group-by"),
         (("--group-by", "key", "--since", "today"), "--since: today is not over"),
-        (("--until", "2020-01-01"), "--until: the gateway tells the last 30 completed days"),
+        (("--until", "2020-01-01"), "--until: the gateway keeps the last 30 completed days"),
         (("--group-by", "user", "--key", "voice-hotline"), "cannot be combined with --key"),
         (("--since", "yesterday", "--until", "2d"), "--since and --until: expected yesterday"),
     ],
