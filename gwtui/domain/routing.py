@@ -229,7 +229,7 @@ class Router:
         if request.preferences.allow_fallbacks is False:
             attempts, spare = _first_only(attempts, request.preferences.order)
             excluded += spare
-        return Route(tuple(attempts), tuple(excluded), tuple(self._unknown(models, request)))
+        return Route(tuple(attempts), tuple(excluded), tuple(self._unknown(request.preferences)))
 
     def _against(
         self, offers: ModelWithEndpoints, request: RouteRequest
@@ -239,21 +239,22 @@ class Router:
         by_guardrails = {id(blocked.endpoint): blocked.reasons for blocked in effect.blocked}
         tiers = frozenset(endpoint.service_tier for endpoint in offers.endpoints or ())
         for endpoint in offers.endpoints or ():
-            reasons: list[Exclusion] = [
-                Exclusion(reason, "guardrail") for reason in by_guardrails.get(id(endpoint), ())
-            ]
+            by_guardrail: list[RouteReason] = [*by_guardrails.get(id(endpoint), ())]
             if self._trains(offers.model, endpoint):
-                reasons.append(Exclusion("may train on the data", "guardrail"))
-            reasons += [
-                Exclusion(reason, "request")
-                for reason in (
-                    *self._privacy(offers.model, endpoint, request.preferences),
-                    *_chosen(endpoint, request),
-                    *_tier(endpoint, request, tiers),
-                )
-            ]
-            reasons += [Exclusion(reason, "endpoint") for reason in _too_small(endpoint, request)]
-            yield endpoint, tuple(reasons)
+                by_guardrail.append("may train on the data")
+            by_request = (
+                *self._privacy(offers.model, endpoint, request.preferences),
+                *_chosen(endpoint, request),
+                *_tier(endpoint, request, tiers),
+            )
+            yield (
+                endpoint,
+                (
+                    *(Exclusion(reason, "guardrail") for reason in by_guardrail),
+                    *(Exclusion(reason, "request") for reason in by_request),
+                    *(Exclusion(reason, "endpoint") for reason in _too_small(endpoint, request)),
+                ),
+            )
 
     def _trains(self, model: Model, endpoint: Endpoint) -> bool:
         """Whether a guardrail forbids what the provider may do with the data."""
@@ -266,47 +267,36 @@ class Router:
         self, model: Model, endpoint: Endpoint, preferences: ProviderPreferences
     ) -> Iterator[RouteReason]:
         view, key = self.view, endpoint_key(endpoint)
-        if preferences.zdr and view.zdr is not None and key not in view.zdr:
-            yield "no zero data retention"
-        if (
-            preferences.data_collection == "deny"
-            and view.training is not None
-            and key in view.training
-        ):
-            yield "may train on the data"
-        if (
-            preferences.enforce_distillable_text
-            and view.distillable is not None
-            and model.id not in view.distillable
-        ):
-            yield "text may not be distilled"
+        violated: Mapping[RouteReason, bool] = {
+            "no zero data retention": view.zdr is not None and key not in view.zdr,
+            "may train on the data": view.training is not None and key in view.training,
+            "text may not be distilled": view.distillable is not None
+            and model.id not in view.distillable,
+        }
+        return (reason for reason in _demanded(preferences) if violated[reason])
 
-    def _unknown(
-        self, models: Sequence[ModelWithEndpoints], request: RouteRequest
-    ) -> Iterator[RouteReason]:
-        preferences, view = request.preferences, self.view
-        if view.zdr is None and (preferences.zdr or any(each.zdr for each in self.guardrails)):
-            yield "no zero data retention"
-        if view.training is None and (
-            preferences.data_collection == "deny"
-            or any(each.no_training for each in self.guardrails)
-        ):
-            yield "may train on the data"
-        if view.distillable is None and preferences.enforce_distillable_text and models:
-            yield "text may not be distilled"
+    def _unknown(self, preferences: ProviderPreferences) -> Iterator[RouteReason]:
+        known: Mapping[RouteReason, object] = {
+            "no zero data retention": self.view.zdr,
+            "may train on the data": self.view.training,
+            "text may not be distilled": self.view.distillable,
+        }
+        demanded = {*_demanded(preferences)}
+        if any(each.zdr for each in self.guardrails):
+            demanded.add("no zero data retention")
+        if any(each.no_training for each in self.guardrails):
+            demanded.add("may train on the data")
+        return (reason for reason in known if reason in demanded and known[reason] is None)
 
     def _attempts(self, ordered: Sequence[_Offer]) -> Iterator[RouteAttempt]:
         """Own keys first, then the service's, then own keys that are for want of better."""
         own = [(offer, each) for offer in ordered for each in self._own(offer)]
-        for offer, credential in own:
-            if not credential.is_fallback:
-                yield RouteAttempt(offer.model, offer.endpoint, credential)
-        for offer in ordered:
-            if not self._needs_own_key(offer):
-                yield RouteAttempt(offer.model, offer.endpoint)
-        for offer, credential in own:
-            if credential.is_fallback:
-                yield RouteAttempt(offer.model, offer.endpoint, credential)
+        tries: list[tuple[_Offer, ByokCredential | None]] = [
+            *((offer, each) for offer, each in own if not each.is_fallback),
+            *((offer, None) for offer in ordered if not self._needs_own_key(offer)),
+            *((offer, each) for offer, each in own if each.is_fallback),
+        ]
+        return (RouteAttempt(offer.model, offer.endpoint, each) for offer, each in tries)
 
     def _own(self, offer: _Offer) -> Iterator[ByokCredential]:
         """The credentials that serve a model at an endpoint, in their order of trial."""
@@ -344,6 +334,16 @@ class Router:
 def is_free(model: Model) -> bool:
     """Whether a model is the free variant of another."""
     return (model.id or "").endswith(":free")
+
+
+def _demanded(preferences: ProviderPreferences) -> Iterator[RouteReason]:
+    """The rules about data that a request demands."""
+    if preferences.zdr:
+        yield "no zero data retention"
+    if preferences.data_collection == "deny":
+        yield "may train on the data"
+    if preferences.enforce_distillable_text:
+        yield "text may not be distilled"
 
 
 def _chosen(endpoint: Endpoint, request: RouteRequest) -> Iterator[RouteReason]:
