@@ -38,8 +38,6 @@ MAX_ROWS = 110_000
 """Rows of one listing that are kept: the largest account that is known has 100,000."""
 MAX_BYTES = 96 * 1024 * 1024
 """Bytes of answers after which a listing stops."""
-MAX_SECONDS = 600.0
-"""Seconds after which a listing stops."""
 MAX_IDLE_PAGES = 3
 """Pages in a row without a new one before the list is taken for a service that ignores offset."""
 MOST_AHEAD = 3
@@ -192,8 +190,6 @@ class Pager(Generic[ModelT]):
         collected: _Rows[ModelT] = _Rows(request_log.keeps_rows())
         offset, step, idle, pages = 0, OVERLAP, 0, 0
         total: int | None = None
-        time = asyncio.get_running_loop().time
-        started = time()
         async with _Ahead(self._fetch, self._reads.turns) as ahead:
             for _ in range(MAX_REQUESTS):
                 page = await ahead.get(offset)
@@ -213,7 +209,7 @@ class Pager(Generic[ModelT]):
                 end = offset + len(page)
                 if self._is_last(page, end):
                     return collected.listing(total, complete=total is None or end == total)
-                if idle >= MAX_IDLE_PAGES or collected.full or time() - started > MAX_SECONDS:
+                if idle >= MAX_IDLE_PAGES or collected.full:
                     break
                 stride = max(1, len(page) - OVERLAP)
                 offset, step = offset + stride, OVERLAP

@@ -276,7 +276,7 @@ class Transport:
             )
         if isinstance(error, httpx.DecodingError):
             return UnreadableAnswerError("the answer's compression is damaged or unknown")
-        if isinstance(error, httpx.TimeoutException):
+        if isinstance(error, httpx.ReadTimeout):
             seconds = error.request.extensions["timeout"]["read"]
             return NoAnswerError(f"{where} sent nothing for {seconds:g} s")
         if isinstance(error, TimeoutError):

@@ -76,7 +76,7 @@ def suggestions(text: str, fields: Sequence[FilterField], values: Values) -> Sug
         texts = [f"{exact.name}{op}" for op in _OPERATORS[exact.kind]]
         longer = [one for one in _names(part, fields) if one.text.rstrip(":") != exact.name]
         return Suggestions(start, _most([*(Suggestion(one, one) for one in texts), *longer]))
-    return _headings(text, start, fields) or Suggestions(start, _most(_names(part, fields)))
+    return Suggestions(start, _most(_names(part, fields)))
 
 
 def _part_begins(text: str) -> int:
@@ -130,19 +130,6 @@ def _names(part: str, fields: Sequence[FilterField]) -> Iterator[Suggestion]:
             begins = [place for place, name in enumerate(names) if name.startswith(plain)]
             begun.append((begins[0] if begins else len(names), field))
     yield from (_begun(field) for _, field in sorted(begun, key=lambda one: one[0]))
-
-
-def _headings(text: str, start: int, fields: Sequence[FilterField]) -> Suggestions | None:
-    """Columns by a heading of several words, where the text ends with the begin of one."""
-    folded = text.casefold()
-    for field in fields:
-        heading = field.heading.casefold()
-        for length in range(len(heading), heading.find(" "), -1):
-            begin = len(text) - length
-            fits = " " in heading[:length] and folded.endswith(heading[:length])
-            if fits and begin < start and (not begin or text[begin - 1] in " (-"):
-                return Suggestions(begin, (_begun(field),))
-    return None
 
 
 def _values(field: FilterField, op: str, typed: str, values: Values) -> Iterator[Suggestion]:

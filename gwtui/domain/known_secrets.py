@@ -119,15 +119,9 @@ def holds_secret(text: str) -> bool:
     For what leaves the program because a person asked for it: nothing is cut out of that. A secret
     too short to be told from words does not count.
     """
-    unfolded = "".join(text.split())
-    for secret in list(_known.values()):
-        value = secret.get_secret_value()
-        if is_short(value):
-            continue
-        forms = [form for form in _forms(value) if not is_short(form)]
-        if value in unfolded or any(form in text for form in forms):
-            return True
-    return False
+    known = [one for one in _known.values() if not is_short(one.get_secret_value())]
+    hide, unfolded = redactor(known), "".join(text.split())
+    return hide(text) != text or hide(unfolded) != unfolded
 
 
 def redactor(secrets: Iterable[Secret]) -> Callable[[str], str]:

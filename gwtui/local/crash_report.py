@@ -6,7 +6,6 @@ No value and no message of an exception is repeated: they may hold a token or a 
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import traceback
 from collections.abc import Iterator
@@ -15,12 +14,11 @@ from pathlib import Path
 from types import TracebackType
 
 from gwtui import __version__
-from gwtui.local.private_file import PrivateDirectoryError, ensure_private
+from gwtui.local.private_file import PrivateDirectoryError, create, ensure_private
 
 KEPT = 10
 """Reports; the oldest go."""
 _PATTERN = "crash-*.txt"
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _ROOT = Path(__file__).resolve().parent.parent.parent
 _FRAMES = 60
 """Frames of one error that are listed, half of them from either end: a recursion has thousands."""
@@ -105,9 +103,8 @@ def write_crash_report(state: Path, report: str, now: datetime | None = None) ->
     moment = now or datetime.now(UTC)
     path = state / f"crash-{moment:%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}.txt"
     try:
-        descriptor = os.open(ensure_private(state) / path.name, _FLAGS, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(f"{_circumstances(moment)}\n\n{report}")
+        text = f"{_circumstances(moment)}\n\n{report}"
+        create(ensure_private(state) / path.name, text.encode("utf-8", "backslashreplace"))
     except (OSError, PrivateDirectoryError):
         return None
     with contextlib.suppress(OSError):
