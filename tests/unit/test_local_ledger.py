@@ -50,12 +50,13 @@ def intent(identifier: str, **more: Any) -> LedgerEntry:
 
 MOST = 100_000
 """Bytes that no history fills. Only within one file a late intent is known to have ended."""
+KEYS = ("key-1", "key-2", "key-3")
 HISTORY = st.lists(
     st.tuples(
         st.sampled_from(
             ["intent", "applied", "refused", "unknown", "resolved", "store", "delete", "tear"]
         ),
-        st.sampled_from(["key-1", "key-2", "key-3", "other"]),
+        st.sampled_from([*KEYS, "other"]),
     ),
     max_size=40,
 )
@@ -72,6 +73,9 @@ def follow(state: dict[str, str], ended: set[str], name: str, outcome: str) -> N
 
 @settings(max_examples=200 if FULL else 60)
 @example([("intent", "key-1"), ("applied", "key-1"), ("delete", "key-1")], 900)
+@example(
+    [(event, key) for key in KEYS for event in ("intent", "applied")] + [("store", KEYS[0])], MOST
+)
 @example([("refused", "other"), ("intent", "other")], MOST)
 @example([("intent", "key-1"), ("tear", "key-1"), ("unknown", "key-1"), ("store", "key-1")], 900)
 @given(HISTORY, st.sampled_from([900, 3_000, MOST]))
