@@ -294,7 +294,7 @@ async def _alerts(look: CheckContext) -> Sequence[Finding]:
     found = [
         Finding(
             Severity.CRITICAL if alert.severity == "critical" else Severity.WARNING,
-            safe_line(f"{alert.title}: {alert.name} {alert.said}", 2 * _NAME),
+            safe_line(f"{alert.title}: {alert.name} {alert.message}", 2 * _NAME),
         )
         for alert in loud
     ]

@@ -60,7 +60,7 @@ _FALLBACK = "Requests fall back to other endpoints. Exclude this one if that tak
 class RuleKind:
     """What the rules of a kind share: the name in the file, the texts and the figures.
 
-    ``advice`` is the fix. Alerts are about a ``resource`` and compare its ``figures``. ``said``
+    ``advice`` is the fix. Alerts are about a ``resource`` and compare its ``figures``. ``message``
     describes the problem and ``demand`` the condition; both are templates for ``words``.
     """
 
@@ -70,7 +70,7 @@ class RuleKind:
     advice: str
     resource: str
     figures: tuple[str, ...] = ()
-    said: str = ""
+    message: str = ""
     demand: str = "{bound}"
     direction: Direction = "above"
 
@@ -197,10 +197,10 @@ class ConditionRule(AlertRule):
         same = type(self) is type(other) and self.figures == other.figures
         return same and self.enabled and self.severity == "critical" != other.severity
 
-    def said(self, value: Decimal, reading: RuleReading) -> str:
+    def message(self, value: Decimal, reading: RuleReading) -> str:
         """The problem in a few words, for the alert."""
         status = reading.values.get("status")
-        return self.kind.said.format(
+        return self.kind.message.format(
             **self.words(),
             value=value,
             usd=usd(value),
@@ -305,7 +305,7 @@ class UptimeRule(BoundRule):
         "too many requests fail; no traffic does not count",
         _FALLBACK,
         "endpoint",
-        said="{percent} of the requests of the last {window} succeeded",
+        message="{percent} of the requests of the last {window} succeeded",
         demand="{window} uptime {bound}",
         direction="below",
     )
@@ -331,7 +331,7 @@ class LatencyRule(BoundRule):
         "the first token takes too long; no traffic does not count",
         "Prefer other endpoints of the model in requests, or sort them by latency.",
         "endpoint",
-        said="{percentile} latency {value:,.0f} ms",
+        message="{percentile} latency {value:,.0f} ms",
         demand="{percentile} {bound}",
     )
     scope: OfEndpoints = Field("all", description=_SCOPE)
@@ -527,7 +527,7 @@ class BudgetRule(BoundRule):
         limits = (reading.facts.get(f"budget_{interval}") for interval in self._intervals)
         return Decimal(0) if all(limit is None for limit in limits) else None
 
-    def said(self, value: Decimal, reading: RuleReading) -> str:
+    def message(self, value: Decimal, reading: RuleReading) -> str:
         """The budget, and the share of it that is spent."""
         which = next((each for each, share in self._shares(reading) if share == value), "")
         limit = _amount(reading.facts.get(f"budget_{which}"))

@@ -114,13 +114,13 @@ class FindingSubject:
 
 @dataclass(frozen=True, slots=True)
 class AccountFinding:
-    """One finding: ``said`` is the observation and ``advice`` the fix, as sentences."""
+    """One finding: ``message`` is the observation and ``advice`` the fix, as sentences."""
 
     rule: str
     title: str
     severity: FindingSeverity
     subject: FindingSubject
-    said: str
+    message: str
     advice: str = ""
     remedy: Remedy = ""
     about: str = ""
@@ -141,7 +141,7 @@ class FindingDraft:
     """The result of a rule for a subject. ``known`` is False if the needed data is missing."""
 
     subject: FindingSubject
-    said: str = ""
+    message: str = ""
     severity: FindingSeverity | None = None
     known: bool = True
 
@@ -240,8 +240,10 @@ def _no_guardrail(facts: AccountFacts, now: datetime) -> Iterator[FindingDraft]:
         if facts.member_guardrails is None:
             yield FindingDraft(subject, known=False)
         elif key.creator_user_id not in facts.member_guardrails:
-            said = "No guardrail applies: neither its own, its creator's nor the workspace default."
-            yield FindingDraft(subject, said)
+            message = (
+                "No guardrail applies: neither its own, its creator's nor the workspace default."
+            )
+            yield FindingDraft(subject, message)
 
 
 def _duplicate_names(facts: AccountFacts, _now: datetime) -> Iterator[FindingDraft]:
@@ -256,8 +258,10 @@ def _duplicate_names(facts: AccountFacts, _now: datetime) -> Iterator[FindingDra
             for key in alike:
                 if key is not oldest:
                     other = safe_line(oldest.label or oldest.hash or "another key", _NAME)
-                    said = f"{len(alike)} keys of the workspace have this name; {other} is older."
-                    yield FindingDraft(_subject(facts, key, workspace_id), said)
+                    message = (
+                        f"{len(alike)} keys of the workspace have this name; {other} is older."
+                    )
+                    yield FindingDraft(_subject(facts, key, workspace_id), message)
 
 
 def _age(key: ApiKey) -> float:
@@ -301,11 +305,11 @@ def _one_endpoint(facts: AccountFacts, _now: datetime) -> Iterator[FindingDraft]
         if count is None:
             yield FindingDraft(subject, known=False)
         elif count == 0:
-            said = "Used in the last 30 days, but no endpoint offers it now."
-            yield FindingDraft(subject, said, "warning")
+            message = "Used in the last 30 days, but no endpoint offers it now."
+            yield FindingDraft(subject, message, "warning")
         elif count == 1:
-            said = "Used in the last 30 days; only one endpoint offers it."
-            yield FindingDraft(subject, said)
+            message = "Used in the last 30 days; only one endpoint offers it."
+            yield FindingDraft(subject, message)
 
 
 RULES: tuple[FindingRule, ...] = (
@@ -440,8 +444,8 @@ def _by_alert_rule(
             if watching == [rule]:  # else an overriding rule says so
                 yield FindingDraft(subject, known=False)
         elif [one for one in watching if one.is_bad(reading)] == [rule]:
-            said = rule.said(value, reading)
-            yield FindingDraft(subject, f"{said[0].upper()}{said[1:]}.")
+            message = rule.message(value, reading)
+            yield FindingDraft(subject, f"{message[0].upper()}{message[1:]}.")
 
 
 # Finding ----------------------------------------------------------------------------------------
@@ -485,7 +489,7 @@ def _of_rule(rule: FindingRule, drafts: Iterable[FindingDraft]) -> Iterable[Acco
             rule.title,
             draft.severity or rule.severity,
             draft.subject,
-            draft.said,
+            draft.message,
             rule.advice,
             rule.remedy,
             rule.about,

@@ -120,7 +120,7 @@ class RotationStatus:
     """
 
     stage: RotationStage
-    said: str
+    message: str
     next: str
     step: RotationStep = ""
     due: datetime | None = None
@@ -143,31 +143,31 @@ def status_of(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> Rot
 
 
 def _ended(rotation: KeyRotation, stage: RotationStage) -> RotationStatus:
-    when = "" if rotation.ended_at is None else f" {utc(rotation.ended_at)}"
-    said = {
-        "done": f"The old key is gone; that was known{when}.",
-        "not made": f"The successor was not made; that was known{when}.",
-        "forgotten": f"It is followed no more since{when}; both keys stay as they were.",
+    when = "" if rotation.ended_at is None else f", as seen {utc(rotation.ended_at)}"
+    message = {
+        "done": f"The old key is deleted{when}.",
+        "not made": f"The successor was not created{when}.",
+        "forgotten": "The rotation is forgotten; both keys stay as they are.",
     }
-    return RotationStatus(stage, said.get(stage, ""), "nothing")
+    return RotationStatus(stage, message.get(stage, ""), "nothing")
 
 
 def _making(_rotation: KeyRotation, facts: RotationFacts, _now: datetime) -> RotationStatus | None:
     if facts.making == "not made":
-        return RotationStatus("not made", "The successor was not made.", "begin again")
+        return RotationStatus("not made", "The successor was not created.", "start again")
     if facts.making == "under way":
-        return RotationStatus("begun", "The successor is being made at this moment.", "wait")
+        return RotationStatus("begun", "The successor is being created now.", "wait")
     if facts.making == "nameless":
         return RotationStatus(
             "in doubt",
-            "The successor was made, but which key it is nobody said.",
-            "look for it among the keys, then forget this rotation",
+            "The successor was created, but its hash is unknown.",
+            "find it among the keys, then forget this rotation",
         )
     if facts.making == "in doubt":
         return RotationStatus(
             "in doubt",
-            "The answer to the successor's creation was lost: it may exist or not.",
-            "settle it among the writes in doubt; nothing is sent again by itself",
+            "The answer to the creation of the successor was lost: it may or may not exist.",
+            "settle it among the writes in doubt; nothing is sent again automatically",
             "settle",
         )
     return None
@@ -179,20 +179,20 @@ def _successor(
     if facts.new_gone:
         return RotationStatus(
             "successor gone",
-            "The successor no longer exists: nothing takes over from the old key.",
-            "forget this rotation and begin again",
+            "The successor no longer exists, so nothing replaces the old key.",
+            "forget this rotation and start again",
         )
     if facts.old_gone:
-        return RotationStatus("done", "The old key is gone.", "nothing")
+        return RotationStatus("done", "The old key is deleted.", "nothing")
     if facts.new is None:
         return RotationStatus(
-            "unknown", f"The successor could not be read: {facts.why}", "look again later"
+            "unknown", f"The successor could not be read: {facts.why}", "try again later"
         )
     if facts.new.disabled:
         return RotationStatus(
             "successor gone",
-            "The successor is disabled: nothing takes over from the old key.",
-            "enable it, or forget this rotation and begin again",
+            "The successor is disabled, so nothing replaces the old key.",
+            "enable it, or forget this rotation and start again",
         )
     return _binding(rotation, facts)
 
@@ -258,13 +258,13 @@ def _use(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> Rotation
     taken = f"{_unseen(facts)}{_takeover(rotation, facts)}"
     if due <= now:
         silent = age((now - since).total_seconds())
-        said = f"The old key has been silent for {silent}, since {utc(since)}. {taken}"
-        return RotationStatus("silent", said, "disable the old key", "disable", since=since)
+        message = f"The old key has been silent for {silent}, since {utc(since)}. {taken}"
+        return RotationStatus("silent", message, "disable the old key", "disable", since=since)
     used = "" if last is None else f"last request {relative(last, now)}, "
-    said = f"The old key may be in use: {used}unchanged since {utc(since)}. {taken}"
+    message = f"The old key may be in use: {used}unchanged since {utc(since)}. {taken}"
     return RotationStatus(
         "in use",
-        said,
+        message,
         f"silent {relative(due, now)} if unchanged; hand out the new key",
         "disable",
         due,

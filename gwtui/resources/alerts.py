@@ -89,7 +89,7 @@ def alerts_line(alerts: Sequence[Alert]) -> Cell | None:
         return None
     first = shown[0]
     more = f" · {len(shown) - 1} more" if len(shown) > 1 else ""
-    text = f"{first.severity}: {first.title}: {first.name}: {first.said}{more}"
+    text = f"{first.severity}: {first.title}: {first.name}: {first.message}{more}"
     return Cell(text, SEVERITY_TONES[first.severity])
 
 
@@ -115,7 +115,7 @@ COLUMNS: tuple[Column[Alert], ...] = (
         help="pending, firing, recovering, known (acknowledged) or silenced",
         export=lambda alert, _now: state_cell(alert).text,
     ),
-    text_column("said", "What", lambda alert: alert.said, 32, help="what is wrong"),
+    text_column("message", "Message", lambda alert: alert.message, 32, help="the problem"),
     Column(
         "severity",
         "Severity",
@@ -136,7 +136,7 @@ def _what(alert: Alert, now: datetime) -> Sequence[DetailRow]:
     return [
         DetailRow("state", state_cell(alert)),
         DetailRow("severity", severity_cell(alert.severity)),
-        DetailRow("wrong", cells.prose(alert.said)),
+        DetailRow("message", cells.prose(alert.message)),
         cells.moment_row("fired", alert.fired_at, now),
         cells.moment_row("state since", alert.status.since, now),
     ]
@@ -184,7 +184,7 @@ ALERTS: ResourceSpec[Alert] = ResourceSpec(
         "title": alert.title,
         "state": alert.status.state,
         "severity": alert.severity,
-        "said": alert.said,
+        "message": alert.message,
         "value": alert.value,
         "since": alert.fired_at and timestamp_text(alert.fired_at),
         "acknowledged_by": alert.acknowledged_by or None,
@@ -214,7 +214,9 @@ EVENT_COLUMNS: tuple[Column[AlertEvent], ...] = (
         help="fired, cleared, acknowledged, silenced or unsilenced",
     ),
     moment_column("at", "When", lambda event: event.at, 10, "when it happened"),
-    text_column("said", "What", lambda event: event.said, 28, help="what was wrong, or why"),
+    text_column(
+        "message", "Message", lambda event: event.message, 28, help="the problem, or the reason"
+    ),
     text_column("rule", "Rule", lambda event: event.title, 22, help="which rule it is"),
     text_column("who", "Who", lambda event: event.who or None, 14, help="who did it"),
     Column(
@@ -232,7 +234,7 @@ def _event_rows(event: AlertEvent, now: datetime) -> Sequence[DetailRow]:
     rows = [
         DetailRow("event", event_cell(event), "silenced: nobody was told" if event.quiet else ""),
         cells.moment_row("at", event.at, now),
-        DetailRow("said", cells.prose(event.said)),
+        DetailRow("message", cells.prose(event.message)),
         DetailRow("severity", severity_cell(event.severity)),
     ]
     if event.who:

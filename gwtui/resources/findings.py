@@ -90,7 +90,9 @@ COLUMNS: tuple[Column[AccountFinding], ...] = (
         kind="number",
     ),
     text_column("finding", "Finding", lambda finding: finding.title, 19, help="which rule"),
-    text_column("said", "What", lambda finding: finding.said, 24, help="what is so", most=72),
+    text_column(
+        "message", "Message", lambda finding: finding.message, 24, help="the problem", most=72
+    ),
     text_column(
         "workspace",
         "Workspace",
@@ -120,7 +122,7 @@ COLUMNS: tuple[Column[AccountFinding], ...] = (
 def _what(finding: AccountFinding, _now: datetime) -> Sequence[DetailRow]:
     rows = [
         DetailRow("severity", _severity(finding)),
-        DetailRow("what", cells.prose(finding.said)),
+        DetailRow("message", cells.prose(finding.message)),
     ]
     if finding.about:
         rows.append(DetailRow("why", Cell(finding.about)))
@@ -164,7 +166,7 @@ def _raw(finding: AccountFinding) -> dict[str, Any]:
         "name": one.name or None,
         "workspace_id": one.workspace_id,
         "workspace": one.workspace or None,
-        "said": finding.said,
+        "message": finding.message,
         "advice": finding.advice or None,
         "fix": command_of(finding),
     }

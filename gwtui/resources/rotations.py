@@ -100,7 +100,7 @@ COLUMNS: tuple[Column[RotationRow], ...] = (
     ),
     moment_column("due", "Due", lambda row: row.status.due, 10, "when the next step is due"),
     moment_column("began", "Began", lambda row: row.rotation.began, 10, "when it began"),
-    text_column("said", "What", lambda row: row.status.said, 40, help="how it stands"),
+    text_column("message", "Message", lambda row: row.status.message, 40, help="its status"),
     text_column(
         "old_hash", "Old hash", lambda row: row.rotation.old_hash, 16, help="hash of the old key"
     ),
@@ -118,7 +118,7 @@ COLUMNS: tuple[Column[RotationRow], ...] = (
 def _stage(row: RotationRow, now: datetime) -> Sequence[DetailRow]:
     return [
         DetailRow("stage", stage_cell(row)),
-        DetailRow("how", cells.prose(row.status.said)),
+        DetailRow("message", cells.prose(row.status.message)),
         DetailRow("next", cells.prose(row.status.next)),
         cells.moment_row("due", row.status.due, now, Cell("at once", "muted")),
         cells.hint(
@@ -175,7 +175,7 @@ def _raw(row: RotationRow) -> dict[str, Any]:
     return {
         "id": one.id,
         "stage": status.stage,
-        "said": status.said,
+        "message": status.message,
         "next": status.next,
         "step": status.step or None,
         "due": _moment(status.due),

@@ -93,7 +93,7 @@ class AlertNotices:
             self._app.say(f"{text}: ! lists them", severity="error" if grave else "warning")
             return
         for event in events:
-            text = f"{event.title}: {event.name}: {event.said}"
+            text = f"{event.title}: {event.name}: {event.message}"
             if event.event == "cleared":
                 self._app.say(f"Cleared: {text}")
             else:

@@ -87,7 +87,7 @@ def audit_log(text: str) -> Texts:
 
 
 def alerts(text: str) -> Texts:
-    key, said = AlertKey(text, Subject(text, text)), {"title": text, "name": text, "said": text}
+    key, said = AlertKey(text, Subject(text, text)), {"title": text, "name": text, "message": text}
     alert = Alert(key, **said, fired_at=NOW, acknowledged_at=NOW, acknowledged_by=text)
     event = AlertEvent(NOW, "fired", key, "critical", **said, who=text, id=1)
     yield from rows(ALERTS, alert)

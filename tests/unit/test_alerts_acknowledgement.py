@@ -58,7 +58,7 @@ def test_silence_ends_by_itself_and_then_tells_again(room: Room) -> None:
     assert room.later(timedelta(minutes=30)) == []
     assert room.later(timedelta(minutes=30)) == ["unsilenced"]
     assert room.events[-1].notifies
-    assert room.events[-1].said == "the silence ended: $5.00 left"
+    assert room.events[-1].message == "the silence ended: $5.00 left"
     assert room.alerts[0].loud
     assert room.later(timedelta(hours=1)) == [], "once"
 

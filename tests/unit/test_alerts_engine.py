@@ -302,7 +302,7 @@ def test_events_are_json_for_programs() -> None:
         "resource": "credits",
         "identity": "account",
         "name": "account",
-        "said": "$1 left",
+        "message": "$1 left",
         "value": "1",
         "who": None,
         "until": None,

@@ -192,7 +192,8 @@ def test_the_command_can_be_tried(
     (config / "alerts.toml").write_text(f"[effects]\ncommand = {json.dumps(command)}\n")
     assert main(["alerts", "test"]) == 0
     assert (
-        json.loads((tmp_path / "in").read_text())["said"] == "this is a test of the alert command"
+        json.loads((tmp_path / "in").read_text())["message"]
+        == "this is a test of the alert command"
     )
     (config / "alerts.toml").write_text('[effects]\ncommand = ["/nowhere/at-all"]\n')
     assert main(["alerts", "test"]) == 1

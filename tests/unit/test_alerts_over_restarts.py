@@ -74,7 +74,7 @@ def test_rules_that_change(room: Room) -> None:
     balance(room, 5)
     room.rules = {"low": LOW.model_copy(update={"enabled": False})}
     assert room.run() == ["cleared"]
-    assert room.events[-1].said == "the rule is switched off"
+    assert room.events[-1].message == "the rule is switched off"
     room.rules = {"low": LOW}
     balance(room, 5)
     room.rules = {}

@@ -38,11 +38,11 @@ def test_credits(room: Room) -> None:
     room.rules = {"low": LOW}
     assert balance(room, 50, 10) == []
     assert balance(room, "9.50") == ["fired"]
-    assert room.events[0].said == "$9.50 left"
+    assert room.events[0].message == "$9.50 left"
     assert room.events[0].name == "account"
     assert room.events[0].title == LOW.name
     assert balance(room, 9, 11, None, "11.99") == [], "between the bounds, and unknown"
-    assert room.alerts[0].said == "$9.00 left", "what is wrong follows the figure"
+    assert room.alerts[0].message == "$9.00 left", "what is wrong follows the figure"
     assert balance(room, 12) == ["cleared"]
     assert room.alerts == ()
 
@@ -62,7 +62,7 @@ def test_of_one_figure_only_the_more_severe_alert_shows(room: Room) -> None:
     assert remaining(10) == (["fired"], {"near": "firing", "full": "pending"})
     assert remaining(10) == ([], {"near": "firing", "full": "pending"})
     assert remaining(10) == (["fired", "cleared"], {"full": "firing"})
-    assert room.events[-1].said == "replaced by a more severe alert"
+    assert room.events[-1].message == "replaced by a more severe alert"
     assert remaining(15) == ([], {"full": "firing"})
     assert remaining(90) == (["cleared"], {})
 
@@ -87,7 +87,7 @@ def test_runway(room: Room) -> None:
         happened += [(hour, what) for what in room.see(ACCOUNT, figures)]
     assert [what for _, what in happened] == ["fired"]
     assert 26 < happened[0][0] < 36, "the day's rate rises some hours after the use"
-    assert room.events[0].said.startswith("gone in ")
+    assert room.events[0].message.startswith("gone in ")
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_endpoints(room: Room, rule: Any, good: Any, bad: Any, said: str) -> Non
     assert room.see(ENDPOINT, bad) + room.see(ENDPOINT, bad) == []
     assert room.states == {"rule": "pending"}
     assert room.see(ENDPOINT, bad) == ["fired"]
-    assert room.events[0].said == said
+    assert room.events[0].message == said
     assert room.events[0].name == "northwind/atlas at It"
     for _ in range(90):
         assert room.see(ENDPOINT, silence) == [], "no traffic is not well again"
@@ -132,13 +132,13 @@ def test_an_endpoint_that_goes_and_comes(room: Room) -> None:
     }
     assert room.see(ENDPOINT, {"status": 1}, {}, covers=True) == ["fired"]
     assert room.see(ENDPOINT, {}, None, covers=True) == ["cleared", "fired"]
-    assert [event.said for event in room.events[1:]] == [
+    assert [event.message for event in room.events[1:]] == [
         "no longer exists",
         "no longer offered",
     ]
     assert room.states == {"gone": "firing"}, "what lasted on it is over"
     assert room.see(ENDPOINT, {"status": 0}, {}, covers=True) == ["cleared"]
-    assert room.events[-1].said == "offered again"
+    assert room.events[-1].message == "offered again"
     room.see(ENDPOINT, {}, None, covers=True)
     assert room.later(timedelta(hours=23)) == []
     assert room.later(timedelta(hours=2)) == ["cleared"], "no news any more"
@@ -151,12 +151,12 @@ def test_a_price_that_changes(room: Room) -> None:
     }
     room.see(ENDPOINT, {}, {"price_prompt": "0.000001", "price_completion": "0.000002"})
     assert room.see(ENDPOINT, {}, {"price_prompt": "0.0000012"}) == ["fired"]
-    assert room.events[-1].said == "prompt $1.00 → $1.20 per million tokens (+20%)"
+    assert room.events[-1].message == "prompt $1.00 → $1.20 per million tokens (+20%)"
     assert room.see(ENDPOINT, {}, {"price_prompt": "0.000003", "price_completion": "0"}) == [
         "fired",
         "fired",
     ], "again is news again, and enough for the other rule"
-    assert "completion $2.00 → $0.00 per million tokens (-100%)" in room.events[-1].said
+    assert "completion $2.00 → $0.00 per million tokens (-100%)" in room.events[-1].message
     assert room.see(ENDPOINT, {}, {"overrides": [{"x": 1}]}) == ["fired", "fired"], (
         "what cannot be measured counts"
     )
@@ -168,7 +168,7 @@ def test_a_key_close_to_its_limit(room: Room) -> None:
     limit = {"limit": "50", "disabled": False}
     assert room.see(KEY, {"limit_remaining": 20}, limit) == []
     assert room.see(KEY, {"limit_remaining": 10}, limit) == ["fired"], "80 % is enough"
-    assert room.events[0].said == "80% of $50.00 is used"
+    assert room.events[0].message == "80% of $50.00 is used"
     assert room.see(KEY, {"limit_remaining": None}, limit) == []
     assert room.see(KEY, {"limit_remaining": 12}, limit) == []
     assert room.see(KEY, {"limit_remaining": None}, {"limit": None}) == ["cleared"], "no limit now"
@@ -203,7 +203,7 @@ def test_a_workspace_close_to_a_budget(room: Room) -> None:
     facts = {"budget_daily": "10", "budget_monthly": "100"}
     figures = {"budget_daily_remaining": "0.50", "budget_monthly_remaining": 80}
     assert room.see(SPACE, figures, facts) == ["fired"]
-    assert room.events[0].said == "95% of the daily budget of $10.00 is spent"
+    assert room.events[0].message == "95% of the daily budget of $10.00 is spent"
     figures = {"budget_daily_remaining": None, "budget_monthly_remaining": None}
     assert room.see(SPACE, figures, facts) == []
     assert room.see(SPACE, figures, dict.fromkeys(facts)) == ["cleared"], "no budget now"
@@ -220,7 +220,7 @@ def test_a_guardrail_and_a_gateway_that_cannot_be_read(room: Room) -> None:
     assert room.see(guarded, {"healthy_endpoints": None}) == [], "no traffic tells nothing"
     assert room.see(guarded, {"healthy_endpoints": 0}) == ["fired"]
     assert room.events[0].name == "Strict · northwind/atlas"
-    assert room.events[0].said == "healthy endpoints left: 0"
+    assert room.events[0].message == "healthy endpoints left: 0"
     gateway = Subject("gateway", "account")
     happened = [room.see(gateway, {"unreadable": 1}) for _ in range(7)]
     assert happened == [[], [], [], [], [], ["fired"], []], "for five minutes"

@@ -105,7 +105,7 @@ def test_the_bounds_of_the_alert_rules_and_of_the_profile_are_obeyed() -> None:
         "late": KeyExpiryRule(name="Late", within=Decimal(21), scope="key", only="another"),
     }
     spent = find(account(one, unused_days=10), rules, NOW)
-    assert [(one.rule, one.title, one.severity, one.said) for one in spent[:1]] == [
+    assert [(one.rule, one.title, one.severity, one.message) for one in spent[:1]] == [
         ("mine", "Mine", "critical", "20% of $50.00 is used.")
     ]
     assert [one.rule for one in spent[1:]] == ["unused"]
@@ -153,7 +153,7 @@ def test_an_unread_part_says_what_was_not_looked_for() -> None:
     facts = AccountFacts(unread=(UnreadPart("keys", "403 no", "Lab", "w"),))
     (finding,) = find(facts, RULES, NOW)
     assert finding.severity == "unknown"
-    assert finding.said == "The keys of Lab could not be read: 403 no"
+    assert finding.message == "The keys of Lab could not be read: 403 no"
     assert "no limit" in finding.advice
     assert "duplicate name" in finding.advice
     assert "no budget" not in finding.advice
@@ -175,7 +175,7 @@ def test_the_gravest_comes_first_and_many_unknown_ones_are_one_line() -> None:
         [one.severity for one in spent], key=SEVERITIES.index
     )
     (unknown,) = [one for one in spent if one.severity == "unknown"]
-    assert unknown.said == "Unknown for k0, k1, k2 and 2 more: the gateway does not report it."
+    assert unknown.message == "Unknown for k0, k1, k2 and 2 more: the gateway does not report it."
     assert len({one.identity for one in spent}) == len(spent)
 
 
@@ -186,7 +186,7 @@ def test_no_text_of_the_gateway_reaches_a_terminal_or_a_shell_as_it_is() -> None
         shown = [column.cell(one, NOW).text for column in FINDINGS.columns]
         parts = [part for section in FINDINGS.sections for part in section.content(one, NOW)]
         shown += [part.value.text for part in parts if isinstance(part, DetailRow)]
-        assert " ".join([FINDINGS.name(one), one.said, one.advice, *shown]).isprintable()
+        assert " ".join([FINDINGS.name(one), one.message, one.advice, *shown]).isprintable()
         assert command_of(one) is None
 
 

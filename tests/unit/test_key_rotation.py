@@ -113,7 +113,7 @@ def unchanged(old: ApiKey, began: datetime) -> dict[str, Any]:
 def test_stages(facts: RotationFacts, changes: dict[str, Any], stage: str, step: str) -> None:
     found = status(facts, **changes)
     assert (found.stage, found.step) == (stage, step)
-    assert found.said
+    assert found.message
     assert found.next
 
 
@@ -129,14 +129,14 @@ def test_a_step_is_due_at_its_moment_only() -> None:
 
 
 def test_what_the_silence_cannot_be_told_by_is_said() -> None:
-    assert "free requests go unnoticed" not in status().said
-    assert "free requests go unnoticed" in status(read(old=key(last_used_at=...))).said
+    assert "free requests go unnoticed" not in status().message
+    assert "free requests go unnoticed" in status(read(old=key(last_used_at=...))).message
 
 
 def test_it_is_said_whether_the_successor_took_over() -> None:
-    assert "is not in use yet" in status().said
-    assert "Nobody has confirmed to have stored" in status(delivered_at=None).said
-    assert "The successor is in use" in status(read(new=key(usage=Decimal("0.1")))).said
+    assert "is not in use yet" in status().message
+    assert "Nobody has confirmed to have stored" in status(delivered_at=None).message
+    assert "The successor is in use" in status(read(new=key(usage=Decimal("0.1")))).message
 
 
 # On disk ----------------------------------------------------------------------------------------

@@ -118,7 +118,9 @@ async def test_of_a_key_all_say_the_same(name: str) -> None:
     assert (findings, found.keys()) == (alerts, fired.keys())
     for identity, finding in found.items():
         assert finding.title == fired[identity].title
-        assert finding.said == f"{fired[identity].said[0].upper()}{fired[identity].said[1:]}."
+        assert (
+            finding.message == f"{fired[identity].message[0].upper()}{fired[identity].message[1:]}."
+        )
 
     thresholds = CheckThresholds.model_validate({"rules": True})
     checked = await check_all(CheckContext(hub, thresholds, rules_of(thresholds, rules.values())))

@@ -142,7 +142,7 @@ async def _next(context: ChangeContext) -> Plan[Any]:
     match status.step:
         case "settle" | "show":
             way = "in the dashboard" if status.step == "settle" else "see gwtui recovery list"
-            raise CommandError(f"{status.said} Next: {status.next} ({way}).")
+            raise CommandError(f"{status.message} Next: {status.next} ({way}).")
         case "assign":
             return await binding_plan(gateway, row)
         case "disable" | "delete" if status.is_due(context.now) or forced:
@@ -150,7 +150,7 @@ async def _next(context: ChangeContext) -> Plan[Any]:
             return await retiring_plan(gateway, row, at, delete=delete)
     if forced and row.old is not None and not row.old.disabled:
         return await retiring_plan(gateway, row, at, delete=False)
-    raise NothingToDoError(f"{status.said} Next: {status.next}.")
+    raise NothingToDoError(f"{status.message} Next: {status.next}.")
 
 
 def _names(one: KeyRotation) -> Sequence[str | None]:

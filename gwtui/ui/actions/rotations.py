@@ -94,7 +94,7 @@ async def next_step(context: ActionContext[RotationRow]) -> None:
         case "disable" | "delete" if status.is_due(now) and row.old is not None:
             await _retire(context, row.old, delete=status.step == "delete")
         case _:
-            app.say(f"{status.said} Next: {status.next}.")
+            app.say(f"{status.message} Next: {status.next}.")
 
 
 async def _assign(context: ActionContext[RotationRow]) -> None:

@@ -161,11 +161,11 @@ class Evaluator:
                     if key in self._alerts:
                         self._end(self._alerts[key], at, "offered again")
                     continue
-                said = "no longer offered"
+                message = "no longer offered"
                 if isinstance(rule, PriceRule):
-                    said = _price_words(rule, together)
-                if said and rule.watches(subject, self._facts_of(subject)):
-                    self._fire_event(key, rule, together[0], said)
+                    message = _price_words(rule, together)
+                if message and rule.watches(subject, self._facts_of(subject)):
+                    self._fire_event(key, rule, together[0], message)
 
     def acknowledge(self, keys: Iterable[AlertKey], at: datetime) -> None:
         """End the acknowledged alerts of event rules."""
@@ -250,9 +250,9 @@ class Evaluator:
             key, QUIET, rule.severity, self._names[key.rule], name
         )
         if evidence == "bad":
-            said = rule.said(value, reading)
-            if said != alert.said:
-                alert = replace(alert, said=said, value=value.normalize(_KEPT))
+            message = rule.message(value, reading)
+            if message != alert.message:
+                alert = replace(alert, message=message, value=value.normalize(_KEPT))
         if found.status.state != before.state:
             self._transition(alert, found, reading.at)
             return
@@ -264,11 +264,11 @@ class Evaluator:
         return key in self._statuses and self._statuses[key].alerting
 
     def _fire_event(
-        self, key: AlertKey, rule: EventRule, change: RecordedChange, said: str
+        self, key: AlertKey, rule: EventRule, change: RecordedChange, message: str
     ) -> None:
         facts = {**self.facts.get(key.subject, _NO_FACTS), "name": change.name}
         name = subject_name(key.subject, facts)
-        alert = Alert(key, QUIET, rule.severity, self._names[key.rule], name, said)
+        alert = Alert(key, QUIET, rule.severity, self._names[key.rule], name, message)
         self._transition(alert, occur(change.at), change.at)
 
     def _transition(self, alert: Alert, found: AlertStep, at: datetime) -> None:
@@ -282,7 +282,7 @@ class Evaluator:
         alert = replace(alert, status=found.status)
         if found.transition == "fired":
             alert = replace(alert, fired_at=at, acknowledged_at=None, acknowledged_by="")
-            self._add_event("fired", alert, at, alert.said)
+            self._add_event("fired", alert, at, alert.message)
         self._statuses[alert.key] = found.status
         self._keep(alert)
 
@@ -301,10 +301,10 @@ class Evaluator:
         if alert.status.alerting:
             self._add_event("cleared", alert, at, why or "recovered")
 
-    def _add_event(self, event: EventKind, alert: Alert, at: datetime, said: str) -> None:
+    def _add_event(self, event: EventKind, alert: Alert, at: datetime, message: str) -> None:
         self._result.events.append(
             AlertEvent(
-                at, event, alert.key, alert.severity, alert.title, alert.name, said, alert.value
+                at, event, alert.key, alert.severity, alert.title, alert.name, message, alert.value
             )
         )
 

@@ -30,7 +30,7 @@ class AlertKey(NamedTuple):
 class Alert:
     """A condition that is not quiet.
 
-    ``title`` is the name of the rule, ``name`` that of the subject, ``said`` the problem.
+    ``title`` is the name of the rule, ``name`` that of the subject, ``message`` the problem.
     ``fired_at`` is None while it is pending.
     """
 
@@ -39,7 +39,7 @@ class Alert:
     severity: Severity = "warning"
     title: str = ""
     name: str = ""
-    said: str = ""
+    message: str = ""
     value: Decimal | None = None
     fired_at: datetime | None = None
     acknowledged_at: datetime | None = None
@@ -66,7 +66,7 @@ class AlertEvent:
     severity: Severity
     title: str
     name: str
-    said: str
+    message: str
     value: Decimal | None = None
     who: str = ""
     until: datetime | None = None
@@ -91,7 +91,7 @@ class AlertEvent:
             "resource": subject.resource,
             "identity": subject.identity,
             "name": self.name,
-            "said": self.said,
+            "message": self.message,
             "value": None if self.value is None else text_of(self.value),
             "who": self.who or None,
             "until": None if self.until is None else timestamp_text(self.until),

@@ -183,14 +183,22 @@ def _lift(
     alert = _find(connection, key, now)
     if not removed or alert is None or not alert.status.alerting:
         return ()
-    said = f"{why}: {alert.said}"
-    event = replace(_event_of(alert, "unsilenced", now, who), said=said)
+    message = f"{why}: {alert.message}"
+    event = replace(_event_of(alert, "unsilenced", now, who), message=message)
     return (_log(connection, replace(event, quiet=not alert.loud)),)
 
 
 def _event_of(alert: Alert, event: EventKind, now: datetime, who: str) -> AlertEvent:
     return AlertEvent(
-        now, event, alert.key, alert.severity, alert.title, alert.name, alert.said, alert.value, who
+        now,
+        event,
+        alert.key,
+        alert.severity,
+        alert.title,
+        alert.name,
+        alert.message,
+        alert.value,
+        who,
     )
 
 
@@ -218,7 +226,7 @@ def _write(connection: sqlite3.Connection, alert: Alert) -> None:
             alert.severity,
             alert.title,
             alert.name,
-            alert.said,
+            alert.message,
             None if alert.value is None else text_of(alert.value),
         ),
     )
@@ -242,7 +250,7 @@ def _log(connection: sqlite3.Connection, event: AlertEvent) -> AlertEvent:
             event.severity,
             event.title,
             event.name,
-            event.said,
+            event.message,
             None if event.value is None else text_of(event.value),
             event.who,
             None if event.until is None else seconds_of(event.until),

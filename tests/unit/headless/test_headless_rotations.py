@@ -90,7 +90,7 @@ def test_a_lost_answer_is_settled_by_a_person_and_nothing_is_sent_again(
     ledger.resolve(lost, now, "it happened", made[0])
     settled = stage(gwtui, "lost-rot")
     assert (settled["stage"], settled["hash"]) == ("in use", made[0])
-    assert "Nobody has confirmed to have stored" in settled["said"]
+    assert "Nobody has confirmed to have stored" in settled["message"]
     gwtui("rotations", "forget", "lost-rot")
     assert stage(gwtui, "lost-rot")["stage"] == "forgotten"
     # What did not happen, and what was refused, leaves the key to be rotated again.
