@@ -1,4 +1,4 @@
-"""``gwtui completion``: the completion scripts, and refreshing the completed names.
+"""``gwtui completion``: the completion scripts of the shells.
 
 The scripts call ``gwtui complete`` (``gwtui/cli/complete.py``).
 """
@@ -6,22 +6,11 @@ The scripts call ``gwtui complete`` (``gwtui/cli/complete.py``).
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
 
 from gwtui.cli import exits
-from gwtui.cli.command import DEMO, Argument, Command
-from gwtui.cli.complete import make_tree
-from gwtui.cli.lists.lookup import CommandReadings
-from gwtui.cli.output import data_on_stdout, narrate
-from gwtui.cli.running import reading_hub, run_async
-from gwtui.cli.target import resolve_connection
-from gwtui.local.paths import Paths
-from gwtui.resources.known_names import NAMED_LISTS, store_names
-from gwtui.resources.registry import SPECS
-from gwtui.watch.hub import Scope
-
-_REFRESH = "refresh"
+from gwtui.cli.command import Argument, Command
+from gwtui.cli.output import data_on_stdout
 
 _BASH = r"""# gwtui completion for bash: eval "$(gwtui completion bash)"
 _gwtui() {
@@ -75,31 +64,11 @@ SCRIPTS: Mapping[str, str] = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the script, or refresh the names; returns an exit code."""
-    if arguments.shell == _REFRESH:
-        return _refresh(arguments)
+    """Print the script for a shell; returns an exit code."""
     script = SCRIPTS[arguments.shell]
     with data_on_stdout():
         print(script, end="")
     return exits.OK
-
-
-def _refresh(arguments: argparse.Namespace) -> int:
-    make_tree()
-    connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
-
-    async def work() -> int:
-        async with reading_hub(connect) as hub:
-            readings = CommandReadings(hub)
-            for name in NAMED_LISTS:
-                spec = SPECS[name]
-                rows = await readings.value_or_nothing(spec.feed(hub, Scope()), name)
-                if rows is not None:
-                    store_names(hub.connection, spec, rows)
-                    narrate(f"{len(rows)} {name}")
-            return readings.exit_code
-
-    return run_async(work)
 
 
 COMMAND = Command(
@@ -107,10 +76,9 @@ COMMAND = Command(
     arguments=(
         Argument(
             "shell",
-            values=(*SCRIPTS, _REFRESH),
-            help="print the script for this shell; refresh: read the names of resources now",
+            values=SCRIPTS,
+            help="print the script for this shell",
         ),
-        DEMO,
     ),
     notes='bash: eval "$(gwtui completion bash)" in ~/.bashrc\n'
     'zsh:  eval "$(gwtui completion zsh)" in ~/.zshrc\n'

@@ -21,12 +21,10 @@ from gwtui.cli.prompts import NoAnswerGivenError, PromptLeftError, read_line, re
 from gwtui.cli.whoami import key_summary, read_current_key
 from gwtui.client.connection import Connection
 from gwtui.client.errors import (
-    ForbiddenError,
     GatewayError,
     NotFoundError,
     ServerError,
     StatusError,
-    UnauthorizedError,
 )
 from gwtui.contract.current_key import CurrentKey
 from gwtui.domain.known_secrets import Secret
@@ -129,17 +127,14 @@ def prompted_gateway(arguments: argparse.Namespace) -> Profile:
 
 
 def ask_address(profile_of: Callable[[str], Profile]) -> Profile:
-    """Prompt for an address until a gateway answers there; a wrong one can be edited.
+    """Prompt for an address until a gateway answers there.
 
     ``profile_of`` may raise ProfileError. Raises PromptLeftError, and NoAnswerGivenError without a
     terminal.
     """
     narrate(_EXAMPLE)
-    typed = ""
     while True:
-        typed = read_line("Address of the gateway: ", typed)
-        if not typed:
-            continue
+        typed = read_line("Address of the gateway: ")
         try:
             profile = profile_of(typed)
             asyncio.run(_find_gateway(profile.connection(None, "")))
@@ -162,23 +157,15 @@ async def _find_gateway(connection: Connection) -> None:
 
 
 def ask_key(profile: Profile) -> tuple[Secret, CurrentKey]:
-    """Prompt for a key until the gateway accepts it.
-
-    A key that could not be verified need not be typed again. Raises PromptLeftError.
-    """
-    typed: Secret | None = None
+    """Prompt for a key until the gateway accepts it. Raises PromptLeftError."""
     while True:
-        again = "" if typed is None else " (Enter to retry the same key)"
         try:
-            typed = read_token(f"Management key for {profile.host}{again}: ", empty=typed)
+            typed = read_token(f"Management key for {profile.host}: ")
             return typed, asyncio.run(read_current_key(profile.connection(typed, "prompt")))
         except PromptLeftError:
             raise
-        except (NoAnswerGivenError, ProfileError, UnauthorizedError, ForbiddenError) as error:
-            typed = None
+        except (NoAnswerGivenError, ProfileError, GatewayError) as error:
             narrate(str(error))
-        except GatewayError as error:
-            narrate(error.message)
 
 
 def _name_for(address: str, book: ProfileBook) -> str:

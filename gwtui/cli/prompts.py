@@ -7,7 +7,6 @@ import contextlib
 import getpass
 import sys
 import warnings
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gwtui.local.tokens import MAX_BYTES, TokenError, single_token
@@ -27,15 +26,10 @@ class PromptLeftError(NoAnswerGivenError):
     """The prompt was left with Ctrl+C or Ctrl+D."""
 
 
-def read_token(prompt: str, *, empty: Secret | None = None) -> Secret:
-    """A token, typed without echo or read from stdin.
-
-    ``empty`` is the value of an empty answer. Raises NoAnswerGivenError.
-    """
+def read_token(prompt: str) -> Secret:
+    """A token, typed without echo or read from stdin. Raises NoAnswerGivenError."""
     content = _unseen(prompt, MAX_BYTES)
     if not content.strip():
-        if empty is not None:
-            return empty
         raise NoAnswerGivenError("no key was given")
     try:
         return single_token(content, "the input")
@@ -43,34 +37,21 @@ def read_token(prompt: str, *, empty: Secret | None = None) -> Secret:
         raise NoAnswerGivenError(str(error)) from None
 
 
-def read_line(prompt: str, typed: str = "") -> str:
-    """A line typed on the terminal; it starts with the editable text ``typed``.
+def read_line(prompt: str) -> str:
+    """A line typed on the terminal.
 
     Raises PromptLeftError, and NoAnswerGivenError without a terminal.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise NoAnswerGivenError("there is no terminal to prompt on")
-    with _typed_before(typed):
-        try:
-            return input(prompt).strip()
-        except (EOFError, KeyboardInterrupt):
-            print(file=sys.stderr, flush=True)
-            raise PromptLeftError("cancelled") from None
+    with contextlib.suppress(ImportError):  # some builds of Python lack it
+        import readline  # noqa: F401, PLC0415 - lets the line be edited
 
-
-@contextlib.contextmanager
-def _typed_before(text: str) -> Iterator[None]:
-    """Start input lines with a text, if Python was built with readline."""
     try:
-        import readline  # noqa: PLC0415 - only for who is asked; some builds have none
-    except ImportError:
-        yield
-        return
-    readline.set_startup_hook(lambda: readline.insert_text(text))
-    try:
-        yield
-    finally:
-        readline.set_startup_hook()
+        return input(prompt).strip()
+    except (EOFError, KeyboardInterrupt):
+        print(file=sys.stderr, flush=True)
+        raise PromptLeftError("cancelled") from None
 
 
 def read_secret(prompt: str) -> str:

@@ -57,7 +57,6 @@ CASES = (
     Case(("findings", "--output", "json"), codes=(0, 4)),
     Case(("doctor", "--output", "json"), codes=(0, 1)),
     Case(("completion", "bash")),
-    Case(("completion", "refresh")),
     Case(("man", "keys")),
     Case(("audit", "--output", "json")),
     Case(("alerts", "rules", "--output", "json")),

@@ -70,21 +70,20 @@ def test_a_wrong_address_or_key_is_asked_for_again_and_no_keyring_is_not_offered
         terminal.wait_for("How do you want to start?")
         terminal.send("l\r")
         terminal.wait_for("Address of the gateway: ")
-        terminal.send("\r" + gateway.base_url.replace("http:", "htp:") + "\r")
+        terminal.send(gateway.base_url.replace("http:", "htp:") + "\r")
         terminal.wait_for("the base URL must begin with")
-        assert terminal.text.count("Address of the gateway: htp://127.0.0.1") == 2
-        # Home, behind "ht", the letter that was left out: the gateway is out of order still.
-        terminal.send("\x1b[H\x1b[C\x1b[Ct\r")
+        terminal.send(f"{gateway.base_url}\r")
         terminal.wait_for("no gateway answers at this address: Internal Server Error")
-        terminal.send("\r")
+        terminal.send(f"{gateway.base_url}\r")
         terminal.wait_for("Management key for 127.0.0.1")
         terminal.send("gw-v1-of-nobody\r")
         terminal.wait_for("Invalid API key")
         terminal.settle()
         faults.arm("500:GET /key x1")
         terminal.send(f"{gateway.management}\r")
-        terminal.wait_for("(Enter to retry the same key)")
-        terminal.send("\r")
+        terminal.settle()
+        assert terminal.text.count("Internal Server Error") == 2
+        terminal.send(f"{gateway.management}\r")
         terminal.wait_for("there is no keyring")
         assert "In the keyring" not in terminal.text
         terminal.send("k\rn\r")

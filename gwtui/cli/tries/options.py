@@ -7,8 +7,9 @@ import asyncio
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -34,8 +35,6 @@ from gwtui.resources.tries.plan import DEFAULT_MAX_COST
 
 DEFAULT_MAX_TOKENS = 512
 """The default of --max-tokens, which limits the cost."""
-MAX_PROMPT = 1024 * 1024
-"""The largest prompt in bytes."""
 _NONE = "none"
 _ASK = "Key for the test request (not stored): "
 R = TypeVar("R", bound=RequestModel)
@@ -84,7 +83,8 @@ def _prompt(arguments: argparse.Namespace) -> str:
     if isinstance(arguments.prompt, str):
         text = arguments.prompt
     elif arguments.file is not None:
-        text = _from_file(Path(arguments.file))
+        file = arguments.file
+        text = _read(file, partial(Path(file).read_text, encoding="utf-8"))
     elif arguments.key_stdin:
         raise CommandError(
             "--key-stdin reads the key from stdin: give the prompt with --prompt or --file", USAGE
@@ -92,7 +92,7 @@ def _prompt(arguments: argparse.Namespace) -> str:
     elif sys.stdin.isatty():
         raise CommandError("give a prompt with --prompt or --file, or on stdin", USAGE)
     else:
-        text = _decoded(sys.stdin.buffer.read(MAX_PROMPT + 1), "stdin")
+        text = _read("stdin", sys.stdin.read)
     if not text.strip():
         raise _empty()
     return text
@@ -102,23 +102,12 @@ def _empty() -> CommandError:
     return CommandError("the prompt is empty: give one with --prompt, --file or on stdin", USAGE)
 
 
-def _from_file(path: Path) -> str:
+def _read(source: str, read: Callable[[], str]) -> str:
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_PROMPT + 1)
-    except OSError as error:
-        reason = error.strerror or "cannot be read"
-        raise CommandError(f"{safe_line(path, 200)}: {reason}", USAGE) from None
-    return _decoded(content, str(path))
-
-
-def _decoded(content: bytes, where: str) -> str:
-    if len(content) > MAX_PROMPT:
-        raise CommandError(f"{where}: the prompt is longer than {MAX_PROMPT // 1024} KiB", USAGE)
-    try:
-        return content.decode()
-    except UnicodeDecodeError:
-        raise CommandError(f"{where}: not UTF-8 text", USAGE) from None
+        return read()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
+        raise CommandError(f"{safe_line(source, 200)}: {reason}", USAGE) from None
 
 
 def try_key(arguments: argparse.Namespace, *, may_ask: bool = True) -> Secret | None:
