@@ -7,7 +7,8 @@ import fcntl
 import math
 import os
 import shutil
-from contextlib import closing
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -17,7 +18,6 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from dashboard_kit import MOMENT, Demo, settled
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.usage import Credits
 from gwtui.ui.app import GwtuiApp
@@ -28,6 +28,7 @@ from gwtui.watch.history.model import UNITS, Observation, Sample, Series, Series
 from gwtui.watch.history.observers import ObservedReading, observe_credits, observe_endpoints
 from gwtui.watch.history.writer import observe, tidy, watch_model
 from gwtui.watch.hub import Scope, unshared
+from harness import MOMENT, Harness, settled
 
 MODELS = ("northwind/atlas-large", "northwind/atlas-mini")
 EVERY = timedelta(minutes=5)
@@ -92,7 +93,7 @@ def fill(folder: Path) -> Filled:
 
 async def _now() -> tuple[dict[str, tuple[EndpointRow, ...]], Credits]:
     """What the demo answers now: the past leads up to it."""
-    demo = Demo()
+    demo = Harness()
     try:
         async with demo.connect() as connection, GatewayClient(connection) as client:
             reader = unshared(client)
@@ -156,6 +157,26 @@ def board_of(app: GwtuiApp) -> BoardScreen:
 def has_answered(board: BoardScreen) -> bool:
     """Whether the history has answered all that was asked of it."""
     return not board.is_asking and (board.past is not None or board.recorder is None)
+
+
+@asynccontextmanager
+async def board(
+    demo: Harness, data: Path | None, size: tuple[int, int] = (80, 24)
+) -> AsyncIterator[Harness]:
+    """The dashboard with the board open."""
+    demo.app = demo.make_app("board", data=data)
+    async with demo.app.run_test(size=size, notifications=True) as demo.pilot:
+        await at_rest(demo.pilot)
+        yield demo
+
+
+async def press(opened: Harness, *keys: str) -> None:
+    for key in keys:
+        text = key.removeprefix("type ")
+        await opened.press(*([key] if text == key else text))
+        screen = opened.app.navigation.screen
+        on_board = screen is not None and screen.resource == "board"
+        await (at_rest if on_board else settled)(opened.pilot)
 
 
 async def at_rest(pilot: Pilot[Any]) -> None:

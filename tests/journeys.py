@@ -31,8 +31,8 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.resource import ResourceScreen
+from harness import Harness, has_data, notices, until
 from idle import busy_pump, wait_for_idle
-from shell_kit import Site, has_data, notices, until
 from switch_kit import SomeTargets
 
 KEYS = {
@@ -187,7 +187,7 @@ class Terminal:
 class Desk:
     """A dashboard that a journey begins in."""
 
-    place: Site
+    place: Harness
     app: GwtuiApp
     pilot: Pilot[int]
     terminal: Terminal
@@ -219,7 +219,7 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(place: Site, folder: Path, journey: Journey) -> AsyncIterator[Desk]:
+async def desk(place: Harness, folder: Path, journey: Journey) -> AsyncIterator[Desk]:
     """A dashboard on a gateway, with its first rows."""
     app = GwtuiApp(
         lambda: place.connect(critical=journey.critical),
@@ -241,9 +241,9 @@ async def desk(place: Site, folder: Path, journey: Journey) -> AsyncIterator[Des
         yield Desk(place, app, pilot, Terminal(app))
 
 
-def _targets(place: Site) -> SomeTargets:
+def _targets(place: Harness) -> SomeTargets:
     facts = [
-        TargetFacts("test", "localhost", "environment"),
+        TargetFacts("demo", "demo", "environment"),
         TargetFacts("staging", "staging.example", "keyring", read_only=True),
     ]
     return SomeTargets([(one, place) for one in facts])

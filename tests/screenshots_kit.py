@@ -10,8 +10,8 @@ from pathlib import Path
 from unittest.mock import patch
 
 from board_kit import at_rest, fill
-from dashboard_kit import Demo, pressing
 from gwtui.client.request_log import RecentRequests, Traffic
+from harness import Harness, pressing
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "screenshots"
@@ -48,12 +48,12 @@ async def draw(shot: Shot, record: Callable[[Path], object] = fill) -> str:
 
     ``record`` makes a data directory with a day of history.
     """
-    demo = Demo()
+    demo = Harness()
     data = demo.folder / "data" if shot.recorded else None
     if data is not None:
         await asyncio.to_thread(record, data)
     try:
-        app = demo.app(shot.start, theme=shot.theme, data=data)
+        app = demo.make_app(shot.start, theme=shot.theme, data=data)
         # How many requests went out by now depends on how fast the machine is.
         with patch.object(Traffic, "recent", lambda _self: RecentRequests(40)):
             async with app.run_test(size=shot.size) as pilot:

@@ -19,7 +19,6 @@ from textual.screen import Screen
 
 import gwtui.ui
 from board_kit import Filled, at_rest
-from dashboard_kit import MOMENT, Demo, settled
 from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError, NoAnswerError
 from gwtui.contract.keys import CreateKeyRequest
@@ -39,6 +38,7 @@ from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.profile_switch import profile_picker
 from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
 from gwtui.ui.widgets.lifetime import TerminalSized
+from harness import MOMENT, Harness, settled
 from plan_kit import key_plans
 
 LONG = "The quick brown fox jumps over the lazy dog, again and again. " * 6
@@ -260,7 +260,7 @@ async def opened(
     surface: Surface, size: Size, filled: Filled, folder: Path
 ) -> AsyncIterator[tuple[Pilot[int], GwtuiApp]]:
     """A dashboard in a terminal of this size that shows the surface, at rest."""
-    demo = Demo()
+    demo = Harness()
     await asyncio.to_thread(folder.mkdir)
     try:
         if surface.doubtful:
@@ -270,7 +270,7 @@ async def opened(
             data = filled.copy_to(folder / "data")
         elif surface.watched:
             data = folder / "data"
-        app = demo.app(surface.start, data=data, config=folder if surface.watched else None)
+        app = demo.make_app(surface.start, data=data, config=folder if surface.watched else None)
         async with app.run_test(size=size, notifications=True) as pilot:
             await _go(pilot, app, surface)
             assert type(app.screen).__name__ == surface.shows, type(app.screen).__name__
@@ -315,7 +315,7 @@ async def _alerts(pilot: Pilot[int], app: GwtuiApp) -> None:
     raise AssertionError("the alerts never fired")
 
 
-def _leave_in_doubt(demo: Demo) -> None:
+def _leave_in_doubt(demo: Harness) -> None:
     """A key that may have been made or not."""
     where = Connection(
         "http://demo/api/v1", SecretStr(demo.token), label="demo", allow_plain_http=True

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from gwtui.client.connection import Connection
 from gwtui.local.targets import Target, TargetFacts, Targets
-from shell_kit import Site
+from harness import Harness
 
 
 class SomeTargets(Targets):
@@ -18,7 +18,7 @@ class SomeTargets(Targets):
 
     def __init__(
         self,
-        places: Sequence[tuple[TargetFacts, Site]],
+        places: Sequence[tuple[TargetFacts, Harness]],
         problems: Mapping[str, Exception] | None = None,
     ) -> None:
         super().__init__(Path("nowhere"))
@@ -48,7 +48,7 @@ class SomeTargets(Targets):
         return Target(facts, connect, connection=connection)
 
 
-def connection_to(place: Site, facts: TargetFacts) -> Connection:
+def connection_to(place: Harness, facts: TargetFacts) -> Connection:
     return Connection(
         f"http://{facts.where}/api/v1",
         SecretStr(place.token),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,22 +13,20 @@ from typing import Any
 from pydantic import SecretStr
 from textual import events
 from textual.pilot import Pilot
-from textual.screen import Screen
 
-from gwtui.client.gateway import GatewayClient
 from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest, Guardrail
 from gwtui.contract.keys import ApiKey, CreateKeyRequest
 from gwtui.embedded.hosting import host_on_socket
-from gwtui.ui.app import GwtuiApp
+from gwtui.local.ledger import Ledger
 from gwtui.ui.forms.field_editors import ChoiceEditor, LinesEditor, TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.tries import AnswerScreen, TryScreen
 from gwtui.ui.widgets.growing_text import GrowingText
 from gwtui.ui.widgets.lines import LinesView, OneLine
+from harness import Harness, dashboard, harness, listing, until
 from screen_text import shown
 from scripted_models import ScriptedModels
-from shell_kit import Site, dashboard, listing, notices, site, until
 
 MODEL = "northwind/atlas-large"
 SHARED = "kestrel"
@@ -42,39 +41,19 @@ FILTERS = {
 }
 
 
-class TryDesk:
+@dataclass(repr=False)
+class TryDesk(Harness):
     """A dashboard, a second administrator, and one key whose value is known."""
 
-    def __init__(
-        self,
-        place: Site,
-        app: GwtuiApp,
-        pilot: Pilot[int],
-        key: ApiKey,
-        value: SecretStr,
-        models: ScriptedModels,
-    ) -> None:
-        self.place = place
-        self.app = app
-        self.pilot = pilot
-        self.key = key
-        self.value = value
-        self.models = models
-
-    @asynccontextmanager
-    async def colleague(self) -> AsyncIterator[GatewayClient]:
-        async with self.place.connect() as connection, GatewayClient(connection) as client:
-            yield client
+    models: ScriptedModels = field(default_factory=ScriptedModels)
+    key: ApiKey = field(init=False)
+    value: SecretStr = field(init=False)
 
     def script(self, body: Any) -> None:
         """Answer requests to models with this from now on, without an end."""
         self.models.body, self.models.stay = body, True
         self.models.asked.clear()
         self.models.left.clear()
-
-    async def read_key(self) -> ApiKey:
-        async with self.colleague() as client:
-            return await client.keys.get(self.key.hash or "")
 
     async def bind(self, guardrail: dict[str, Any] | None = None) -> Guardrail:
         """Put the key under a guardrail of its own."""
@@ -85,10 +64,6 @@ class TryDesk:
             hashes = AssignKeysRequest.model_validate({"key_hashes": [self.key.hash]})
             await client.guardrails.assign_keys(made.id or "", hashes)
         return made
-
-    async def wait_for(self, kind: type[Screen[Any]]) -> Any:
-        await until(self.pilot, lambda: isinstance(self.app.screen, kind), kind.__name__)
-        return self.app.screen
 
     async def open(self) -> TryScreen:
         """The form, on the key."""
@@ -120,7 +95,7 @@ class TryDesk:
         await until(self.pilot, lambda: answer.tried is not None, "the end of the answer")
         await until(self.pilot, lambda: answer.tried and answer.tried.key, "the key's rest")
 
-    def answer(self) -> str:
+    def answer_text(self) -> str:
         return self.app.screen.query_one("#try-answer", GrowingText).text
 
     def figures(self) -> str:
@@ -131,9 +106,6 @@ class TryDesk:
 
     def shown(self) -> str:
         return shown(self.app)
-
-    def notices(self) -> str:
-        return notices(self.app)
 
 
 async def fill(pilot: Pilot[Any], **typed: Any) -> None:
@@ -168,17 +140,21 @@ async def try_desk(
     **key: Any,
 ) -> AsyncIterator[TryDesk]:
     """With ``models`` requests to models are answered as that says."""
-    async with site(speed=speed) as place, AsyncExitStack() as stack:
+    async with AsyncExitStack() as stack:
+        options = {} if models is None else {"models": models}
+        desk = await stack.enter_async_context(harness(TryDesk, speed=speed, **options))
         if models is not None:
-            await place.stop()
+            await desk.stop()
             host = SimpleNamespace(
-                asgi=models.before(place.gateway.asgi), faults=None, clock=place.gateway.clock
+                asgi=models.before(desk.gateway.asgi), faults=None, clock=desk.gateway.clock
             )
-            await stack.enter_async_context(host_on_socket(host, place.socket))  # type: ignore[arg-type]
-        async with place.connect() as connection, GatewayClient(connection) as client:
+            await stack.enter_async_context(host_on_socket(host, desk.socket))  # type: ignore[arg-type]
+        async with desk.colleague() as client:
             request = {"name": "tried", "limit": 5, **key}
             made = await client.keys.create(CreateKeyRequest.model_validate(request))
         assert made.data is not None
         assert made.key is not None
-        async with dashboard(place, folder, size=size, read_only=read_only) as (app, pilot):
-            yield TryDesk(place, app, pilot, made.data, made.key, models or ScriptedModels())
+        desk.key, desk.value = made.data, made.key
+        ledger = Ledger(folder / "audit.jsonl")
+        async with dashboard(desk, size=size, read_only=read_only, ledger=ledger):
+            yield desk

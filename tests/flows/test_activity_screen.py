@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,10 +19,9 @@ from gwtui.ui.screens.generation import GenerationScreen
 from gwtui.ui.widgets.lines import DrawingView, OneLine
 from gwtui.ui.widgets.prompt import Prompt
 from gwtui.watch.feeds import activity as activity_feeds
+from harness import Harness, dashboard, harness, has_data, line, listing, notices, until
 from journeys import Terminal, at_rest
 from screen_text import shown
-from shared_dashboard import walk
-from shell_kit import Site, dashboard, has_data, line, listing, notices, site, until
 
 
 def screen_of(app: GwtuiApp) -> ActivityScreen:
@@ -48,18 +45,16 @@ def ranked(app: GwtuiApp) -> list[RankedGroup]:
     return found
 
 
-async def rows_of(place: Site, **query: Any) -> Any:
+async def rows_of(place: Harness, **query: Any) -> Any:
     async with place.connect() as connection, GatewayClient(connection) as client:
         return (await client.activity.list(**query)).items
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
-async def test_days_sums_and_ranking_agree_with_the_gateway(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
+async def test_days_sums_and_ranking_agree_with_the_gateway(size: tuple[int, int]) -> None:
     async with (
-        site() as place,
-        dashboard(place, tmp_path, start="activity", size=size) as (app, pilot),
+        harness() as place,
+        dashboard(place, start="activity", size=size) as (app, pilot),
     ):
         await until(pilot, lambda: ranked(app), "the ranking")
         whole = summarize(await rows_of(place))
@@ -81,7 +76,7 @@ async def test_days_sums_and_ranking_agree_with_the_gateway(
 
 
 async def the_grouping_and_the_measure_are_switched(desk: Any) -> None:
-    app, pilot, place = desk.app, desk.pilot, desk.place
+    app, pilot, place = desk.app, desk.pilot, desk
     await app.open_route("activity")
     await until(pilot, lambda: has_data(app), "activity")
     await until(pilot, lambda: ranked(app), "the ranking")
@@ -101,8 +96,8 @@ async def the_grouping_and_the_measure_are_switched(desk: Any) -> None:
     assert sum((one.share or Decimal(0)) for one in ranked(app)) == pytest.approx(1)
 
 
-async def test_keys_are_ranked_and_what_they_leave_is_said(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, start="activity") as (app, pilot):
+async def test_keys_are_ranked_and_what_they_leave_is_said() -> None:
+    async with harness() as place, dashboard(place, start="activity") as (app, pilot):
         await until(pilot, lambda: ranked(app), "the ranking")
         await pilot.press("b", "b", "b")
         await until(pilot, lambda: screen_of(app)._parts is not None, "the keys")
@@ -120,10 +115,10 @@ async def test_keys_are_ranked_and_what_they_leave_is_said(tmp_path: Path) -> No
         )
 
 
-async def test_who_spent_most_yesterday_takes_three_keys(tmp_path: Path) -> None:
+async def test_who_spent_most_yesterday_takes_three_keys() -> None:
     keys = "7,K"
     assert len(keys) <= 4
-    async with site() as place, dashboard(place, tmp_path, start="keys") as (app, pilot):
+    async with harness() as place, dashboard(place, start="keys") as (app, pilot):
         terminal = Terminal(app)
         terminal.write(keys)
         await at_rest(app)
@@ -157,10 +152,10 @@ async def test_who_spent_most_yesterday_takes_three_keys(tmp_path: Path) -> None
 
 
 async def test_keys_that_are_not_read_one_by_one_are_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(activity_feeds, "MOST_KEYS", 3)
-    async with site() as place, dashboard(place, tmp_path, start="activity") as (app, pilot):
+    async with harness() as place, dashboard(place, start="activity") as (app, pilot):
         await until(pilot, lambda: ranked(app), "the ranking")
         await pilot.press("b", "b", "b")
         await until(pilot, lambda: screen_of(app)._parts is not None, "the keys")
@@ -171,7 +166,7 @@ async def test_keys_that_are_not_read_one_by_one_are_counted(
 
 
 async def a_key_leads_to_its_activity_and_back(desk: Any) -> None:
-    app, pilot, place = desk.app, desk.pilot, desk.place
+    app, pilot, place = desk.app, desk.pilot, desk
     await app.open_route("keys")
     await until(pilot, lambda: has_data(app), "keys")
     keys = listing(app)
@@ -192,7 +187,7 @@ async def a_key_leads_to_its_activity_and_back(desk: Any) -> None:
 
 
 async def a_person_leads_to_what_their_keys_did(desk: Any) -> None:
-    app, pilot, place = desk.app, desk.pilot, desk.place
+    app, pilot, place = desk.app, desk.pilot, desk
     await app.open_route("organization")
     await until(pilot, lambda: has_data(app), "organization")
     async with place.connect() as connection, GatewayClient(connection) as client:
@@ -226,18 +221,17 @@ async def a_model_of_the_ranking_opens(desk: Any) -> None:
     assert model in line(listing(app), "crumbs")
 
 
-async def test_an_account_without_activity_says_so(tmp_path: Path) -> None:
+async def test_an_account_without_activity_says_so() -> None:
     async with (
-        site(content="empty") as place,
-        dashboard(place, tmp_path, start="activity") as (app, pilot),
+        harness(content="empty") as place,
+        dashboard(place, start="activity") as (app, pilot),
     ):
         await until(pilot, lambda: "last 30 completed days" in shown(app), "the reason")
 
 
-async def test_activity_of_models_keys_and_people(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, start="activity") as (app, pilot):
-        await walk(
-            SimpleNamespace(app=app, pilot=pilot, place=place),
+async def test_activity_of_models_keys_and_people() -> None:
+    async with harness() as place, dashboard(place, start="activity"):
+        await place.walk(
             a_model_of_the_ranking_opens,
             a_key_leads_to_its_activity_and_back,
             a_person_leads_to_what_their_keys_did,
@@ -249,10 +243,10 @@ async def test_activity_of_models_keys_and_people(tmp_path: Path) -> None:
 # Generations --------------------------------------------------------------------------------
 
 
-async def test_a_generation_is_looked_up_by_its_id(tmp_path: Path) -> None:
+async def test_a_generation_is_looked_up_by_its_id() -> None:
     async with (
-        site() as place,
-        dashboard(place, tmp_path, start="generation", loaded=False, size=(80, 24)) as (app, pilot),
+        harness() as place,
+        dashboard(place, start="generation", loaded=False, size=(80, 24)) as (app, pilot),
     ):
         await until(pilot, lambda: app.session is not None, "the connection")
         found = _some_generation(place)
@@ -271,7 +265,7 @@ async def test_a_generation_is_looked_up_by_its_id(tmp_path: Path) -> None:
 
 
 async def a_path_leads_to_a_generation(desk: Any) -> None:
-    app, pilot, place = desk.app, desk.pilot, desk.place
+    app, pilot, place = desk.app, desk.pilot, desk
     await app.open_route("keys")
     await until(pilot, lambda: has_data(app), "keys")
     found = _some_generation(place)
@@ -284,7 +278,7 @@ def _object(app: GwtuiApp) -> str:
     return screen.query_one("#object").text if isinstance(screen, GenerationScreen) else ""
 
 
-def _some_generation(place: Site) -> str:
+def _some_generation(place: Harness) -> str:
     """A request that a key of the simulated world made yesterday."""
     yesterday = place.clock.now() - timedelta(days=1)
     return requests_made(place.gateway, yesterday, days=1)[0].id
@@ -293,8 +287,8 @@ def _some_generation(place: Site) -> str:
 # Zero data retention ------------------------------------------------------------------------
 
 
-async def test_the_preview_shows_what_remains_and_what_is_lost(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, start="zdr") as (app, pilot):
+async def test_the_preview_shows_what_remains_and_what_is_lost() -> None:
+    async with harness() as place, dashboard(place, start="zdr") as (app, pilot):
         await until(
             pilot,
             lambda: all(row.every is not None for row in _zdr(app)),

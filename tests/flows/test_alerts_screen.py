@@ -19,15 +19,15 @@ from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.picker import Picker
 from gwtui.ui.terminal.modes import TerminalTitle
 from gwtui.watch.alerts.model import Alert
+from harness import Harness, harness, listing, notices, until
 from screen_text import shown
-from shell_kit import Site, listing, notices, site, until
 
 SPEED = 30.0
 
 
 @asynccontextmanager
 async def watching(
-    place: Site, folder: Path, *, start: str = "alerts", read_only: bool = False
+    place: Harness, folder: Path, *, start: str = "alerts", read_only: bool = False
 ) -> AsyncIterator[tuple[GwtuiApp, Pilot[int]]]:
     """The dashboard that records and evaluates, once the first alerts fired."""
     app = GwtuiApp(
@@ -66,7 +66,7 @@ def badge(app: GwtuiApp) -> int:
 async def test_alerts_are_seen_acknowledged_and_silenced(tmp_path: Path) -> None:
     """Also in read-only mode: nothing of it goes to the gateway."""
     async with (
-        site(speed=SPEED) as place,
+        harness(speed=SPEED) as place,
         watching(place, tmp_path, read_only=True) as (app, pilot),
     ):
         await until(pilot, lambda: "alerts fired: ! lists them" in notices(app), "the notice")
@@ -94,7 +94,7 @@ async def test_alerts_are_seen_acknowledged_and_silenced(tmp_path: Path) -> None
 
 
 async def test_an_alert_leads_to_its_subject(tmp_path: Path) -> None:
-    async with site(speed=SPEED) as place, watching(place, tmp_path) as (app, pilot):
+    async with harness(speed=SPEED) as place, watching(place, tmp_path) as (app, pilot):
         await until(pilot, lambda: rows(app) > 3, "the list")
         alert = selected(app)
         assert alert.key.subject.resource == "key"
@@ -109,7 +109,7 @@ async def test_an_alert_leads_to_its_subject(tmp_path: Path) -> None:
 
 async def test_rules_are_made_changed_and_deleted(tmp_path: Path) -> None:
     file = tmp_path / "alerts.toml"
-    async with site(speed=SPEED) as place, watching(place, tmp_path) as (app, pilot):
+    async with harness(speed=SPEED) as place, watching(place, tmp_path) as (app, pilot):
         await pilot.press("R")
         await until(pilot, lambda: listing(app).resource == "alert-rules" and rows(app), "rules")
         before = rows(app)
@@ -152,7 +152,7 @@ async def test_bell_and_title_follow_the_effects(tmp_path: Path) -> None:
     (tmp_path / "alerts.toml").write_text("[effects]\nbell = true\ntoast = false\n")
     rung: list[int] = []
     titles: list[str] = []
-    async with site(speed=SPEED) as place:
+    async with harness(speed=SPEED) as place:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(GwtuiApp, "bell", lambda _app: rung.append(1))
             patch.setattr(GwtuiApp, "set_terminal_title", lambda _app, text: titles.append(text))
@@ -160,7 +160,7 @@ async def test_bell_and_title_follow_the_effects(tmp_path: Path) -> None:
                 await until(pilot, lambda: titles and titles[-1], "the title")
                 count = badge(app)
                 assert titles[-1].startswith(f"{count} ALERTS · ")
-                assert titles[-1].endswith(" · gwtui test")
+                assert titles[-1].endswith(" · gwtui demo")
                 await until(pilot, lambda: rung, "the bell")
                 assert notices(app) == "", "no notice unless asked for"
     assert titles[-1] == "", "given back at the end"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,15 +13,15 @@ from textual.screen import Screen
 from textual.widgets import Button
 
 from gwtui.client.connection import Connection
-from gwtui.local.ledger import Ledger, LedgerEntry
+from gwtui.local.ledger import LedgerEntry
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.widgets.frame import CRITICAL, READ_ONLY, HeaderFacts, HeaderTab, header_parts
 from gwtui.watch.feeds.keys import KeyRow
+from harness import Harness, dashboard, harness, has_data, listing, notices, until
 from screen_text import shown
-from shell_kit import Site, dashboard, has_data, listing, notices, site, until
 
 
 async def wait_for(pilot: Pilot[int], app: GwtuiApp, kind: type[Screen[Any]]) -> Any:
@@ -45,8 +44,8 @@ def select_enabled(app: GwtuiApp) -> KeyRow:
     raise AssertionError("no key is enabled")
 
 
-async def test_a_change_is_on_the_audit_screen(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+async def test_a_change_is_on_the_audit_screen() -> None:
+    async with harness() as place, dashboard(place) as (app, pilot):
         row = select_enabled(app)
         await pilot.press("x")
         await wait_for(pilot, app, ConfirmScreen)
@@ -62,10 +61,10 @@ async def test_a_change_is_on_the_audit_screen(tmp_path: Path) -> None:
             row.key.hash,
             "dialog",
         )
-        assert entry.profile == "test"
+        assert entry.profile == "demo"
         assert entry.key.startswith("gw-mgmt-v1-"), "the label of the key in use was read meanwhile"
         assert "…" in entry.key or "..." in entry.key, "and it is masked"
-        assert place.token not in Ledger(tmp_path / "audit.jsonl").path.read_text()
+        assert place.token not in place.ledger.path.read_text()
         assert entry.request_id is not None
         await until(pilot, lambda: "Disable key" in shown(app), "the entry on the screen")
         assert "applied" in shown(app)
@@ -81,24 +80,24 @@ async def test_a_change_is_on_the_audit_screen(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-async def critical(tmp_path: Path) -> AsyncIterator[tuple[GwtuiApp, Pilot[int], Site]]:
-    async with site() as place:
+async def critical() -> AsyncIterator[tuple[GwtuiApp, Pilot[int], Harness]]:
+    async with harness() as place:
 
         @asynccontextmanager
         async def connect() -> AsyncIterator[Connection]:
             async with place.connect() as connection:
                 yield replace(connection, label="prod-eu", critical=True)
 
-        app = GwtuiApp(connect, clock=place.clock, ledger=Ledger(tmp_path / "audit.jsonl"))
+        app = GwtuiApp(connect, clock=place.clock, ledger=place.ledger)
         async with app.run_test(size=(80, 24), notifications=True) as pilot:
             await until(pilot, lambda: has_data(app), "the first data")
             yield app, pilot, place
 
 
 async def test_a_critical_profile_wants_its_name_typed(
-    critical: tuple[GwtuiApp, Pilot[int], Site], tmp_path: Path
+    critical: tuple[GwtuiApp, Pilot[int], Harness],
 ) -> None:
-    app, pilot, _ = critical
+    app, pilot, place = critical
     assert f" {CRITICAL} " in shown(app)
     select_enabled(app)
     await pilot.press("x")
@@ -108,21 +107,21 @@ async def test_a_critical_profile_wants_its_name_typed(
     await pilot.pause()
     assert app.screen is dialog, "no single key and no press of a button confirms"
     assert dialog.query_one("#deliberate", Button).disabled
-    assert not (tmp_path / "audit.jsonl").exists()
+    assert not place.ledger.path.exists()
     dialog.query_one("TextEditor").focus()
     await pilot.press(*"prod-eu")
     assert not dialog.query_one("#deliberate", Button).disabled
     dialog.query_one("#deliberate", Button).focus()
     await pilot.press("enter")
     await until(pilot, lambda: "disabled" in notices(app), "the change")
-    (entry,) = Ledger(tmp_path / "audit.jsonl").audit()
+    (entry,) = place.ledger.audit()
     assert (entry.consent, entry.profile) == ("typed", "prod-eu")
 
 
 async def test_a_form_on_a_critical_profile_asks_besides(
-    critical: tuple[GwtuiApp, Pilot[int], Site], tmp_path: Path
+    critical: tuple[GwtuiApp, Pilot[int], Harness],
 ) -> None:
-    app, pilot, _ = critical
+    app, pilot, place = critical
     await pilot.press("n")
     form = await wait_for(pilot, app, FormScreen)
     await pilot.press(*"zz new", "ctrl+s")
@@ -130,7 +129,7 @@ async def test_a_form_on_a_critical_profile_asks_besides(
     await pilot.press("escape")
     await until(pilot, lambda: app.screen is form, "the form")
     assert form.state.value("name") == "zz new", "everything typed is still there"
-    assert not (tmp_path / "audit.jsonl").exists()
+    assert not place.ledger.path.exists()
     await pilot.press("ctrl+s")
     dialog = await wait_for(pilot, app, ConfirmScreen)
     dialog.query_one("TextEditor").focus()
@@ -138,7 +137,7 @@ async def test_a_form_on_a_critical_profile_asks_besides(
     dialog.query_one("#deliberate", Button).focus()
     await pilot.press("enter")
     await wait_for(pilot, app, SecretScreen)
-    (entry,) = Ledger(tmp_path / "audit.jsonl").audit()
+    (entry,) = place.ledger.audit()
     assert (entry.action, entry.consent) == ("keys.create", "typed")
 
 

@@ -12,16 +12,14 @@ from pathlib import Path
 import pytest
 from textual import events
 
-from board_kit import MODELS, Filled, at_rest, board_of, filled_once
-from board_screen_kit import Opened, _rows, board, line, notices, press
-from dashboard_kit import MOMENT, Demo, settled
+from board_kit import MODELS, Filled, at_rest, board, board_of, filled_once, press
 from gwtui.contract.usage import Credits
 from gwtui.ui.widgets.lines import DrawingView, OneLine
 from gwtui.ui.widgets.plot import PlotFigure
 from gwtui.watch.history.file import open_writable, try_lock
 from gwtui.watch.history.observers import ObservedReading, observe_credits
 from gwtui.watch.history.writer import observe
-from shared_dashboard import walk
+from harness import MOMENT, Harness, line, notices, settled
 
 
 @pytest.fixture(scope="session")
@@ -30,8 +28,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
 
 
 @pytest.fixture
-def demo(private_home: Path) -> Iterator[Demo]:
-    one = Demo()
+def demo(private_home: Path) -> Iterator[Harness]:
+    one = Harness()
     yield one
     one.close()
 
@@ -41,8 +39,8 @@ def data(filled: Filled, tmp_path: Path) -> Path:
     return filled.copy_to(tmp_path / "data")
 
 
-async def pages_zoom_and_figures_at_80_columns(opened: Opened) -> None:
-    _pilot, app = opened
+async def pages_zoom_and_figures_at_80_columns(opened: Harness) -> None:
+    app = opened.app
     screen = board_of(app)
     table = screen.endpoints.table
     assert table.total_count == 10
@@ -50,8 +48,8 @@ async def pages_zoom_and_figures_at_80_columns(opened: Opened) -> None:
     assert table.selected.model == MODELS[0]
     assert screen.endpoint.display
     assert not screen.query_one("#board-right").display
-    assert "1 h $2." in line(app, "board-summary")
-    assert line(app, "board-recording").startswith(" Recorded here")
+    assert "1 h $2." in line(board_of(app), "board-summary")
+    assert line(board_of(app), "board-recording").startswith(" Recorded here")
 
     plot = screen.query_one("#board-plot-0", DrawingView)
     assert isinstance(plot.drawing, PlotFigure)
@@ -71,8 +69,8 @@ async def pages_zoom_and_figures_at_80_columns(opened: Opened) -> None:
     assert not screen.query_one("#board-left").display
     assert screen.credits.display
     assert not screen.changes.display
-    assert "24 h" in line(app, "board-burn")
-    assert "until" in line(app, "board-runway")
+    assert "24 h" in line(board_of(app), "board-burn")
+    assert "until" in line(board_of(app), "board-runway")
     nearest = screen.limits.table.selected
     assert nearest is not None
     assert nearest.share is not None
@@ -81,8 +79,9 @@ async def pages_zoom_and_figures_at_80_columns(opened: Opened) -> None:
     assert "prompt price $9.90/M → $2.50/M" in screen.changes.lines.text
 
 
-async def test_on_a_wall_everything_is_shown_at_once(demo: Demo, data: Path) -> None:
-    async with board(demo, data, (200, 60)) as (_pilot, app):
+async def test_on_a_wall_everything_is_shown_at_once(demo: Harness, data: Path) -> None:
+    async with board(demo, data, (200, 60)) as opened:
+        app = opened.app
         screen = board_of(app)
         for panel in (screen.endpoints, screen.endpoint, screen.credits, screen.limits):
             assert panel.display
@@ -94,10 +93,12 @@ async def test_on_a_wall_everything_is_shown_at_once(demo: Demo, data: Path) -> 
         assert all(len(one) <= lines.size.width for one in lines.text.splitlines())
 
 
-async def test_credits_tell_the_same_end_as_the_board(demo: Demo, data: Path) -> None:
+async def test_credits_tell_the_same_end_as_the_board(demo: Harness, data: Path) -> None:
     async with board(demo, data, (120, 40)) as opened:
-        pilot, app = opened
-        shown = {name: line(app, f"board-{name}").split(maxsplit=1)[1] for name in _STANDING}
+        pilot, app = opened.pilot, opened.app
+        shown = {
+            name: line(board_of(app), f"board-{name}").split(maxsplit=1)[1] for name in _STANDING
+        }
         await press(opened, "1")
         screen = app.navigation.screen
         assert screen is not None
@@ -109,12 +110,12 @@ async def test_credits_tell_the_same_end_as_the_board(demo: Demo, data: Path) ->
 _STANDING = ("burn", "runway")
 
 
-async def where_nobody_recorded_nothing_is_made_up(opened: Opened) -> None:
-    _pilot, app = opened
+async def where_nobody_recorded_nothing_is_made_up(opened: Harness) -> None:
+    app = opened.app
     screen = board_of(app)
     await press(opened, "at", "type 01:30", "enter")
-    assert _rows(screen) == []
-    assert "not recorded" in line(app, "board-summary")
+    assert list(screen.endpoints.rows) == []
+    assert "not recorded" in line(board_of(app), "board-summary")
     await press(opened, "at", "type 2020-01-01", "enter")
     assert "AS OF 2026-11-20 07:30:00" in screen.query_one("#banner", OneLine).text
     assert "The recording begins" in notices(app)
@@ -124,26 +125,26 @@ async def where_nobody_recorded_nothing_is_made_up(opened: Opened) -> None:
     assert not screen.query_one("#banner", OneLine).display
 
 
-async def test_models_are_watched_and_unwatched_also_read_only(demo: Demo, data: Path) -> None:
+async def test_models_are_watched_and_unwatched_also_read_only(demo: Harness, data: Path) -> None:
     demo.read_only = True
     async with board(demo, data) as opened:
-        _pilot, app = opened
+        app = opened.app
         screen = board_of(app)
         recorder = screen.recorder
         assert recorder is not None
         await press(opened, "a", "type helioscope/corona-code", "enter")
         assert screen.known is not None
         assert screen.known.models == (*MODELS, "helioscope/corona-code")
-        assert any(row.model == "helioscope/corona-code" for row in _rows(screen))
+        assert any(row.model == "helioscope/corona-code" for row in list(screen.endpoints.rows))
         await press(opened, "a", "type nonsense", "enter")
         assert "author/slug" in notices(app)
-        screen.endpoints.table.select(_rows(screen)[0].identity)
+        screen.endpoints.table.select(screen.endpoints.rows[0].identity)
         await press(opened, "W")
         watched = await recorder.archive.read(lambda reader: reader.watched_models())
         assert len(watched) == 2
 
         await app.open_route("models")
-        await settled(opened[0])
+        await settled(opened.pilot)
         await press(opened, "W")
         again = await recorder.archive.read(lambda reader: reader.watched_models())
         assert len(again) == 3
@@ -151,28 +152,28 @@ async def test_models_are_watched_and_unwatched_also_read_only(demo: Demo, data:
         assert app.session.gateway.gate.closed  # none of this was a write
 
 
-async def test_without_a_history_the_gateway_is_still_shown(demo: Demo) -> None:
+async def test_without_a_history_the_gateway_is_still_shown(demo: Harness) -> None:
     async with board(demo, None) as opened:
-        _pilot, app = opened
-        assert "$538.97 left" in line(app, "board-summary")
-        assert "not open" in line(app, "board-recording")
+        app = opened.app
+        assert "$538.97 left" in line(board_of(app), "board-summary")
+        assert "not open" in line(board_of(app), "board-recording")
         await press(opened, "a")
         assert "No model can be watched" in notices(app)
 
 
-async def test_who_cannot_read_credits_still_sees_endpoints(demo: Demo, data: Path) -> None:
+async def test_who_cannot_read_credits_still_sees_endpoints(demo: Harness, data: Path) -> None:
     demo.management = False
     demo.token = demo.gateway.issue_key(management=False, name="plain")
     async with board(demo, data) as opened:
-        _pilot, app = opened
+        app = opened.app
         screen = board_of(app)
         assert not screen.query_one("#panel").display
         assert screen.endpoints.table.total_count == 10
-        assert " left" in line(app, "board-summary"), "as it was recorded"
+        assert " left" in line(board_of(app), "board-summary"), "as it was recorded"
 
 
-async def requests_are_counted_and_explained(opened: Opened) -> None:
-    pilot, app = opened
+async def requests_are_counted_and_explained(opened: Harness) -> None:
+    pilot, app = opened.pilot, opened.app
     assert app.session is not None
     expected = app.session.hub.expected_per_minute
     assert expected > 0
@@ -188,14 +189,16 @@ async def requests_are_counted_and_explained(opened: Opened) -> None:
 
 
 async def test_without_focus_it_follows_what_another_instance_records(
-    demo: Demo, data: Path
+    demo: Harness, data: Path
 ) -> None:
     """Nothing is asked of the gateway then: the history is a file of this machine."""
     with another_instance(data) as record:
         async with board(demo, data) as opened:
-            pilot, app = opened
+            pilot, app = opened.pilot, opened.app
             assert app.session is not None
-            assert f"another gwtui (process {os.getpid()})" in line(app, "board-recording")
+            assert f"another gwtui (process {os.getpid()})" in line(
+                board_of(app), "board-recording"
+            )
             app.post_message(events.AppBlur())
             await pilot.pause()
             before = app.session.gateway.traffic.recent().requests
@@ -203,7 +206,7 @@ async def test_without_focus_it_follows_what_another_instance_records(
             record(MOMENT + timedelta(minutes=9), Decimal("123.45"))
             board_of(app).ask()
             await at_rest(pilot)
-            assert "$123.45 left" in line(app, "board-summary")
+            assert "$123.45 left" in line(board_of(app), "board-summary")
             assert app.session.gateway.traffic.recent().requests == before
 
 
@@ -226,9 +229,9 @@ def another_instance(data: Path) -> Iterator[Callable[[datetime, Decimal], None]
 
 
 async def test_the_board_is_opened_by_its_key_and_leads_to_the_endpoint(
-    demo: Demo, data: Path
+    demo: Harness, data: Path
 ) -> None:
-    app = demo.app("keys", data=data)
+    app = demo.make_app("keys", data=data)
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
         await pilot.press("0")
@@ -242,16 +245,15 @@ async def test_the_board_is_opened_by_its_key_and_leads_to_the_endpoint(
         assert screen.crumbs()[1] == MODELS[0]
 
 
-async def test_the_board_at_80_columns(demo: Demo, data: Path) -> None:
+async def test_the_board_at_80_columns(demo: Harness, data: Path) -> None:
     async with board(demo, data) as opened:
-        await walk(
-            opened,
+        await opened.walk(
             pages_zoom_and_figures_at_80_columns,
             where_nobody_recorded_nothing_is_made_up,
             requests_are_counted_and_explained,
         )
         # A gateway that asks for fewer requests is told of.
-        _pilot, app = opened
+        app = opened.app
         demo.fault = "429"
         await press(opened, "r")
         board_of(app).tick(demo.clock.now())

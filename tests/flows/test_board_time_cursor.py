@@ -10,14 +10,12 @@ from typing import Any
 
 import pytest
 
-from board_kit import Filled, at_rest, board_of, filled_once
-from board_screen_kit import Opened, _rows, board, line, notices, press
-from dashboard_kit import MOMENT, Demo, settled
+from board_kit import Filled, at_rest, board, board_of, filled_once, press
 from gwtui.ui.screens.changes import ChangesScreen
 from gwtui.ui.widgets.lines import DrawingView, OneLine
 from gwtui.ui.widgets.plot import PlotFigure
 from gwtui.ui.widgets.prompt import Prompt
-from shared_dashboard import walk
+from harness import MOMENT, Harness, line, notices, settled
 
 
 @pytest.fixture(scope="session")
@@ -26,8 +24,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
 
 
 @pytest.fixture
-def demo(private_home: Path) -> Iterator[Demo]:
-    one = Demo()
+def demo(private_home: Path) -> Iterator[Harness]:
+    one = Harness()
     yield one
     one.close()
 
@@ -37,15 +35,15 @@ def data(filled: Filled, tmp_path: Path) -> Path:
     return filled.copy_to(tmp_path / "data")
 
 
-async def an_earlier_moment_shows_what_was_recorded(opened: Opened) -> None:
-    _pilot, app = opened
+async def an_earlier_moment_shows_what_was_recorded(opened: Harness) -> None:
+    app = opened.app
     screen = board_of(app)
     assert app.session is not None
     await press(opened, "at", "type 07:00", "enter")
     banner = screen.query_one("#banner", OneLine)
     assert banner.display
     assert "AS OF 2026-11-21 07:00:00 UTC" in banner.text
-    words = {row.title: row.status(screen.view.now).text for row in _rows(screen)}
+    words = {row.title: row.status(screen.view.now).text for row in list(screen.endpoints.rows)}
     assert words["northwind/atlas-large · Northwind"] == "down"
     plot = screen.query_one("#board-plot-0", DrawingView)
     assert isinstance(plot.drawing, PlotFigure)
@@ -72,38 +70,42 @@ async def an_earlier_moment_shows_what_was_recorded(opened: Opened) -> None:
     assert "07:10:00" in banner.text
     await press(opened, "escape")
     assert screen.cursor is None
-    words = {row.title: row.status(screen.view.now).text for row in _rows(screen)}
+    words = {row.title: row.status(screen.view.now).text for row in list(screen.endpoints.rows)}
     assert words["northwind/atlas-large · Northwind"] == "healthy"
 
 
-async def a_step_through_time_neither_blanks_the_board_nor_moves_the_cursor(opened: Opened) -> None:
-    _pilot, app = opened
+async def a_step_through_time_neither_blanks_the_board_nor_moves_the_cursor(
+    opened: Harness,
+) -> None:
+    app = opened.app
     screen = board_of(app)
     await press(opened, "down", "down")
     selected = screen.endpoints.table.selected_identity
     assert selected != screen.endpoints.table.identities[0]
     for step in (-1, -1, 1):
         screen.step(step)
-        assert len(_rows(screen)) == 10  # before the history has answered
-        await at_rest(opened[0])
+        assert len(list(screen.endpoints.rows)) == 10  # before the history has answered
+        await at_rest(opened.pilot)
         assert screen.endpoints.table.selected_identity == selected
     await press(opened, "at", "type 01:30", "enter")
-    assert _rows(screen) == []
+    assert list(screen.endpoints.rows) == []
     await press(opened, "L")
     assert screen.endpoints.table.selected_identity == selected
 
 
-async def what_changed_reaches_no_further_than_the_recording(opened: Opened) -> None:
-    _pilot, app = opened
-    assert line(app, "board-changes-title").startswith("Changed in 24h  ")
+async def what_changed_reaches_no_further_than_the_recording(opened: Harness) -> None:
+    app = opened.app
+    assert line(board_of(app), "board-changes-title").startswith("Changed in 24h  ")
     await press(opened, "minus", "minus")
-    assert "since the recording began, 11-20 07:30 UTC  " in line(app, "board-changes-title")
+    assert "since the recording began, 11-20 07:30 UTC  " in line(
+        board_of(app), "board-changes-title"
+    )
     await press(opened, "at", "type 2020-01-01", "enter")
-    assert "11-20 07:30 UTC  nothing" in line(app, "board-changes-title")
+    assert "11-20 07:30 UTC  nothing" in line(board_of(app), "board-changes-title")
 
 
-async def what_changed_between_two_moments(opened: Opened) -> None:
-    pilot, app = opened
+async def what_changed_between_two_moments(opened: Harness) -> None:
+    pilot, app = opened.pilot, opened.app
     await press(opened, "c")
     screen = app.navigation.screen
     assert isinstance(screen, ChangesScreen)
@@ -122,11 +124,11 @@ async def what_changed_between_two_moments(opened: Opened) -> None:
     await press(opened, "0")
 
 
-async def now_stays_now_and_other_moments_lose_nothing(opened: Opened) -> None:
+async def now_stays_now_and_other_moments_lose_nothing(opened: Harness) -> None:
     ticks = count()
     passing = property(lambda _self: MOMENT + timedelta(microseconds=next(ticks)))
     await press(opened, "c")
-    screen = opened[1].navigation.screen
+    screen = opened.app.navigation.screen
     assert isinstance(screen, ChangesScreen)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ChangesScreen, "now", passing)
@@ -134,7 +136,7 @@ async def now_stays_now_and_other_moments_lose_nothing(opened: Opened) -> None:
             await press(opened, "at", f"type {typed}", "enter")
             assert screen.between.until is None
         await press(opened, "at", "type 08:00 .. 08:30", "enter")
-    assert notices(opened[1]) == ""
+    assert notices(opened.app) == ""
     await press(opened, "0")
 
 
@@ -142,10 +144,9 @@ def _items(screen: ChangesScreen) -> list[Any]:
     return list(screen.rows.read or ())
 
 
-async def test_the_board_at_other_moments(demo: Demo, data: Path) -> None:
+async def test_the_board_at_other_moments(demo: Harness, data: Path) -> None:
     async with board(demo, data) as opened:
-        await walk(
-            opened,
+        await opened.walk(
             an_earlier_moment_shows_what_was_recorded,
             a_step_through_time_neither_blanks_the_board_nor_moves_the_cursor,
             what_changed_between_two_moments,

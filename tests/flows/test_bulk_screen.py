@@ -19,12 +19,12 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.watch.feeds.keys import KeyRow
+from harness import Harness, dashboard, harness, line, listing, notices, until
 from journeys import JOURNEYS, desk
 from screen_text import shown
-from shell_kit import Site, dashboard, line, listing, notices, site, until
 
 
-async def disabled(place: Site, identities: set[str]) -> set[str]:
+async def disabled(place: Harness, identities: set[str]) -> set[str]:
     """Those of the keys that are disabled, as a colleague sees them."""
     async with place.connect() as connection, GatewayClient(connection) as client:
         found = [await client.keys.get(identity) for identity in identities]
@@ -48,8 +48,8 @@ def enabled_rows(app: GwtuiApp) -> list[int]:
     ]
 
 
-async def test_a_range_is_disabled_together_and_one_undo_takes_it_back(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, size=(100, 30)) as (app, pilot):
+async def test_a_range_is_disabled_together_and_one_undo_takes_it_back() -> None:
+    async with harness() as place, dashboard(place, size=(100, 30)) as (app, pilot):
         screen = listing(app)
         table = screen.table
         await pilot.press("slash", *"state:active", "enter")
@@ -68,7 +68,7 @@ async def test_a_range_is_disabled_together_and_one_undo_takes_it_back(tmp_path:
         await until(pilot, lambda: "3 keys disabled. U undoes it" in notices(app), "the end")
         assert await disabled(place, wanted) == wanted
         assert not table.marked, "what is done needs no mark any more"
-        entries = [entry.outcome for entry in Ledger(tmp_path / "audit.jsonl").entries()][::-1]
+        entries = [entry.outcome for entry in place.ledger.entries()][::-1]
         assert entries == ["intent", "applied"] * 3, "one after the other"
         await pilot.press("U")
         said = await asked(pilot, app)
@@ -79,8 +79,8 @@ async def test_a_range_is_disabled_together_and_one_undo_takes_it_back(tmp_path:
         assert not await disabled(place, wanted)
 
 
-async def test_marks_hidden_by_the_filter_are_counted_and_acted_on(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, size=(100, 30)) as (app, pilot):
+async def test_marks_hidden_by_the_filter_are_counted_and_acted_on() -> None:
+    async with harness() as place, dashboard(place, size=(100, 30)) as (app, pilot):
         table = listing(app).table
         first, second = enabled_rows(app)[:2]
         wanted = {table.identities[first], table.identities[second]}
@@ -104,13 +104,11 @@ async def test_marks_hidden_by_the_filter_are_counted_and_acted_on(tmp_path: Pat
                     await client.keys.get(identity)
 
 
-async def test_what_was_refused_stays_on_the_screen_and_is_tried_again_when_wanted(
-    tmp_path: Path,
-) -> None:
+async def test_what_was_refused_stays_on_the_screen_and_is_tried_again_when_wanted() -> None:
     faults = FaultInjector()
     async with (
-        site(faults=faults) as place,
-        dashboard(place, tmp_path, size=(100, 30)) as (app, pilot),
+        harness(faults=faults) as place,
+        dashboard(place, size=(100, 30)) as (app, pilot),
     ):
         table = listing(app).table
         rows = enabled_rows(app)[:2]
@@ -131,9 +129,9 @@ async def test_what_was_refused_stays_on_the_screen_and_is_tried_again_when_want
 
 
 async def test_escape_stops_and_the_rest_is_sent_when_wanted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async with site() as place, dashboard(place, tmp_path, size=(100, 30)) as (app, pilot):
+    async with harness() as place, dashboard(place, size=(100, 30)) as (app, pilot):
         table = listing(app).table
         wanted = {table.identities[row] for row in enabled_rows(app)[:3]}
         for identity in wanted:
@@ -161,12 +159,12 @@ async def test_escape_stops_and_the_rest_is_sent_when_wanted(
         await pilot.press("c")
         await until(pilot, lambda: "3 keys disabled. U undoes it" in notices(app), "the end")
         assert await disabled(place, wanted) == wanted
-        entries = [entry.outcome for entry in Ledger(tmp_path / "audit.jsonl").entries()][::-1]
+        entries = [entry.outcome for entry in place.ledger.entries()][::-1]
         assert entries == ["intent", "applied"] * 3, "each once"
 
 
-async def test_every_way_to_mark(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, size=(100, 30)) as (app, pilot):
+async def test_every_way_to_mark() -> None:
+    async with harness() as place, dashboard(place, size=(100, 30)) as (app, pilot):
         table = listing(app).table
         rows = list(table.identities)
         await pilot.press("home", "space", "down", "V")
@@ -179,8 +177,8 @@ async def test_every_way_to_mark(tmp_path: Path) -> None:
         assert list(table.marked) == rows[-2:]
 
 
-async def test_what_marked_keys_share_is_changed_together(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, size=(100, 30)) as (app, pilot):
+async def test_what_marked_keys_share_is_changed_together() -> None:
+    async with harness() as place, dashboard(place, size=(100, 30)) as (app, pilot):
         table = listing(app).table
         wanted = set(table.identities[:3])
         names = {row.key.name for row in map(table.model._items.__getitem__, wanted)}
@@ -207,7 +205,7 @@ async def test_the_two_worst_keys_are_disabled_and_enabled_again_in_ten_keys(
 ) -> None:
     journey = JOURNEYS["disable the two worst and undo both"]
     assert len(journey.tokens) <= 12
-    async with site() as place, desk(place, tmp_path, journey) as one:
+    async with harness() as place, desk(place, tmp_path, journey) as one:
         table = listing(one.app).table
         *keys, undo, yes = journey.tokens
         await one.at_once(keys)

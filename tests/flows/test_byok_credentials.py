@@ -17,52 +17,29 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.watch.feeds.byok import ByokRow
+from harness import Harness, dashboard, harness, listing, notices, until
 from screen_text import shown
-from shared_dashboard import walk
-from shell_kit import Site, dashboard, listing, notices, site, until
-from two_administrators_kit import Desk
 
 SENTINEL = "sk-SENTINEL-7f3a9c51d0e24b68"
 
 
-class ByokDesk(Desk):
-    """A person at the list of credentials."""
-
-    async def select(self, name: str) -> None:
-        def there() -> bool:
-            table = listing(self.app).table
-            return any(table.select(i) and self.selected.name == name for i in table.identities)
-
-        await until(self.pilot, there, name)
-
-    @property
-    def selected(self) -> ByokCredential:
-        row = listing(self.app).table.selected
-        assert isinstance(row, ByokRow)
-        return row.credential
-
-    async def read(self, identity: str | None) -> ByokCredential:
-        async with self.colleague() as client:
-            return await client.byok.get(identity or "")
-
-
-async def store(place: Site, name: str, **fields: Any) -> ByokCredential:
+async def store(place: Harness, name: str, **fields: Any) -> ByokCredential:
     async with place.connect() as connection, GatewayClient(connection) as client:
         request = {"provider": "northwind", "key": "sk-first-key-000001", "name": name, **fields}
         return await client.byok.create(CreateByokRequest.model_validate(request))
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[ByokDesk]:
-    async with site(content="empty") as place:
+async def desk() -> AsyncIterator[Harness]:
+    async with harness(content="empty") as place:
         await store(place, "Main account")
         await store(place, "Spare", is_fallback=True)
-        async with dashboard(place, tmp_path, start="byok", size=(80, 24)) as (app, pilot):
-            yield ByokDesk(place, app, pilot, tmp_path)
+        async with dashboard(place, start="byok", size=(80, 24)):
+            await place.rows("byok")
+            yield place
 
 
-async def a_key_is_stored_and_its_row_selected(desk: ByokDesk) -> None:
+async def a_key_is_stored_and_its_row_selected(desk: Harness) -> None:
     await desk.press("n")
     await desk.wait_for(FormScreen)
     await desk.press(*"kestrel", "tab", *SENTINEL)
@@ -75,14 +52,14 @@ async def a_key_is_stored_and_its_row_selected(desk: ByokDesk) -> None:
     )
     await desk.press("ctrl+s")
     await desk.said("stored; its key is never shown again")
-    await until(desk.pilot, lambda: desk.selected.name == "Research", "the selection")
-    made = await desk.read(desk.selected.id)
+    await until(desk.pilot, lambda: desk.selected.credential.name == "Research", "the selection")
+    made = await desk.read(desk.selected.credential.id)
     assert (made.provider, made.disabled, made.is_fallback) == ("kestrel", False, False)
     assert made.allowed_models is None
     assert desk.events() == ["intent", "applied"]
 
 
-async def a_provider_that_is_not_listed_is_asked_about_before_it_is_sent(desk: ByokDesk) -> None:
+async def a_provider_that_is_not_listed_is_asked_about_before_it_is_sent(desk: Harness) -> None:
     await desk.press("n")
     await desk.wait_for(FormScreen)
     await desk.press(*"nortwhind", "tab", *SENTINEL)
@@ -106,12 +83,12 @@ async def a_provider_that_is_not_listed_is_asked_about_before_it_is_sent(desk: B
     assert desk.events()[0] == "intent", "whoever goes on deliberately gets the gateway's own word"
 
 
-async def the_list_is_in_the_order_of_trial(desk: ByokDesk) -> None:
+async def the_list_is_in_the_order_of_trial(desk: Harness) -> None:
     table = listing(desk.app).table
     names = []
     for identity in table.identities:
         table.select(identity)
-        names.append(desk.selected.name)
+        names.append(desk.selected.credential.name)
     assert names == ["Main account", "Spare"]
     await desk.press("d")
     await until(
@@ -119,9 +96,9 @@ async def the_list_is_in_the_order_of_trial(desk: ByokDesk) -> None:
     )
 
 
-async def an_edit_sends_only_what_changed(desk: ByokDesk) -> None:
-    await desk.select("Main account")
-    before = await desk.read(desk.selected.id)
+async def an_edit_sends_only_what_changed(desk: Harness) -> None:
+    await desk.select(name="Main account")
+    before = await desk.read(desk.selected.credential.id)
     await desk.press("e")
     form = await desk.wait_for(FormScreen)
     form.state.put("allowed_models", ["acme/one"])
@@ -139,8 +116,8 @@ async def an_edit_sends_only_what_changed(desk: ByokDesk) -> None:
     assert intent.summary == {"name": "Main account 2", "allowed_models": ["acme/one"]}
 
 
-async def an_empty_restriction_is_sent_as_empty_and_warned_of(desk: ByokDesk) -> None:
-    await desk.select("Spare")
+async def an_empty_restriction_is_sent_as_empty_and_warned_of(desk: Harness) -> None:
+    await desk.select(name="Spare")
     await desk.press("e")
     form = await desk.wait_for(FormScreen)
     form.state.put("allowed_models", [])
@@ -151,13 +128,13 @@ async def an_empty_restriction_is_sent_as_empty_and_warned_of(desk: ByokDesk) ->
     assert "nothing may use it" in text
     await desk.press("y")
     await desk.said("changed")
-    assert (await desk.read(desk.selected.id)).allowed_models == []
+    assert (await desk.read(desk.selected.credential.id)).allowed_models == []
     await until(desk.pilot, lambda: "blocked" in shown(desk.app), "the state")
 
 
-async def a_rotation_says_first_that_the_old_key_is_gone(desk: ByokDesk) -> None:
-    await desk.select("Main account")
-    before = await desk.read(desk.selected.id)
+async def a_rotation_says_first_that_the_old_key_is_gone(desk: Harness) -> None:
+    await desk.select(name="Main account")
+    before = await desk.read(desk.selected.credential.id)
     await desk.press("R")
     await desk.wait_for(FormScreen)
     assert "old material is gone at once" in " ".join(shown(desk.app).split())
@@ -175,9 +152,9 @@ async def a_rotation_says_first_that_the_old_key_is_gone(desk: ByokDesk) -> None
     assert desk.events() == ["intent", "applied"]
 
 
-async def going_back_from_the_plan_sends_nothing(desk: ByokDesk) -> None:
-    await desk.select("Main account")
-    before = await desk.read(desk.selected.id)
+async def going_back_from_the_plan_sends_nothing(desk: Harness) -> None:
+    await desk.select(name="Main account")
+    before = await desk.read(desk.selected.credential.id)
     await desk.press("R")
     form = await desk.wait_for(FormScreen)
     await desk.press(*SENTINEL, "ctrl+s")
@@ -188,8 +165,8 @@ async def going_back_from_the_plan_sends_nothing(desk: ByokDesk) -> None:
     assert desk.events() == []
 
 
-async def undo_after_a_rotation_does_not_offer_the_creation(desk: ByokDesk) -> None:
-    await desk.select("Research")
+async def undo_after_a_rotation_does_not_offer_the_creation(desk: Harness) -> None:
+    await desk.select(name="Research")
     await desk.press("R")
     await desk.wait_for(FormScreen)
     await desk.press(*SENTINEL, "ctrl+s")
@@ -201,37 +178,37 @@ async def undo_after_a_rotation_does_not_offer_the_creation(desk: ByokDesk) -> N
     assert desk.app.screen is listing(desk.app)
 
 
-async def a_rotation_by_somebody_else_is_told(desk: ByokDesk) -> None:
-    await desk.select("Main account")
+async def a_rotation_by_somebody_else_is_told(desk: Harness) -> None:
+    await desk.select(name="Main account")
     await desk.press("R")
     await desk.wait_for(FormScreen)
     async with desk.colleague() as client:
         theirs = UpdateByokRequest(key=SecretStr("sk-theirs-99999999"))
-        await client.byok.update(desk.selected.id or "", theirs)
+        await client.byok.update(desk.selected.credential.id or "", theirs)
     await desk.press(*SENTINEL, "ctrl+s")
     await desk.wait_for(ConfirmScreen)
     assert "Somebody else rotated it" in shown(desk.app)
 
 
-async def a_credential_is_disabled_and_enabled(desk: ByokDesk) -> None:
-    await desk.select("Main account")
+async def a_credential_is_disabled_and_enabled(desk: Harness) -> None:
+    await desk.select(name="Main account")
     await desk.press("x")
     await desk.wait_for(ConfirmScreen)
     assert "1 enabled credential of northwind remains: “Spare”" in shown(desk.app)
     await desk.press("y")
     await desk.said("disabled")
-    assert (await desk.read(desk.selected.id)).disabled is True
-    await until(desk.pilot, lambda: desk.selected.disabled is True, "the new state")
+    assert (await desk.read(desk.selected.credential.id)).disabled is True
+    await until(desk.pilot, lambda: desk.selected.credential.disabled is True, "the new state")
     await desk.press("x")
     await desk.wait_for(ConfirmScreen)
     await desk.press("y")
     await desk.said("enabled")
-    assert (await desk.read(desk.selected.id)).disabled is False
+    assert (await desk.read(desk.selected.credential.id)).disabled is False
 
 
-async def a_deletion_wipes_the_key_and_takes_a_deliberate_answer(desk: ByokDesk) -> None:
-    await desk.select("Main account")
-    identity = desk.selected.id
+async def a_deletion_wipes_the_key_and_takes_a_deliberate_answer(desk: Harness) -> None:
+    await desk.select(name="Main account")
+    identity = desk.selected.credential.id
     await desk.press("D")
     await desk.wait_for(ConfirmScreen)
     assert "Its key is wiped at the gateway" in " ".join(shown(desk.app).split())
@@ -245,7 +222,7 @@ async def a_deletion_wipes_the_key_and_takes_a_deliberate_answer(desk: ByokDesk)
     await until(desk.pilot, lambda: listing(desk.app).table.total_count == 1, "the row to go")
 
 
-async def a_refusal_of_the_gateway_keeps_what_was_typed(desk: ByokDesk) -> None:
+async def a_refusal_of_the_gateway_keeps_what_was_typed(desk: Harness) -> None:
     await desk.press("n")
     form = await desk.wait_for(FormScreen)
     await desk.press(*"northwind", "tab", *SENTINEL)
@@ -257,7 +234,7 @@ async def a_refusal_of_the_gateway_keeps_what_was_typed(desk: ByokDesk) -> None:
     assert SENTINEL[:8] not in shown(desk.app)
 
 
-async def own_key_only_and_fallback_exclude_each_other(desk: ByokDesk) -> None:
+async def own_key_only_and_fallback_exclude_each_other(desk: Harness) -> None:
     await desk.press("n")
     form = await desk.wait_for(FormScreen)
     await desk.press(*"northwind", "tab", *SENTINEL)
@@ -268,9 +245,8 @@ async def own_key_only_and_fallback_exclude_each_other(desk: ByokDesk) -> None:
     assert desk.events() == []
 
 
-async def test_a_credential_is_checked_rotated_and_edited(desk: ByokDesk) -> None:
-    await walk(
-        desk,
+async def test_a_credential_is_checked_rotated_and_edited(desk: Harness) -> None:
+    await desk.walk(
         a_provider_that_is_not_listed_is_asked_about_before_it_is_sent,
         own_key_only_and_fallback_exclude_each_other,
         a_refusal_of_the_gateway_keeps_what_was_typed,
@@ -282,9 +258,8 @@ async def test_a_credential_is_checked_rotated_and_edited(desk: ByokDesk) -> Non
     )
 
 
-async def test_a_credential_is_listed_switched_deleted_and_stored(desk: ByokDesk) -> None:
-    await walk(
-        desk,
+async def test_a_credential_is_listed_switched_deleted_and_stored(desk: Harness) -> None:
+    await desk.walk(
         the_list_is_in_the_order_of_trial,
         a_credential_is_disabled_and_enabled,
         a_deletion_wipes_the_key_and_takes_a_deliberate_answer,
@@ -295,7 +270,7 @@ async def test_a_credential_is_listed_switched_deleted_and_stored(desk: ByokDesk
 
 @pytest.mark.usefixtures("own_objects_only")
 async def test_the_key_that_was_typed_is_nowhere_once_it_was_sent(
-    desk: ByokDesk, tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: Any
+    desk: Harness, caplog: pytest.LogCaptureFixture, capsys: Any
 ) -> None:
     caplog.set_level(logging.DEBUG)
     await desk.press("n")
@@ -304,7 +279,7 @@ async def test_the_key_that_was_typed_is_nowhere_once_it_was_sent(
     screens = [desk.app.export_screenshot()]
     await desk.press("ctrl+s")
     await desk.said("stored")
-    await desk.select("Main account")
+    await desk.select(name="Main account")
     await desk.press("R")
     await desk.wait_for(FormScreen)
     await desk.press(*SENTINEL, "ctrl+s")
@@ -316,7 +291,7 @@ async def test_the_key_that_was_typed_is_nowhere_once_it_was_sent(
     await desk.pilot.pause()
     screens.append(desk.app.export_screenshot())
     said = capsys.readouterr()
-    written = await asyncio.to_thread(_everything_in, tmp_path)
+    written = await asyncio.to_thread(_everything_in, desk.folder)
     kept = [*screens, caplog.text, notices(desk.app), said.out, said.err]
     for text in kept:
         assert SENTINEL not in text

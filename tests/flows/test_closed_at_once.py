@@ -16,13 +16,13 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from board_kit import Filled, filled_once
-from dashboard_kit import settled
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.modal import Dialog
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.lifetime import RunsWhileOpen
+from harness import settled
 from surfaces_kit import SURFACES, Surface, all_screens, opened
 from thoroughness import FULL
 

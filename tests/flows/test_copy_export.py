@@ -18,9 +18,9 @@ from gwtui.ui.screens.dialogs import AskScreen, SaveScreen
 from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.screens.picker import MenuScreen
 from gwtui.ui.terminal import clipboard
+from harness import harness, listing, notices, until
 from journeys import JOURNEYS, Desk, Journey, desk, tokens
 from screen_text import shown
-from shell_kit import listing, notices, site, until
 
 DISABLED = ("ana laptop (lost)", "backfill-2024", "legacy-chat-widget", "red-team")
 
@@ -69,7 +69,7 @@ async def type_in_one_piece(one: Desk, keys: str) -> None:
 async def test_rows_are_copied_from_list_detail_and_raw_json(
     tmp_path: Path, copied: list[str]
 ) -> None:
-    async with site() as place, desk(place, tmp_path, Journey("")) as one:
+    async with harness() as place, desk(place, tmp_path, Journey("")) as one:
         await type_in_one_piece(
             one, "/state:disabled<enter>yn<down>yn  ynyclimit<enter>ujdynvyj<escape>yi"
         )
@@ -123,7 +123,7 @@ async def test_the_list_in_view_goes_to_clipboard_and_files(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
-    async with site() as place, desk(place, tmp_path, Journey("")) as one:
+    async with harness() as place, desk(place, tmp_path, Journey("")) as one:
         app = one.app
         await type_in_one_piece(
             one, "/state:disabled<enter>S|<down> <enter>YcYnYC<ctrl+u>~/own.csv<enter>"
@@ -175,7 +175,7 @@ async def test_the_list_in_view_goes_to_clipboard_and_files(
 async def test_figures_that_are_no_resource_are_copied_too(
     tmp_path: Path, copied: list[str]
 ) -> None:
-    async with site() as place, desk(place, tmp_path, Journey("", start="activity")) as one:
+    async with harness() as place, desk(place, tmp_path, Journey("", start="activity")) as one:
         await until(one.pilot, lambda: one.app.screen.target() is not None, "the ranking")
         await type_in_one_piece(one, "ynYj1yl")
         ranked = json.loads(copied[1])

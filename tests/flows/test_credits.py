@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,9 +15,8 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.credits import CreditsScreen
 from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.feeds.keys import fetch_keys
+from harness import dashboard, harness, line, listing, until
 from screen_text import shown
-from shared_dashboard import walk
-from shell_kit import dashboard, line, listing, site, until
 
 
 def screen_of(app: GwtuiApp) -> CreditsScreen:
@@ -111,10 +108,10 @@ async def the_board_tells_the_same_end_before_anything_is_recorded(desk: Any) ->
     assert "at today's rate" in told("board-summary")
 
 
-async def test_workspaces_have_a_line_or_a_table_as_there_is_room(tmp_path: Path) -> None:
+async def test_workspaces_have_a_line_or_a_table_as_there_is_room() -> None:
     async with (
-        site() as place,
-        dashboard(place, tmp_path, start="credits", size=(80, 24)) as (app, pilot),
+        harness() as place,
+        dashboard(place, start="credits", size=(80, 24)) as (app, pilot),
     ):
         await ranked(app, pilot)
         screen = screen_of(app)
@@ -131,14 +128,12 @@ async def test_workspaces_have_a_line_or_a_table_as_there_is_room(tmp_path: Path
         assert set(table.identities) == {key.workspace_id for key in keys}
 
 
-async def test_an_overdrawn_account_says_so_in_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_overdrawn_account_says_so_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     async def overdrawn(_service: CreditsService) -> Credits:
         return Credits.model_validate({"total_credits": 10, "total_usage": 12.5})
 
     monkeypatch.setattr(CreditsService, "get", overdrawn)
-    async with site() as place, dashboard(place, tmp_path, start="credits") as (app, pilot):
+    async with harness() as place, dashboard(place, start="credits") as (app, pilot):
         await pilot.pause()
         text = shown(app)
         assert "overdrawn by $2.50" in text
@@ -146,10 +141,10 @@ async def test_an_overdrawn_account_says_so_in_words(
         assert screen_of(app).query_one("#balance-figure").has_class("-bad")
 
 
-async def test_figures_stay_with_their_age_when_the_gateway_is_gone(tmp_path: Path) -> None:
+async def test_figures_stay_with_their_age_when_the_gateway_is_gone() -> None:
     async with (
-        site(speed=20) as place,
-        dashboard(place, tmp_path, start="credits") as (app, pilot),
+        harness(speed=20) as place,
+        dashboard(place, start="credits") as (app, pilot),
     ):
         await ranked(app, pilot)
         before = screen_of(app).query_one("#balance-figure", Digits).value
@@ -163,7 +158,7 @@ async def test_figures_stay_with_their_age_when_the_gateway_is_gone(tmp_path: Pa
 
 
 async def a_second_without_news_repaints_nothing_but_what_moved(desk: Any) -> None:
-    app, pilot, place = desk.app, desk.pilot, desk.place
+    app, pilot, place = desk.app, desk.pilot, desk
     await at_credits(desk)
     await ranked(app, pilot)
     await pilot.pause()
@@ -181,10 +176,9 @@ async def at_credits(desk: Any) -> None:
     await ranked(desk.app, desk.pilot)
 
 
-async def test_balance_ranking_and_runway(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, start="credits") as (app, pilot):
-        await walk(
-            SimpleNamespace(app=app, pilot=pilot, place=place),
+async def test_balance_ranking_and_runway() -> None:
+    async with harness() as place, dashboard(place, start="credits"):
+        await place.walk(
             the_balance_is_the_gateways,
             a_second_without_news_repaints_nothing_but_what_moved,
             u_ranks_by_the_next_window,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,14 +10,14 @@ from gwtui.client.errors import NoAnswerError, ReadOnlyError
 from gwtui.client.services import KeysService
 from gwtui.contract.keys import CreateKeyRequest
 from gwtui.resources.actions import for_scope
+from harness import dashboard, harness, has_data, notices, until
 from screen_text import shown
-from shell_kit import dashboard, has_data, notices, site, until
 
 WHY = "this key is not a management key"
 
 
-async def test_a_management_key_may_write(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, start="key") as (app, pilot):
+async def test_a_management_key_may_write() -> None:
+    async with harness() as place, dashboard(place, start="key") as (app, pilot):
         text = shown(app)
         assert "management key  yes" in text
         assert "none: no budget binds this key" in text
@@ -29,12 +28,10 @@ async def test_a_management_key_may_write(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (160, 40)])
-async def test_another_key_turns_the_dashboard_read_only(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
-    async with site() as place:
+async def test_another_key_turns_the_dashboard_read_only(size: tuple[int, int]) -> None:
+    async with harness() as place:
         token = place.gateway.issue_key(management=False, name="plain")
-        async with dashboard(place, tmp_path, start="models", token=token, size=size) as (
+        async with dashboard(place, start="models", token=token, size=size) as (
             app,
             pilot,
         ):
@@ -54,25 +51,24 @@ async def test_another_key_turns_the_dashboard_read_only(
             assert "management key  no" in shown(app)
 
 
-async def test_rights_that_cannot_be_read_block_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_rights_that_cannot_be_read_block_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     async def lost(_self: Any) -> Any:
         raise NoAnswerError("the gateway did not answer in time")
 
     monkeypatch.setattr(KeysService, "current", lost)
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+    async with harness() as place, dashboard(place) as (app, pilot):
         await pilot.pause(0.2)
         assert has_data(app)
         assert app.hold_reason is None
         assert "READ-ONLY" not in shown(app).splitlines()[0]
 
 
-async def test_the_profile_says_it_first(tmp_path: Path) -> None:
-    async with site() as place:
+async def test_the_profile_says_it_first() -> None:
+    async with harness() as place:
         token = place.gateway.issue_key(management=False, name="plain")
-        async with dashboard(
-            place, tmp_path, start="key", token=token, read_only=True, size=(160, 40)
-        ) as (app, _pilot):
+        async with dashboard(place, start="key", token=token, read_only=True, size=(160, 40)) as (
+            app,
+            _pilot,
+        ):
             assert app.hold_reason == "this profile is read-only"
             assert WHY not in shown(app).splitlines()[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
@@ -23,8 +22,8 @@ from gwtui.ui.screens.help import HelpScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.table import ResourceTable
+from harness import dashboard, harness, line, listing, notices, until
 from screen_text import shown
-from shell_kit import dashboard, line, listing, notices, site, until
 
 ERROR = "Exceeds the limit (4300 digits) for integer string conversion"
 
@@ -41,14 +40,14 @@ def expected() -> Iterator[None]:
 
 
 async def test_broken_cells_and_sections_leave_the_list(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     name, *others = KEYS.columns
     broken = [replace(column, cell=fail, sort=fail) for column in others]
     sections = (*KEYS.sections, Section("Broken", fail))
     spec = replace(KEYS, columns=(name, *broken), sections=sections, default_sort=("name", False))
     monkeypatch.setattr(resource, "KEYS", spec)
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+    async with harness() as place, dashboard(place) as (app, pilot):
         screen = listing(app)
         await until(pilot, lambda: f"? {len(caught_errors)}" in line(screen, "header"), "the count")
         assert screen.declared.name(screen.target()) in shown(app)
@@ -64,13 +63,11 @@ async def test_broken_cells_and_sections_leave_the_list(
 
 
 @pytest.mark.parametrize("immediate", [True, False])
-async def test_a_broken_action_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, immediate: bool
-) -> None:
+async def test_a_broken_action_is_told(monkeypatch: pytest.MonkeyPatch, immediate: bool) -> None:
     async def broken(_context: Any) -> NoReturn:
         fail()
 
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+    async with harness() as place, dashboard(place) as (app, pilot):
         monkeypatch.setattr(app_module, "handler", lambda _action: (broken, immediate))
         await pilot.press("s")
         await until(pilot, lambda: "Sort failed because of an error in gwtui" in notices(app), "")
@@ -81,9 +78,9 @@ async def test_a_broken_action_is_told(
 
 @pytest.mark.parametrize("place", ["keys", "board", "credits"])
 async def test_a_screen_that_cannot_be_made_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+    monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
-    async with site() as gateway, dashboard(gateway, tmp_path, start="models") as (app, pilot):
+    async with harness() as gateway, dashboard(gateway, start="models") as (app, pilot):
         for kind in (ResourceScreen, BoardScreen, CreditsScreen):
             monkeypatch.setattr(kind, "compose_body", fail)
         await app.open_route(place)
@@ -97,11 +94,9 @@ async def test_a_screen_that_cannot_be_made_says_so(
     assert app.crash is None
 
 
-async def test_a_feed_that_cannot_be_shown_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_feed_that_cannot_be_shown_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ResourceScreen, "_show", fail)
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+    async with harness() as place, dashboard(place) as (app, pilot):
         await until(pilot, lambda: "keys" in line(listing(app), "banner"), "the banner")
         assert "not shown because of an error in gwtui" in line(listing(app), "banner")
         assert "? Keys cannot be shown" in app.screen.query_one(StatePanel).text
@@ -111,12 +106,10 @@ async def test_a_feed_that_cannot_be_shown_says_so(
         assert not app.screen.query_one(StatePanel).display
 
 
-async def test_a_broken_panel_leaves_the_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_broken_panel_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(CreditsPanel, "draw", fail)
     monkeypatch.setattr(CreditsPanel, "summary", fail)
-    async with site() as place, dashboard(place, tmp_path, start="board") as (app, pilot):
+    async with harness() as place, dashboard(place, start="board") as (app, pilot):
         board = app.screen
         assert isinstance(board, BoardScreen)
         first = board.credits.query(OneLine).first
@@ -126,19 +119,19 @@ async def test_a_broken_panel_leaves_the_others(
         assert line(board, "board-summary").strip() == "?"
 
 
-async def test_a_broken_tick_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_broken_tick_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ResourceScreen, "tick", fail)
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+    async with harness() as place, dashboard(place) as (app, pilot):
         await until(pilot, lambda: "? 1" in line(listing(app), "header"), "the count")
         await pilot.press("down")
         assert app.is_running
 
 
-async def test_a_worker_that_breaks_is_not_the_end(tmp_path: Path) -> None:
+async def test_a_worker_that_breaks_is_not_the_end() -> None:
     async def broken() -> None:
         fail()
 
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+    async with harness() as place, dashboard(place) as (app, pilot):
         app.screen.run_worker(broken())
         await until(pilot, lambda: "? 1" in line(listing(app), "header"), "the count")
         assert app.is_running

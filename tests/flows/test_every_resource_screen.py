@@ -27,8 +27,8 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.field_editors import TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
+from harness import dashboard, listing, notices, until
 from screen_text import shown
-from shell_kit import dashboard, listing, notices, until
 from writes_kit import CLOCK, FaultWorld
 
 
@@ -53,10 +53,11 @@ async def at_dashboard(
             "http://localhost/api/v1", world.token, socket_path=path, read_only=read_only
         )
 
-    place: Any = SimpleNamespace(clock=CLOCK, connect=connect)
+    ledger = Ledger(folder / "audit.jsonl")
+    place: Any = SimpleNamespace(clock=CLOCK, connect=connect, ledger=ledger)
     async with (
         host_on_socket(world.gateway, path),
-        dashboard(place, folder, start=start, read_only=read_only) as (app, pilot),
+        dashboard(place, start=start, read_only=read_only) as (app, pilot),
     ):
         yield app, pilot
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from gwtui.resources.models.endpoints import EVERY_ENDPOINT, blended
 from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.widgets.lines import LinesView
+from harness import dashboard, harness, line, listing, notices, until
 from journeys import Terminal, at_rest, tokens
-from shell_kit import dashboard, line, listing, notices, site, until
 
 FIND = "3A/s<tab>h pa<tab>reas co<tab>>=128k<enter>"
 
 
-async def test_the_cheapest_that_fits_is_found_with_few_keys_and_compared(tmp_path: Path) -> None:
+async def test_the_cheapest_that_fits_is_found_with_few_keys_and_compared() -> None:
     keys = tokens(FIND)
     assert len(keys) <= 25
-    async with site() as place, dashboard(place, tmp_path, start="credits") as (app, pilot):
+    async with harness() as place, dashboard(place, start="credits") as (app, pilot):
         terminal = Terminal(app)
         terminal.write("".join(keys))
         await at_rest(app)

@@ -12,12 +12,12 @@ from gwtui.local.ledger import Ledger
 from gwtui.ui.actions.first_steps import FirstStepsScreen
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.widgets.prompt import FilterInput
+from harness import Harness, dashboard, harness, listing, until
 from journeys import Terminal, at_rest
-from shell_kit import Site, dashboard, listing, site, until
 
 
 async def offered(
-    place: Site, state: Path, *, typed: str = "", read_only: bool = False, columns: int = 80
+    place: Harness, state: Path, *, typed: str = "", read_only: bool = False, columns: int = 80
 ) -> bool:
     """Whether a start leads to the first steps; closes them with a key of the list beneath."""
     app = GwtuiApp(
@@ -54,7 +54,7 @@ def _offering(app: GwtuiApp) -> bool:
 
 
 async def test_the_first_steps_come_once_and_to_nobody_who_is_at_work(tmp_path: Path) -> None:
-    async with site() as place:
+    async with harness() as place:
         assert not await offered(place, tmp_path, read_only=True)
         assert not await offered(place, tmp_path, typed="j")
         assert not await offered(place, tmp_path, columns=70)
@@ -64,8 +64,8 @@ async def test_the_first_steps_come_once_and_to_nobody_who_is_at_work(tmp_path: 
         assert not await offered(place, tmp_path)
 
 
-async def test_a_key_that_closes_them_does_nothing_else(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+async def test_a_key_that_closes_them_does_nothing_else() -> None:
+    async with harness() as place, dashboard(place) as (app, pilot):
         before = listing(app).identity()
         for key in ("j", "n", "D", "q", "e", "enter", "escape", "space", "f", "y"):
             await _offer(app, pilot)
@@ -76,7 +76,7 @@ async def test_a_key_that_closes_them_does_nothing_else(tmp_path: Path) -> None:
             assert not listing(app).marks.count, key
 
 
-async def test_the_keys_that_they_name_work_from_there(tmp_path: Path) -> None:
+async def test_the_keys_that_they_name_work_from_there() -> None:
     opened = {
         "x": "ConfirmScreen",
         "ctrl+p": "Picker",
@@ -85,7 +85,7 @@ async def test_the_keys_that_they_name_work_from_there(tmp_path: Path) -> None:
         "7": "ActivityScreen",
         "0": "BoardScreen",
     }
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+    async with harness() as place, dashboard(place) as (app, pilot):
         for key, screen in opened.items():
             await _offer(app, pilot)
             await pilot.press(key)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,19 +17,17 @@ from gwtui.ui.forms.option_pickers import PickEditor
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.picker import Picker
-from keys_screen_kit import KeyDesk, acknowledge
+from harness import Harness, dashboard, harness, listing, start_over, until
 from screen_text import shown
-from shared_dashboard import start_over, walk
-from shell_kit import dashboard, listing, site, until
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[KeyDesk]:
-    async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
-        yield KeyDesk(place, app, pilot, tmp_path)
+async def desk() -> AsyncIterator[Harness]:
+    async with harness() as place, dashboard(place, size=(80, 24)):
+        yield place
 
 
-async def a_new_key_is_shown_once_and_then_selected(desk: KeyDesk) -> None:
+async def a_new_key_is_shown_once_and_then_selected(desk: Harness) -> None:
     before = listing(desk.app).table.total_count
     await desk.press("n")
     await desk.wait_for(FormScreen)
@@ -42,7 +39,7 @@ async def a_new_key_is_shown_once_and_then_selected(desk: KeyDesk) -> None:
     secret = screen._value.get_secret_value()
     assert secret.startswith("gw-v1-")
     assert secret[:30] in shown(desk.app)
-    await acknowledge(desk)
+    await desk.acknowledge()
     await desk.said("Key “zz new” created")
     await until(desk.pilot, lambda: listing(desk.app).table.total_count == before + 1, "the row")
     await until(desk.pilot, lambda: desk.selected.key.name == "zz new", "the selection")
@@ -54,12 +51,12 @@ async def a_new_key_is_shown_once_and_then_selected(desk: KeyDesk) -> None:
     assert secret not in desk.app.export_screenshot()
     assert screen._value is None
     assert not listing(desk.app).detail.shown
-    async with desk.place.connect(token=secret) as connection, GatewayClient(connection) as client:
+    async with desk.connect(token=secret) as connection, GatewayClient(connection) as client:
         current = await client.keys.current()
     assert current.limit == made.limit
 
 
-async def a_key_that_may_be_a_mistake_is_confirmed_first(desk: KeyDesk) -> None:
+async def a_key_that_may_be_a_mistake_is_confirmed_first(desk: Harness) -> None:
     await desk.press("n")
     form = await desk.wait_for(FormScreen)
     form.state.put("expires_at", "2020-01-01")
@@ -77,10 +74,10 @@ async def a_key_that_may_be_a_mistake_is_confirmed_first(desk: KeyDesk) -> None:
     await desk.press("y")
     await desk.wait_for(SecretScreen)
     assert desk.events() == ["intent", "applied"]
-    await acknowledge(desk)
+    await desk.acknowledge()
 
 
-async def a_limit_that_grows_tenfold_is_flagged(desk: KeyDesk) -> None:
+async def a_limit_that_grows_tenfold_is_flagged(desk: Harness) -> None:
     key = await desk.select(limit_reset="monthly", disabled=False)
     await desk.press("e")
     await desk.wait_for(FormScreen)
@@ -91,7 +88,7 @@ async def a_limit_that_grows_tenfold_is_flagged(desk: KeyDesk) -> None:
     assert (await desk.read(key.hash)).limit == key.limit
 
 
-async def the_new_key_goes_to_the_workspace_that_was_picked(desk: KeyDesk) -> None:
+async def the_new_key_goes_to_the_workspace_that_was_picked(desk: Harness) -> None:
     await desk.press("n")
     await desk.wait_for(FormScreen)
     await desk.press(*"zz there", "tab", "5")
@@ -103,12 +100,12 @@ async def the_new_key_goes_to_the_workspace_that_was_picked(desk: KeyDesk) -> No
     chosen = form.state.value("workspace_id")
     await desk.press("ctrl+s")
     await desk.wait_for(SecretScreen)
-    await acknowledge(desk)
+    await desk.acknowledge()
     await until(desk.pilot, lambda: desk.selected.key.name == "zz there", "the selection")
     assert desk.selected.key.workspace_id == chosen
 
 
-async def a_key_pressed_twice_opens_one_form(desk: KeyDesk) -> None:
+async def a_key_pressed_twice_opens_one_form(desk: Harness) -> None:
     for key, kind in (("n", FormScreen), ("e", FormScreen), ("D", ConfirmScreen)):
         for _ in range(3):
             desk.app.simulate_key(key)
@@ -118,13 +115,13 @@ async def a_key_pressed_twice_opens_one_form(desk: KeyDesk) -> None:
         await start_over(desk.app, desk.pilot)
 
 
-async def the_form_does_not_wait_for_the_names_of_workspaces(desk: KeyDesk) -> None:
-    await desk.place.stop()
+async def the_form_does_not_wait_for_the_names_of_workspaces(desk: Harness) -> None:
+    await desk.stop()
     await desk.press("n")
     await desk.wait_for(FormScreen)
 
 
-async def a_full_disk_after_the_write_is_told(desk: KeyDesk) -> None:
+async def a_full_disk_after_the_write_is_told(desk: Harness) -> None:
     record = Ledger.record
 
     def full(self: Ledger, entry: Any) -> None:
@@ -142,7 +139,7 @@ async def a_full_disk_after_the_write_is_told(desk: KeyDesk) -> None:
         await desk.said("disabled")
 
 
-async def quitting_asks_while_the_value_is_not_stored(desk: KeyDesk) -> None:
+async def quitting_asks_while_the_value_is_not_stored(desk: Harness) -> None:
     await desk.press("n")
     await desk.wait_for(FormScreen)
     await desk.press(*"zz", "tab", "5", "ctrl+s")
@@ -152,10 +149,10 @@ async def quitting_asks_while_the_value_is_not_stored(desk: KeyDesk) -> None:
     assert "not acknowledged" in " ".join(shown(desk.app).split())
     await desk.press("escape")
     await until(desk.pilot, lambda: desk.app.screen is screen, "the value")
-    await acknowledge(desk)
+    await desk.acknowledge()
 
 
-async def quitting_asks_while_something_typed_is_not_sent(desk: KeyDesk) -> None:
+async def quitting_asks_while_something_typed_is_not_sent(desk: Harness) -> None:
     await desk.press("n")
     form = await desk.wait_for(FormScreen)
     await desk.press(*"zz", "ctrl+q")
@@ -170,7 +167,7 @@ async def quitting_asks_while_something_typed_is_not_sent(desk: KeyDesk) -> None
     assert desk.events() == []
 
 
-async def an_edit_changes_only_what_was_edited(desk: KeyDesk) -> None:
+async def an_edit_changes_only_what_was_edited(desk: Harness) -> None:
     key = await desk.select(limit_reset="monthly", disabled=False)
     before = await desk.read(key.hash)
     await desk.press("e")
@@ -191,7 +188,7 @@ async def an_edit_changes_only_what_was_edited(desk: KeyDesk) -> None:
     assert intent.summary == {"name": f"{key.name} 2"}
 
 
-async def a_limit_is_cleared_with_null(desk: KeyDesk) -> None:
+async def a_limit_is_cleared_with_null(desk: Harness) -> None:
     key = await desk.select(limit_reset="monthly", disabled=False)
     await desk.press("e")
     await desk.wait_for(FormScreen)
@@ -205,7 +202,7 @@ async def a_limit_is_cleared_with_null(desk: KeyDesk) -> None:
     assert "limit" not in after.gaps
 
 
-async def both_changed_the_same_field(desk: KeyDesk) -> None:
+async def both_changed_the_same_field(desk: Harness) -> None:
     key = await desk.select(limit_reset="monthly", disabled=False)
     await desk.press("e")
     form = await desk.wait_for(FormScreen)
@@ -234,7 +231,7 @@ async def both_changed_the_same_field(desk: KeyDesk) -> None:
     assert (after.name, after.limit_reset) == (f"{key.name} mine", "daily")
 
 
-async def a_change_made_while_the_question_stood_is_asked_about(desk: KeyDesk) -> None:
+async def a_change_made_while_the_question_stood_is_asked_about(desk: Harness) -> None:
     key = await desk.select(limit_reset="monthly", disabled=False)
     await desk.press("e")
     await desk.wait_for(FormScreen)
@@ -259,7 +256,7 @@ async def a_change_made_while_the_question_stood_is_asked_about(desk: KeyDesk) -
     assert (after.name, after.limit_reset) == (f"{key.name} mine", "daily")
 
 
-async def keeping_theirs_sends_nothing(desk: KeyDesk) -> None:
+async def keeping_theirs_sends_nothing(desk: Harness) -> None:
     key = await desk.select(limit_reset="monthly", disabled=False)
     await desk.press("e")
     await desk.wait_for(FormScreen)
@@ -274,7 +271,7 @@ async def keeping_theirs_sends_nothing(desk: KeyDesk) -> None:
     await desk.app.hub.refresh("keys")
 
 
-async def a_key_deleted_meanwhile_is_said_in_the_form(desk: KeyDesk) -> None:
+async def a_key_deleted_meanwhile_is_said_in_the_form(desk: Harness) -> None:
     key = await desk.select(limit_reset="monthly", disabled=False)
     await desk.press("e")
     await desk.wait_for(FormScreen)
@@ -285,9 +282,8 @@ async def a_key_deleted_meanwhile_is_said_in_the_form(desk: KeyDesk) -> None:
     assert f"{key.name} mine" in shown(desk.app)
 
 
-async def test_keys_are_made_and_kept_until_stored(desk: KeyDesk) -> None:
-    await walk(
-        desk,
+async def test_keys_are_made_and_kept_until_stored(desk: Harness) -> None:
+    await desk.walk(
         a_new_key_is_shown_once_and_then_selected,
         a_key_that_may_be_a_mistake_is_confirmed_first,
         the_new_key_goes_to_the_workspace_that_was_picked,
@@ -299,9 +295,8 @@ async def test_keys_are_made_and_kept_until_stored(desk: KeyDesk) -> None:
     )
 
 
-async def test_keys_are_changed_beside_somebody_else(desk: KeyDesk) -> None:
-    await walk(
-        desk,
+async def test_keys_are_changed_beside_somebody_else(desk: Harness) -> None:
+    await desk.walk(
         an_edit_changes_only_what_was_edited,
         a_limit_that_grows_tenfold_is_flagged,
         a_limit_is_cleared_with_null,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,18 +15,17 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
-from keys_screen_kit import KeyDesk, acknowledge
+from harness import Harness, dashboard, harness, listing, until
 from screen_text import shown
-from shell_kit import dashboard, listing, site, until
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[KeyDesk]:
-    async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
-        yield KeyDesk(place, app, pilot, tmp_path)
+async def desk() -> AsyncIterator[Harness]:
+    async with harness() as place, dashboard(place, size=(80, 24)):
+        yield place
 
 
-async def test_a_key_is_disabled_and_enabled(desk: KeyDesk) -> None:
+async def test_a_key_is_disabled_and_enabled(desk: Harness) -> None:
     key = await desk.select(disabled=False, limit_reset="monthly")
     await desk.press("x")
     await desk.wait_for(ConfirmScreen)
@@ -48,7 +46,7 @@ async def test_a_key_is_disabled_and_enabled(desk: KeyDesk) -> None:
     assert (await desk.read(key.hash)).disabled is False
 
 
-async def test_disabling_what_a_colleague_disabled_enables_nothing(desk: KeyDesk) -> None:
+async def test_disabling_what_a_colleague_disabled_enables_nothing(desk: Harness) -> None:
     key = await desk.select(disabled=False, limit_reset="monthly")
     async with desk.colleague() as client:
         await client.keys.update(key.hash or "", UpdateKeyRequest(disabled=True))
@@ -58,7 +56,7 @@ async def test_disabling_what_a_colleague_disabled_enables_nothing(desk: KeyDesk
     assert desk.events() == []
 
 
-async def test_a_key_is_deleted_only_by_going_to_the_button(desk: KeyDesk) -> None:
+async def test_a_key_is_deleted_only_by_going_to_the_button(desk: Harness) -> None:
     key = await desk.select(disabled=False, limit_reset="monthly")
     await desk.press("D")
     await desk.wait_for(ConfirmScreen)
@@ -78,7 +76,7 @@ async def test_a_key_is_deleted_only_by_going_to_the_button(desk: KeyDesk) -> No
     assert desk.events() == ["intent", "applied"]
 
 
-async def test_the_target_is_that_of_the_key_press(desk: KeyDesk) -> None:
+async def test_the_target_is_that_of_the_key_press(desk: Harness) -> None:
     key = await desk.select(disabled=False, limit_reset="monthly")
     await desk.press("D")
     await desk.wait_for(ConfirmScreen)
@@ -93,7 +91,7 @@ async def test_the_target_is_that_of_the_key_press(desk: KeyDesk) -> None:
 
 
 async def test_a_refusal_of_the_gateway_lands_on_its_field(
-    desk: KeyDesk, monkeypatch: pytest.MonkeyPatch
+    desk: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from gwtui.client import services as service  # noqa: PLC0415
 
@@ -109,23 +107,23 @@ async def test_a_refusal_of_the_gateway_lands_on_its_field(
     assert desk.events() == ["intent", "refused"]
 
 
-async def test_a_gateway_that_is_gone_loses_nothing_typed(desk: KeyDesk) -> None:
+async def test_a_gateway_that_is_gone_loses_nothing_typed(desk: Harness) -> None:
     await desk.press("n")
     form = await desk.wait_for(FormScreen)
     await desk.press(*"zz kept", "tab", "5")
-    await desk.place.stop()
+    await desk.stop()
     await desk.press("ctrl+s")
     await until(desk.pilot, lambda: form.state.refusal, "the refusal")
     assert form.state.typed("name") == "zz kept"
     assert desk.events() == ["intent", "refused"]
-    await desk.place.start()
+    await desk.start()
     await desk.press("ctrl+s")
     await desk.wait_for(SecretScreen)
-    await acknowledge(desk)
+    await desk.acknowledge()
 
 
 async def test_a_lost_answer_is_told_and_stays_in_the_ledger(
-    desk: KeyDesk, monkeypatch: pytest.MonkeyPatch
+    desk: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from gwtui.client.errors import NoAnswerError  # noqa: PLC0415
 
@@ -148,12 +146,10 @@ async def test_a_lost_answer_is_told_and_stays_in_the_ledger(
     assert (left.action, left.identity, left.outcome) == ("keys.delete", key.hash, "unknown")
 
 
-async def test_quitting_waits_for_a_write_under_way(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with site() as place:
-        async with dashboard(place, tmp_path) as (app, pilot):
-            desk = KeyDesk(place, app, pilot, tmp_path)
+async def test_quitting_waits_for_a_write_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with harness() as place:
+        async with dashboard(place) as (app, pilot):
+            desk = place
             update = app.gateway.keys.update
             begun, answered = asyncio.Event(), asyncio.Event()
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 
 from gateway_facts import requests_made
 from gwtui.client.gateway import GatewayClient
 from gwtui.ui.screens.pages import ReadingScreen
+from harness import Harness, dashboard, harness, notices, until
 from screen_text import shown
-from shell_kit import Site, dashboard, notices, site, until
 
 
-async def _ids(place: Site) -> tuple[str, str]:
+async def _ids(place: Harness) -> tuple[str, str]:
     """Two requests of yesterday: one whose workspace logs what is said, one whose does not."""
     yesterday = place.clock.now() - timedelta(days=1)
     found: dict[bool, str] = {}
@@ -30,12 +29,13 @@ async def _ids(place: Site) -> tuple[str, str]:
     return found[True], found[False]
 
 
-async def test_content_and_model(tmp_path: Path) -> None:
-    async with site() as place:
+async def test_content_and_model() -> None:
+    async with harness() as place:
         logged, unlogged = await _ids(place)
-        async with dashboard(
-            place, tmp_path, start=f"generation/{logged}", size=(80, 24), loaded=False
-        ) as (app, pilot):
+        async with dashboard(place, start=f"generation/{logged}", size=(80, 24), loaded=False) as (
+            app,
+            pilot,
+        ):
             await until(pilot, lambda: "began" in shown(app), "the generation")
             await pilot.press("c")
             await until(pilot, lambda: isinstance(app.screen, ReadingScreen), "its content")

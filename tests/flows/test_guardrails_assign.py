@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
+from guardrails_kit import GuardrailDesk, guardrail_desk
 
-from guardrails_screen_kit import GuardrailDesk, guardrail_desk
 from gwtui.contract.guardrails import AssignKeysRequest
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import PickScreen
 from gwtui.ui.screens.detail_pane import DetailPane
-from shared_dashboard import walk
-from shell_kit import line, listing, until
+from harness import line, listing, until
 
 APPROVED = "Approved models"
 PRIVATE = "Customer data leaves no trace"
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[GuardrailDesk]:
-    async with guardrail_desk(tmp_path) as desk:
+async def desk() -> AsyncIterator[GuardrailDesk]:
+    async with guardrail_desk() as desk:
         yield desk
 
 
@@ -72,7 +70,7 @@ async def what_is_replaced_is_shown_while_picking_and_before_it_happens(
     assert {after[name] for name in changed} == {approved.identity}
     await until(
         desk.pilot,
-        lambda: desk.row.bound and len(desk.row.bound.keys or ()) == held + 2,
+        lambda: desk.selected.bound and len(desk.selected.bound.keys or ()) == held + 2,
         "the new count",
     )
     assert desk.events() == ["intent", "applied"]
@@ -154,13 +152,11 @@ async def the_assignments_of_one_guardrail(desk: GuardrailDesk) -> None:
     assert key.key_name not in await held_by_keys(desk)
     await desk.press("escape")
     await desk.rows("guardrails")
-    assert desk.row.identity == row.identity
+    assert desk.selected.identity == row.identity
 
 
-async def test_marked_rows_of_several_guardrails_are_taken_away_together(
-    tmp_path: Path,
-) -> None:
-    async with guardrail_desk(tmp_path, start="assignments") as desk:
+async def test_marked_rows_of_several_guardrails_are_taken_away_together() -> None:
+    async with guardrail_desk(start="assignments") as desk:
         table = await desk.rows("assignments")
         before = table.total_count
         rows = {table.identities[place]: place for place in range(before)}
@@ -187,11 +183,11 @@ async def test_marked_rows_of_several_guardrails_are_taken_away_together(
 
 
 async def test_several_requests_stop_at_the_first_that_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from gwtui.client.errors import ServerError  # noqa: PLC0415
 
-    async with guardrail_desk(tmp_path, start="assignments") as desk:
+    async with guardrail_desk(start="assignments") as desk:
         table = await desk.rows("assignments")
         service = type(desk.app.gateway.guardrails)
 
@@ -252,8 +248,7 @@ async def a_link_leaves_the_narrow_scope(desk: GuardrailDesk) -> None:
 
 
 async def test_guardrails_are_assigned_and_taken_away(desk: GuardrailDesk) -> None:
-    await walk(
-        desk,
+    await desk.walk(
         nothing_picked_is_refused,
         going_back_from_the_plan_keeps_what_was_picked,
         the_assignments_of_one_guardrail,

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
+from guardrails_kit import GuardrailDesk, guardrail_desk
 
-from guardrails_screen_kit import GuardrailDesk, guardrail_desk
 from gwtui.contract.guardrails import CreateGuardrailRequest, UpdateGuardrailRequest
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.catalog_dialogs import RemainingScreen
 from gwtui.watch.feeds.concurrent_reads import CONCURRENCY
-from shared_dashboard import walk
-from shell_kit import line, listing, until
+from harness import line, listing, until
 
 LARGE = "northwind/atlas-large"
 STRICT = CreateGuardrailRequest(
@@ -24,8 +22,8 @@ STRICT = CreateGuardrailRequest(
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[GuardrailDesk]:
-    async with guardrail_desk(tmp_path, size=(120, 40), also=(STRICT,)) as desk:
+async def desk() -> AsyncIterator[GuardrailDesk]:
+    async with guardrail_desk(size=(120, 40), also=(STRICT,)) as desk:
         yield desk
 
 
@@ -219,8 +217,7 @@ async def a_cap_means_nothing_to_the_catalog(desk: GuardrailDesk) -> None:
 
 
 async def test_what_remains_under_a_guardrail(desk: GuardrailDesk) -> None:
-    await walk(
-        desk,
+    await desk.walk(
         the_catalog_is_read_once_and_a_few_at_a_time,
         the_catalog_under_a_guardrail,
         the_filter_narrows_and_escape_clears_it_first,
@@ -231,8 +228,7 @@ async def test_what_remains_under_a_guardrail(desk: GuardrailDesk) -> None:
 
 
 async def test_what_remains_after_a_failure_and_under_the_default_too(desk: GuardrailDesk) -> None:
-    await walk(
-        desk,
+    await desk.walk(
         a_failure_is_said_and_read_again,
         the_default_guardrail_applies_too_until_it_is_left_out,
     )

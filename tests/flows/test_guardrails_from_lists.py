@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from guardrails_kit import GuardrailDesk, guardrail_desk
 
-from guardrails_screen_kit import GuardrailDesk, guardrail_desk
 from gwtui.resources.keys.resource import own_cell
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.screens.picker import Picker
-from shell_kit import listing, until
+from harness import listing, until
 
 APPROVED = "Approved models"
 PRIVATE = "Customer data leaves no trace"
@@ -38,8 +37,8 @@ def _put_cursor(desk: GuardrailDesk, name: str) -> None:
     raise AssertionError(f"no key {name}")
 
 
-async def test_marked_keys_get_a_guardrail_and_what_it_replaces_is_shown(tmp_path: Path) -> None:
-    async with guardrail_desk(tmp_path, start="keys") as desk:
+async def test_marked_keys_get_a_guardrail_and_what_it_replaces_is_shown() -> None:
+    async with guardrail_desk(start="keys") as desk:
         before = await _held(desk)
         assert before[HOLDER] == PRIVATE
         assert FREE not in before
@@ -72,8 +71,8 @@ def _guardrail_shown(desk: GuardrailDesk) -> str:
     return own_cell(row.binding).text
 
 
-async def test_the_selected_person_gets_a_guardrail_or_the_choice_is_left(tmp_path: Path) -> None:
-    async with guardrail_desk(tmp_path, start="organization") as desk:
+async def test_the_selected_person_gets_a_guardrail_or_the_choice_is_left() -> None:
+    async with guardrail_desk(start="organization") as desk:
         before = await _held(desk)
         person = listing(desk.app).table.selected.person
         await desk.press("A")
@@ -96,8 +95,8 @@ async def test_the_selected_person_gets_a_guardrail_or_the_choice_is_left(tmp_pa
         assert {user for user in after if after[user] != before.get(user)} <= {person.id}
 
 
-async def test_a_member_of_a_workspace_gets_one_too(tmp_path: Path) -> None:
-    async with guardrail_desk(tmp_path, start="workspaces") as desk:
+async def test_a_member_of_a_workspace_gets_one_too() -> None:
+    async with guardrail_desk(start="workspaces") as desk:
         await desk.press("m")
         await desk.rows("members")
         user = listing(desk.app).table.selected.member.user_id

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
+from guardrails_kit import GuardrailDesk, guardrail_desk
 
-from guardrails_screen_kit import GuardrailDesk, guardrail_desk
 from gwtui.client.errors import NotFoundError
 from gwtui.contract.content_filters import BuiltinFilterRequest, CustomFilterRequest
 from gwtui.contract.dialects import OPENROUTER
@@ -18,8 +17,7 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import PickScreen
 from gwtui.ui.screens.detail_pane import DetailPane
-from shared_dashboard import start_over, walk
-from shell_kit import listing, until
+from harness import listing, start_over, until
 
 MINE = CreateGuardrailRequest(
     name="mine",
@@ -37,8 +35,8 @@ ALIKE = tuple(
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[GuardrailDesk]:
-    async with guardrail_desk(tmp_path, also=ALIKE) as desk:
+async def desk() -> AsyncIterator[GuardrailDesk]:
+    async with guardrail_desk(also=ALIKE) as desk:
         yield desk
 
 
@@ -73,8 +71,8 @@ async def a_new_guardrail_has_every_rule_that_was_typed(desk: GuardrailDesk) -> 
     await desk.said("“zz tight” created")
     table = listing(desk.app).table
     await until(desk.pilot, lambda: table.total_count == before + 1, "the row")
-    await until(desk.pilot, lambda: desk.row.guardrail.name == "zz tight", "the selection")
-    made = await desk.read(desk.row.guardrail.id)
+    await until(desk.pilot, lambda: desk.selected.guardrail.name == "zz tight", "the selection")
+    made = await desk.read(desk.selected.guardrail.id)
     assert [slug.partition("-2")[0] for slug in made.allowed_models or ()] == [
         "northwind/atlas-deep",
         "helioscope/corona-code",
@@ -105,8 +103,8 @@ async def an_edit_sends_only_what_was_edited(desk: GuardrailDesk) -> None:
     assert [getattr(after, name) for name in same] == [getattr(before, name) for name in same]
     (intent, _) = desk.entries()
     assert intent.summary == {"limit_usd": 99}
-    await until(desk.pilot, lambda: desk.row.guardrail.limit_usd == Decimal(99), "the new cap")
-    assert desk.row.identity == row.identity, "the selection stays on the same guardrail"
+    await until(desk.pilot, lambda: desk.selected.guardrail.limit_usd == Decimal(99), "the new cap")
+    assert desk.selected.identity == row.identity, "the selection stays on the same guardrail"
 
 
 async def a_list_is_cleared_with_null(desk: GuardrailDesk) -> None:
@@ -189,8 +187,8 @@ async def a_default_guardrail_comes_to_exist_with_its_first_change(
     made = await desk.read(row.guardrail.id)
     assert made.limit_usd == Decimal(7)
     assert made.name == f"Workspace {made.workspace_id} Default"
-    await until(desk.pilot, lambda: desk.row.made, "the new state")
-    assert desk.row.identity == row.identity
+    await until(desk.pilot, lambda: desk.selected.made, "the new state")
+    assert desk.selected.identity == row.identity
 
 
 async def what_is_not_made_can_be_neither_deleted_nor_assigned(desk: GuardrailDesk) -> None:
@@ -268,8 +266,7 @@ async def a_key_pressed_twice_opens_one_screen(desk: GuardrailDesk) -> None:
 
 
 async def test_a_guardrail_is_made_and_changed(desk: GuardrailDesk) -> None:
-    await walk(
-        desk,
+    await desk.walk(
         a_new_guardrail_has_every_rule_that_was_typed,
         an_edit_sends_only_what_was_edited,
         a_list_is_cleared_with_null,
@@ -280,8 +277,7 @@ async def test_a_guardrail_is_made_and_changed(desk: GuardrailDesk) -> None:
 
 
 async def test_a_guardrail_is_refused_deleted_and_opened_once(desk: GuardrailDesk) -> None:
-    await walk(
-        desk,
+    await desk.walk(
         what_cannot_be_is_refused_before_anything_is_sent,
         what_the_gateway_refuses_lands_on_its_field,
         a_key_pressed_twice_opens_one_screen,
@@ -290,14 +286,12 @@ async def test_a_guardrail_is_refused_deleted_and_opened_once(desk: GuardrailDes
     )
 
 
-async def test_the_other_dialect_names_its_vendors_and_demands_both_of_the_cap(
-    tmp_path: Path,
-) -> None:
+async def test_the_other_dialect_names_its_vendors_and_demands_both_of_the_cap() -> None:
     flagged = CreateGuardrailRequest(
         name="mine",
         content_filter_builtins=[BuiltinFilterRequest(slug="email", action="flag")],
     )
-    async with guardrail_desk(tmp_path, dialect=OPENROUTER, also=(flagged,)) as desk:
+    async with guardrail_desk(dialect=OPENROUTER, also=(flagged,)) as desk:
         await desk.press("n")
         form: Any = await desk.wait_for(FormScreen)
         labels = {field.name: field.label for field in form.spec.every_field()}
@@ -313,8 +307,10 @@ async def test_the_other_dialect_names_its_vendors_and_demands_both_of_the_cap(
         await desk.focus("enforce_zdr_vendor_a")
         await desk.press("right", "ctrl+s")
         await desk.said("“zz capped” created")
-        await until(desk.pilot, lambda: desk.row.guardrail.name == "zz capped", "the selection")
-        made = await desk.read(desk.row.guardrail.id)
+        await until(
+            desk.pilot, lambda: desk.selected.guardrail.name == "zz capped", "the selection"
+        )
+        made = await desk.read(desk.selected.guardrail.id)
         assert (made.limit_usd, made.reset_interval) == (Decimal(5), "daily")
         assert made.enforce_zdr_vendor_a is True
         await desk.press("d")

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
+from harness import dashboard, harness, line, listing, until
 from large_account import fill, key_name
 from screen_text import shown
-from shell_kit import dashboard, line, listing, site, until
 
 KEYS = 2_600
 
 
-async def test_a_long_list_is_shown_to_its_last_row(tmp_path: Path) -> None:
-    async with site(content="empty") as place:
+async def test_a_long_list_is_shown_to_its_last_row() -> None:
+    async with harness(content="empty") as place:
         with place.gateway._database.write() as db:
             fill(db, KEYS)
-        async with dashboard(place, tmp_path, loaded=False) as (app, pilot):
+        async with dashboard(place, loaded=False) as (app, pilot):
             await until(pilot, lambda: app.session is not None, "the connection")
             keys = listing(app)
             seen: set[str] = set()

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from gwtui.crud.action import APP, Action
-from gwtui.local.ledger import Ledger
 from gwtui.resources.actions import all_actions
 from gwtui.ui.actions.context import ActionContext, Marks
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.commands import offered
 from gwtui.ui.widgets.table import ResourceTable
-from shell_kit import dashboard, listing, notices, site, until
+from harness import dashboard, harness, listing, notices, until
 
 TARGETED = [action for action in all_actions() if action.target]
 ROUTES = ("keys", "workspaces", "guardrails", "byok", "models")
@@ -52,8 +50,8 @@ def test_a_single_mark_counts_too() -> None:
 
 
 @pytest.mark.parametrize("route", ROUTES)
-async def test_nothing_happens_at_any_key_of_a_verb_for_one_row(route: str, tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, start=route) as (app, pilot):
+async def test_nothing_happens_at_any_key_of_a_verb_for_one_row(route: str) -> None:
+    async with harness() as place, dashboard(place, start=route) as (app, pilot):
         screen = listing(app)
         await until(pilot, lambda: screen.table.visible_count, "rows")
         await pilot.press("home", "space")
@@ -72,13 +70,13 @@ async def test_nothing_happens_at_any_key_of_a_verb_for_one_row(route: str, tmp_
                 said = notices(app)
                 assert said.startswith(f"{action.title} acts on one row, and 1 row is marked"), said
                 assert app.screen is screen
-        assert not [*Ledger(tmp_path / "audit.jsonl").entries()]
+        assert not [*place.ledger.entries()]
         await pilot.press("u")
         assert not screen.table.marked
 
 
-async def test_hidden_marks_hold_a_verb_back_and_one_key_takes_them_away(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+async def test_hidden_marks_hold_a_verb_back_and_one_key_takes_them_away() -> None:
+    async with harness() as place, dashboard(place) as (app, pilot):
         table = listing(app).table
         await pilot.press("space", "space", "slash", *"night", "enter")
         await until(pilot, lambda: 0 < table.visible_count < table.total_count, "the filter")
@@ -91,10 +89,10 @@ async def test_hidden_marks_hold_a_verb_back_and_one_key_takes_them_away(tmp_pat
         await until(pilot, lambda: app.screen is not listing(app), "the question")
 
 
-async def test_where_nothing_acts_on_marked_rows_none_is_marked(tmp_path: Path) -> None:
+async def test_where_nothing_acts_on_marked_rows_none_is_marked() -> None:
     async with (
-        site() as place,
-        dashboard(place, tmp_path, start="activity", size=(120, 50)) as (app, pilot),
+        harness() as place,
+        dashboard(place, start="activity", size=(120, 50)) as (app, pilot),
     ):
         for route in ("activity", "credits", "board"):
             await app.open_route(route)

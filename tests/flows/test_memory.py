@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import gc
-from pathlib import Path
 
-from shell_kit import dashboard, listing, site, until
+from harness import dashboard, harness, listing, until
 
 
-async def test_a_row_is_opened_from_two_lists_and_the_endpoints_of_many_are_not_all_kept(
-    tmp_path: Path,
-) -> None:
-    async with site() as place, dashboard(place, tmp_path, start="models") as (app, pilot):
+async def test_a_row_is_opened_from_two_lists_and_the_endpoints_of_many_are_not_all_kept() -> None:
+    async with harness() as place, dashboard(place, start="models") as (app, pilot):
         models = listing(app)
         await until(pilot, lambda: models.table.visible_count, "the models")
         identities = tuple(models.table.identities)
@@ -49,10 +46,8 @@ OTHERS = (
 )
 
 
-async def test_the_list_of_a_place_is_as_it_was_left_however_many_rows_were_opened(
-    tmp_path: Path,
-) -> None:
-    async with site() as place, dashboard(place, tmp_path, start="models") as (app, pilot):
+async def test_the_list_of_a_place_is_as_it_was_left_however_many_rows_were_opened() -> None:
+    async with harness() as place, dashboard(place, start="models") as (app, pilot):
         first = listing(app)
         await until(pilot, lambda: first.table.visible_count > 20, "the models")
         await pilot.press("slash", *"-zzz", "enter", *["down"] * 15, "space", "down")

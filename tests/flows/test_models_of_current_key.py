@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest
 from gwtui.contract.keys import CreateKeyRequest
 from gwtui.watch.feeds.keys import key_rights_feed
 from gwtui.watch.hub import FeedHub
+from harness import Harness, dashboard, harness, listing, notices, until
 from screen_text import shown
-from shell_kit import Site, dashboard, listing, notices, site, until
 
 MODEL = "northwind/atlas-large"
 
 
-async def _restricted_token(place: Site) -> str:
+async def _restricted_token(place: Harness) -> str:
     """A key that a guardrail leaves one model."""
     async with place.connect() as connection, GatewayClient(connection) as client:
         created = await client.keys.create(CreateKeyRequest(name="narrow"))
@@ -29,10 +27,10 @@ async def _restricted_token(place: Site) -> str:
         return created.key.get_secret_value()
 
 
-async def test_a_model_is_read_by_itself(tmp_path: Path) -> None:
+async def test_a_model_is_read_by_itself() -> None:
     async with (
-        site() as place,
-        dashboard(place, tmp_path, start=f"models/{MODEL}", size=(80, 24)) as (app, pilot),
+        harness() as place,
+        dashboard(place, start=f"models/{MODEL}", size=(80, 24)) as (app, pilot),
     ):
         await until(pilot, lambda: listing(app).table.total_count, "its endpoints")
         await pilot.press("i")
@@ -45,8 +43,8 @@ async def test_a_model_is_read_by_itself(tmp_path: Path) -> None:
         await until(pilot, lambda: "never-was no longer exists" in notices(app), "it too")
 
 
-async def test_a_narrow_key_sees_how_narrow_it_is(tmp_path: Path) -> None:
-    async with site() as place:
+async def test_a_narrow_key_sees_how_narrow_it_is() -> None:
+    async with harness() as place:
         token = await _restricted_token(place)
         async with (
             place.connect(token=token) as connection,
@@ -57,7 +55,7 @@ async def test_a_narrow_key_sees_how_narrow_it_is(tmp_path: Path) -> None:
         assert rights.models == 1
         assert rights.of is not None
         assert rights.of > 20
-        async with dashboard(place, tmp_path, start="key", token=token) as (app, pilot):
+        async with dashboard(place, start="key", token=token) as (app, pilot):
             await until(pilot, lambda: f"1 of {rights.of}" in shown(app), "the reach")
             await pilot.press("m")
             await until(pilot, lambda: listing(app).resource == "user-models", "the list")

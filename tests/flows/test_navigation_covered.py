@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from gwtui.ui.screens.dialogs import AskScreen
-from shell_kit import dashboard, listing, notices, site, until
+from harness import dashboard, harness, listing, notices, until
 
 
-async def test_what_came_up_above_is_not_taken_away(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+async def test_what_came_up_above_is_not_taken_away() -> None:
+    async with harness() as place, dashboard(place) as (app, pilot):
         keys = listing(app)
         question = AskScreen("Really?", "", safe="No", deliberate="Yes")
         answers: list[bool | None] = []

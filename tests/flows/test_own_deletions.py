@@ -4,29 +4,28 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import CreateKeyRequest
 from gwtui.ui.forms.confirm import ConfirmScreen
-from shell_kit import Site, dashboard, listing, notices, site, until
+from harness import Harness, dashboard, harness, listing, notices, until
 
 GONE = "no longer in the list"
 
 
 @asynccontextmanager
-async def colleague(place: Site) -> AsyncIterator[GatewayClient]:
+async def colleague(place: Harness) -> AsyncIterator[GatewayClient]:
     """Somebody else at the same gateway."""
     async with place.connect() as connection, GatewayClient(connection) as client:
         yield client
 
 
 @pytest.mark.parametrize("resource", ["keys", "guardrails", "byok", "members", "assignments"])
-async def test_an_own_deletion_is_told_once(resource: str, tmp_path: Path) -> None:
+async def test_an_own_deletion_is_told_once(resource: str) -> None:
     start = "workspaces" if resource == "members" else resource
-    async with site() as place, dashboard(place, tmp_path, start=start) as (app, pilot):
+    async with harness() as place, dashboard(place, start=start) as (app, pilot):
         if resource == "members":
             await app.open_route("members/data-pipelines")
             await until(pilot, lambda: listing(app).resource == "members", "the members")
@@ -55,10 +54,8 @@ async def test_an_own_deletion_is_told_once(resource: str, tmp_path: Path) -> No
         assert GONE not in notices(app)
 
 
-async def test_what_somebody_else_deletes_is_told_even_after_an_own_deletion(
-    tmp_path: Path,
-) -> None:
-    async with site() as place, dashboard(place, tmp_path, loaded=False) as (app, pilot):
+async def test_what_somebody_else_deletes_is_told_even_after_an_own_deletion() -> None:
+    async with harness() as place, dashboard(place, loaded=False) as (app, pilot):
         async with colleague(place) as client:
             made = [
                 (await client.keys.create(CreateKeyRequest(name=f"zz {n}"))).data.hash or ""

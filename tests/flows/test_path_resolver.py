@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,14 +19,14 @@ from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.screens.picker import Picker
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.watch.feeds.keys import keys_feed
+from harness import Harness, dashboard, harness, has_data, line, listing, notices, until
 from journeys import Terminal
 from manual_kit import MANUAL, mentioned
 from screen_text import shown
-from shell_kit import Site, dashboard, has_data, line, listing, notices, site, until
 
 
 @asynccontextmanager
-async def colleague(place: Site) -> AsyncIterator[GatewayClient]:
+async def colleague(place: Harness) -> AsyncIterator[GatewayClient]:
     """Somebody else at the same gateway."""
     async with place.connect() as connection, GatewayClient(connection) as client:
         yield client
@@ -52,8 +51,8 @@ async def selected(app: GwtuiApp, pilot: Any, resource: str, identity: str) -> N
     )
 
 
-async def test_a_row_is_found_by_what_it_is_called(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+async def test_a_row_is_found_by_what_it_is_called() -> None:
+    async with harness() as place, dashboard(place) as (app, pilot):
         for resource in ("keys", "workspaces", "guardrails", "byok", "organization"):
             await app.open_route(resource)
             await until(pilot, lambda wanted=resource: at_rows(app, wanted), resource)
@@ -75,20 +74,20 @@ def at_rows(app: GwtuiApp, resource: str) -> bool:
 
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])
-async def test_a_start_path_takes_a_name(size: tuple[int, int], tmp_path: Path) -> None:
-    async with site() as place:
-        async with dashboard(place, tmp_path) as (app, _):
+async def test_a_start_path_takes_a_name(size: tuple[int, int]) -> None:
+    async with harness() as place:
+        async with dashboard(place) as (app, _):
             identity = listing(app).table.identities[7]
             name = rows(app)[identity].key.name
-        async with dashboard(place, tmp_path, start=f"keys/{name}", size=size) as (app, pilot):
+        async with dashboard(place, start=f"keys/{name}", size=size) as (app, pilot):
             await selected(app, pilot, "keys", identity)
             assert listing(app).detail.shown
 
 
-async def test_what_is_not_there_is_said_with_what_is_called_alike(tmp_path: Path) -> None:
+async def test_what_is_not_there_is_said_with_what_is_called_alike() -> None:
     async with (
-        site() as place,
-        dashboard(place, tmp_path, start="keys/voice-hotlin") as (
+        harness() as place,
+        dashboard(place, start="keys/voice-hotlin") as (
             app,
             pilot,
         ),
@@ -106,12 +105,12 @@ async def test_what_is_not_there_is_said_with_what_is_called_alike(tmp_path: Pat
         assert listing(app).table.selected_identity == before
 
 
-async def test_the_paths_of_the_manual_are_there_in_the_demo(tmp_path: Path) -> None:
+async def test_the_paths_of_the_manual_are_there_in_the_demo() -> None:
     """Those in small letters: capitals stand for what a reader has."""
     spans = (span for page in MANUAL for span in mentioned(page))
     paths = sorted({span[1:] for span in spans if re.fullmatch(r":[a-z-]+(/[^/A-Z]+)+", span)})
     assert len(paths) > 2
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+    async with harness() as place, dashboard(place) as (app, pilot):
         for path in paths:
             before = listing(app).table.selected_identity
             await go(app, pilot, path)
@@ -126,9 +125,9 @@ RECORDED = {"alerts", "alert-rules", "alert-history", "changes"}
 """Places that are empty where nothing is recorded."""
 
 
-async def test_every_place_says_what_it_does_not_have(tmp_path: Path) -> None:
+async def test_every_place_says_what_it_does_not_have() -> None:
     places = [one for one in (*PLACES, *PARENTS) if one not in ELSEWHERE | RECORDED]
-    async with site() as gateway, dashboard(gateway, tmp_path) as (app, pilot):
+    async with harness() as gateway, dashboard(gateway) as (app, pilot):
         for place in places:
             await app.open_route(f"{place}/zzz-nothing")
             await until(pilot, lambda: "“zzz-nothing”" in notices(app), f"a word on it at {place}")
@@ -141,28 +140,26 @@ async def test_every_place_says_what_it_does_not_have(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("route", ["models/nobody/nothing", "endpoints/nobody/nothing"])
-async def test_a_model_that_no_list_has_is_asked_for_and_then_said(
-    route: str, tmp_path: Path
-) -> None:
+async def test_a_model_that_no_list_has_is_asked_for_and_then_said(route: str) -> None:
     async with (
-        site() as place,
-        dashboard(place, tmp_path, start=route, loaded=False) as (app, pilot),
+        harness() as place,
+        dashboard(place, start=route, loaded=False) as (app, pilot),
     ):
         await until(pilot, lambda: "There is no model “nobody/nothing”" in notices(app), "a word")
         assert listing(app).resource == "endpoints"
         assert "nobody/nothing" in line(listing(app), "crumbs")
 
 
-async def test_a_key_that_was_made_since_the_list_was_read_is_found(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+async def test_a_key_that_was_made_since_the_list_was_read_is_found() -> None:
+    async with harness() as place, dashboard(place) as (app, pilot):
         async with colleague(place) as client:
             made = await client.keys.create(CreateKeyRequest(name="made elsewhere"))
         await go(app, pilot, "keys/made elsewhere")
         await selected(app, pilot, "keys", made.data.hash or "")
 
 
-async def test_what_the_prompt_ghosts_is_taken_by_tab_and_enter(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+async def test_what_the_prompt_ghosts_is_taken_by_tab_and_enter() -> None:
+    async with harness() as place, dashboard(place) as (app, pilot):
         terminal = Terminal(app)
 
         def typed() -> str:
@@ -218,8 +215,8 @@ def _identity(app: GwtuiApp, name: str) -> str:
     return next(row.identity for row in feed.state.value or () if row.key.name == name)
 
 
-async def test_several_of_a_name_are_offered(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, loaded=False) as (app, pilot):
+async def test_several_of_a_name_are_offered() -> None:
+    async with harness() as place, dashboard(place, loaded=False) as (app, pilot):
         async with colleague(place) as client:
             for _ in range(2):
                 await client.keys.create(CreateKeyRequest(name="twin"))
@@ -233,8 +230,8 @@ async def test_several_of_a_name_are_offered(tmp_path: Path) -> None:
         assert listing(app).table.selected.key.name == "twin"
 
 
-async def test_a_filter_that_hides_the_row_is_cleared(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+async def test_a_filter_that_hides_the_row_is_cleared() -> None:
+    async with harness() as place, dashboard(place) as (app, pilot):
         table = listing(app).table
         identity = table.identities[-1]
         name = rows(app)[identity].key.name
@@ -246,8 +243,8 @@ async def test_a_filter_that_hides_the_row_is_cleared(tmp_path: Path) -> None:
         assert not listing(app).filtering.text
 
 
-async def test_a_row_of_another_workspace_leaves_the_scope(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+async def test_a_row_of_another_workspace_leaves_the_scope() -> None:
+    async with harness() as place, dashboard(place) as (app, pilot):
         table = listing(app).table
         every = rows(app)
         first, other = _of_two_workspaces(every)
@@ -270,9 +267,9 @@ def _of_two_workspaces(every: dict[str, Any]) -> tuple[Any, Any]:
     return some[0], next(row for row in some if row.key.workspace_id != some[0].key.workspace_id)
 
 
-async def test_a_workspace_leads_to_its_members_and_one_of_them(tmp_path: Path) -> None:
-    async with site() as place:
-        async with dashboard(place, tmp_path, start="workspaces") as (app, pilot):
+async def test_a_workspace_leads_to_its_members_and_one_of_them() -> None:
+    async with harness() as place:
+        async with dashboard(place, start="workspaces") as (app, pilot):
             space = next(row for row in rows(app).values() if row.workspace.slug == "production")
             await go(app, pilot, "members/production")
             await until(pilot, lambda: listing(app).resource == "members", "the members")
@@ -281,13 +278,13 @@ async def test_a_workspace_leads_to_its_members_and_one_of_them(tmp_path: Path) 
             identity = listing(app).table.identities[-1]
             mail = rows(app)[identity].person.email
         start = f"members/Production/{mail}"
-        async with dashboard(place, tmp_path, start=start, loaded=False) as (app, pilot):
+        async with dashboard(place, start=start, loaded=False) as (app, pilot):
             await selected(app, pilot, "members", identity)
             assert listing(app).parent_row == space.identity
 
 
-async def test_a_model_leads_to_one_of_its_endpoints(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, start="models") as (app, pilot):
+async def test_a_model_leads_to_one_of_its_endpoints() -> None:
+    async with harness() as place, dashboard(place, start="models") as (app, pilot):
         model = listing(app).table.identities[0]
         name = listing(app).declared.name(rows(app)[model])
         await go(app, pilot, f"models/{name}")
@@ -307,10 +304,8 @@ def test_the_command_line_takes_what_only_a_row_opens() -> None:
     assert all(dashboard_command._unknown_route(place) is None for place in PLACES)
 
 
-async def test_while_the_list_cannot_be_read_it_is_said_and_looked_for_afterwards(
-    tmp_path: Path,
-) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+async def test_while_the_list_cannot_be_read_it_is_said_and_looked_for_afterwards() -> None:
+    async with harness() as place, dashboard(place) as (app, pilot):
         async with colleague(place) as client:
             made = await client.keys.create(CreateKeyRequest(name="made elsewhere"))
         before = listing(app).table.selected_identity

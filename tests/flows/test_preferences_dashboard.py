@@ -7,20 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from dashboard_kit import Demo, pressing, settled
 from gwtui.resources import actions as registry
 from gwtui.resources.preferences import Preferences
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
+from harness import Harness, line, listing, notices, pressing, settled
 from screen_text import shown
-from shell_kit import line, listing, notices
 
 WIDE = (140, 30)
 
 
 @pytest.fixture
-def demo() -> Iterator[Demo]:
-    found = Demo()
+def demo() -> Iterator[Harness]:
+    found = Harness()
     yield found
     found.close()
 
@@ -36,9 +35,9 @@ def header(app: GwtuiApp) -> list[str]:
     return listing(app).table.render_line(0).text.replace("▲", "").replace("▼", "").split()
 
 
-async def test_choices_are_there_at_the_next_start(demo: Demo, config: Path) -> None:
+async def test_choices_are_there_at_the_next_start(demo: Harness, config: Path) -> None:
     file = config / "preferences.toml"
-    app = demo.app(config=config)
+    app = demo.make_app(config=config)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await pressing("t", "down", "enter")(pilot)
         await pressing("S", "vertical_line", "down", "space", "down", "right")(pilot)
@@ -50,7 +49,7 @@ async def test_choices_are_there_at_the_next_start(demo: Demo, config: Path) -> 
     kept = file.read_text()
     assert 'theme = "gwtui-light"' in kept
     assert 'sort = "name:desc"' in kept
-    app = demo.app(config=config)
+    app = demo.make_app(config=config)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await settled(pilot)
         assert app.theme == "gwtui-light"
@@ -65,10 +64,10 @@ async def test_choices_are_there_at_the_next_start(demo: Demo, config: Path) -> 
     assert (found.columns, found.detail) == (None, None)
 
 
-async def test_a_broken_file_is_told_of_and_left_alone(demo: Demo, config: Path) -> None:
+async def test_a_broken_file_is_told_of_and_left_alone(demo: Harness, config: Path) -> None:
     file = config / "preferences.toml"
     file.write_text("theme = 'gwtui-lite'\n")
-    app = demo.app(config=config)
+    app = demo.make_app(config=config)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await settled(pilot)
         assert f"left as they are: {file}: theme: there is" in notices(app)
@@ -77,14 +76,14 @@ async def test_a_broken_file_is_told_of_and_left_alone(demo: Demo, config: Path)
     assert file.read_text() == "theme = 'gwtui-lite'\n"
 
 
-async def test_chosen_keys_work_and_are_what_is_said(demo: Demo, config: Path) -> None:
+async def test_chosen_keys_work_and_are_what_is_said(demo: Harness, config: Path) -> None:
     file = config / "preferences.toml"
     file.write_text(
         '[keys]\nkeys.toggle = ["X"]\nlist.filter = ["f2"]\napp.undo = ["J"]\n'
         'question.yes = ["k"]\n'
         'app.back = ["O", "escape"]\ngo.models = ["Q"]\n[lists.keys]\ncolumns = ["name", "gone"]\n'
     )
-    app = demo.app(config=config)
+    app = demo.make_app(config=config)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await settled(pilot)
         footer = line(listing(app), "footer")
@@ -107,10 +106,10 @@ async def test_chosen_keys_work_and_are_what_is_said(demo: Demo, config: Path) -
     registry.remap({})
 
 
-async def test_two_actions_on_one_key_are_refused_at_the_start(demo: Demo, config: Path) -> None:
+async def test_two_actions_on_one_key_are_refused_at_the_start(demo: Harness, config: Path) -> None:
     file = config / "preferences.toml"
     file.write_text('theme = "gwtui-light"\n[keys]\n# mine\nkeys.toggle = ["D"]\n')
-    app = demo.app(config=config)
+    app = demo.make_app(config=config)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await settled(pilot)
         assert f"{file}: keys.keys.toggle: D is Delete there already" in notices(app)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 from gwtui.domain.pricing import Usage, quote
@@ -13,8 +12,8 @@ from gwtui.ui.screens.catalog_dialogs import PriceScreen
 from gwtui.ui.widgets.lines import LinesView, OneLine
 from gwtui.ui.widgets.prompt import QuietInput
 from gwtui.ui.widgets.table import ResourceTable
+from harness import dashboard, harness, listing, until
 from screen_text import shown
-from shell_kit import dashboard, listing, site, until
 
 MODEL = "northwind/atlas-large"
 
@@ -48,9 +47,9 @@ def total_of(table: ResourceTable[Any], identity: str) -> Decimal | None:
     return table.selected.total
 
 
-async def test_totals_are_the_domains_and_the_cheapest_is_first(tmp_path: Path) -> None:
+async def test_totals_are_the_domains_and_the_cheapest_is_first() -> None:
     route = f"models/{MODEL}"
-    async with site() as place, dashboard(place, tmp_path, start=route) as (app, pilot):
+    async with harness() as place, dashboard(place, start=route) as (app, pilot):
         await opened(app, pilot)
         await fill(app, pilot, "prompt", "250k")
         await fill(app, pilot, "completion", "2k")
@@ -73,9 +72,9 @@ async def test_totals_are_the_domains_and_the_cheapest_is_first(tmp_path: Path) 
         assert "cheapest" in shown(app)
 
 
-async def test_the_rule_that_applies_is_named_with_the_lines(tmp_path: Path) -> None:
+async def test_the_rule_that_applies_is_named_with_the_lines() -> None:
     route = f"models/{MODEL}"
-    async with site() as place, dashboard(place, tmp_path, start=route) as (app, pilot):
+    async with harness() as place, dashboard(place, start=route) as (app, pilot):
         await opened(app, pilot)
         table = offers(app)
         discounted = next(
@@ -88,9 +87,9 @@ async def test_the_rule_that_applies_is_named_with_the_lines(tmp_path: Path) -> 
         assert "total" in text
 
 
-async def test_it_begins_on_the_endpoint_it_was_opened_from(tmp_path: Path) -> None:
+async def test_it_begins_on_the_endpoint_it_was_opened_from() -> None:
     route = f"models/{MODEL}"
-    async with site() as place, dashboard(place, tmp_path, start=route) as (app, pilot):
+    async with harness() as place, dashboard(place, start=route) as (app, pilot):
         await until(pilot, lambda: listing(app).table.total_count, "the endpoints")
         await pilot.press("end")
         selected = listing(app).table.selected_identity
@@ -98,8 +97,8 @@ async def test_it_begins_on_the_endpoint_it_was_opened_from(tmp_path: Path) -> N
         assert offers(app).selected_identity == selected
 
 
-async def test_models_open_it_too(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, start="models") as (app, pilot):
+async def test_models_open_it_too() -> None:
+    async with harness() as place, dashboard(place, start="models") as (app, pilot):
         await until(pilot, lambda: listing(app).table.select(MODEL), "the model")
         await pilot.press("p")
         await until(pilot, lambda: isinstance(app.screen, PriceScreen), "the calculator")
@@ -108,11 +107,9 @@ async def test_models_open_it_too(tmp_path: Path) -> None:
         assert offers(app).total_count == len(model.endpoints or ())
 
 
-async def test_what_cannot_be_read_is_said_below_its_field_and_keeps_the_figures(
-    tmp_path: Path,
-) -> None:
+async def test_what_cannot_be_read_is_said_below_its_field_and_keeps_the_figures() -> None:
     route = f"models/{MODEL}"
-    async with site() as place, dashboard(place, tmp_path, start=route) as (app, pilot):
+    async with harness() as place, dashboard(place, start=route) as (app, pilot):
         await opened(app, pilot)
         before = calculator(app).query_one(LinesView).text
         await fill(app, pilot, "prompt", "lots")
@@ -127,9 +124,9 @@ async def test_what_cannot_be_read_is_said_below_its_field_and_keeps_the_figures
         assert calculator(app).query_one(LinesView).text != before
 
 
-async def test_typing_goes_into_the_fields_and_escape_closes(tmp_path: Path) -> None:
+async def test_typing_goes_into_the_fields_and_escape_closes() -> None:
     route = f"models/{MODEL}"
-    async with site() as place, dashboard(place, tmp_path, start=route) as (app, pilot):
+    async with harness() as place, dashboard(place, start=route) as (app, pilot):
         await opened(app, pilot)
         await pilot.press("tab", "q", "1", "tab", "tab")
         assert app.is_running
@@ -140,11 +137,11 @@ async def test_typing_goes_into_the_fields_and_escape_closes(tmp_path: Path) -> 
         assert listing(app).resource == "endpoints"
 
 
-async def test_it_says_when_prices_cannot_be_read_again(tmp_path: Path) -> None:
+async def test_it_says_when_prices_cannot_be_read_again() -> None:
     route = f"models/{MODEL}"
     async with (
-        site(speed=20) as place,
-        dashboard(place, tmp_path, start=route) as (app, pilot),
+        harness(speed=20) as place,
+        dashboard(place, start=route) as (app, pilot),
     ):
         await opened(app, pilot)
         await place.stop()

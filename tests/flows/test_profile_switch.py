@@ -28,10 +28,10 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
 from gwtui.ui.screens.picker import Picker
 from gwtui.ui.widgets.prompt import FilterPrompt
+from harness import Harness, harness, has_data, line, listing, notices, until
 from journeys import Terminal, at_rest, tokens
 from plan_kit import key_plans
 from screen_text import shown
-from shell_kit import Site, has_data, line, listing, notices, site, until
 from switch_kit import SomeTargets, connection_to
 
 STAGING = TargetFacts("staging", "staging.example", "token file /k")
@@ -42,7 +42,7 @@ WATCHED = TargetFacts("production-watched", "gw.example", "keyring", read_only=T
 class Desk:
     """A dashboard on staging, which can be left for production."""
 
-    def __init__(self, places: tuple[Site, Site], targets: SomeTargets, folder: Path) -> None:
+    def __init__(self, places: tuple[Harness, Harness], targets: SomeTargets, folder: Path) -> None:
         self.staging, self.production = places
         self.targets = targets
         self.folder = folder
@@ -65,7 +65,7 @@ class Desk:
 async def desk(
     folder: Path, *, size: tuple[int, int] = (120, 40), faults: FaultInjector | None = None
 ) -> AsyncIterator[Desk]:
-    async with site(faults=faults) as staging, site(content="empty") as production:
+    async with harness(faults=faults) as staging, harness(content="empty") as production:
         async with GatewayClient(connection_to(production, PRODUCTION)) as client:
             for name in ("only-here", "second"):
                 await client.keys.create(CreateKeyRequest(name=name))

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.screen import Screen
 from textual.widgets import Button
 
-from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey, CreateKeyRequest
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Applied, Confirmation, Plan, Unknown
 from gwtui.embedded.faults import FaultInjector
-from gwtui.local.ledger import Ledger, this_process
+from gwtui.local.ledger import this_process
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
@@ -24,55 +21,41 @@ from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.picker import MenuScreen, Picker
 from gwtui.ui.screens.recovery import RecoveryScreen
+from harness import Harness, dashboard, harness, has_data, line, listing, notices, until
 from plan_kit import key_plans
 from screen_text import shown
-from shell_kit import Site, dashboard, has_data, line, listing, notices, site, until
 
 AFTER, BEFORE = "reset-after", "reset-before"
 
 
-class Desk:
-    """One gateway that can be made to fail, and the files of one person."""
-
-    def __init__(self, place: Site, faults: FaultInjector, folder: Path) -> None:
-        self.place = place
-        self.faults = faults
-        self.folder = folder
-        self.ledger = Ledger(folder / "audit.jsonl")
+class Desk(Harness):
+    """A gateway that can be made to fail."""
 
     def lose(self, fault: str) -> None:
         """The next write's answer is lost."""
+        assert self.faults is not None
         self.faults.arm(f"{fault}:writes x1")
-
-    @asynccontextmanager
-    async def client(self) -> AsyncIterator[GatewayClient]:
-        async with (
-            self.place.connect() as connection,
-            GatewayClient(connection, clock=self.place.clock) as client,
-        ):
-            yield client
 
     async def lost_before(self, fault: str, *plans: Plan[Any]) -> None:
         """What an earlier run left behind."""
-        async with self.client() as client:
-            executor = WriteExecutor(client, self.ledger, self.place.clock)
+        async with self.colleague() as client:
+            executor = WriteExecutor(client, self.ledger, self.clock)
             for plan in plans:
                 self.lose(fault)
                 assert isinstance(await executor.execute(Confirmation(plan, "form")), Unknown)
 
     def creation(self, name: str) -> Plan[Any]:
-        return key_plans.plan_create(CreateKeyRequest(name=name), self.place.clock.now())
+        return key_plans.plan_create(CreateKeyRequest(name=name), self.clock.now())
 
     async def keys(self) -> list[ApiKey]:
-        async with self.client() as client:
+        async with self.colleague() as client:
             return list((await client.keys.list()).items)
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    faults = FaultInjector()
-    async with site(faults=faults) as place:
-        yield Desk(place, faults, tmp_path)
+async def desk() -> AsyncIterator[Desk]:
+    async with harness(Desk, faults=FaultInjector()) as one:
+        yield one
 
 
 async def wait_for(pilot: Any, app: GwtuiApp, kind: type[Screen[Any]]) -> Any:
@@ -87,7 +70,7 @@ async def evidence(pilot: Any, app: GwtuiApp) -> RecoveryScreen:
 
 
 async def test_a_lost_creation_is_looked_into_at_once_and_its_key_disabled(desk: Desk) -> None:
-    async with dashboard(desk.place, desk.folder, size=(80, 24)) as (app, pilot):
+    async with dashboard(desk, size=(80, 24)) as (app, pilot):
         await pilot.press("n")
         await wait_for(pilot, app, FormScreen)
         desk.lose(AFTER)
@@ -101,7 +84,7 @@ async def test_a_lost_creation_is_looked_into_at_once_and_its_key_disabled(desk:
         assert "1 key was made between 2026-11-21 06:5" in text
         assert "ci deploy" in text
         assert "as wanted" in text
-        assert "the connection to localhost broke" in text
+        assert "the connection to demo broke" in text
         await pilot.press("h")
         await wait_for(pilot, app, AskScreen)
         await pilot.press("escape")
@@ -132,7 +115,7 @@ async def test_what_an_earlier_run_left_is_offered_and_counted_until_it_is_settl
     desk: Desk,
 ) -> None:
     await desk.lost_before(BEFORE, desk.creation("never"), desk.creation("neither"))
-    async with dashboard(desk.place, desk.folder, size=(80, 24), loaded=False) as (app, pilot):
+    async with dashboard(desk, size=(80, 24), loaded=False) as (app, pilot):
         await wait_for(pilot, app, AskScreen)
         assert "2 writes are in doubt" in shown(app)
         assert "neither" in shown(app)
@@ -173,7 +156,7 @@ async def test_a_lost_change_is_compared_with_what_it_is_now(
     desk: Desk, fault: str, told: str
 ) -> None:
     key = next(key for key in await desk.keys() if key.disabled is False)
-    async with dashboard(desk.place, desk.folder, size=(80, 24)) as (app, pilot):
+    async with dashboard(desk, size=(80, 24)) as (app, pilot):
         listing(app).table.select(key.hash or "")
         desk.lose(fault)
         await pilot.press("x")
@@ -195,9 +178,10 @@ async def test_a_lost_change_is_compared_with_what_it_is_now(
 async def test_who_may_only_read_can_settle_and_see_what_was_settled_elsewhere(desk: Desk) -> None:
     await desk.lost_before(AFTER, desk.creation("first"), desk.creation("second"))
     first, second = desk.ledger.open_writes()
-    async with dashboard(
-        desk.place, desk.folder, start=f"recovery/{first.id}", read_only=True, loaded=False
-    ) as (app, pilot):
+    async with dashboard(desk, start=f"recovery/{first.id}", read_only=True, loaded=False) as (
+        app,
+        pilot,
+    ):
         screen = await evidence(pilot, app)
         assert screen.evidence is not None
         made = {one.name: one for one in screen.evidence.candidates}
@@ -221,7 +205,7 @@ async def test_who_may_only_read_can_settle_and_see_what_was_settled_elsewhere(d
         taken = {one.name: one.made_by for one in screen.evidence.candidates}
         assert taken["“first”"] == "Create key “first”"
         assert not taken["“second”"]
-        desk.ledger.resolve(second, desk.place.clock.now(), "elsewhere")
+        desk.ledger.resolve(second, desk.clock.now(), "elsewhere")
         await pilot.press("n")
         await wait_for(pilot, app, AskScreen)
         await pilot.press("y")
@@ -240,9 +224,10 @@ async def test_a_person_can_look_further_and_a_full_disk_leaves_it_in_doubt(
     def full(*_given: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    async with dashboard(
-        desk.place, desk.folder, start=f"recovery/{left.id}", size=(80, 24), loaded=False
-    ) as (app, pilot):
+    async with dashboard(desk, start=f"recovery/{left.id}", size=(80, 24), loaded=False) as (
+        app,
+        pilot,
+    ):
         screen = await evidence(pilot, app)
         for search_span in ("1 h", "1 day"):
             await pilot.press("f")
@@ -262,8 +247,8 @@ async def test_a_person_can_look_further_and_a_full_disk_leaves_it_in_doubt(
 
 async def left_by_another_program(desk: Desk, name: str) -> str:
     """A key that was made, and whose value nobody said to have stored; its hash."""
-    async with desk.client() as client:
-        executor = WriteExecutor(client, desk.ledger, desk.place.clock)
+    async with desk.colleague() as client:
+        executor = WriteExecutor(client, desk.ledger, desk.clock)
         outcome = await executor.execute(Confirmation(desk.creation(name), "form"))
     assert isinstance(outcome, Applied)
     content = desk.ledger.path.read_text()
@@ -275,7 +260,7 @@ async def left_by_another_program(desk: Desk, name: str) -> str:
 
 async def test_a_key_that_nobody_stored_is_offered_and_created_again(desk: Desk) -> None:
     lost = await left_by_another_program(desk, "ci")
-    async with dashboard(desk.place, desk.folder, size=(80, 24), loaded=False) as (app, pilot):
+    async with dashboard(desk, size=(80, 24), loaded=False) as (app, pilot):
         await wait_for(pilot, app, AskScreen)
         assert "Nobody has said that the value of a new key is stored" in line_of(app)
         await pilot.press("y")
@@ -299,7 +284,7 @@ async def test_a_key_that_nobody_stored_is_offered_and_created_again(desk: Desk)
 async def test_a_key_that_somebody_stored_after_all_is_acknowledged(desk: Desk) -> None:
     lost = await left_by_another_program(desk, "ci")
     (left,) = desk.ledger.open_writes()
-    async with dashboard(desk.place, desk.folder, start=f"recovery/{left.id}", loaded=False) as (
+    async with dashboard(desk, start=f"recovery/{left.id}", loaded=False) as (
         app,
         pilot,
     ):
@@ -315,11 +300,11 @@ async def test_a_key_that_somebody_stored_after_all_is_acknowledged(desk: Desk) 
 
 
 async def test_a_key_that_is_on_a_screen_is_offered_nowhere_else(desk: Desk) -> None:
-    async with desk.client() as client:
-        executor = WriteExecutor(client, desk.ledger, desk.place.clock)
+    async with desk.colleague() as client:
+        executor = WriteExecutor(client, desk.ledger, desk.clock)
         await executor.execute(Confirmation(desk.creation("ci"), "form"))
     assert len(desk.ledger.open_writes()) == 1
-    async with dashboard(desk.place, desk.folder, start="recovery", loaded=False) as (app, pilot):
+    async with dashboard(desk, start="recovery", loaded=False) as (app, pilot):
         await until(pilot, lambda: "Every write from this machine is settled" in shown(app), "none")
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from gwtui.crud.resource import Scope
@@ -14,9 +12,8 @@ from gwtui.resources.registry import RESOURCES, SCREENS, TABS
 from gwtui.ui.screens.detail_pane import DetailPane
 from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.feeds.keys import fetch_keys
+from harness import dashboard, harness, has_data, line, listing, notices, until
 from screen_text import shown
-from shared_dashboard import walk
-from shell_kit import dashboard, has_data, line, listing, notices, site, until
 
 
 def test_every_tab_has_a_screen_and_every_opened_resource_exists() -> None:
@@ -34,8 +31,8 @@ def test_every_list_begins_with_what_a_row_is_called() -> None:
         assert all(column.help for column in spec.columns), spec.id
 
 
-async def test_every_tab_shows_what_the_gateway_has(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+async def test_every_tab_shows_what_the_gateway_has() -> None:
+    async with harness() as place, dashboard(place) as (app, pilot):
         for tab in (tab for tab in TABS if tab in RESOURCES):
             await app.open_route(tab)
             await until(
@@ -69,7 +66,7 @@ async def the_gateway_keeps_its_own_contract(desk: Any) -> None:
 
 
 async def keys_are_filtered_by_state_share_and_workspace(desk: Any) -> None:
-    app, pilot, place = desk.app, desk.pilot, desk.place
+    app, pilot, place = desk.app, desk.pilot, desk
     rows = await fetch_keys(app.gateway, None)
     now = place.clock.now()
     expected = {
@@ -88,18 +85,17 @@ async def keys_are_filtered_by_state_share_and_workspace(desk: Any) -> None:
         await pilot.pause()
 
 
-async def test_feeds_filters_and_contract_of_lists(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        await walk(
-            SimpleNamespace(app=app, pilot=pilot, place=place),
+async def test_feeds_filters_and_contract_of_lists() -> None:
+    async with harness() as place, dashboard(place):
+        await place.walk(
             two_models_have_feeds_of_their_own,
             keys_are_filtered_by_state_share_and_workspace,
             the_gateway_keeps_its_own_contract,
         )
 
 
-async def test_a_workspace_scope_reads_that_workspace_alone(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+async def test_a_workspace_scope_reads_that_workspace_alone() -> None:
+    async with harness() as place, dashboard(place) as (app, pilot):
         total = listing(app).table.total_count
         selected = listing(app).table.selected_identity
         spaces = (await app.gateway.workspaces.list()).items
@@ -117,11 +113,11 @@ async def test_a_workspace_scope_reads_that_workspace_alone(tmp_path: Path) -> N
         await until(pilot, lambda: told in shown(app), "where else it may be")
 
 
-async def test_a_model_opens_its_endpoints_with_every_figure(tmp_path: Path) -> None:
+async def test_a_model_opens_its_endpoints_with_every_figure() -> None:
     route = "models/northwind/atlas-large"
     async with (
-        site() as place,
-        dashboard(place, tmp_path, start=route, size=(200, 60)) as (app, pilot),
+        harness() as place,
+        dashboard(place, start=route, size=(200, 60)) as (app, pilot),
     ):
         await until(pilot, lambda: listing(app).resource == "endpoints", "the endpoints")
         await until(pilot, lambda: listing(app).table.total_count, "rows")
@@ -143,8 +139,8 @@ async def two_models_have_feeds_of_their_own(desk: Any) -> None:
     assert {one.name, other.name} == {"endpoints:a/b", "endpoints:a/c"}
 
 
-async def test_essentials_of_keys_fit_into_eighty_columns(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
+async def test_essentials_of_keys_fit_into_eighty_columns() -> None:
+    async with harness() as place, dashboard(place, size=(80, 24)) as (app, pilot):
         await until(pilot, lambda: listing(app).table.total_count, "rows")
         hidden = set(listing(app).table.hidden_columns)
         assert hidden.isdisjoint({"name", "state", "used", "limit", "today", "expires"})

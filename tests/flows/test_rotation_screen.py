@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.guardrails import AssignKeysRequest
 from gwtui.ui.forms.confirm import ConfirmScreen
@@ -13,19 +11,19 @@ from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.detail_pane import DetailPane
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.watch.feeds.keys import fetch_keys
+from harness import dashboard, harness, listing, notices, until
 from screen_text import shown
-from shell_kit import dashboard, listing, notices, site, until
 
 
-async def test_a_key_is_rotated_and_its_rotation_followed(tmp_path: Path) -> None:
-    async with site() as place:
+async def test_a_key_is_rotated_and_its_rotation_followed() -> None:
+    async with harness() as place:
         async with place.connect() as connection, GatewayClient(connection) as client:
             rows = await fetch_keys(client, None)
             (old,) = [row.key for row in rows if row.key.name == "airflow-staging"]
             guardrail = (await client.guardrails.list(workspace_id=old.workspace_id)).items[0]
             request = AssignKeysRequest(key_hashes=[old.hash or ""])
             await client.guardrails.assign_keys(guardrail.id or "", request)
-        async with dashboard(place, tmp_path, size=(120, 40)) as (app, pilot):
+        async with dashboard(place, size=(120, 40)) as (app, pilot):
             await pilot.press("slash", *"airflow-staging", "enter")
             await until(pilot, lambda: listing(app).table.visible_count == 1, "the key")
             await pilot.press("N")
@@ -59,8 +57,8 @@ async def test_a_key_is_rotated_and_its_rotation_followed(tmp_path: Path) -> Non
             await until(pilot, lambda: "forgotten" in shown(app), "the end of it")
 
 
-async def test_a_finding_leads_to_the_plan_that_mends_it(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
+async def test_a_finding_leads_to_the_plan_that_mends_it() -> None:
+    async with harness() as place, dashboard(place, size=(80, 24)) as (app, pilot):
         await pilot.press("F", "slash", *"rule:no-limit", "enter")
         await until(pilot, lambda: listing(app).resource == "findings", "the findings")
         await until(pilot, lambda: listing(app).table.visible_count > 0, "those")

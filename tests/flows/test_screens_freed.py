@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import gc
 import weakref
-from pathlib import Path
 
 from textual.screen import Screen
 
-from dashboard_kit import settled
-from shell_kit import dashboard, has_data, listing, site, until
+from harness import dashboard, harness, has_data, listing, settled, until
 
 TABS = "1234567890"
 DIALOGS = (("keys", "n"), ("keys", "e"), ("workspaces", "m"), ("models", "enter"), ("keys", "?"))
 
 
-async def test_what_was_left_or_closed_is_freed(tmp_path: Path, every_frame: None) -> None:
-    async with site() as place, dashboard(place, tmp_path, start="keys") as (app, pilot):
+async def test_what_was_left_or_closed_is_freed(every_frame: None) -> None:
+    async with harness() as place, dashboard(place, start="keys") as (app, pilot):
         await until(pilot, lambda: has_data(app), "the keys")
         await until(pilot, app.session.completed.is_set, "the rest of the session")
         seen: dict[int, weakref.ref[Screen[object]]] = {}

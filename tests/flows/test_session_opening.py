@@ -20,8 +20,8 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.navigation import Location, Navigation
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.watch.feeds.ledger import unsettled_feed
+from harness import Harness, harness, has_data, listing, until
 from headless_kit import site as served_site
-from shell_kit import Site, has_data, listing, site, until
 
 OWN_MODULES = 150
 """How many modules of this program are loaded by the first rows of the keys, at most."""
@@ -101,7 +101,7 @@ async def test_the_rest_is_opened_once_the_first_rows_are_there(
     note(KeysService, "current")
     note(GuardrailsService, "list")
     monkeypatch.setattr(Navigation, "_make", making)
-    async with site() as place:
+    async with harness() as place:
         app = app_on(place, tmp_path)
         async with app.run_test(size=(120, 40)) as pilot:
             await until(pilot, lambda: has_data(app), "the keys")
@@ -114,7 +114,7 @@ async def test_the_rest_is_opened_once_the_first_rows_are_there(
 
 async def test_a_feed_that_needs_the_rest_has_it_opened(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "audit.jsonl")
-    async with site() as place, place.connect() as connection:
+    async with harness() as place, place.connect() as connection:
         at = datetime.now(UTC)
         ledger.record(
             LedgerEntry(
@@ -135,7 +135,7 @@ async def test_a_feed_that_needs_the_rest_has_it_opened(tmp_path: Path) -> None:
 
 async def test_the_rest_is_opened_once_and_closed_while_it_opens(tmp_path: Path) -> None:
     files = SessionFiles(Ledger(tmp_path / "audit.jsonl"), tmp_path / "data", tmp_path)
-    async with site() as place, place.connect() as connection:
+    async with harness() as place, place.connect() as connection:
         async with open_session(connection, SYSTEM_CLOCK, files) as session:
             await asyncio.gather(session.complete(), session.complete())
             history, alerts = session.history, session.alerts
@@ -151,7 +151,7 @@ async def test_the_rest_is_opened_once_and_closed_while_it_opens(tmp_path: Path)
         assert not left.completed.is_set()
 
 
-def app_on(place: Site, folder: Path) -> GwtuiApp:
+def app_on(place: Harness, folder: Path) -> GwtuiApp:
     return GwtuiApp(
         place.connect,
         clock=place.clock,

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,9 +22,8 @@ from gwtui.ui.screens.help import help_lines
 from gwtui.ui.screens.palette import elsewhere, palette
 from gwtui.ui.screens.picker import Picker
 from gwtui.ui.widgets.prompt import QuietInput
+from harness import dashboard, harness, has_data, listing, notices, until
 from screen_text import shown
-from shared_dashboard import walk
-from shell_kit import dashboard, has_data, listing, notices, site, until
 
 NO_HANDLERS = {
     "__init__",
@@ -113,8 +111,8 @@ def test_a_search_of_the_help_page_keeps_entries_with_every_word_and_their_title
     assert found("no such thing") == ["Nothing here is about no such thing."]
 
 
-async def test_the_help_page_opens_and_closes_with_its_key(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
+async def test_the_help_page_opens_and_closes_with_its_key() -> None:
+    async with harness() as place, dashboard(place, size=(80, 24)) as (app, pilot):
         await pilot.press("question_mark")
         await pilot.pause()
         assert "Help · Keys" in shown(app)
@@ -208,10 +206,10 @@ async def the_palette_offers_tabs_and_leaves_on_escape(desk: Any) -> None:
     await until(pilot, lambda: has_data(app) and listing(app).resource == "models", "the models")
 
 
-async def test_read_only_is_said_and_holds_writes_back(tmp_path: Path) -> None:
+async def test_read_only_is_said_and_holds_writes_back() -> None:
     async with (
-        site() as place,
-        dashboard(place, tmp_path, read_only=True, size=(80, 24)) as (app, pilot),
+        harness() as place,
+        dashboard(place, read_only=True, size=(80, 24)) as (app, pilot),
     ):
         assert "READ-ONLY" in shown(app).splitlines()[0]
         writes = [action for action in for_scope("keys") if action.mutates]
@@ -228,8 +226,8 @@ async def test_read_only_is_said_and_holds_writes_back(tmp_path: Path) -> None:
         assert "not now" in shown(app)
 
 
-async def test_a_click_on_a_hint_and_on_a_tab_does_what_the_key_does(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
+async def test_a_click_on_a_hint_and_on_a_tab_does_what_the_key_does() -> None:
+    async with harness() as place, dashboard(place, size=(80, 24)) as (app, pilot):
         column = shown(app).splitlines()[-1].index("Help")
         await pilot.click("#footer", offset=(column, 0))
         await pilot.pause()
@@ -240,19 +238,17 @@ async def test_a_click_on_a_hint_and_on_a_tab_does_what_the_key_does(tmp_path: P
         await until(pilot, lambda: listing(app).resource == "models", "the models")
 
 
-async def test_q_leaves_at_once_when_nothing_would_be_lost(tmp_path: Path) -> None:
-    async with site() as place:
-        async with dashboard(place, tmp_path) as (app, pilot):
+async def test_q_leaves_at_once_when_nothing_would_be_lost() -> None:
+    async with harness() as place:
+        async with dashboard(place) as (app, pilot):
             await pilot.press("q")
             await until(pilot, lambda: not app.is_running, "the end")
         assert app.return_code == 0
         assert place.left
 
 
-async def test_leaving_asks_while_something_would_be_lost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+async def test_leaving_asks_while_something_would_be_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with harness() as place, dashboard(place) as (app, pilot):
         monkeypatch.setattr(app, "would_be_lost", lambda: "A change is on its way.")
         await pilot.press("ctrl+c")
         await until(pilot, lambda: isinstance(app.screen, AskScreen), "the question")
@@ -279,10 +275,9 @@ async def ctrl_c_in_a_form_asks_before_typed_text_is_lost(desk: Any) -> None:
     await until(pilot, lambda: "half a name" in shown(app), "the form as it was")
 
 
-async def test_the_palette_and_a_form_on_one_dashboard(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        await walk(
-            SimpleNamespace(app=app, pilot=pilot, place=place),
+async def test_the_palette_and_a_form_on_one_dashboard() -> None:
+    async with harness() as place, dashboard(place):
+        await place.walk(
             the_palette_acts_on_the_row_that_was_selected_when_it_opened,
             the_palette_offers_tabs_and_leaves_on_escape,
             ctrl_c_in_a_form_asks_before_typed_text_is_lost,
@@ -293,8 +288,8 @@ def _shows(app: GwtuiApp, text: str) -> bool:
     return text in shown(app)
 
 
-async def test_every_title_of_the_palette_ends_before_what_it_means(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, size=(80, 30)) as (app, pilot):
+async def test_every_title_of_the_palette_ends_before_what_it_means() -> None:
+    async with harness() as place, dashboard(place, size=(80, 30)) as (app, pilot):
         await pilot.press("ctrl+p")
         await until(pilot, lambda: isinstance(app.screen, Picker), "the palette")
         for width in (80, 120):

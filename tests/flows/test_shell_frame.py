@@ -38,8 +38,8 @@ from gwtui.ui.widgets.frame import (
     left_out,
     status_content,
 )
+from harness import dashboard, harness, line, listing, notices, until
 from screen_text import shown
-from shell_kit import dashboard, line, listing, notices, site, until
 
 TABS = tuple(
     HeaderTab(f"go.{title.lower()}", str(number), title, current=number == 2)
@@ -197,10 +197,10 @@ def test_the_footer_fits_and_always_shows_help_and_quit(resource: str, width: in
     assert "q Quit" in text
 
 
-async def test_sizes_change_under_the_hand(tmp_path: Path) -> None:
+async def test_sizes_change_under_the_hand() -> None:
     async with (
-        site() as place,
-        dashboard(place, tmp_path, size=(200, 60)) as (app, pilot),
+        harness() as place,
+        dashboard(place, size=(200, 60)) as (app, pilot),
     ):
         row = listing(app).table.selected_identity
         assert listing(app).detail.shown
@@ -218,10 +218,10 @@ async def test_sizes_change_under_the_hand(tmp_path: Path) -> None:
         assert listing(app).table.selected_identity == row
 
 
-async def test_a_start_in_a_tiny_terminal_is_no_crash(tmp_path: Path) -> None:
+async def test_a_start_in_a_tiny_terminal_is_no_crash() -> None:
     async with (
-        site() as place,
-        dashboard(place, tmp_path, size=(40, 8), loaded=False) as (app, pilot),
+        harness() as place,
+        dashboard(place, size=(40, 8), loaded=False) as (app, pilot),
     ):
         await pilot.pause()
         assert isinstance(app.screen, TooSmallScreen)
@@ -230,8 +230,8 @@ async def test_a_start_in_a_tiny_terminal_is_no_crash(tmp_path: Path) -> None:
         assert not app.is_running
 
 
-async def test_the_theme_chooser_changes_the_colours(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+async def test_the_theme_chooser_changes_the_colours() -> None:
+    async with harness() as place, dashboard(place) as (app, pilot):
         await pilot.press("t")
         await pilot.pause()
         await pilot.press("down", "enter")
@@ -301,8 +301,8 @@ def test_the_last_wall_leaves_ordinary_text_alone() -> None:
     assert ControlCharacterFilter().apply(segments, Color.parse("black")) == segments
 
 
-async def test_a_notice_is_never_markup(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+async def test_a_notice_is_never_markup() -> None:
+    async with harness() as place, dashboard(place) as (app, pilot):
         app.notify("key [/foo] [red]gone\x1b[2J", markup=True)
         app.say("workspace [/")
         await pilot.pause()
@@ -316,10 +316,8 @@ LONG_NOTICE = "Key “airflow-staging” disabled. U undoes it for 10 minutes. "
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 55)])
 @pytest.mark.parametrize("keys", [(), ("G",), ("n",), ("x",), ("ctrl+p",), ("t",)])
-async def test_notices_cover_nothing(
-    tmp_path: Path, keys: tuple[str, ...], size: tuple[int, int]
-) -> None:
-    async with site() as place, dashboard(place, tmp_path, size=size) as (app, pilot):
+async def test_notices_cover_nothing(keys: tuple[str, ...], size: tuple[int, int]) -> None:
+    async with harness() as place, dashboard(place, size=size) as (app, pilot):
         if keys:
             await pilot.press(*keys)
             await until(pilot, lambda: keys == ("G",) or app.screen is not listing(app), "it")
@@ -374,14 +372,14 @@ def test_a_crash_report_tells_where_but_no_values() -> None:
 
 
 async def test_a_defect_ends_the_program_with_that_report(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def fail() -> None:
         hidden = "gw-v1-sentinel"
         raise RuntimeError(hidden)
 
     async def run() -> None:
-        async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        async with harness() as place, dashboard(place) as (app, pilot):
             app.call_later(fail)
             await pilot.pause()
 

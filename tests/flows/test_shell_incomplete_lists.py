@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, cast
 
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket
-from shell_kit import dashboard, line, listing, site, until
+from harness import dashboard, harness, line, listing, until
 
 
 def _people(body: dict[str, Any]) -> None:
@@ -53,13 +52,13 @@ class Garbling:
         await send({"type": "http.response.body", "body": json.dumps(body).encode()})
 
 
-async def test_rows_that_cannot_be_read_are_counted_on_every_list(tmp_path: Path) -> None:
-    async with site() as place:
+async def test_rows_that_cannot_be_read_are_counted_on_every_list() -> None:
+    async with harness() as place:
         await place.stop()
         host = cast("EmbeddedGateway", Garbling(place.gateway, "organization/members", _people))
         async with (
             host_on_socket(host, place.socket),
-            dashboard(place, tmp_path, start="organization", size=(80, 24)) as (app, pilot),
+            dashboard(place, start="organization", size=(80, 24)) as (app, pilot),
         ):
             await until(pilot, lambda: listing(app).table.total_count, "the others")
             banner = line(listing(app), "banner")
@@ -71,13 +70,13 @@ async def test_rows_that_cannot_be_read_are_counted_on_every_list(tmp_path: Path
             assert line(listing(app), "banner") == ""
 
 
-async def test_a_workspace_without_an_id_is_told_where_its_rows_are_missing(tmp_path: Path) -> None:
-    async with site() as place:
+async def test_a_workspace_without_an_id_is_told_where_its_rows_are_missing() -> None:
+    async with harness() as place:
         await place.stop()
         host = cast("EmbeddedGateway", Garbling(place.gateway, "workspaces", _nameless))
         async with (
             host_on_socket(host, place.socket),
-            dashboard(place, tmp_path, start="keys", size=(80, 24)) as (app, pilot),
+            dashboard(place, start="keys", size=(80, 24)) as (app, pilot),
         ):
             for route in ("keys", "guardrails", "byok"):
                 await app.open_route(route)

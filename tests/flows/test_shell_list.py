@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,10 +12,9 @@ from textual.content import Content
 from gwtui.ui.screens.detail_pane import DetailPane
 from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.widgets.prompt import FilterPrompt
+from harness import dashboard, harness, line, listing, notices, until
 from journeys import Terminal, at_rest
 from screen_text import shown, whole
-from shared_dashboard import walk
-from shell_kit import dashboard, line, listing, notices, site, until
 
 
 async def the_filter_narrows_while_typing_and_escape_takes_it_away(desk: Any) -> None:
@@ -235,11 +232,11 @@ async def the_detail_pane_follows_the_row_where_there_is_room(desk: Any) -> None
 
 
 async def test_a_held_key_moves_the_rows_and_the_detail_follows_once_it_rests(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rest = "gwtui.ui.screens.detail_pane._REST"
     monkeypatch.setattr(rest, 600.0)
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+    async with harness() as place, dashboard(place) as (app, pilot):
         pane = listing(app).query_one(DetailPane)
         shown: list[str] = []
         show = pane.show
@@ -259,19 +256,17 @@ async def test_a_held_key_moves_the_rows_and_the_detail_follows_once_it_rests(
         assert len(set(shown)) <= 2, "at most the first one at once, and the last one at rest"
 
 
-async def test_what_completes_the_first_row_is_in_its_detail_once_it_is_read(
-    tmp_path: Path,
-) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+async def test_what_completes_the_first_row_is_in_its_detail_once_it_is_read() -> None:
+    async with harness() as place, dashboard(place) as (app, pilot):
         pane = listing(app).query_one(DetailPane)
         await until(pilot, lambda: re.search(r"assigned +none", pane.text), "no guardrail")
         assert "reading…" not in pane.text
 
 
-async def test_the_detail_pane_takes_the_whole_width_where_there_is_none(tmp_path: Path) -> None:
+async def test_the_detail_pane_takes_the_whole_width_where_there_is_none() -> None:
     async with (
-        site() as place,
-        dashboard(place, tmp_path, size=(80, 24)) as (app, pilot),
+        harness() as place,
+        dashboard(place, size=(80, 24)) as (app, pilot),
     ):
         pane = listing(app).query_one(DetailPane)
         assert not pane.display
@@ -302,7 +297,7 @@ async def what_a_list_says_of_itself_stays_when_the_terminal_changes_under_a_dia
 
 
 async def raw_json_is_shown_as_it_came(desk: Any) -> None:
-    app, pilot, place = desk.app, desk.pilot, desk.place
+    app, pilot, place = desk.app, desk.pilot, desk
     await unfiltered(desk)
     identity = listing(app).table.selected_identity
     await pilot.press("v")
@@ -341,10 +336,8 @@ async def the_workspace_narrows_the_keys(desk: Any) -> None:
     await until(pilot, lambda: screen.table.total_count == everything, "every key")
 
 
-async def test_a_filter_that_hides_everything_says_so_and_escape_brings_all_back(
-    tmp_path: Path,
-) -> None:
-    async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
+async def test_a_filter_that_hides_everything_says_so_and_escape_brings_all_back() -> None:
+    async with harness() as place, dashboard(place, size=(80, 24)) as (app, pilot):
         screen = listing(app)
         await pilot.press("slash", *"zzzz", "enter")
         await pilot.pause()
@@ -363,10 +356,9 @@ async def unfiltered(desk: Any) -> None:
         await desk.pilot.pause()
 
 
-async def test_filtering_a_list(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        await walk(
-            SimpleNamespace(app=app, pilot=pilot, place=place),
+async def test_filtering_a_list() -> None:
+    async with harness() as place, dashboard(place):
+        await place.walk(
             the_filter_narrows_while_typing_and_escape_takes_it_away,
             enter_keeps_the_filter_and_escape_in_the_list_drops_it,
             keys_typed_right_after_the_slash_go_into_the_filter,
@@ -379,10 +371,9 @@ async def test_filtering_a_list(tmp_path: Path) -> None:
         )
 
 
-async def test_sorting_reading_and_narrowing_a_list(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        await walk(
-            SimpleNamespace(app=app, pilot=pilot, place=place),
+async def test_sorting_reading_and_narrowing_a_list() -> None:
+    async with harness() as place, dashboard(place):
+        await place.walk(
             what_a_list_says_of_itself_stays_when_the_terminal_changes_under_a_dialog,
             every_column_can_be_sorted_by_and_turned_around,
             the_sort_chooser_sorts_and_turns_the_present_column_around,

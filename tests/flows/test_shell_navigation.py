@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from gwtui.resources.actions import tab_actions
+from harness import dashboard, harness, has_data, line, listing, notices, until
 from screen_text import shown
-from shared_dashboard import walk
-from shell_kit import dashboard, has_data, line, listing, notices, site, until
 
 
 async def number_keys_show_the_tabs_in_order(desk: Any) -> None:
@@ -40,8 +37,8 @@ async def a_row_opens_its_list_and_escape_leads_back_to_the_row(desk: Any) -> No
     assert listing(app).table.selected_identity == model
 
 
-async def test_a_path_opens_the_row_it_names(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
+async def test_a_path_opens_the_row_it_names() -> None:
+    async with harness() as place, dashboard(place, size=(80, 24)) as (app, pilot):
         wanted = listing(app).table.identities[4]
         await pilot.press("3", "colon", *f"keys/{wanted}", "enter")
         await until(
@@ -52,11 +49,11 @@ async def test_a_path_opens_the_row_it_names(tmp_path: Path) -> None:
         assert not listing(app).table.display
 
 
-async def test_a_start_path_opens_the_endpoints_of_a_model(tmp_path: Path) -> None:
-    async with site() as place:
-        async with dashboard(place, tmp_path, start="models") as (app, _pilot):
+async def test_a_start_path_opens_the_endpoints_of_a_model() -> None:
+    async with harness() as place:
+        async with dashboard(place, start="models") as (app, _pilot):
             model = listing(app).table.identities[0]
-        async with dashboard(place, tmp_path, start=f"models/{model}") as (app, pilot):
+        async with dashboard(place, start=f"models/{model}") as (app, pilot):
             assert listing(app).resource == "endpoints"
             assert listing(app).table.total_count > 0
             await pilot.press("backspace")
@@ -103,8 +100,8 @@ async def cursor_filter_and_sort_are_as_they_were_left(desk: Any) -> None:
     assert "/ a" in shown(app)
 
 
-async def test_many_opened_lists_do_not_pile_up(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, start="models") as (app, pilot):
+async def test_many_opened_lists_do_not_pile_up() -> None:
+    async with harness() as place, dashboard(place, start="models") as (app, pilot):
         for model in listing(app).table.identities[:12]:
             await app.open_route(f"models/{model}")
             await pilot.pause()
@@ -117,10 +114,9 @@ async def test_many_opened_lists_do_not_pile_up(tmp_path: Path) -> None:
         assert app.screen is app.navigation.screen
 
 
-async def test_tabs_rows_and_paths_on_one_dashboard(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        await walk(
-            SimpleNamespace(app=app, pilot=pilot),
+async def test_tabs_rows_and_paths_on_one_dashboard() -> None:
+    async with harness() as place, dashboard(place):
+        await place.walk(
             number_keys_show_the_tabs_in_order,
             a_row_opens_its_list_and_escape_leads_back_to_the_row,
             a_path_that_does_not_exist_is_explained,

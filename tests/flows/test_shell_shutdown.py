@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from dashboard_kit import Demo, settled
 from gwtui.local.ledger import Ledger
 from gwtui.ui.screens.dialogs import WaitScreen
+from harness import Harness, dashboard, harness, line, listing, settled, until
 from screen_text import shown
-from shell_kit import dashboard, line, listing, site, until
 
 
-async def test_the_wait_ends_with_what_is_waited_for_or_with_the_person(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
+async def test_the_wait_ends_with_what_is_waited_for_or_with_the_person() -> None:
+    async with harness() as place, dashboard(place, size=(80, 24)) as (app, pilot):
         over = asyncio.Event()
         ended: list[str] = []
         for way in ("over", "escape", "enter"):
@@ -36,11 +35,11 @@ async def test_the_wait_ends_with_what_is_waited_for_or_with_the_person(tmp_path
 async def test_a_hard_end_says_of_a_write_on_its_way_that_it_is_unknown(
     private_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    demo = Demo()
+    demo = Harness()
     ledger = Ledger(demo.folder / "audit.jsonl")
     ended: list[int] = []
     monkeypatch.setattr(os, "_exit", ended.append)
-    app = demo.app()
+    app = demo.make_app()
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
         await pilot.press("x")
@@ -58,8 +57,8 @@ async def test_a_hard_end_says_of_a_write_on_its_way_that_it_is_unknown(
     demo.close()
 
 
-async def test_a_clock_that_is_off_is_told_until_it_is_right_again(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
+async def test_a_clock_that_is_off_is_told_until_it_is_right_again() -> None:
+    async with harness() as place, dashboard(place, size=(80, 24)) as (app, pilot):
         assert line(listing(app), "banner") == ""
         skew = app.gateway.skew
         skew.low, skew.high = 94.5, 95.5

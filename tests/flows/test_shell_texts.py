@@ -15,7 +15,7 @@ from gwtui.crud.resource import Cell, DetailRow, DetailTable, ResourceSpec, Sect
 from gwtui.ui.screens.pages import raw_lines
 from gwtui.ui.widgets.detail import detail_lines
 from gwtui.ui.widgets.lines import LinesView
-from shell_kit import strips
+from harness import strips
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 

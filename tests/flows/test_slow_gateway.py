@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from dashboard_kit import Demo, settled
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
@@ -15,15 +14,15 @@ from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.widgets.frame import HeaderBar
 from gwtui.watch.feeds.findings import findings_feed
 from gwtui.watch.hub import Scope
+from harness import Harness, line, listing, notices, settled, until
 from screen_text import shown
-from shell_kit import line, listing, notices, until
 
 SIZE = (100, 30)
 
 
 @pytest.fixture
-async def demo() -> AsyncIterator[Demo]:
-    made = Demo()
+async def demo() -> AsyncIterator[Harness]:
+    made = Harness()
     yield made
     made.close()
 
@@ -40,8 +39,8 @@ def header(app: GwtuiApp) -> str:
     return listing(app).query_one(HeaderBar).text
 
 
-async def test_what_an_action_reads_is_said_and_escape_ends_it(demo: Demo) -> None:
-    app = demo.app()
+async def test_what_an_action_reads_is_said_and_escape_ends_it(demo: Harness) -> None:
+    app = demo.make_app()
     async with app.run_test(size=SIZE, notifications=True) as pilot:
         await settled(pilot)
         demo.fault = "silent"
@@ -53,8 +52,8 @@ async def test_what_an_action_reads_is_said_and_escape_ends_it(demo: Demo) -> No
         assert app.screen is listing(app)
 
 
-async def test_a_lost_answer_is_said_before_anything_is_read(demo: Demo) -> None:
-    app = demo.app()
+async def test_a_lost_answer_is_said_before_anything_is_read(demo: Harness) -> None:
+    app = demo.make_app()
     async with app.run_test(size=SIZE, notifications=True) as pilot:
         await settled(pilot)
         leave = findings_feed(app.hub, Scope()).watch(lambda _: None)  # read after each write
@@ -67,8 +66,8 @@ async def test_a_lost_answer_is_said_before_anything_is_read(demo: Demo) -> None
         leave()
 
 
-async def test_a_change_without_an_answer_says_for_how_long(demo: Demo) -> None:
-    app = demo.app()
+async def test_a_change_without_an_answer_says_for_how_long(demo: Harness) -> None:
+    app = demo.make_app()
     async with app.run_test(size=SIZE) as pilot:
         await settled(pilot)
         await pilot.press("x")
@@ -81,8 +80,8 @@ async def test_a_change_without_an_answer_says_for_how_long(demo: Demo) -> None:
         assert app.executor.in_flight == 1, "what was sent is waited for"
 
 
-async def test_a_form_says_what_it_waits_for_and_keeps_what_was_typed(demo: Demo) -> None:
-    app = demo.app()
+async def test_a_form_says_what_it_waits_for_and_keeps_what_was_typed(demo: Harness) -> None:
+    app = demo.make_app()
     async with app.run_test(size=SIZE, notifications=True) as pilot:
         await settled(pilot)
         await pilot.press("e")
@@ -100,8 +99,8 @@ async def test_a_form_says_what_it_waits_for_and_keeps_what_was_typed(demo: Demo
         assert "Esc cancels" not in shown(app)
 
 
-async def test_polls_without_an_answer_are_said_in_the_header(demo: Demo) -> None:
-    app = demo.app()
+async def test_polls_without_an_answer_are_said_in_the_header(demo: Harness) -> None:
+    app = demo.make_app()
     async with app.run_test(size=SIZE) as pilot:
         await settled(pilot)
         assert "updated" in status(app)

@@ -12,15 +12,13 @@ from typing import Any
 import pytest
 
 from gwtui.contract.keys import UpdateKeyRequest
-from gwtui.local.ledger import Ledger
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.generation import GenerationScreen
 from gwtui.ui.screens.tries import AnswerScreen, TryScreen
 from gwtui.ui.widgets.growing_text import GrowingText
+from harness import listing, notices, start_over, until
 from scripted_models import ScriptedModels, result
-from shared_dashboard import start_over, walk
-from shell_kit import listing, until
 from tries_screen_kit import MODEL, TryDesk, try_desk
 
 
@@ -67,7 +65,7 @@ async def a_new_key_is_tried_before_it_is_stored(desk: TryDesk) -> None:
 async def an_answer_comes_with_all_that_happened(desk: TryDesk) -> None:
     screen = await desk.send()
     await desk.over(screen)
-    assert "simulated answer" in desk.answer()
+    assert "simulated answer" in desk.answer_text()
     assert desk.state() == "✓ Answered"
     tried = screen.tried
     assert tried is not None
@@ -77,7 +75,7 @@ async def an_answer_comes_with_all_that_happened(desk: TryDesk) -> None:
     assert "✓ Northwind" in figures
     assert "left, not needed" in figures
     assert "tier not asked for" in figures, "the words of what remains"
-    assert (await desk.read_key()).usage == tried.cost
+    assert (await desk.read(desk.key.hash)).usage == tried.cost
     await desk.pilot.press("escape")
     form = await desk.wait_for(TryScreen)
     assert form.state.typed("prompt") == "What is a key?", "nothing typed is lost"
@@ -87,7 +85,7 @@ async def an_answer_comes_with_all_that_happened(desk: TryDesk) -> None:
 
 
 async def what_it_cost_stands_in_the_list_and_the_rule_beside_it(desk: TryDesk) -> None:
-    before = (await desk.read_key()).usage or 0
+    before = (await desk.read(desk.key.hash)).usage or 0
     await desk.open()
     form = desk.app.screen
     assert isinstance(form, TryScreen)
@@ -117,7 +115,7 @@ async def a_whole_answer_without_a_stream(desk: TryDesk) -> None:
     await desk.open()
     screen = await desk.send(stream=False)
     await desk.over(screen)
-    assert "simulated answer" in desk.answer()
+    assert "simulated answer" in desk.answer_text()
     assert screen.tried is not None
     assert screen.tried.answer.first_token_ms is None
 
@@ -144,8 +142,7 @@ async def a_key_that_was_typed_can_be_used_again(desk: TryDesk) -> None:
 
 async def test_a_key_is_tried_and_its_value_kept_in_this_run_only(tmp_path: Path) -> None:
     async with try_desk(tmp_path) as desk:
-        await walk(
-            desk,
+        await desk.walk(
             a_new_key_is_tried_before_it_is_stored,
             an_answer_comes_with_all_that_happened,
             what_it_cost_stands_in_the_list_and_the_rule_beside_it,
@@ -154,7 +151,7 @@ async def test_a_key_is_tried_and_its_value_kept_in_this_run_only(tmp_path: Path
             enter_opens_the_generation,
         )
         tries = desk.app.tries
-    outcomes = [entry.outcome for entry in Ledger(tmp_path / "audit.jsonl").entries()]
+    outcomes = [entry.outcome for entry in desk.ledger.entries()]
     assert outcomes == ["acknowledged", "applied", "intent"], "of the new key alone"
     assert tries.typed is None
     assert tries.draft == {}
@@ -171,12 +168,12 @@ async def blocked_by_a_guardrail_is_its_success(desk: TryDesk) -> None:
     screen = await desk.send("Tell me about ACME-12")
     await desk.over(screen)
     assert desk.state().startswith("✓ Blocked: the guardrail did its work")
-    assert "Request blocked by content filter: [ACME]" in desk.answer()
-    assert "nothing, if it should be blocked" in desk.answer()
+    assert "Request blocked by content filter: [ACME]" in desk.answer_text()
+    assert "nothing, if it should be blocked" in desk.answer_text()
     assert "as it should" in desk.figures()
     await until(desk.pilot, lambda: "own patterns" in desk.figures(), "the marks")
     assert "Tell me about «block 1: ACME-12»" in " ".join(desk.figures().split())
-    assert (await desk.read_key()).usage == 0
+    assert (await desk.read(desk.key.hash)).usage == 0
 
 
 async def what_was_redacted_is_told_and_marked(desk: TryDesk) -> None:
@@ -206,15 +203,14 @@ async def a_refusal_says_what_to_do(desk: TryDesk) -> None:
         screen = await desk.send()
         await until(desk.pilot, lambda one=screen: one.tried is not None, "the end")
         assert desk.state().startswith(f"✗ {kind}")
-        assert f"What to do: {help}" in " ".join(desk.answer().split())
+        assert f"What to do: {help}" in " ".join(desk.answer_text().split())
         await start_over(desk.app, desk.pilot)
 
 
 async def test_guardrails_and_refusals_are_told(tmp_path: Path) -> None:
     async with try_desk(tmp_path) as desk:
         await desk.bind()
-        await walk(
-            desk,
+        await desk.walk(
             blocked_by_a_guardrail_is_its_success,
             what_was_redacted_is_told_and_marked,
             a_refusal_says_what_to_do,
@@ -248,7 +244,7 @@ async def what_cannot_be_is_said_at_its_field_and_nothing_is_sent(desk: TryDesk)
 async def cancelling_hangs_up_and_says_that_it_may_be_billed(desk: TryDesk) -> None:
     desk.script(pieces("half of ", "an answer"))
     screen = await desk.send()
-    await until(desk.pilot, lambda: "an answer" in desk.answer(), "the first half")
+    await until(desk.pilot, lambda: "an answer" in desk.answer_text(), "the first half")
     assert "quitting" not in screen.loss
     assert screen.unsaved
     await desk.pilot.press("escape")
@@ -256,7 +252,7 @@ async def cancelling_hangs_up_and_says_that_it_may_be_billed(desk: TryDesk) -> N
     assert desk.models.left == [True]
     assert desk.state().startswith("Cancelled: the connection is closed.")
     assert "may be billed, up to $" in desk.state()
-    assert "half of an answer" in desk.answer(), "what had come stays"
+    assert "half of an answer" in desk.answer_text(), "what had come stays"
     assert len(desk.models.asked) == 1
     await desk.pilot.press("escape")
     await desk.wait_for(TryScreen)
@@ -290,7 +286,7 @@ async def an_answer_is_painted_at_most_15_times_a_second_and_only_where_it_grew(
         patch.setattr(GrowingText, "put", counted)
         started = time.monotonic()
         await desk.send()
-        await until(desk.pilot, lambda: desk.answer().count("word") == 400, "all of it")
+        await until(desk.pilot, lambda: desk.answer_text().count("word") == 400, "all of it")
         elapsed = time.monotonic() - started
     assert len(puts) <= 15 * elapsed + 1
     gaps = [after - before for before, after in pairwise(puts)]
@@ -303,7 +299,7 @@ HOSTILE = "[red]x[/] [@click=app.quit]go[/] \x1b]52;c;AAAA\x07 \x9b31m \u202eevi
 async def an_answer_is_hostile_text(desk: TryDesk) -> None:
     desk.script(pieces(HOSTILE, "\x1b[2J", "\r\nnext"))
     await desk.send()
-    await until(desk.pilot, lambda: "next" in desk.answer(), "the text")
+    await until(desk.pilot, lambda: "next" in desk.answer_text(), "the text")
     text = desk.shown()
     assert "[red]x[/] [@click=app.quit]go[/]" in text
     assert not set(text.replace("\n", "")) & {"\x1b", "\x07", "\x9b", "\u202e"}
@@ -312,8 +308,7 @@ async def an_answer_is_hostile_text(desk: TryDesk) -> None:
 async def test_what_comes_is_shown_as_it_comes_until_somebody_hangs_up(tmp_path: Path) -> None:
     models = ScriptedModels()
     async with try_desk(tmp_path, models=models) as desk:
-        await walk(
-            desk,
+        await desk.walk(
             cancelling_hangs_up_and_says_that_it_may_be_billed,
             an_answer_is_hostile_text,
             an_answer_is_painted_at_most_15_times_a_second_and_only_where_it_grew,
@@ -324,7 +319,7 @@ async def test_what_comes_is_shown_as_it_comes_until_somebody_hangs_up(tmp_path:
         desk.script(pieces("half"))
         await desk.open()
         await desk.send(stream=True, temperature="", max_cost="")
-        await until(desk.pilot, lambda: "half" in desk.answer(), "the first half")
+        await until(desk.pilot, lambda: "half" in desk.answer_text(), "the first half")
         desk.app.exit()
         await until(desk.pilot, lambda: models.left, "the end of the connection")
     assert models.left == [True]
@@ -333,19 +328,19 @@ async def test_what_comes_is_shown_as_it_comes_until_somebody_hangs_up(tmp_path:
 async def test_what_a_cancelled_request_cost_is_looked_up(tmp_path: Path) -> None:
     async with try_desk(tmp_path, speed=1) as desk:
         screen = await desk.send()
-        await until(desk.pilot, lambda: "simulated" in desk.answer(), "the begin")
+        await until(desk.pilot, lambda: "simulated" in desk.answer_text(), "the begin")
         await desk.pilot.press("escape")
         await until(desk.pilot, lambda: "It cost $" in desk.state(), "what it cost")
         assert screen.tried is not None
-        assert (await desk.read_key()).usage == screen.tried.cost
+        assert (await desk.read(desk.key.hash)).usage == screen.tried.cost
 
 
 async def test_read_only_holds_tries_back_unless_they_are_allowed(tmp_path: Path) -> None:
     async with try_desk(tmp_path, read_only=True) as desk:
         await desk.pilot.press("T")
-        await until(desk.pilot, desk.notices, "the sentence")
-        assert "this profile is read-only, and a try costs money" in desk.notices()
-        assert "--allow-tries" in desk.notices()
+        await until(desk.pilot, lambda: notices(desk.app), "the sentence")
+        assert "this profile is read-only, and a try costs money" in notices(desk.app)
+        assert "--allow-tries" in notices(desk.app)
         assert desk.app.screen is listing(desk.app)
         desk.app.tries.allowed = True
         screen = await desk.send()

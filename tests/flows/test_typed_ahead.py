@@ -18,15 +18,14 @@ from textual.geometry import Size
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from dashboard_kit import Demo, settled
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.dialogs import TooSmallScreen
 from gwtui.ui.screens.picker import MenuScreen
+from harness import Harness, dashboard, harness, listing, notices, settled, until
 from journeys import JOURNEYS, Journey, Terminal, at_rest, desk, tokens
 from resizing_kit import resize
-from shell_kit import dashboard, listing, notices, site, until
 from thoroughness import FULL, SEED
 
 ROUNDS = 200 if FULL else 4
@@ -51,7 +50,7 @@ _known: dict[str, Outcome] = {}
 
 async def typed(journey: Journey, folder: Path, way: Any) -> Outcome:
     """What a journey leads to, typed in some way, at a gateway of its own."""
-    async with site() as place, desk(place, folder, journey) as one:
+    async with harness() as place, desk(place, folder, journey) as one:
         await way(one, journey.tokens)
         return await one.outcome()
 
@@ -88,9 +87,9 @@ async def _cut(chance: random.Random, one: Any, keys: list[str]) -> None:
     await one.cut_up(keys, chance)
 
 
-async def test_what_the_first_key_opens_gets_the_others(tmp_path: Path) -> None:
+async def test_what_the_first_key_opens_gets_the_others() -> None:
     """In so many words, whatever slow typing does."""
-    async with site() as place, dashboard(place, tmp_path) as (app, _pilot):
+    async with harness() as place, dashboard(place) as (app, _pilot):
         terminal = Terminal(app)
         terminal.write("ndaxy")
         await at_rest(app)
@@ -105,8 +104,8 @@ async def test_what_the_first_key_opens_gets_the_others(tmp_path: Path) -> None:
         assert listing(app).resource == "keys"
 
 
-async def test_what_is_typed_behind_a_prompt_reaches_it(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+async def test_what_is_typed_behind_a_prompt_reaches_it() -> None:
+    async with harness() as place, dashboard(place) as (app, pilot):
         terminal = Terminal(app)
         terminal.write(":providers\r2/airflow")
         await until(pilot, lambda: listing(app).filtering.text == "airflow", "it")
@@ -125,7 +124,7 @@ async def test_what_is_typed_behind_a_prompt_reaches_it(tmp_path: Path) -> None:
 class Silent:
     """A dashboard with its rows, whose gateway answers no more."""
 
-    def __init__(self, demo: Demo, app: GwtuiApp, pilot: Pilot[int]) -> None:
+    def __init__(self, demo: Harness, app: GwtuiApp, pilot: Pilot[int]) -> None:
         self.demo = demo
         self.app = app
         self.pilot = pilot
@@ -144,8 +143,8 @@ class Silent:
 
 @pytest.fixture
 async def silent(private_home: Path) -> Any:
-    demo = Demo()
-    app = demo.app()
+    demo = Harness()
+    app = demo.make_app()
     async with app.run_test(size=(100, 30), notifications=True) as pilot:
         await settled(pilot)
         demo.fault = "silent"
@@ -215,8 +214,8 @@ async def test_nothing_is_held_up_for_what_opens_nothing(silent: Silent) -> None
 async def test_keys_for_the_rows_of_a_screen_wait_until_they_are_read(
     typed: str, private_home: Path
 ) -> None:
-    demo = Demo()
-    app = demo.app(start="models")
+    demo = Harness()
+    app = demo.make_app(start="models")
     async with app.run_test(size=(100, 30), notifications=True) as pilot:
         await settled(pilot)
         demo.released = asyncio.Event()
@@ -241,8 +240,8 @@ async def test_another_size_is_never_held_up(silent: Silent) -> None:
     assert await silent.within(1, lambda: isinstance(silent.app.screen, TooSmallScreen))
 
 
-async def test_clicks_and_pastes_keep_their_place_between_keys(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, size=(100, 30)) as (app, pilot):
+async def test_clicks_and_pastes_keep_their_place_between_keys() -> None:
+    async with harness() as place, dashboard(place, size=(100, 30)) as (app, pilot):
         terminal = Terminal(app)
         terminal.write("".join(tokens("n")))
         await until(pilot, lambda: isinstance(app.screen, FormScreen), "the form")
@@ -258,9 +257,9 @@ async def test_clicks_and_pastes_keep_their_place_between_keys(tmp_path: Path) -
         assert (form.typed("name"), form.typed("limit")) == ("abcde", "250")
 
 
-async def test_a_list_that_was_hidden_for_a_moment_keeps_the_keys(tmp_path: Path) -> None:
+async def test_a_list_that_was_hidden_for_a_moment_keeps_the_keys() -> None:
     """Its message that it is hidden comes when it is shown again."""
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+    async with harness() as place, dashboard(place) as (app, pilot):
         table = listing(app).table
         assert app.focused is table
         table.post_message(events.Hide())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,31 +11,29 @@ import pytest
 from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
-from shared_dashboard import walk
-from shell_kit import listing, until
-from workspaces_screen_kit import WorkspaceDesk, workspace_desk
+from harness import Harness, listing, open_list, until
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[WorkspaceDesk]:
-    async with workspace_desk(tmp_path) as at:
+async def desk() -> AsyncIterator[Harness]:
+    async with open_list("workspaces") as at:
         yield at
 
 
-async def limits(desk: WorkspaceDesk, slug: str) -> dict[str | None, Decimal | None]:
+async def limits(desk: Harness, slug: str) -> dict[str | None, Decimal | None]:
     async with desk.colleague() as client:
         listed = (await client.workspaces.budgets(slug)).items
     return {budget.interval: budget.limit_usd for budget in listed}
 
 
-async def open_editor(desk: WorkspaceDesk, slug: str) -> FormScreen[object]:
-    await desk.choose(slug)
+async def open_editor(desk: Harness, slug: str) -> FormScreen[object]:
+    await desk.select(slug=slug)
     await desk.press("b")
     form: FormScreen[object] = await desk.wait_for(FormScreen)
     return form
 
 
-async def budgets_are_checked_against_each_other_while_typed(desk: WorkspaceDesk) -> None:
+async def budgets_are_checked_against_each_other_while_typed(desk: Harness) -> None:
     await open_editor(desk, "production")
     assert "resets 2026-11-23, in 2 days" in desk.text
     assert "never starts over" not in desk.text
@@ -51,7 +48,7 @@ async def budgets_are_checked_against_each_other_while_typed(desk: WorkspaceDesk
 
 
 async def a_change_that_is_legal_as_a_whole_goes_through_in_a_legal_order(
-    desk: WorkspaceDesk,
+    desk: Harness,
 ) -> None:
     """Each new limit alone would clash with an old one: 900 a day with 400 a week."""
     await open_editor(desk, "production")
@@ -75,7 +72,7 @@ async def a_change_that_is_legal_as_a_whole_goes_through_in_a_legal_order(
     assert desk.events() == ["intent", "applied"] * 4
 
 
-async def an_emptied_budget_is_taken_away_and_the_list_says_so(desk: WorkspaceDesk) -> None:
+async def an_emptied_budget_is_taken_away_and_the_list_says_so(desk: Harness) -> None:
     await open_editor(desk, "data-pipelines")
     await desk.type_into("monthly", "")
     await desk.reads("no budget")
@@ -92,7 +89,7 @@ async def an_emptied_budget_is_taken_away_and_the_list_says_so(desk: WorkspaceDe
     )
 
 
-async def byok_counts_with_every_budget(desk: WorkspaceDesk) -> None:
+async def byok_counts_with_every_budget(desk: Harness) -> None:
     await open_editor(desk, "research")
     await desk.focus("include_byok_in_budgets")
     await desk.press("right", "ctrl+s")
@@ -104,7 +101,7 @@ async def byok_counts_with_every_budget(desk: WorkspaceDesk) -> None:
     assert desk.events() == ["intent", "applied"]
 
 
-async def byok_alone_needs_a_budget(desk: WorkspaceDesk) -> None:
+async def byok_alone_needs_a_budget(desk: Harness) -> None:
     await open_editor(desk, "default")
     await desk.focus("include_byok_in_budgets")
     await desk.press("right")
@@ -114,7 +111,7 @@ async def byok_alone_needs_a_budget(desk: WorkspaceDesk) -> None:
 
 
 async def somebody_elses_budget_that_no_longer_fits_is_an_obstacle(
-    desk: WorkspaceDesk,
+    desk: Harness,
 ) -> None:
     await open_editor(desk, "production")
     await desk.type_into("monthly", "1200")
@@ -133,7 +130,7 @@ async def somebody_elses_budget_that_no_longer_fits_is_an_obstacle(
     await desk.app.hub.refresh("workspaces")
 
 
-async def a_refusal_half_way_says_what_was_done(desk: WorkspaceDesk) -> None:
+async def a_refusal_half_way_says_what_was_done(desk: Harness) -> None:
     """A colleague changes the week between the confirmation and the second request."""
     await open_editor(desk, "production")
     await desk.type_into("weekly", "1000")
@@ -159,9 +156,8 @@ async def a_refusal_half_way_says_what_was_done(desk: WorkspaceDesk) -> None:
     assert desk.events() == ["intent", "applied", "intent", "refused"]
 
 
-async def test_budgets_are_checked_changed_and_refused(desk: WorkspaceDesk) -> None:
-    await walk(
-        desk,
+async def test_budgets_are_checked_changed_and_refused(desk: Harness) -> None:
+    await desk.walk(
         budgets_are_checked_against_each_other_while_typed,
         byok_alone_needs_a_budget,
         somebody_elses_budget_that_no_longer_fits_is_an_obstacle,

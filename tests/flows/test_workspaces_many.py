@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.workspaces import CreateWorkspaceRequest
 from gwtui.ui.app import GwtuiApp
 from gwtui.watch.feeds.workspaces import WorkspaceRow, figures_feed
-from shell_kit import Site, dashboard, listing, site, until
+from harness import Harness, dashboard, harness, listing, until
 
 COUNT = 26
 
 
-async def _make_workspaces(place: Site) -> None:
+async def _make_workspaces(place: Harness) -> None:
     async with place.connect() as connection, GatewayClient(connection) as client:
         requests = (
             CreateWorkspaceRequest(name=f"team {n:02}", slug=f"team-{n:02}") for n in range(COUNT)
@@ -33,10 +32,10 @@ def _row(app: GwtuiApp) -> WorkspaceRow:
     return row
 
 
-async def test_figures_follow_the_view(tmp_path: Path) -> None:
-    async with site(content="empty") as place:
+async def test_figures_follow_the_view() -> None:
+    async with harness(content="empty") as place:
         await _make_workspaces(place)
-        async with dashboard(place, tmp_path, start="workspaces", size=(80, 24)) as (app, pilot):
+        async with dashboard(place, start="workspaces", size=(80, 24)) as (app, pilot):
             await until(pilot, lambda: _row(app).figures is not None, "the figures of the first")
             table = listing(app).table
             assert table.total_count > COUNT
@@ -57,10 +56,10 @@ async def test_figures_follow_the_view(tmp_path: Path) -> None:
             await until(pilot, lambda: not whole.watched, "the view alone")
 
 
-async def test_a_short_list_reads_every_figure_at_once(tmp_path: Path) -> None:
+async def test_a_short_list_reads_every_figure_at_once() -> None:
     async with (
-        site() as place,
-        dashboard(place, tmp_path, start="workspaces", size=(80, 24)) as (app, pilot),
+        harness() as place,
+        dashboard(place, start="workspaces", size=(80, 24)) as (app, pilot),
     ):
         await until(pilot, lambda: _row(app).figures is not None, "the figures")
         assert _read(app) == 0

@@ -3,43 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import PickScreen
-from shared_dashboard import walk
-from shell_kit import listing, notices, until
-from workspaces_screen_kit import WorkspaceDesk, workspace_desk
+from harness import Harness, listing, notices, open_list, until
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[WorkspaceDesk]:
-    async with workspace_desk(tmp_path) as at:
+async def desk() -> AsyncIterator[Harness]:
+    async with open_list("workspaces") as at:
         yield at
 
 
-async def open_workspaces(desk: WorkspaceDesk) -> None:
+async def open_workspaces(desk: Harness) -> None:
     desk.app.narrow(None, None)
     await desk.app.open_route("workspaces")
     await desk.rows("workspaces")
 
 
-async def open_members(desk: WorkspaceDesk, slug: str) -> None:
+async def open_members(desk: Harness, slug: str) -> None:
     await open_workspaces(desk)
-    await desk.choose(slug)
+    await desk.select(slug=slug)
     await desk.press("m")
     await desk.rows("members")
 
 
-async def members(desk: WorkspaceDesk, slug: str) -> int:
+async def members(desk: Harness, slug: str) -> int:
     async with desk.colleague() as client:
         return len((await client.workspaces.members(slug)).items)
 
 
-async def choose_member(desk: WorkspaceDesk, name: str) -> str:
+async def choose_member(desk: Harness, name: str) -> str:
     table = listing(desk.app).table
     for identity in table.identities:
         table.select(identity)
@@ -49,7 +46,7 @@ async def choose_member(desk: WorkspaceDesk, name: str) -> str:
     raise AssertionError(f"no member {name}")
 
 
-async def members_have_names_mail_roles_and_keys(desk: WorkspaceDesk) -> None:
+async def members_have_names_mail_roles_and_keys(desk: Harness) -> None:
     await open_members(desk, "production")
     for words in ("Ana Ferreira", "member3@example.test", "Mara Lindqvist", "admin"):
         assert words in desk.text
@@ -60,7 +57,7 @@ async def members_have_names_mail_roles_and_keys(desk: WorkspaceDesk) -> None:
     await desk.press("d")
 
 
-async def several_people_are_added_at_once(desk: WorkspaceDesk) -> None:
+async def several_people_are_added_at_once(desk: Harness) -> None:
     await open_members(desk, "partner-portal")
     before = listing(desk.app).table.total_count
     await desk.press("n")
@@ -81,7 +78,7 @@ async def several_people_are_added_at_once(desk: WorkspaceDesk) -> None:
     assert desk.events() == ["intent", "applied"]
 
 
-async def nobody_picked_is_nothing_to_send(desk: WorkspaceDesk) -> None:
+async def nobody_picked_is_nothing_to_send(desk: Harness) -> None:
     await open_members(desk, "partner-portal")
     await desk.press("n")
     await desk.wait_for(FormScreen)
@@ -90,7 +87,7 @@ async def nobody_picked_is_nothing_to_send(desk: WorkspaceDesk) -> None:
     assert desk.events() == []
 
 
-async def marked_members_are_removed_and_those_with_keys_stay(desk: WorkspaceDesk) -> None:
+async def marked_members_are_removed_and_those_with_keys_stay(desk: Harness) -> None:
     await open_members(desk, "production")
     for name in ("Kenji Watanabe", "Ana Ferreira"):
         await choose_member(desk, name)
@@ -108,7 +105,7 @@ async def marked_members_are_removed_and_those_with_keys_stay(desk: WorkspaceDes
     assert await members(desk, "production") == 6
 
 
-async def a_member_with_active_keys_leads_to_the_keys(desk: WorkspaceDesk) -> None:
+async def a_member_with_active_keys_leads_to_the_keys(desk: Harness) -> None:
     await open_members(desk, "production")
     await choose_member(desk, "Ana Ferreira")
     await desk.press("D")
@@ -123,13 +120,13 @@ async def a_member_with_active_keys_leads_to_the_keys(desk: WorkspaceDesk) -> No
     assert desk.events() == []
 
 
-async def the_gateways_refusal_is_explained(desk: WorkspaceDesk) -> None:
+async def the_gateways_refusal_is_explained(desk: Harness) -> None:
     """Everybody is in the default workspace; the gateway lets nobody out of it."""
     await open_members(desk, "default")
     table = listing(desk.app).table
     for identity in table.identities:
         table.select(identity)
-        if not table.selected.active_keys(desk.place.clock.now()):
+        if not table.selected.active_keys(desk.clock.now()):
             break
     await desk.pilot.pause()
     await desk.press("D")
@@ -139,7 +136,7 @@ async def the_gateways_refusal_is_explained(desk: WorkspaceDesk) -> None:
     assert desk.events() == ["intent", "refused"]
 
 
-async def people_and_the_workspaces_they_are_in(desk: WorkspaceDesk) -> None:
+async def people_and_the_workspaces_they_are_in(desk: Harness) -> None:
     await open_workspaces(desk)
     await desk.press("o")
     await desk.rows("organization")
@@ -153,7 +150,7 @@ async def people_and_the_workspaces_they_are_in(desk: WorkspaceDesk) -> None:
     await desk.press("d")
 
 
-async def the_organizations_settings_are_changed(desk: WorkspaceDesk) -> None:
+async def the_organizations_settings_are_changed(desk: Harness) -> None:
     await open_workspaces(desk)
     await desk.press("o")
     await desk.rows("organization")
@@ -167,9 +164,8 @@ async def the_organizations_settings_are_changed(desk: WorkspaceDesk) -> None:
         assert (await client.organization.settings()).is_filtered_model_catalog_enabled is True
 
 
-async def test_members_and_people(desk: WorkspaceDesk) -> None:
-    await walk(
-        desk,
+async def test_members_and_people(desk: Harness) -> None:
+    await desk.walk(
         nobody_picked_is_nothing_to_send,
         several_people_are_added_at_once,
         members_have_names_mail_roles_and_keys,

@@ -4,28 +4,36 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from textual.widgets import Button
 
 from gwtui.client.errors import NotFoundError
+from gwtui.contract.keys import UpdateKeyRequest, is_active
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.field_editors import ChoiceEditor, TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
-from shared_dashboard import walk
-from shell_kit import line, listing, until
-from workspaces_screen_kit import WorkspaceDesk, workspace_desk
+from harness import Harness, line, listing, open_list, until
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[WorkspaceDesk]:
-    async with workspace_desk(tmp_path) as at:
+async def desk() -> AsyncIterator[Harness]:
+    async with open_list("workspaces") as at:
         yield at
 
 
-async def the_slug_follows_the_name_until_it_is_touched(desk: WorkspaceDesk) -> None:
+async def silence_keys(desk: Harness, identity: str | None) -> int:
+    """Disable every active key of a workspace; how many there were."""
+    async with desk.colleague() as client:
+        keys = (await client.keys.list(workspace_id=identity)).items
+        active = [key for key in keys if is_active(key, desk.clock.now())]
+        for key in active:
+            await client.keys.update(key.hash or "", UpdateKeyRequest(disabled=True))
+    return len(active)
+
+
+async def the_slug_follows_the_name_until_it_is_touched(desk: Harness) -> None:
     await desk.press("n")
     form = await desk.wait_for(FormScreen)
     await desk.press(*"Data Läke (EU)")
@@ -48,7 +56,7 @@ async def the_slug_follows_the_name_until_it_is_touched(desk: WorkspaceDesk) -> 
     assert desk.events() == ["intent", "applied"]
 
 
-async def every_field_of_a_new_workspace_arrives(desk: WorkspaceDesk) -> None:
+async def every_field_of_a_new_workspace_arrives(desk: Harness) -> None:
     await desk.press("n")
     await desk.wait_for(FormScreen)
     await desk.press(*"Everything")
@@ -75,7 +83,7 @@ async def every_field_of_a_new_workspace_arrives(desk: WorkspaceDesk) -> None:
 
 
 async def a_taken_slug_is_said_at_its_field_and_nothing_typed_is_lost(
-    desk: WorkspaceDesk,
+    desk: Harness,
 ) -> None:
     await desk.press("n")
     form = await desk.wait_for(FormScreen)
@@ -90,7 +98,7 @@ async def a_taken_slug_is_said_at_its_field_and_nothing_typed_is_lost(
     assert (await desk.read("research-two")).name == "Research"
 
 
-async def a_share_outside_of_the_contract_is_refused_while_typing(desk: WorkspaceDesk) -> None:
+async def a_share_outside_of_the_contract_is_refused_while_typing(desk: Harness) -> None:
     await desk.press("n")
     await desk.wait_for(FormScreen)
     await desk.press(*"Zz")
@@ -103,8 +111,8 @@ async def a_share_outside_of_the_contract_is_refused_while_typing(desk: Workspac
     assert desk.events() == []
 
 
-async def an_edit_sends_what_changed_and_nothing_else(desk: WorkspaceDesk) -> None:
-    space = await desk.choose("production")
+async def an_edit_sends_what_changed_and_nothing_else(desk: Harness) -> None:
+    space = await desk.select(slug="production")
     async with desk.colleague() as client:
         await client.workspaces.update(space.id or "", UpdateWorkspaceRequest(description="theirs"))
     await desk.press("e")
@@ -124,9 +132,9 @@ async def an_edit_sends_what_changed_and_nothing_else(desk: WorkspaceDesk) -> No
 
 
 async def a_new_name_of_the_workspace_that_lists_are_narrowed_to_shows_at_once(
-    desk: WorkspaceDesk,
+    desk: Harness,
 ) -> None:
-    space = await desk.choose("research")
+    space = await desk.select(slug="research")
     desk.app.narrow(space.id, "Research")
     await desk.press("e")
     await desk.wait_for(FormScreen)
@@ -139,9 +147,9 @@ async def a_new_name_of_the_workspace_that_lists_are_narrowed_to_shows_at_once(
 
 
 async def active_keys_stand_in_the_way_of_a_deletion_and_are_one_key_away(
-    desk: WorkspaceDesk,
+    desk: Harness,
 ) -> None:
-    space = await desk.choose("production")
+    space = await desk.select(slug="production")
     await desk.press("D")
     await desk.wait_for(ConfirmScreen)
     text = desk.text
@@ -160,8 +168,8 @@ async def active_keys_stand_in_the_way_of_a_deletion_and_are_one_key_away(
     await back_to_workspaces(desk)
 
 
-async def a_workspace_without_active_keys_goes_for_good(desk: WorkspaceDesk) -> None:
-    space = await desk.choose("partner-portal")
+async def a_workspace_without_active_keys_goes_for_good(desk: Harness) -> None:
+    space = await desk.select(slug="partner-portal")
     desk.app.narrow(space.id, "Partner portal (pilot)")
     await desk.press("D")
     await desk.wait_for(ConfirmScreen)
@@ -181,9 +189,9 @@ async def a_workspace_without_active_keys_goes_for_good(desk: WorkspaceDesk) -> 
         await desk.read(space.id)
 
 
-async def the_default_workspace_takes_its_slug_to_be_typed(desk: WorkspaceDesk) -> None:
-    space = await desk.choose("default")
-    assert await desk.silence_keys(space.id)
+async def the_default_workspace_takes_its_slug_to_be_typed(desk: Harness) -> None:
+    space = await desk.select(slug="default")
+    assert await silence_keys(desk, space.id)
     await desk.press("D")
     await desk.wait_for(ConfirmScreen)
     assert "It is the default workspace" in desk.text
@@ -200,25 +208,25 @@ async def the_default_workspace_takes_its_slug_to_be_typed(desk: WorkspaceDesk) 
         await desk.read(space.id)
 
 
-async def a_refused_deletion_is_explained(desk: WorkspaceDesk) -> None:
+async def a_refused_deletion_is_explained(desk: Harness) -> None:
     """A key comes to life between the question and the answer."""
-    space = await desk.choose("partner-portal")
+    space = await desk.select(slug="partner-portal")
     await desk.press("D")
     await desk.wait_for(ConfirmScreen)
-    desk.place.gateway.issue_key(management=False, name="late", workspace_id=space.id)
+    desk.gateway.issue_key(management=False, name="late", workspace_id=space.id)
     await desk.press("tab", "enter")
     await desk.said("The workspace still has 1 active API key")
     assert desk.events() == ["intent", "refused"]
     assert (await desk.read(space.id)).slug == "partner-portal"
-    assert await desk.silence_keys(space.id) == 1
+    assert await silence_keys(desk, space.id) == 1
 
 
-async def a_workspace_that_went_meanwhile_is_said_so(desk: WorkspaceDesk) -> None:
+async def a_workspace_that_went_meanwhile_is_said_so(desk: Harness) -> None:
     async with desk.colleague() as client:
         await client.workspaces.create(CreateWorkspaceRequest(name="Fleeting", slug="fleeting"))
     await desk.app.hub.refresh("workspaces")
     await desk.pilot.pause()
-    space = await desk.choose("fleeting")
+    space = await desk.select(slug="fleeting")
     async with desk.colleague() as client:
         await client.workspaces.delete(space.id or "")
         await client.workspaces.create(CreateWorkspaceRequest(name="Zz", slug="zz"))
@@ -227,8 +235,8 @@ async def a_workspace_that_went_meanwhile_is_said_so(desk: WorkspaceDesk) -> Non
     await until(desk.pilot, lambda: space.id not in listing(desk.app).table.identities, "the row")
 
 
-async def a_workspace_leads_to_its_members_and_keys(desk: WorkspaceDesk) -> None:
-    space = await desk.choose("research")
+async def a_workspace_leads_to_its_members_and_keys(desk: Harness) -> None:
+    space = await desk.select(slug="research")
     await desk.press("m")
     await desk.rows("members")
     assert line(listing(desk.app), "crumbs").split()[::2][:3] == [
@@ -243,9 +251,9 @@ async def a_workspace_leads_to_its_members_and_keys(desk: WorkspaceDesk) -> None
     await back_to_workspaces(desk)
 
 
-async def a_workspace_leads_to_what_binds_and_serves_it(desk: WorkspaceDesk) -> None:
+async def a_workspace_leads_to_what_binds_and_serves_it(desk: Harness) -> None:
     for pressed, resource in (("R", "guardrails"), ("B", "byok")):
-        space = await desk.choose("production")
+        space = await desk.select(slug="production")
         await desk.press(pressed)
         await until(
             desk.pilot, lambda wanted=resource: listing(desk.app).resource == wanted, resource
@@ -254,15 +262,14 @@ async def a_workspace_leads_to_what_binds_and_serves_it(desk: WorkspaceDesk) -> 
         await back_to_workspaces(desk)
 
 
-async def back_to_workspaces(desk: WorkspaceDesk) -> None:
+async def back_to_workspaces(desk: Harness) -> None:
     desk.app.narrow(None, None)
     await desk.app.open_route("workspaces")
     await desk.rows("workspaces")
 
 
-async def test_a_workspace_is_made_and_changed(desk: WorkspaceDesk) -> None:
-    await walk(
-        desk,
+async def test_a_workspace_is_made_and_changed(desk: Harness) -> None:
+    await desk.walk(
         a_share_outside_of_the_contract_is_refused_while_typing,
         the_slug_follows_the_name_until_it_is_touched,
         every_field_of_a_new_workspace_arrives,
@@ -272,9 +279,8 @@ async def test_a_workspace_is_made_and_changed(desk: WorkspaceDesk) -> None:
     )
 
 
-async def test_a_workspace_leads_on_and_is_deleted(desk: WorkspaceDesk) -> None:
-    await walk(
-        desk,
+async def test_a_workspace_leads_on_and_is_deleted(desk: Harness) -> None:
+    await desk.walk(
         a_workspace_leads_to_its_members_and_keys,
         a_workspace_leads_to_what_binds_and_serves_it,
         active_keys_stand_in_the_way_of_a_deletion_and_are_one_key_away,

@@ -10,7 +10,7 @@ from typing import Any
 from hostile_gateway import Poison
 from hostile_strings import SMALL
 
-from dashboard_kit import Demo
+from harness import Harness
 
 NAMES = tuple(SMALL)
 REFUSAL = "\x1b[31mno\x07[/b] [@click=app.quit]\u202etixe\ud800"
@@ -22,7 +22,7 @@ def text_of(name: str, value: str) -> str:
 
 
 @dataclass
-class Hostile(Demo):
+class Hostile(Harness):
     """A gateway whose answers are poisoned, and which refuses every change in hostile words."""
 
     refusing: bool = False

@@ -19,10 +19,10 @@ from recording_filter import Witness
 
 import gwtui.ui.terminal.app
 from board_kit import at_rest
-from dashboard_kit import MOMENT, Demo, settled
 from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey, Subject
 from gwtui.watch.history.writer import watch_model
+from harness import MOMENT, Harness, settled
 from history_kit import desk
 from screen_text import shown
 from thoroughness import FULL
@@ -41,8 +41,8 @@ TEXTS = tuple(storable(text) for text in SMALL.values())[::_EACH]
 
 
 @pytest.fixture
-def demo(private_home: Path) -> Iterator[Demo]:
-    one = Demo(content="empty")
+def demo(private_home: Path) -> Iterator[Harness]:
+    one = Harness(content="empty")
     yield one
     one.close()
 
@@ -89,13 +89,13 @@ def observation(source: str, resource: str, number: int, at: object) -> Observat
 
 
 async def test_nothing_recorded_can_disturb_the_board(
-    demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    demo: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     leaks: list[str] = []
     monkeypatch.setattr(gwtui.ui.terminal.app, "_LAST_LOOK", Witness(leaks))
     data = tmp_path / "data"
     fill(history_path(data, "demo", "http://demo/api/v1"))
-    app = demo.app("board", data=data)
+    app = demo.make_app("board", data=data)
     async with app.run_test(size=(200, 60), notifications=True) as pilot:
 
         def look(where: str) -> str:

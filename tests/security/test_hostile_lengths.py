@@ -11,10 +11,10 @@ from hostile_dashboard import Hostile
 from textual.pilot import Pilot
 from textual.widget import Widget
 
-from dashboard_kit import settled
 from gwtui.resources.registry import PLACES
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.pages import ReadingScreen
+from harness import settled
 
 LONG = "a" * 90 + " long name of many words " * 6 + "生" * 60
 
@@ -56,7 +56,7 @@ async def look(app: GwtuiApp, pilot: Pilot[None], where: object) -> None:
 
 
 async def test_no_screen_scrolls_sideways(place: Hostile) -> None:
-    app = place.app("keys")
+    app = place.make_app("keys")
     async with app.run_test(size=SMALL, notifications=True) as pilot:
         await settled(pilot)
         for name in PLACES:

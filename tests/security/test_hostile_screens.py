@@ -20,10 +20,10 @@ from recording_filter import Witness
 from textual.pilot import Pilot
 
 import gwtui.ui.terminal.app
-from dashboard_kit import settled
 from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.resources.registry import PLACES
 from gwtui.ui.app import GwtuiApp
+from harness import settled
 from screen_text import shown
 from thoroughness import FULL
 

@@ -22,8 +22,8 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
 from gwtui.local.paths import Paths
 from gwtui.ui.app import GwtuiApp
+from harness import has_data, quick_clock, until
 from screen_text import shown
-from shell_kit import has_data, quick_clock, until
 from thoroughness import FULL, SEED
 
 EVENTS = 5_000 if FULL else 100

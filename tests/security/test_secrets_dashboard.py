@@ -46,8 +46,8 @@ from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.dialogs import AskScreen, SaveScreen
 from gwtui.ui.screens.picker import MenuScreen
 from gwtui.ui.screens.tries import AnswerScreen, TryScreen
+from harness import Harness, dashboard, listing, notices, quick_clock, until
 from screen_text import shown
-from shell_kit import Site, dashboard, listing, notices, quick_clock, until
 from thoroughness import FULL
 
 SECRETS = [marked(name) for name in MARKED]
@@ -206,9 +206,9 @@ class Desk:
 
 
 @asynccontextmanager
-async def world(folder: Path) -> AsyncIterator[tuple[Site, FaultInjector]]:
+async def world(folder: Path) -> AsyncIterator[tuple[Harness, FaultInjector]]:
     with minting_marked(), logging_into(folder):
-        place = Site(quick_clock(), content="empty")
+        place = Harness(quick_clock(), content="empty")
         faults = FaultInjector()
         place.gateway.asgi = faults.before(place.gateway.asgi, place.clock)
         assert place.token == MARKED["token"]
@@ -263,7 +263,9 @@ async def test_the_usual_way(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     async with world(state) as (place, _):
-        async with dashboard(place, state, start="byok", size=(80, 24)) as (app, pilot):
+        async with dashboard(
+            place, ledger=Ledger(state / "audit.jsonl"), start="byok", size=(80, 24)
+        ) as (app, pilot):
             desk = Desk(app, pilot, state)
             await desk.store()
             await desk.said("stored; its key is never shown again")
@@ -276,7 +278,9 @@ async def test_the_usual_way(
         # Left by a program that ended: the key is offered, and its value is kept nowhere.
         lines = desk.ledger.path.read_text()
         desk.ledger.path.write_text(lines.replace(str(this_process()["began"]), "another life"))
-        async with dashboard(place, state, size=(80, 24), loaded=False) as (app, pilot):
+        async with dashboard(
+            place, ledger=Ledger(state / "audit.jsonl"), size=(80, 24), loaded=False
+        ) as (app, pilot):
             again = Desk(app, pilot, state)
             await again.wait_for(AskScreen)
             assert "Nobody has said that the value" in " ".join(shown(app).split())
@@ -305,7 +309,9 @@ async def test_a_key_that_is_tried(
     state: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     async with world(state) as (place, faults):
-        async with dashboard(place, state, start="models", size=(80, 24)) as (app, pilot):
+        async with dashboard(
+            place, ledger=Ledger(state / "audit.jsonl"), start="models", size=(80, 24)
+        ) as (app, pilot):
             desk = Desk(app, pilot, state)
             await desk.attempt()
             assert "Key not usable" in shown(app)
@@ -332,7 +338,10 @@ async def test_a_bad_day(
 ) -> None:
     async with (
         world(state) as (place, faults),
-        dashboard(place, state, start="byok", size=(80, 24)) as (app, pilot),
+        dashboard(place, ledger=Ledger(state / "audit.jsonl"), start="byok", size=(80, 24)) as (
+            app,
+            pilot,
+        ),
     ):
         desk = Desk(app, pilot, state)
         faults.arm(f"{fault}:{OPERATIONS[operation]} x1")

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from dashboard_kit import Demo
 from gwtui.cli.commands import DASHBOARD
 from gwtui.cli.running import hub_over
 from gwtui.client.connection import Connection
@@ -23,6 +22,7 @@ from gwtui.resources.copying import Copyable, copyables, declared, row_path
 from gwtui.resources.registry import PARENTS, PLACES, RESOURCES
 from gwtui.ui.goto import parse_goto
 from gwtui.watch.hub import FeedHub
+from harness import Harness
 
 EMPTY = {"alerts", "alert-rules", "alert-history", "rotations", "audit", "recovery"}
 """What has no row in a world that was just made."""
@@ -33,13 +33,13 @@ BOTH = [one for one in RESOURCES if one not in EMPTY]
 
 @pytest.fixture(scope="module")
 def demo() -> Any:
-    made = Demo()
+    made = Harness()
     yield made
     made.close()
 
 
 @asynccontextmanager
-async def reading(demo: Demo) -> AsyncIterator[tuple[Connection, FeedHub]]:
+async def reading(demo: Harness) -> AsyncIterator[tuple[Connection, FeedHub]]:
     async with demo.connect() as connection, hub_over(connection) as hub:
         yield connection, hub
 
@@ -79,7 +79,7 @@ def _of(offered: Sequence[Copyable], kind: str) -> str | None:
 
 
 @pytest.mark.parametrize("resource", BOTH)
-async def test_a_link_leads_to_its_row_and_curl_reads_it(resource: str, demo: Demo) -> None:
+async def test_a_link_leads_to_its_row_and_curl_reads_it(resource: str, demo: Harness) -> None:
     spec = RESOURCES[resource]
     async with reading(demo) as (connection, hub):
         rows, parent = await _rows(hub, spec, None)

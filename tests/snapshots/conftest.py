@@ -11,8 +11,8 @@ from pictures import Pictures
 from rich.console import Console
 from syrupy.extensions.image import SVGImageSnapshotExtension
 
-from dashboard_kit import Demo
 from gwtui.ui.terminal.app import Notice
+from harness import Harness
 
 
 @pytest.fixture
@@ -31,16 +31,16 @@ def pictures(snapshot: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Picture
 
 
 @pytest.fixture
-def demo(private_home: Path) -> Iterator[Demo]:
+def demo(private_home: Path) -> Iterator[Harness]:
     """A simulated gateway of its own."""
-    one = Demo()
+    one = Harness()
     yield one
     one.close()
 
 
 @pytest.fixture
-def empty(private_home: Path) -> Iterator[Demo]:
+def empty(private_home: Path) -> Iterator[Harness]:
     """A gateway that holds nothing."""
-    one = Demo(content="empty")
+    one = Harness(content="empty")
     yield one
     one.close()

@@ -11,11 +11,10 @@ from textual.geometry import Size
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from dashboard_kit import Steps, settled
 from gwtui.resources.preferences import Preferences
 from gwtui.ui.app import GwtuiApp
+from harness import Steps, settled, start_over
 from resizing_kit import resize
-from shared_dashboard import start_over
 
 Look = tuple[str, tuple[int, int]]
 """A theme and a size."""

@@ -10,9 +10,9 @@ import pytest
 from pictures import DARK, LIGHT, SIZES, Pictures, begin_anew
 from textual.pilot import Pilot
 
-from dashboard_kit import Demo, settled
 from gwtui.local.ledger import Operator
 from gwtui.ui.app import GwtuiApp
+from harness import Harness, settled
 
 LOOKS: dict[str, tuple[str, ...]] = {
     "alerts": (),
@@ -67,8 +67,8 @@ def at_rest(*keys: str) -> Callable[[Pilot[Any]], Any]:
     return steps
 
 
-async def test_alerts(demo: Demo, tmp_path: Path, pictures: Pictures) -> None:
-    app = demo.app("alerts", data=tmp_path / "data", config=tmp_path)
+async def test_alerts(demo: Harness, tmp_path: Path, pictures: Pictures) -> None:
+    app = demo.make_app("alerts", data=tmp_path / "data", config=tmp_path)
     async with app.run_test(size=SIZES[0], notifications=True) as pilot:
         for name, keys in LOOKS.items():
             await begin_anew(pilot)
@@ -78,5 +78,5 @@ async def test_alerts(demo: Demo, tmp_path: Path, pictures: Pictures) -> None:
             await pictures.take(pilot, looks, name + "-{size}")
 
 
-async def test_nothing_is_recorded(demo: Demo, pictures: Pictures) -> None:
-    await pictures.one(demo.app("alerts"), settled)
+async def test_nothing_is_recorded(demo: Harness, pictures: Pictures) -> None:
+    await pictures.one(demo.make_app("alerts"), settled)

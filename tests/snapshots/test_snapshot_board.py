@@ -12,8 +12,8 @@ from pictures import LIGHT, Pictures, begin_anew
 from textual.pilot import Pilot
 
 from board_kit import Filled, at_rest, filled_once, has_answered
-from dashboard_kit import Demo, settled
 from gwtui.client.request_log import RecentRequests, Traffic
+from harness import Harness, settled
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
 LOOKS: dict[str, tuple[str, ...]] = {
@@ -60,8 +60,8 @@ def pressing(*keys: str) -> Callable[[Pilot[Any]], Any]:
     return steps
 
 
-async def test_board(demo: Demo, data: Path, pictures: Pictures) -> None:
-    app = demo.app("board", data=data)
+async def test_board(demo: Harness, data: Path, pictures: Pictures) -> None:
+    app = demo.make_app("board", data=data)
     async with app.run_test(size=SIZES[0], notifications=True) as pilot:
         for name, keys in LOOKS.items():
             await begin_anew(pilot)
@@ -71,21 +71,21 @@ async def test_board(demo: Demo, data: Path, pictures: Pictures) -> None:
             await pictures.take(pilot, looks, name + "-{size}")
 
 
-async def test_what_changed(demo: Demo, data: Path, pictures: Pictures) -> None:
+async def test_what_changed(demo: Harness, data: Path, pictures: Pictures) -> None:
     async def steps(pilot: Pilot[Any]) -> None:
         await at_rest(pilot)
         await pilot.press("c")
         await settled(pilot)
 
-    await pictures.one(demo.app("board", data=data), steps)
+    await pictures.one(demo.make_app("board", data=data), steps)
 
 
-async def test_board_in_light_colours(demo: Demo, data: Path, pictures: Pictures) -> None:
-    app = demo.app("board", theme=LIGHT[0], data=data)
+async def test_board_in_light_colours(demo: Harness, data: Path, pictures: Pictures) -> None:
+    app = demo.make_app("board", theme=LIGHT[0], data=data)
     await pictures.one(app, pressing(), LIGHT)
 
 
-async def test_board_loading(demo: Demo, data: Path, pictures: Pictures) -> None:
+async def test_board_loading(demo: Harness, data: Path, pictures: Pictures) -> None:
     """What is recorded is there before the gateway says a word."""
     demo.fall_silent()
 
@@ -98,14 +98,16 @@ async def test_board_loading(demo: Demo, data: Path, pictures: Pictures) -> None
             await pilot.pause(0.02)
         await pilot.pause()
 
-    await pictures.one(demo.app("board", data=data), connected)
+    await pictures.one(demo.make_app("board", data=data), connected)
 
 
-async def test_board_with_nothing_watched(empty: Demo, tmp_path: Path, pictures: Pictures) -> None:
-    await pictures.one(empty.app("board", data=tmp_path / "data"), pressing())
+async def test_board_with_nothing_watched(
+    empty: Harness, tmp_path: Path, pictures: Pictures
+) -> None:
+    await pictures.one(empty.make_app("board", data=tmp_path / "data"), pressing())
 
 
-async def test_board_stale(demo: Demo, data: Path, pictures: Pictures) -> None:
+async def test_board_stale(demo: Harness, data: Path, pictures: Pictures) -> None:
     async def breaking(pilot: Pilot[Any]) -> None:
         await at_rest(pilot)
         demo.fault = "403"
@@ -116,4 +118,4 @@ async def test_board_stale(demo: Demo, data: Path, pictures: Pictures) -> None:
         app.navigation.screen.look()
         await pilot.pause()
 
-    await pictures.one(demo.app("board", data=data), breaking)
+    await pictures.one(demo.make_app("board", data=data), breaking)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 from pictures import DARK, SIZES, Pictures
 
-from dashboard_kit import Demo, pressing
-
 NAME = "type nightly"
 FORMS: dict[str, tuple[str, ...]] = {
     "create": ("n",),
@@ -53,21 +51,21 @@ LIGHT = {
 
 
 @pytest.mark.timeout(300)
-async def test_form(demo: Demo, pictures: Pictures) -> None:
+async def test_form(demo: Harness, pictures: Pictures) -> None:
     places = {name: (start, pressing(*keys)) for name, (start, keys) in OTHERS.items()}
-    await pictures.walk(demo.app("workspaces"), places, LIGHT)
+    await pictures.walk(demo.make_app("workspaces"), places, LIGHT)
 
 
 @pytest.mark.timeout(300)
-async def test_key_form(demo: Demo, pictures: Pictures) -> None:
+async def test_key_form(demo: Harness, pictures: Pictures) -> None:
     places = {name: ("keys", pressing(*keys)) for name, keys in FORMS.items()}
     afresh = ("create", "create-filled", "create-refused", "create-leaving")
-    await pictures.walk(demo.app("keys"), places, LIGHT, afresh)
+    await pictures.walk(demo.make_app("keys"), places, LIGHT, afresh)
 
 
-async def test_results_of_many(demo: Demo, pictures: Pictures) -> None:
+async def test_results_of_many(demo: Harness, pictures: Pictures) -> None:
     """One refused, one applied, one whose answer was lost: the rest was not sent."""
-    async with demo.app("keys").run_test(size=SIZES[0], notifications=True) as pilot:
+    async with demo.make_app("keys").run_test(size=SIZES[0], notifications=True) as pilot:
         await pressing("home", *["shift+down"] * 5, "x", "enter")(pilot)
         demo.write_faults = ["409", "", "502"]
         await pressing("y")(pilot)

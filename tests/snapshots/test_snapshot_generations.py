@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pictures import Pictures
 
-from dashboard_kit import MOMENT, Demo, pressing
 from gateway_facts import requests_made
 
 SCREENS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -16,16 +15,16 @@ SCREENS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
-def _logged_generation(demo: Demo) -> str:
+def _logged_generation(demo: Harness) -> str:
     """A request of a chat model in a workspace that logs what is said."""
     made = requests_made(demo.gateway, MOMENT, days=1)
     return next(each.id for each in made if each.is_logged and "atlas" in each.details["model"])
 
 
-async def test_generation(demo: Demo, pictures: Pictures) -> None:
+async def test_generation(demo: Harness, pictures: Pictures) -> None:
     generation = f"generation/{_logged_generation(demo)}"
     places = {
         name: (generation if start == "generation" else start, pressing(*keys))
         for name, (start, keys) in SCREENS.items()
     }
-    await pictures.walk(demo.app(generation), places, called="{size}-")
+    await pictures.walk(demo.make_app(generation), places, called="{size}-")

@@ -10,7 +10,6 @@ import httpx
 from pictures import DARK, SIZES, Pictures, begin_anew
 from pydantic import SecretStr
 
-from dashboard_kit import MOMENT, Demo, pressing
 from gwtui.client.connection import Connection
 from gwtui.client.errors import NoAnswerError
 from gwtui.client.gateway import GatewayClient
@@ -20,6 +19,7 @@ from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Confirmation, Plan
 from gwtui.domain.clock import Clock
 from gwtui.local.ledger import Ledger
+from harness import MOMENT, Harness, pressing
 from plan_kit import key_plans
 from seeded_gateways import no_chance
 
@@ -39,10 +39,10 @@ VIEWS: dict[str, tuple[str, tuple[str, ...]]] = {
 WIDE = ("creation", "change")
 
 
-async def test_doubts(demo: Demo, pictures: Pictures) -> None:
+async def test_doubts(demo: Harness, pictures: Pictures) -> None:
     """What settles one comes last."""
     await _leave_in_doubt(demo)
-    app = demo.app()
+    app = demo.make_app()
     async with app.run_test(size=SIZES[0], notifications=True) as pilot:
         for name, (route, keys) in VIEWS.items():
             if route == "recovery":
@@ -52,7 +52,7 @@ async def test_doubts(demo: Demo, pictures: Pictures) -> None:
             await pictures.take(pilot, DARK[: 1 + (name in WIDE)], name + "-{size}")
 
 
-async def _leave_in_doubt(demo: Demo) -> None:
+async def _leave_in_doubt(demo: Harness) -> None:
     """A key that was made twice, one that was not, and a change that somebody else met."""
     where = Connection(
         "http://demo/api/v1", SecretStr(demo.token), label="demo", allow_plain_http=True

@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 from pictures import Pictures
 
-from dashboard_kit import Demo, pressing
-
 SCREENS: dict[str, tuple[str, tuple[str, ...]]] = {
     "keys": ("keys", ()),
     "keys-moved": ("keys", ("down", "down", "down")),
@@ -68,7 +66,7 @@ LIGHT = {
 
 
 @pytest.mark.timeout(300)
-async def test_screen(demo: Demo, pictures: Pictures) -> None:
+async def test_screen(demo: Harness, pictures: Pictures) -> None:
     places = {name: (start, pressing(*keys)) for name, (start, keys) in SCREENS.items()}
     afresh = [name for name in places if name.endswith("-detail")]
-    await pictures.walk(demo.app("keys"), places, LIGHT, afresh)
+    await pictures.walk(demo.make_app("keys"), places, LIGHT, afresh)

@@ -8,33 +8,31 @@ from datetime import timedelta
 from pictures import DARK, LIGHT, SIZES, Pictures
 from textual.pilot import Pilot
 
-from dashboard_kit import Demo, pressing, settled
-
 STARTS = {"keys": "keys", "credits": "credits", "endpoints": "models/northwind/atlas-large"}
-State = Callable[[Demo, Pilot[None]], Awaitable[None]]
+State = Callable[[Harness, Pilot[None]], Awaitable[None]]
 """Brings about the state, once the app has started."""
 
 
 async def draw(
-    pictures: Pictures, demo: Demo, steps: State = lambda _, pilot: settled(pilot)
+    pictures: Pictures, demo: Harness, steps: State = lambda _, pilot: settled(pilot)
 ) -> None:
     """Every start in one state."""
     for name, start in STARTS.items():
-        async with demo.app(start).run_test(size=SIZES[0], notifications=True) as pilot:
+        async with demo.make_app(start).run_test(size=SIZES[0], notifications=True) as pilot:
             await steps(demo, pilot)
             looks = [*DARK, *[LIGHT] * (name != "endpoints")]
             await pictures.take(pilot, looks, "{theme}-{size}-" + name)
 
 
-async def test_not_connected(demo: Demo, pictures: Pictures) -> None:
-    demo.unreachable = True
+async def test_not_connected(demo: Harness, pictures: Pictures) -> None:
+    demo.refuse = ConnectionRefusedError(111, "Connection refused")
     await draw(pictures, demo)
 
 
-async def test_loading(demo: Demo, pictures: Pictures) -> None:
+async def test_loading(demo: Harness, pictures: Pictures) -> None:
     demo.fall_silent()
 
-    async def connected(_demo: Demo, pilot: Pilot[None]) -> None:
+    async def connected(_demo: Harness, pilot: Pilot[None]) -> None:
         while pilot.app.session is None:  # type: ignore[attr-defined]
             await pilot.pause(0.02)
         await pilot.pause(0.2)
@@ -42,17 +40,17 @@ async def test_loading(demo: Demo, pictures: Pictures) -> None:
     await draw(pictures, demo, connected)
 
 
-async def test_empty(empty: Demo, pictures: Pictures) -> None:
+async def test_empty(empty: Harness, pictures: Pictures) -> None:
     await draw(pictures, empty)
 
 
-async def test_failed_at_once(demo: Demo, pictures: Pictures) -> None:
+async def test_failed_at_once(demo: Harness, pictures: Pictures) -> None:
     demo.fault = "403"
     await draw(pictures, demo)
 
 
-async def test_failed_with_last_good_data(demo: Demo, pictures: Pictures) -> None:
-    async def breaking(demo: Demo, pilot: Pilot[None]) -> None:
+async def test_failed_with_last_good_data(demo: Harness, pictures: Pictures) -> None:
+    async def breaking(demo: Harness, pilot: Pilot[None]) -> None:
         demo.fault, demo.passed = "", timedelta()
         await settled(pilot)
         demo.fault, demo.passed = "403", timedelta(minutes=4)
@@ -62,6 +60,6 @@ async def test_failed_with_last_good_data(demo: Demo, pictures: Pictures) -> Non
     await draw(pictures, demo, breaking)
 
 
-async def test_read_only(demo: Demo, pictures: Pictures) -> None:
+async def test_read_only(demo: Harness, pictures: Pictures) -> None:
     demo.read_only = True
     await draw(pictures, demo, lambda _, pilot: pressing("n")(pilot))

@@ -6,12 +6,11 @@ import pytest
 from pictures import DARK, SIZES, Pictures
 from pydantic import SecretStr
 
-from dashboard_kit import Demo, pressing, settled
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest
 from gwtui.contract.keys import CreateKeyRequest
 from gwtui.ui.screens.tries import AnswerScreen
-from shell_kit import listing, until
+from harness import Harness, listing, pressing, settled, until
 from tries_screen_kit import FILTERS, MODEL, fill
 
 PROMPTS = {
@@ -22,7 +21,7 @@ PROMPTS = {
 }
 
 
-async def _prepared(demo: Demo, limit: int) -> tuple[str, SecretStr]:
+async def _prepared(demo: Harness, limit: int) -> tuple[str, SecretStr]:
     """The hash of a key under a guardrail with filters, and its value; the same in every run."""
     async with demo.connect() as connection, GatewayClient(connection) as client:
         with pytest.MonkeyPatch.context() as patch:
@@ -52,11 +51,11 @@ def _still(screen: AnswerScreen) -> None:
 
 @pytest.mark.parametrize("name", PROMPTS)
 async def test_try(
-    name: str, demo: Demo, pictures: Pictures, monkeypatch: pytest.MonkeyPatch
+    name: str, demo: Harness, pictures: Pictures, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gwtui.embedded.app.new_request_id", lambda: "req-1")
     hash, value = await _prepared(demo, 0 if name == "refused" else 5)
-    app = demo.app()
+    app = demo.make_app()
     async with app.run_test(size=SIZES[0], notifications=True) as pilot:
         await settled(pilot)
         listing(app).show_row(hash, detail=False)

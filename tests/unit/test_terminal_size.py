@@ -15,9 +15,9 @@ from textual.screen import ModalScreen
 from form_kit import HostApp, ScriptedSubmit, form
 from gwtui.ui.forms.field_editors import ChoiceEditor, LinesEditor
 from gwtui.ui.screens.dialogs import AskScreen, TooSmallScreen
+from harness import dashboard, harness, listing
 from resizing_kit import counted_layouts, resize, rest
 from screen_text import shown
-from shell_kit import dashboard, listing, site
 from thoroughness import FULL
 
 TRIALS = 200 if FULL else 2
@@ -25,7 +25,7 @@ TRIALS = 200 if FULL else 2
 
 async def test_two_sizes_under_way_do_not_chase_each_other(tmp_path: Any) -> None:
     """A busy screen finds two resize events waiting, and another message between them."""
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+    async with harness() as place, dashboard(place) as (app, pilot):
         with counted_layouts() as layouts:
             await rest(pilot, layouts)
             before = layouts.count
@@ -44,7 +44,7 @@ def question() -> AskScreen:
 
 
 async def test_what_opens_in_a_terminal_that_is_too_small_is_covered_too(tmp_path: Any) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+    async with harness() as place, dashboard(place) as (app, pilot):
         await pilot.resize_terminal(40, 10)
         await pilot.pause()
         assert isinstance(app.screen, TooSmallScreen)
@@ -63,7 +63,7 @@ async def test_what_opens_in_a_terminal_that_is_too_small_is_covered_too(tmp_pat
 
 async def test_a_cover_beneath_a_question_does_not_outlive_it(tmp_path: Any) -> None:
     """The question came up while the terminal was too small, and grew before it was covered."""
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+    async with harness() as place, dashboard(place) as (app, pilot):
         await pilot.resize_terminal(40, 10)
         await pilot.pause()
         asked = question()
