@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Literal
 
@@ -114,18 +114,18 @@ def _today_cells(today: Rate | None) -> Line:
     return Cell(f"{money.usd(today.usd_per_hour)}/h"), Cell(source, "muted")
 
 
-def rated_runway(found: Outlook, now: datetime, zone: tzinfo | None = None) -> Line:
-    """When the balance will be gone at a single rate, and at which; in ``zone``, None is UTC."""
+def rated_runway(found: Outlook, now: datetime) -> Line:
+    """When the balance will be gone at a single rate, and at which."""
     words = RATES[found.source]
     if found.likely is None:
         return Cell("more than 10 years", "good"), Cell(f"  {words}", "muted")
     left = found.likely - now
-    shown = found.likely.astimezone(zone or UTC)
+    shown = found.likely.astimezone(UTC)
     days = left.days
     tone: Tone = "bad" if days < 1 else "warn" if days < 7 else "plain"  # noqa: PLR2004 - a week
     hours = int(left.total_seconds() // 3600)
     length = _plural(days, "day") if days >= 1 else _plural(hours, "hour")
-    exact = f"{shown:%Y-%m-%d %H:%M} {'UTC' if zone is None else 'local'}"
+    exact = f"{shown:%Y-%m-%d %H:%M} UTC"
     until = f"{shown:%Y-%m-%d}" if days >= 1 else exact
     return Cell(f"{length}, until {until}", tone), Cell(f"  {words}", "muted")
 
@@ -177,60 +177,54 @@ def _length(span: timedelta) -> str:
     return times.age(span.total_seconds())
 
 
-def runway_cells(
-    credits: Credits | None, outlook: Outlook | None, now: datetime, zone: tzinfo | None = None
-) -> Line:
-    """When the balance will be gone, with the doubt about it; days as in ``zone``, None is UTC."""
+def runway_cells(credits: Credits | None, outlook: Outlook | None, now: datetime) -> Line:
+    """When the balance will be gone, with the doubt about it."""
     balance = None if credits is None else credits.balance
     if balance is not None and balance <= 0:
         return (Cell("none: buy credits, or requests are refused", "bad"),)
     if outlook is None:
         return (Cell("unknown: nothing used, or too little is recorded", "muted"),)
     if outlook.source != "recorded":
-        return rated_runway(outlook, now, zone)
+        return rated_runway(outlook, now)
     if outlook.likely is None:
         likely = Cell("more than 10 years", "good")
     else:
         distance = times.relative(outlook.likely, now).removeprefix("in ")
-        likely = Cell(
-            f"{distance}, until {_day(outlook.likely, now, zone)}", _tone(outlook.likely, now)
-        )
-    return likely, Cell(f" {_range_text(outlook, now, zone)}", "muted")
+        likely = Cell(f"{distance}, until {_day(outlook.likely, now)}", _tone(outlook.likely, now))
+    return likely, Cell(f" {_range_text(outlook, now)}", "muted")
 
 
-def short_runway(
-    credits: Credits | None, outlook: Outlook | None, now: datetime, zone: tzinfo | None = None
-) -> Line:
+def short_runway(credits: Credits | None, outlook: Outlook | None, now: datetime) -> Line:
     """As ``runway_cells``, for a line that has little room."""
     if outlook is None and (credits is None or credits.balance is None or credits.balance > 0):
         return (Cell("runway unknown", "muted"),)
     if outlook is None or outlook.likely is None or credits is None:
-        return runway_cells(credits, outlook, now, zone)[:1]
-    until = Cell(f"until {_day(outlook.likely, now, zone, short=True)}", _tone(outlook.likely, now))
+        return runway_cells(credits, outlook, now)[:1]
+    until = Cell(f"until {_day(outlook.likely, now, short=True)}", _tone(outlook.likely, now))
     if outlook.source != "recorded":
         return until, Cell(f" {RATES[outlook.source]}", "muted")
-    return until, Cell(f" {_range_text(outlook, now, zone)}", "muted")
+    return until, Cell(f" {_range_text(outlook, now)}", "muted")
 
 
-def _range_text(outlook: Outlook, now: datetime, zone: tzinfo | None) -> str:
+def _range_text(outlook: Outlook, now: datetime) -> str:
     if outlook.soonest is None:
         return "by every rate that was seen"
-    return f"({_edge(outlook.soonest, now, zone)} to {_edge(outlook.latest, now, zone)})"
+    return f"({_edge(outlook.soonest, now)} to {_edge(outlook.latest, now)})"
 
 
-def _day(moment: datetime, now: datetime, zone: tzinfo | None, *, short: bool = False) -> str:
+def _day(moment: datetime, now: datetime, *, short: bool = False) -> str:
     """The day, for what is near the time too."""
-    shown = moment.astimezone(zone or UTC)
+    shown = moment.astimezone(UTC)
     if moment - now < _SOON:
-        return f"{shown:%m-%d %H:%M}{'' if short else ' UTC' if zone is None else ' local'}"
+        return f"{shown:%m-%d %H:%M}{'' if short else ' UTC'}"
     return f"{shown:%m-%d}" if short and shown.year == now.year else f"{shown:%Y-%m-%d}"
 
 
-def _edge(moment: datetime | None, now: datetime, zone: tzinfo | None) -> str:
+def _edge(moment: datetime | None, now: datetime) -> str:
     """An end of the doubt, to the day or to the hour; None is beyond ten years."""
     if moment is None:
         return "10 years"
-    shown = moment.astimezone(zone or UTC)
+    shown = moment.astimezone(UTC)
     if moment - now < _SOON:
         return f"{shown:%m-%d %Hh}"
     return f"{shown:%m-%d}" if shown.year == now.year else f"{shown:%Y-%m-%d}"

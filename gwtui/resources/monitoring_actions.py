@@ -80,9 +80,6 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         ),
         scoped_action("board.order", "Order", "By model, or the worst first", "s"),
         scoped_action(
-            "board.zone", "UTC/local", "Moments in UTC, or in this machine's own time", "z"
-        ),
-        scoped_action(
             "board.watch",
             "Watch a model",
             "Record the endpoints of one more model, on this machine",

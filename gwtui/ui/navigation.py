@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gwtui.resources.registry import PARENTS, PLACES, RESOURCES, SCREENS, resource_of
@@ -174,18 +175,12 @@ class Navigation:
     def _make(self, place: Location) -> GatewayScreen:
         from gwtui.ui.screens.resource import ResourceScreen  # noqa: PLC0415 - after the first paint
 
-        special: Callable[..., GatewayScreen] | None = SCREENS.get(place.resource)
-        if special is not None and place.parent is None:
-            return special()
-        opener = None if place.opener is None else RESOURCES[place.opener]
-        if special is not None:
-            return special(parent=place.parent, parent_name=place.name, opener=opener)
-        return ResourceScreen(
-            RESOURCES[place.resource],
-            parent=place.parent,
-            parent_name=place.name,
-            opener=opener,
-        )
+        make: Callable[..., GatewayScreen] | None = SCREENS.get(place.resource)
+        make = make or partial(ResourceScreen, RESOURCES[place.resource])
+        if place.opener is None:
+            return make()
+        opener = RESOURCES[place.opener]
+        return make(parent=place.parent, parent_name=place.name, opener=opener)
 
     async def _forget(self) -> None:
         """Drop the screens of rows that were shown longest ago, and the painted lines of others."""

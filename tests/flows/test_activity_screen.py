@@ -35,7 +35,7 @@ def text_of(app: GwtuiApp, name: str) -> str:
 
 
 def ranked(app: GwtuiApp) -> list[RankedGroup]:
-    table = screen_of(app)._table
+    table = screen_of(app).table
     found = []
     for identity in table.identities:
         table.select(identity)
@@ -92,7 +92,7 @@ async def the_grouping_and_the_measure_are_switched(desk: Any) -> None:
     assert names <= spaces
     await pilot.press("m", "m", "m")
     assert "[tokens]" in text_of(app, "measure")
-    assert screen_of(app)._table.sorting == ("tokens", True)
+    assert screen_of(app).table.sorting == ("tokens", True)
     assert sum((one.share or Decimal(0)) for one in ranked(app)) == pytest.approx(1)
 
 

@@ -61,10 +61,6 @@ async def pages_zoom_and_figures_at_80_columns(opened: Harness) -> None:
     await press(opened, "plus", "plus")
     assert plot.drawing.window.seconds < 2 * 3600
 
-    await press(opened, "z")
-    assert plot.text.splitlines()[-1].startswith("local")
-    await press(opened, "z")
-
     await press(opened, "p")
     assert not screen.query_one("#board-left").display
     assert screen.credits.display

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from gwtui.client.errors import NotFoundError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.ui.forms.confirm import ConfirmScreen
@@ -96,42 +95,6 @@ async def the_list_is_in_the_order_of_trial(desk: Harness) -> None:
     )
 
 
-async def an_edit_sends_only_what_changed(desk: Harness) -> None:
-    await desk.select(name="Main account")
-    before = await desk.read(desk.selected.credential.id)
-    await desk.press("e")
-    form = await desk.wait_for(FormScreen)
-    form.state.put("allowed_models", ["acme/one"])
-    await desk.press("end", *" 2", "ctrl+s")
-    await desk.wait_for(ConfirmScreen)
-    text = shown(desk.app)
-    assert "Main account → Main account 2" in text
-    assert "no restriction → acme/one" in text
-    await desk.press("y")
-    await desk.said("changed")
-    after = await desk.read(before.id)
-    assert (after.name, after.allowed_models) == ("Main account 2", ["acme/one"])
-    assert after.label == before.label
-    (intent, _) = desk.entries()
-    assert intent.summary == {"name": "Main account 2", "allowed_models": ["acme/one"]}
-
-
-async def an_empty_restriction_is_sent_as_empty_and_warned_of(desk: Harness) -> None:
-    await desk.select(name="Spare")
-    await desk.press("e")
-    form = await desk.wait_for(FormScreen)
-    form.state.put("allowed_models", [])
-    await desk.press("ctrl+s")
-    await desk.wait_for(ConfirmScreen)
-    text = " ".join(shown(desk.app).split())
-    assert "no restriction → none at all" in text
-    assert "nothing may use it" in text
-    await desk.press("y")
-    await desk.said("changed")
-    assert (await desk.read(desk.selected.credential.id)).allowed_models == []
-    await until(desk.pilot, lambda: "blocked" in shown(desk.app), "the state")
-
-
 async def a_rotation_says_first_that_the_old_key_is_gone(desk: Harness) -> None:
     await desk.select(name="Main account")
     before = await desk.read(desk.selected.credential.id)
@@ -150,19 +113,6 @@ async def a_rotation_says_first_that_the_old_key_is_gone(desk: Harness) -> None:
     assert after.label != before.label
     assert (after.name, after.is_fallback) == (before.name, before.is_fallback)
     assert desk.events() == ["intent", "applied"]
-
-
-async def going_back_from_the_plan_sends_nothing(desk: Harness) -> None:
-    await desk.select(name="Main account")
-    before = await desk.read(desk.selected.credential.id)
-    await desk.press("R")
-    form = await desk.wait_for(FormScreen)
-    await desk.press(*SENTINEL, "ctrl+s")
-    await desk.wait_for(ConfirmScreen)
-    await desk.press("escape")
-    await until(desk.pilot, lambda: desk.app.screen is form, "the form")
-    assert (await desk.read(before.id)).label == before.label
-    assert desk.events() == []
 
 
 async def undo_after_a_rotation_does_not_offer_the_creation(desk: Harness) -> None:
@@ -190,79 +140,17 @@ async def a_rotation_by_somebody_else_is_told(desk: Harness) -> None:
     assert "Somebody else rotated it" in shown(desk.app)
 
 
-async def a_credential_is_disabled_and_enabled(desk: Harness) -> None:
-    await desk.select(name="Main account")
-    await desk.press("x")
-    await desk.wait_for(ConfirmScreen)
-    assert "1 enabled credential of northwind remains: “Spare”" in shown(desk.app)
-    await desk.press("y")
-    await desk.said("disabled")
-    assert (await desk.read(desk.selected.credential.id)).disabled is True
-    await until(desk.pilot, lambda: desk.selected.credential.disabled is True, "the new state")
-    await desk.press("x")
-    await desk.wait_for(ConfirmScreen)
-    await desk.press("y")
-    await desk.said("enabled")
-    assert (await desk.read(desk.selected.credential.id)).disabled is False
-
-
-async def a_deletion_wipes_the_key_and_takes_a_deliberate_answer(desk: Harness) -> None:
-    await desk.select(name="Main account")
-    identity = desk.selected.credential.id
-    await desk.press("D")
-    await desk.wait_for(ConfirmScreen)
-    assert "Its key is wiped at the gateway" in " ".join(shown(desk.app).split())
-    await desk.press("y")
-    await desk.pilot.pause()
-    assert isinstance(desk.app.screen, ConfirmScreen)
-    await desk.press("right", "enter")
-    await desk.said("deleted, its key wiped")
-    with pytest.raises(NotFoundError):
-        await desk.read(identity)
-    await until(desk.pilot, lambda: listing(desk.app).table.total_count == 1, "the row to go")
-
-
-async def a_refusal_of_the_gateway_keeps_what_was_typed(desk: Harness) -> None:
-    await desk.press("n")
-    form = await desk.wait_for(FormScreen)
-    await desk.press(*"northwind", "tab", *SENTINEL)
-    form.state.put("allowed_api_key_hashes", ["ab" * 32])
-    await desk.press("ctrl+s")
-    await until(desk.pilot, lambda: desk.events() == ["intent", "refused"], "the refusal")
-    await until(desk.pilot, lambda: desk.app.screen is form, "the form")
-    assert form.state.value("key").get_secret_value() == SENTINEL
-    assert SENTINEL[:8] not in shown(desk.app)
-
-
-async def own_key_only_and_fallback_exclude_each_other(desk: Harness) -> None:
-    await desk.press("n")
-    form = await desk.wait_for(FormScreen)
-    await desk.press(*"northwind", "tab", *SENTINEL)
-    form.state.put("is_fallback", True)
-    form.state.put("is_byok_only", True)
-    await desk.press("ctrl+s")
-    await until(desk.pilot, lambda: "exclude each other" in shown(desk.app), "the reason")
-    assert desk.events() == []
-
-
 async def test_a_credential_is_checked_rotated_and_edited(desk: Harness) -> None:
     await desk.walk(
         a_provider_that_is_not_listed_is_asked_about_before_it_is_sent,
-        own_key_only_and_fallback_exclude_each_other,
-        a_refusal_of_the_gateway_keeps_what_was_typed,
-        going_back_from_the_plan_sends_nothing,
         a_rotation_by_somebody_else_is_told,
         a_rotation_says_first_that_the_old_key_is_gone,
-        an_edit_sends_only_what_changed,
-        an_empty_restriction_is_sent_as_empty_and_warned_of,
     )
 
 
 async def test_a_credential_is_listed_switched_deleted_and_stored(desk: Harness) -> None:
     await desk.walk(
         the_list_is_in_the_order_of_trial,
-        a_credential_is_disabled_and_enabled,
-        a_deletion_wipes_the_key_and_takes_a_deliberate_answer,
         a_key_is_stored_and_its_row_selected,
         undo_after_a_rotation_does_not_offer_the_creation,
     )

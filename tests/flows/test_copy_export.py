@@ -94,12 +94,9 @@ async def test_rows_are_copied_from_list_detail_and_raw_json(
         link = copied[-1]
         assert link.startswith("gwtui keys/")
         app.clear_notifications()
-        await type_in_one_piece(one, "<ctrl+p>copy curl<enter>")
+        await type_in_one_piece(one, "yu")
         assert copied[-1].startswith("curl -sS ")
-        await type_in_one_piece(one, "<escape><escape>  <ctrl+p>copy link<enter>")
-        assert "There is no link of 2 marked keys to copy" in notices(app)
-        app.clear_notifications()
-        await type_in_one_piece(one, "<ctrl+p>curl")
+        await type_in_one_piece(one, "<escape><escape><ctrl+p>curl")
         assert "Copy id, name, cell, JSON, curl" in shown(app)
         copied.append(link)
         await type_in_one_piece(one, f"<escape><escape>3:{link.partition(' ')[2]}<enter>")
@@ -153,9 +150,7 @@ async def test_the_list_in_view_goes_to_clipboard_and_files(
 
         # The screen, without the dialogs that asked for it; the usual name tells what and when.
         app.clear_notifications()
-        await type_in_one_piece(
-            one, ":screenshot<enter>s<enter><ctrl+p>screenshot text to a f<enter><enter>"
-        )
+        await type_in_one_piece(one, ":screenshot<enter>s<enter>:screenshot<enter>t<enter>")
         pictures_are_whole(tmp_path)
 
         # A dialog, too, by a key that works in it; nothing of it is answered by that.

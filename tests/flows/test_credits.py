@@ -5,11 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-import pytest
 from textual.widgets import Digits
 
-from gwtui.client.services import CreditsService
-from gwtui.contract.usage import Credits
 from gwtui.domain import money
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.credits import CreditsScreen
@@ -126,19 +123,6 @@ async def test_workspaces_have_a_line_or_a_table_as_there_is_room() -> None:
         table = screen.query_one("#burner-workspaces", ResourceTable)
         keys = [row.key for row in await fetch_keys(app.gateway, None)]
         assert set(table.identities) == {key.workspace_id for key in keys}
-
-
-async def test_an_overdrawn_account_says_so_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def overdrawn(_service: CreditsService) -> Credits:
-        return Credits.model_validate({"total_credits": 10, "total_usage": 12.5})
-
-    monkeypatch.setattr(CreditsService, "get", overdrawn)
-    async with harness() as place, dashboard(place, start="credits") as (app, pilot):
-        await pilot.pause()
-        text = shown(app)
-        assert "overdrawn by $2.50" in text
-        assert "none: buy credits" in text
-        assert screen_of(app).query_one("#balance-figure").has_class("-bad")
 
 
 async def test_figures_stay_with_their_age_when_the_gateway_is_gone() -> None:

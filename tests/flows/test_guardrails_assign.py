@@ -76,47 +76,6 @@ async def what_is_replaced_is_shown_while_picking_and_before_it_happens(
     assert desk.events() == ["intent", "applied"]
 
 
-async def going_back_from_the_plan_keeps_what_was_picked(desk: GuardrailDesk) -> None:
-    await desk.choose(APPROVED)
-    before = await held_by_keys(desk)
-    await desk.press("a")
-    form = await desk.wait_for(FormScreen)
-    await tick(desk, "black-friday")
-    await desk.press("ctrl+s")
-    await desk.wait_for(ConfirmScreen)
-    await desk.press("escape")
-    await until(desk.pilot, lambda: desk.app.screen is form, "the form")
-    assert len(form.state.typed("key_hashes")) == 1
-    assert await held_by_keys(desk) == before
-
-
-async def nothing_picked_is_refused(desk: GuardrailDesk) -> None:
-    await desk.choose(APPROVED)
-    await desk.press("a")
-    form = await desk.wait_for(FormScreen)
-    await desk.press("ctrl+s")
-    await desk.reads("is required")
-    form.state.put("key_hashes", ())
-    await desk.press("ctrl+s")
-    await desk.reads("must have at least 1 entry")
-    assert desk.events() == []
-
-
-async def a_key_that_is_gone_meanwhile_is_told(desk: GuardrailDesk) -> None:
-    await desk.choose(APPROVED)
-    await desk.press("a")
-    form = await desk.wait_for(FormScreen)
-    await tick(desk, "voice-hot")
-    (picked,) = form.state.typed("key_hashes")
-    async with desk.colleague() as client:
-        await client.keys.delete(picked)
-    await desk.press("ctrl+s")
-    await desk.wait_for(ConfirmScreen)
-    await desk.press("y")
-    await until(desk.pilot, lambda: desk.events() == ["intent", "refused"], "the refusal")
-    await desk.reads("not in this account")
-
-
 async def members_are_assigned(desk: GuardrailDesk) -> None:
     row = await desk.choose(APPROVED)
     await desk.press("A")
@@ -182,34 +141,6 @@ async def test_marked_rows_of_several_guardrails_are_taken_away_together() -> No
         assert desk.events() == ["intent", "applied"] * 3
 
 
-async def test_several_requests_stop_at_the_first_that_fails(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    from gwtui.client.errors import ServerError  # noqa: PLC0415
-
-    async with guardrail_desk(start="assignments") as desk:
-        table = await desk.rows("assignments")
-        service = type(desk.app.gateway.guardrails)
-
-        async def fails(*_: object) -> int:
-            raise ServerError("Internal Server Error", status=500)
-
-        monkeypatch.setattr(service, "unassign_members", fails)
-        for identity in list(table.identities):
-            table.select(identity)
-            if table.selected.kind == "member":
-                await desk.press("space")
-        key = next(
-            i for i in table.identities if (table.select(i), table.selected.kind)[1] == "key"
-        )
-        table.select(key)
-        await desk.press("space", "D")
-        await desk.wait_for(ConfirmScreen)
-        await desk.press("y")
-        await until(desk.pilot, lambda: len(desk.events()) == 4, "both requests")
-        assert sorted(desk.events()[1::2]) != ["applied", "applied"]
-
-
 async def links_lead_from_an_assignment_to_guardrail_and_key(desk: GuardrailDesk) -> None:
     row = await desk.choose(APPROVED)
     await desk.press("m")
@@ -249,11 +180,8 @@ async def a_link_leaves_the_narrow_scope(desk: GuardrailDesk) -> None:
 
 async def test_guardrails_are_assigned_and_taken_away(desk: GuardrailDesk) -> None:
     await desk.walk(
-        nothing_picked_is_refused,
-        going_back_from_the_plan_keeps_what_was_picked,
         the_assignments_of_one_guardrail,
         links_lead_from_an_assignment_to_guardrail_and_key,
-        a_key_that_is_gone_meanwhile_is_told,
         what_is_replaced_is_shown_while_picking_and_before_it_happens,
         members_are_assigned,
         a_link_leaves_the_narrow_scope,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -201,21 +200,6 @@ async def a_model_shows_the_guardrails_that_block_it(desk: GuardrailDesk) -> Non
     await until(desk.pilot, lambda: table.selected_identity == strict.identity, "the guardrail")
 
 
-async def a_cap_means_nothing_to_the_catalog(desk: GuardrailDesk) -> None:
-    async with desk.colleague() as client:
-        await client.guardrails.create(
-            CreateGuardrailRequest(name="capped", limit_usd=Decimal(1), reset_interval="daily")
-        )
-    await desk.app.hub.refresh("guardrails")
-    table = listing(desk.app).table
-    await until(desk.pilot, lambda: table.total_count > 0, "rows")
-    await desk.choose("capped")
-    await desk.press("o")
-    found = await remaining(desk)
-    words = {of_model(found, identity).verdict.word for identity in found.identities}
-    assert not words & {"excluded", "none remains", "reduced"}
-
-
 async def test_what_remains_under_a_guardrail(desk: GuardrailDesk) -> None:
     await desk.walk(
         the_catalog_is_read_once_and_a_few_at_a_time,
@@ -223,7 +207,6 @@ async def test_what_remains_under_a_guardrail(desk: GuardrailDesk) -> None:
         the_filter_narrows_and_escape_clears_it_first,
         a_model_shows_the_guardrails_that_block_it,
         zero_retention_follows_the_gateways_own_preview,
-        a_cap_means_nothing_to_the_catalog,
     )
 
 

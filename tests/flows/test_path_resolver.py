@@ -19,7 +19,7 @@ from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.screens.picker import Picker
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.watch.feeds.keys import keys_feed
-from harness import Harness, dashboard, harness, has_data, line, listing, notices, until
+from harness import Harness, dashboard, harness, has_data, listing, notices, until
 from journeys import Terminal
 from manual_kit import MANUAL, mentioned
 from screen_text import shown
@@ -137,17 +137,6 @@ async def test_every_place_says_what_it_does_not_have() -> None:
             assert not isinstance(screen, ResourceScreen) or not screen.detail.chosen, place
             app.clear_notifications()
             await pilot.pause()
-
-
-@pytest.mark.parametrize("route", ["models/nobody/nothing", "endpoints/nobody/nothing"])
-async def test_a_model_that_no_list_has_is_asked_for_and_then_said(route: str) -> None:
-    async with (
-        harness() as place,
-        dashboard(place, start=route, loaded=False) as (app, pilot),
-    ):
-        await until(pilot, lambda: "There is no model “nobody/nothing”" in notices(app), "a word")
-        assert listing(app).resource == "endpoints"
-        assert "nobody/nothing" in line(listing(app), "crumbs")
 
 
 async def test_a_key_that_was_made_since_the_list_was_read_is_found() -> None:

@@ -97,16 +97,6 @@ async def test_it_begins_on_the_endpoint_it_was_opened_from() -> None:
         assert offers(app).selected_identity == selected
 
 
-async def test_models_open_it_too() -> None:
-    async with harness() as place, dashboard(place, start="models") as (app, pilot):
-        await until(pilot, lambda: listing(app).table.select(MODEL), "the model")
-        await pilot.press("p")
-        await until(pilot, lambda: isinstance(app.screen, PriceScreen), "the calculator")
-        await until(pilot, lambda: offers(app).total_count, "the offers")
-        model = await app.gateway.catalog.endpoints(MODEL)
-        assert offers(app).total_count == len(model.endpoints or ())
-
-
 async def test_what_cannot_be_read_is_said_below_its_field_and_keeps_the_figures() -> None:
     route = f"models/{MODEL}"
     async with harness() as place, dashboard(place, start=route) as (app, pilot):

@@ -151,30 +151,6 @@ async def test_what_an_earlier_run_left_is_offered_and_counted_until_it_is_settl
         assert messages == {"it did not happen"}
 
 
-@pytest.mark.parametrize(("fault", "told"), [(AFTER, "as wanted"), (BEFORE, "as before")])
-async def test_a_lost_change_is_compared_with_what_it_is_now(
-    desk: Desk, fault: str, told: str
-) -> None:
-    key = next(key for key in await desk.keys() if key.disabled is False)
-    async with dashboard(desk, size=(80, 24)) as (app, pilot):
-        listing(app).table.select(key.hash or "")
-        desk.lose(fault)
-        await pilot.press("x")
-        await wait_for(pilot, app, ConfirmScreen)
-        await pilot.press("y")
-        await wait_for(pilot, app, AskScreen)
-        assert "Look now" in shown(app)
-        await pilot.press("y")
-        screen = await evidence(pilot, app)
-        assert screen.evidence is not None
-        (state,) = screen.evidence.compared
-        assert (state.label, state.verdict) == ("State", told)
-        await until(pilot, lambda: f"({told}" in shown(app), "the words")
-        await pilot.press("o")
-        await until(pilot, lambda: app.navigation.screen is not screen, "the way back")
-        assert len(desk.ledger.open_writes()) == 1, "it is left open"
-
-
 async def test_who_may_only_read_can_settle_and_see_what_was_settled_elsewhere(desk: Desk) -> None:
     await desk.lost_before(AFTER, desk.creation("first"), desk.creation("second"))
     first, second = desk.ledger.open_writes()
@@ -186,7 +162,7 @@ async def test_who_may_only_read_can_settle_and_see_what_was_settled_elsewhere(d
         assert screen.evidence is not None
         made = {one.name: one for one in screen.evidence.candidates}
         assert {"“first”", "“second”"} <= set(made), "both were made near that time"
-        screen._table.select(made["“first”"].identity)
+        screen.table.select(made["“first”"].identity)
         await pilot.press("y")
         await wait_for(pilot, app, MenuScreen)
         assert "Copy · “" in shown(app), "y copies here, too: it is yes in a question alone"

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from gwtui.crud.resource import Scope
-from gwtui.crud.schema_drift import all_gaps, all_unknown_fields
-from gwtui.domain.keys import key_state
 from gwtui.domain.uptime import verdict
 from gwtui.resources.registry import RESOURCES, SCREENS, TABS
 from gwtui.ui.screens.detail_pane import DetailPane
@@ -48,52 +43,6 @@ async def test_every_tab_shows_what_the_gateway_has() -> None:
             await until(pilot, lambda wanted=name: wanted in shown(app), f"{name} painted")
 
 
-async def the_gateway_keeps_its_own_contract(desk: Any) -> None:
-    """No gap and no unknown field in anything that the simulated world shows."""
-    app = desk.app
-    answers = [row.key for row in await fetch_keys(app.gateway, None)]
-    models = (await app.gateway.catalog.models()).items
-    endpoints = [
-        await app.gateway.catalog.endpoints(model.id) for model in models if model.id is not None
-    ]
-    others = [
-        *(await app.gateway.workspaces.list()).items,
-        *(await app.gateway.providers.list()).items,
-    ]
-    for answer in (*answers, *models, *endpoints, *others):
-        assert list(all_gaps(answer)) == [], answer
-        assert list(all_unknown_fields(answer)) == [], answer
-
-
-async def keys_are_filtered_by_state_share_and_workspace(desk: Any) -> None:
-    app, pilot, place = desk.app, desk.pilot, desk
-    rows = await fetch_keys(app.gateway, None)
-    now = place.clock.now()
-    expected = {
-        "state:expired": {r.identity for r in rows if key_state(r.key, now).word == "expired"},
-        "used>80": {r.identity for r in rows if r.used_share and r.used_share * 100 > 80},
-        "workspace:Research": {r.identity for r in rows if r.workspace_name == "Research"},
-        "limit:null": {r.identity for r in rows if r.key.limit is None},
-    }
-    table = listing(app).table
-    for text, identities in expected.items():
-        assert table.filter_by(text) is None, text
-        while table.model.provisional:
-            await pilot.pause()
-        assert set(table.identities) == identities, text
-        assert identities, f"the simulated world has none of {text}"
-        await pilot.pause()
-
-
-async def test_feeds_filters_and_contract_of_lists() -> None:
-    async with harness() as place, dashboard(place):
-        await place.walk(
-            two_models_have_feeds_of_their_own,
-            keys_are_filtered_by_state_share_and_workspace,
-            the_gateway_keeps_its_own_contract,
-        )
-
-
 async def test_a_workspace_scope_reads_that_workspace_alone() -> None:
     async with harness() as place, dashboard(place) as (app, pilot):
         total = listing(app).table.total_count
@@ -128,15 +77,6 @@ async def test_a_model_opens_its_endpoints_with_every_figure() -> None:
         for title in ("Identity", "Health", "Prices", "Performance", "Workloads", "Tools"):
             assert title in pane.text
         assert "p90" in pane.text
-
-
-async def two_models_have_feeds_of_their_own(desk: Any) -> None:
-    app = desk.app
-    endpoints = RESOURCES["endpoints"]
-    one = endpoints.feed(app.hub, Scope(parent="a/b"))
-    other = endpoints.feed(app.hub, Scope(parent="a/c"))
-    assert one is not other
-    assert {one.name, other.name} == {"endpoints:a/b", "endpoints:a/c"}
 
 
 async def test_essentials_of_keys_fit_into_eighty_columns() -> None:

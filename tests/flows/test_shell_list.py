@@ -10,9 +10,8 @@ import pytest
 from textual.content import Content
 
 from gwtui.ui.screens.detail_pane import DetailPane
-from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.widgets.prompt import FilterPrompt
-from harness import dashboard, harness, line, listing, notices, until
+from harness import dashboard, harness, line, listing, until
 from journeys import Terminal, at_rest
 from screen_text import shown, whole
 
@@ -90,45 +89,6 @@ async def a_wrong_filter_is_explained_in_the_status_line(desk: Any) -> None:
     assert "needs a value" not in line(listing(app), "status")
 
 
-async def a_condition_that_can_never_hold_is_told_quietly_while_it_is_typed(desk: Any) -> None:
-    app, pilot = desk.app, desk.pilot
-    await unfiltered(desk)
-    screen = listing(app)
-
-    def told() -> str | None:
-        """The tone in which the status line says what is wrong."""
-        error = screen.table.filter_error
-        part = screen.status_parts()[0]
-        assert error is None or part.plain == error
-        return None if error is None else str(part.spans[0].style)
-
-    await pilot.press("slash", *"used>")
-    await pilot.pause()
-    quiet = told()
-    await pilot.press(*"abc")
-    await pilot.pause()
-    assert "used>abc: expected a number such as 80" in line(screen, "status")
-    assert told() == quiet
-    assert screen.table.visible_count == screen.table.total_count
-    await pilot.press("enter")
-    await pilot.pause()
-    assert told() not in (quiet, None)
-    assert screen.table.visible_count == screen.table.total_count
-    await pilot.press("slash", *["backspace"] * 3, *"80")
-    await pilot.pause()
-    assert screen.table.filter_error is None
-    assert 0 < screen.table.visible_count < screen.table.total_count
-
-
-async def a_column_that_is_not_there_is_named_and_searched_as_text(desk: Any) -> None:
-    app, pilot = desk.app, desk.pilot
-    await unfiltered(desk)
-    await pilot.press("slash", *"partner:a")
-    await pilot.pause()
-    assert "no column partner: searched as text" in line(listing(app), "status")
-    assert listing(app).table.visible_count == 1
-
-
 async def a_question_mark_in_an_empty_filter_explains_the_language(desk: Any) -> None:
     app, pilot = desk.app, desk.pilot
     await unfiltered(desk)
@@ -169,23 +129,6 @@ async def the_bar_offers_what_can_be_typed_and_shows_what_was_found(desk: Any) -
     terminal.write("/ all>x ")
     await at_rest(app)
     assert "all>x: expected a number" in line(screen, "filter-help")
-
-
-async def every_column_can_be_sorted_by_and_turned_around(desk: Any) -> None:
-    app, pilot = desk.app, desk.pilot
-    await unfiltered(desk)
-    screen = listing(app)
-    ids = [column.id for column in screen.declared.columns]
-    seen = []
-    for _ in ids:
-        await pilot.press("greater_than_sign")
-        seen.append(screen.table.sorting[0])
-    assert sorted(seen) == sorted(ids)
-    await pilot.press("less_than_sign")
-    assert screen.table.sorting[0] == seen[-2]
-    column, descending = screen.table.sorting
-    await pilot.press("S")
-    assert screen.table.sorting == (column, not descending)
 
 
 async def the_sort_chooser_sorts_and_turns_the_present_column_around(desk: Any) -> None:
@@ -296,27 +239,6 @@ async def what_a_list_says_of_itself_stays_when_the_terminal_changes_under_a_dia
     await pilot.resize_terminal(120, 40)
 
 
-async def raw_json_is_shown_as_it_came(desk: Any) -> None:
-    app, pilot, place = desk.app, desk.pilot, desk
-    await unfiltered(desk)
-    identity = listing(app).table.selected_identity
-    await pilot.press("v")
-    await pilot.pause()
-    assert isinstance(app.screen, ReadingScreen)
-    assert f'"hash": "{identity}"' in shown(app)
-    assert place.token not in shown(app)
-    await pilot.press("escape")
-    await pilot.pause()
-    assert app.screen is app.navigation.screen
-
-
-async def copying_names_the_route(desk: Any) -> None:
-    app, pilot = desk.app, desk.pilot
-    await unfiltered(desk)
-    await pilot.press("y", "i")
-    await until(pilot, lambda: "Saved to" in notices(app), "the notice")
-
-
 async def the_workspace_narrows_the_keys(desk: Any) -> None:
     app, pilot = desk.app, desk.pilot
     await unfiltered(desk)
@@ -364,8 +286,6 @@ async def test_filtering_a_list() -> None:
             keys_typed_right_after_the_slash_go_into_the_filter,
             the_footer_belongs_to_what_has_the_focus,
             a_wrong_filter_is_explained_in_the_status_line,
-            a_condition_that_can_never_hold_is_told_quietly_while_it_is_typed,
-            a_column_that_is_not_there_is_named_and_searched_as_text,
             a_question_mark_in_an_empty_filter_explains_the_language,
             the_bar_offers_what_can_be_typed_and_shows_what_was_found,
         )
@@ -375,11 +295,8 @@ async def test_sorting_reading_and_narrowing_a_list() -> None:
     async with harness() as place, dashboard(place):
         await place.walk(
             what_a_list_says_of_itself_stays_when_the_terminal_changes_under_a_dialog,
-            every_column_can_be_sorted_by_and_turned_around,
             the_sort_chooser_sorts_and_turns_the_present_column_around,
             a_refresh_keeps_row_filter_and_order,
             the_detail_pane_follows_the_row_where_there_is_room,
-            raw_json_is_shown_as_it_came,
-            copying_names_the_route,
             the_workspace_narrows_the_keys,
         )

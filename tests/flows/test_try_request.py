@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-import time
 from decimal import Decimal
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from gwtui.contract.keys import UpdateKeyRequest
 from gwtui.ui.forms.form_screen import FormScreen
@@ -18,7 +14,7 @@ from gwtui.ui.screens.generation import GenerationScreen
 from gwtui.ui.screens.tries import AnswerScreen, TryScreen
 from gwtui.ui.widgets.growing_text import GrowingText
 from harness import listing, notices, start_over, until
-from scripted_models import ScriptedModels, result
+from scripted_models import ScriptedModels
 from tries_screen_kit import MODEL, TryDesk, try_desk
 
 
@@ -111,15 +107,6 @@ async def what_it_cost_stands_in_the_list_and_the_rule_beside_it(desk: TryDesk) 
     await until(desk.pilot, lambda: usage() == before + cost, "the usage in the list")
 
 
-async def a_whole_answer_without_a_stream(desk: TryDesk) -> None:
-    await desk.open()
-    screen = await desk.send(stream=False)
-    await desk.over(screen)
-    assert "simulated answer" in desk.answer_text()
-    assert screen.tried is not None
-    assert screen.tried.answer.first_token_ms is None
-
-
 async def enter_opens_the_generation(desk: TryDesk) -> None:
     screen = await desk.send()
     await desk.over(screen)
@@ -146,7 +133,6 @@ async def test_a_key_is_tried_and_its_value_kept_in_this_run_only(tmp_path: Path
             a_new_key_is_tried_before_it_is_stored,
             an_answer_comes_with_all_that_happened,
             what_it_cost_stands_in_the_list_and_the_rule_beside_it,
-            a_whole_answer_without_a_stream,
             a_key_that_was_typed_can_be_used_again,
             enter_opens_the_generation,
         )
@@ -171,8 +157,6 @@ async def blocked_by_a_guardrail_is_its_success(desk: TryDesk) -> None:
     assert "Request blocked by content filter: [ACME]" in desk.answer_text()
     assert "nothing, if it should be blocked" in desk.answer_text()
     assert "as it should" in desk.figures()
-    await until(desk.pilot, lambda: "own patterns" in desk.figures(), "the marks")
-    assert "Tell me about «block 1: ACME-12»" in " ".join(desk.figures().split())
     assert (await desk.read(desk.key.hash)).usage == 0
 
 
@@ -182,10 +166,6 @@ async def what_was_redacted_is_told_and_marked(desk: TryDesk) -> None:
     assert "redacted 1: email" in desk.figures()
     assert "redacted 1: custom" in desk.figures()
     assert screen.tried is not None
-    await until(desk.pilot, lambda: "own patterns" in desk.figures(), "the marks")
-    assert "«redact 2: lighthouse" in " ".join(desk.figures().split()), (
-        "what a pattern found stands out"
-    )
     assert screen.tried.redactions == ("[EMAIL]", "[REDACTED]")
     lines = desk.app.screen.query_one(GrowingText)._lines
     marked = [line for line in lines if any(one in line.plain for one in screen.tried.redactions)]
@@ -259,60 +239,11 @@ async def cancelling_hangs_up_and_says_that_it_may_be_billed(desk: TryDesk) -> N
     assert len(desk.models.asked) == 1
 
 
-async def cancelling_a_whole_answer_hangs_up_too(desk: TryDesk) -> None:
-    desk.script(result())
-    await desk.open()
-    await desk.send(stream=False)
-    await until(desk.pilot, lambda: desk.models.asked, "the request")
-    assert "waiting for the answer" in desk.state()
-    await desk.pilot.press("escape")
-    await until(desk.pilot, lambda: desk.models.left, "the end of the connection")
-    assert desk.models.left == [True]
-    assert "may be billed" in desk.state()
-
-
-async def an_answer_is_painted_at_most_15_times_a_second_and_only_where_it_grew(
-    desk: TryDesk,
-) -> None:
-    puts: list[float] = []
-    put = GrowingText.put
-
-    def counted(self: GrowingText, texts: Any) -> None:
-        puts.append(time.monotonic())
-        put(self, texts)
-
-    desk.script(pieces(*["word "] * 400))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(GrowingText, "put", counted)
-        started = time.monotonic()
-        await desk.send()
-        await until(desk.pilot, lambda: desk.answer_text().count("word") == 400, "all of it")
-        elapsed = time.monotonic() - started
-    assert len(puts) <= 15 * elapsed + 1
-    gaps = [after - before for before, after in pairwise(puts)]
-    assert all(gap > 1 / 15 for gap in gaps)
-
-
-HOSTILE = "[red]x[/] [@click=app.quit]go[/] \x1b]52;c;AAAA\x07 \x9b31m \u202eevil [/foo] \ud7ff"
-
-
-async def an_answer_is_hostile_text(desk: TryDesk) -> None:
-    desk.script(pieces(HOSTILE, "\x1b[2J", "\r\nnext"))
-    await desk.send()
-    await until(desk.pilot, lambda: "next" in desk.answer_text(), "the text")
-    text = desk.shown()
-    assert "[red]x[/] [@click=app.quit]go[/]" in text
-    assert not set(text.replace("\n", "")) & {"\x1b", "\x07", "\x9b", "\u202e"}
-
-
 async def test_what_comes_is_shown_as_it_comes_until_somebody_hangs_up(tmp_path: Path) -> None:
     models = ScriptedModels()
     async with try_desk(tmp_path, models=models) as desk:
         await desk.walk(
             cancelling_hangs_up_and_says_that_it_may_be_billed,
-            an_answer_is_hostile_text,
-            an_answer_is_painted_at_most_15_times_a_second_and_only_where_it_grew,
-            cancelling_a_whole_answer_hangs_up_too,
             what_cannot_be_is_said_at_its_field_and_nothing_is_sent,
         )
         # Closing the program hangs up, too.

@@ -11,7 +11,7 @@ import pytest
 from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
-from harness import Harness, listing, open_list, until
+from harness import Harness, open_list
 
 
 @pytest.fixture
@@ -72,23 +72,6 @@ async def a_change_that_is_legal_as_a_whole_goes_through_in_a_legal_order(
     assert desk.events() == ["intent", "applied"] * 4
 
 
-async def an_emptied_budget_is_taken_away_and_the_list_says_so(desk: Harness) -> None:
-    await open_editor(desk, "data-pipelines")
-    await desk.type_into("monthly", "")
-    await desk.reads("no budget")
-    await desk.press("ctrl+s")
-    await desk.wait_for(ConfirmScreen)
-    assert "$550.00 → none" in desk.text
-    await desk.press("y")
-    await desk.back_to_list()
-    assert await limits(desk, "data-pipelines") == {}
-    await until(
-        desk.pilot,
-        lambda: listing(desk.app).table.selected.figures.budgets == {},
-        "the row to show it",
-    )
-
-
 async def byok_counts_with_every_budget(desk: Harness) -> None:
     await open_editor(desk, "research")
     await desk.focus("include_byok_in_budgets")
@@ -99,15 +82,6 @@ async def byok_counts_with_every_budget(desk: Harness) -> None:
     assert (await desk.read("research")).include_byok_in_budgets is True
     assert await limits(desk, "research") == {"weekly": Decimal(190), "monthly": Decimal(700)}
     assert desk.events() == ["intent", "applied"]
-
-
-async def byok_alone_needs_a_budget(desk: Harness) -> None:
-    await open_editor(desk, "default")
-    await desk.focus("include_byok_in_budgets")
-    await desk.press("right")
-    await desk.reads("can only be set together with a budget")
-    await desk.press("ctrl+s")
-    assert desk.events() == []
 
 
 async def somebody_elses_budget_that_no_longer_fits_is_an_obstacle(
@@ -159,10 +133,8 @@ async def a_refusal_half_way_says_what_was_done(desk: Harness) -> None:
 async def test_budgets_are_checked_changed_and_refused(desk: Harness) -> None:
     await desk.walk(
         budgets_are_checked_against_each_other_while_typed,
-        byok_alone_needs_a_budget,
         somebody_elses_budget_that_no_longer_fits_is_an_obstacle,
         a_refusal_half_way_says_what_was_done,
         a_change_that_is_legal_as_a_whole_goes_through_in_a_legal_order,
-        an_emptied_budget_is_taken_away_and_the_list_says_so,
         byok_counts_with_every_budget,
     )

@@ -9,7 +9,7 @@ import pytest
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import PickScreen
-from harness import Harness, listing, notices, open_list, until
+from harness import Harness, listing, open_list, until
 
 
 @pytest.fixture
@@ -78,15 +78,6 @@ async def several_people_are_added_at_once(desk: Harness) -> None:
     assert desk.events() == ["intent", "applied"]
 
 
-async def nobody_picked_is_nothing_to_send(desk: Harness) -> None:
-    await open_members(desk, "partner-portal")
-    await desk.press("n")
-    await desk.wait_for(FormScreen)
-    await desk.press("ctrl+s")
-    await desk.reads("is required")
-    assert desk.events() == []
-
-
 async def marked_members_are_removed_and_those_with_keys_stay(desk: Harness) -> None:
     await open_members(desk, "production")
     for name in ("Kenji Watanabe", "Ana Ferreira"):
@@ -120,22 +111,6 @@ async def a_member_with_active_keys_leads_to_the_keys(desk: Harness) -> None:
     assert desk.events() == []
 
 
-async def the_gateways_refusal_is_explained(desk: Harness) -> None:
-    """Everybody is in the default workspace; the gateway lets nobody out of it."""
-    await open_members(desk, "default")
-    table = listing(desk.app).table
-    for identity in table.identities:
-        table.select(identity)
-        if not table.selected.active_keys(desk.clock.now()):
-            break
-    await desk.pilot.pause()
-    await desk.press("D")
-    await desk.wait_for(ConfirmScreen)
-    await desk.press("y")
-    await until(desk.pilot, lambda: "belongs to the default workspace" in notices(desk.app), "why")
-    assert desk.events() == ["intent", "refused"]
-
-
 async def people_and_the_workspaces_they_are_in(desk: Harness) -> None:
     await open_workspaces(desk)
     await desk.press("o")
@@ -166,12 +141,10 @@ async def the_organizations_settings_are_changed(desk: Harness) -> None:
 
 async def test_members_and_people(desk: Harness) -> None:
     await desk.walk(
-        nobody_picked_is_nothing_to_send,
         several_people_are_added_at_once,
         members_have_names_mail_roles_and_keys,
         marked_members_are_removed_and_those_with_keys_stay,
         a_member_with_active_keys_leads_to_the_keys,
-        the_gateways_refusal_is_explained,
         people_and_the_workspaces_they_are_in,
         the_organizations_settings_are_changed,
     )

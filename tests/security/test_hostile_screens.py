@@ -95,7 +95,7 @@ async def test_every_place_and_what_opens_there(
 ) -> None:
     leaks: list[str] = []
     monkeypatch.setattr(gwtui.ui.terminal.app, "_LAST_LOOK", Witness(leaks))
-    app = site.app("keys")
+    app = site.make_app("keys")
     async with app.run_test(size=(120, 30), notifications=True, tooltips=True) as pilot:
         walk = Walk(pilot, leaks)
         await settled(pilot)

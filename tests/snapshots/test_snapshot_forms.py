@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from pictures import DARK, SIZES, Pictures
 
+from harness import Harness, pressing
+
 NAME = "type nightly"
 FORMS: dict[str, tuple[str, ...]] = {
     "create": ("n",),

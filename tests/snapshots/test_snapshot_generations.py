@@ -5,6 +5,7 @@ from __future__ import annotations
 from pictures import Pictures
 
 from gateway_facts import requests_made
+from harness import MOMENT, Harness, pressing
 
 SCREENS: dict[str, tuple[str, tuple[str, ...]]] = {
     "generation-shown": ("generation", ()),

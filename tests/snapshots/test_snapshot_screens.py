@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from pictures import Pictures
 
+from harness import Harness, pressing
+
 SCREENS: dict[str, tuple[str, tuple[str, ...]]] = {
     "keys": ("keys", ()),
     "keys-moved": ("keys", ("down", "down", "down")),

@@ -8,6 +8,8 @@ from datetime import timedelta
 from pictures import DARK, LIGHT, SIZES, Pictures
 from textual.pilot import Pilot
 
+from harness import Harness, pressing, settled
+
 STARTS = {"keys": "keys", "credits": "credits", "endpoints": "models/northwind/atlas-large"}
 State = Callable[[Harness, Pilot[None]], Awaitable[None]]
 """Brings about the state, once the app has started."""

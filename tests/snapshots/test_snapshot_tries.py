@@ -68,8 +68,6 @@ async def test_try(
             screen = app.screen
             assert isinstance(screen, AnswerScreen)
             await until(pilot, lambda: screen.tried and screen.tried.key, "its end")
-            if screen.tried and screen.tried.guarded:
-                await until(pilot, lambda: screen._marked.plain, "the marks")
             await settled(pilot)
             _still(screen)
         await pictures.take(pilot, DARK, "{size}")

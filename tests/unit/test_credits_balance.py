@@ -1,9 +1,8 @@
-"""What the board says of the credits: dates with their doubt, in little room, in either zone."""
+"""What the board says of the credits: dates with their doubt, in little room."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -40,14 +39,6 @@ def test_the_end_is_told_with_its_doubt_where_there_is_little_room(
     words = text(runway_cells(CREDITS, outlook(*days), NOW))
     assert words == said
     assert len(words) <= ROOM
-
-
-def test_days_are_those_of_the_zone_that_is_shown() -> None:
-    late = outlook(2.6, 2.6, 2.6)
-    kolkata = ZoneInfo("Asia/Kolkata")
-    assert "until 2026-11-24 (11-24 to 11-24)" in text(runway_cells(CREDITS, late, NOW, kolkata))
-    soon = outlook(1, 1, 1)
-    assert "11-22 15:00 local (11-22 15h" in text(runway_cells(CREDITS, soon, NOW, kolkata))
 
 
 def test_in_one_line_an_unknown_end_is_named_and_no_credits_are_no_end() -> None:

@@ -46,7 +46,6 @@ def test_a_conversation_reads_from_top_to_bottom() -> None:
         "system",
         "  Be brief.",
         "  Always.",
-        "",
         "user",
         "  Why?",
         "",
@@ -77,7 +76,7 @@ def test_a_prompt_an_error_and_what_nobody_foresaw() -> None:
     for words in (
         "  Once upon a time",
         '"temperature": 1',
-        '"odd"',
+        "  odd",
         "call_1",
         "image_url",
         "Output\n  none",

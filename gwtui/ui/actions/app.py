@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from textual.content import Content
 
@@ -11,7 +10,6 @@ from gwtui.crud import cells
 from gwtui.crud.fields import PickOption
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.output import output_actions
 from gwtui.ui.commands import offered
 from gwtui.ui.goto import GotoPrompt
 from gwtui.ui.screens.dialogs import AskScreen
@@ -42,14 +40,11 @@ async def open_palette(context: ActionContext) -> None:
     if context.target is not None and context.spec is not None:
         about = f"Commands · {context.spec.singular} {context.spec.name(context.target)}"
     actions = [a for a in offered(context.screen.scopes) if a.id != "app.palette"]
-    actions += [one for one in output_actions() if one.scope in context.screen.scopes]
     chosen = await app.push_screen_wait(
         palette(actions, lambda action: app.refusal(action, context), about)
     )
-    if chosen is None:
-        return
-    action, _, argument = chosen.partition(" ")
-    await app.perform(by_id(action), replace(context, argument=argument))
+    if chosen is not None:
+        await app.perform(by_id(chosen), context)
 
 
 async def open_goto(context: ActionContext) -> None:

@@ -81,7 +81,6 @@ IMMEDIATE: Mapping[str, Handler] = {
         BoardScreen, lambda board: board.query_one("#board-jump", Prompt).open()
     ),
     "board.measure": on_screen(BoardScreen, lambda board: board.next_measure()),
-    "board.zone": on_screen(BoardScreen, lambda board: board.switch_zone()),
     "board.order": on_screen(BoardScreen, lambda board: board.next_order()),
     "board.open": _open_endpoint,
     "changes.between": on_screen(ChangesScreen, lambda screen: screen.open_between()),

@@ -7,7 +7,7 @@ that this program uses.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,6 @@ from gwtui.crud.resource import Column
 from gwtui.domain.known_secrets import holds_secret
 from gwtui.domain.safe_text import safe_ends, safe_line
 from gwtui.local.exported_file import ExportError, default_name, write
-from gwtui.resources.actions import by_id
 from gwtui.resources.copying import (
     CELL,
     JSON,
@@ -40,21 +39,12 @@ from gwtui.ui.widgets.table import ResourceTable
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from gwtui.crud.action import Action
     from gwtui.ui.app import GwtuiApp
 
 
 _PATH = 160
 _SECRET = "a secret that this program uses is in it"  # noqa: S105 - a sentence
 _NAME = 40
-_PALETTE = (
-    ("id", "id", "The identity of the row, or of all that are marked"),
-    ("name", "name", "What the row is called, or all that are marked"),
-    ("cell", "cell", "What stands under a column, of the row or of all that are marked"),
-    ("json", "JSON", "The row as the gateway sent it, or all that are marked"),
-    ("curl", "curl", "A command that reads the row; it takes its key from the environment"),
-    ("link", "link", "A command that opens the dashboard at the row"),
-)
 _FORMS: tuple[tuple[ExportForm, str, str], ...] = (
     ("csv", "c", "CSV"),
     ("json", "j", "JSON"),
@@ -66,41 +56,6 @@ _PICTURES = (
     MenuEntry("txt", "t", "text to a file", "lines without colours"),
     MenuEntry("clipboard", "c", "text to clipboard", "lines without colours"),
 )
-
-
-def output_actions() -> Iterator[Action]:
-    """What the palette offers besides: an entry for each thing to copy, form and picture.
-
-    Which of them it is stands behind the id of its action.
-    """
-    for kind, word, help in _PALETTE:
-        yield _variant("list.copy", kind, f"Copy {word}", help)
-    for place, to in (("clipboard", "to clipboard"), ("file", "to a file")):
-        for form, _, title in _FORMS:
-            help = "The columns of the listed rows" if form == "csv" else "The listed rows, whole"
-            yield _variant("list.export", f"{place} {form}", f"Export {title} {to}", help)
-    for one in _PICTURES:
-        yield _variant("app.screenshot", one.id, f"Screenshot, {one.title}", one.note)
-
-
-def _variant(action: str, argument: str, title: str, help: str) -> Action:
-    whole = by_id(action)
-    return replace(
-        whole, id=f"{whole.id} {argument}", title=title, help=help, keys=(), command_words=()
-    )
-
-
-async def from_menu(
-    context: ActionContext,
-    title: str,
-    entries: Sequence[MenuEntry],
-    *,
-    first: str | None = None,
-) -> str | None:
-    """What the palette named already, else what a person takes from a menu; None for nothing."""
-    if context.argument:
-        return context.argument
-    return await context.app.push_screen_wait(MenuScreen(title, entries, current=first))
 
 
 async def to_clipboard(context: ActionContext, what: str, text: str) -> None:
@@ -162,7 +117,7 @@ async def show_raw(context: ActionContext) -> None:
         return
     lines = raw_lines(raw, item)
     # Copied is that row alone, and its JSON is the first choice.
-    this = replace(context, marked=(), marks=Marks(), argument="")
+    this = replace(context, marked=(), marks=Marks())
     copy_it = partial(copy, this, first=JSON)
     await context.app.push_screen(
         ReadingScreen(f"Raw JSON · {title}", lambda _width: lines, copy=copy_it)
@@ -182,10 +137,8 @@ async def copy(context: ActionContext, *, first: str | None = None) -> None:
     kind = await _kind(context, about, offered, first)
     if kind is None:
         return
-    taken = next((one for one in offered if one.kind == kind), None)
-    if taken is None:
-        app.say(f"There is no {kind} of {about} to copy", severity="warning")
-    elif taken.kind != CELL:
+    taken = next(one for one in offered if one.kind == kind)
+    if taken.kind != CELL:
         await to_clipboard(context, f"{taken.title} of {about}", taken.text())
     elif (column := await _column(app, source, rows)) is not None:
         text = cell_lines(column, rows, now)
@@ -197,7 +150,8 @@ async def _kind(
 ) -> str | None:
     hidden = f", {context.marks.hidden} hidden by the filter" if context.marks.hidden else ""
     entries = [MenuEntry(one.kind, one.key, one.title, one.note) for one in offered]
-    return await from_menu(context, f"Copy · {about}{hidden}", entries, first=first)
+    menu = MenuScreen(f"Copy · {about}{hidden}", entries, current=first)
+    return await context.app.push_screen_wait(menu)
 
 
 def _copy_source(context: ActionContext) -> CopySource[Any] | None:
@@ -244,7 +198,8 @@ async def export(context: ActionContext) -> None:
     if spec is not None and context.screen.reading:
         counted += " so far"
     title = f"Export · {context.screen.heading}, {counted}"
-    taken = await from_menu(context, title, _entries(len(columns), whole=spec is not None))
+    entries = _entries(len(columns), whole=spec is not None)
+    taken = await app.push_screen_wait(MenuScreen(title, entries))
     if taken is None:
         return
     to, _, name = taken.partition(" ")
@@ -302,7 +257,7 @@ async def screenshot(context: ActionContext) -> None:
         what = "dialog" if dialog else "screen"
         app.say(f"There is no picture of this {what}: {error}", severity="warning")
         return
-    taken = await from_menu(context, f"Screenshot · {heading}", _PICTURES)
+    taken = await app.push_screen_wait(MenuScreen(f"Screenshot · {heading}", _PICTURES))
     if taken is None:
         return
     what = f"Screenshot of {heading}"

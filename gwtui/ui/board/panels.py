@@ -84,7 +84,7 @@ class CreditsPanel(Panel):
         """What the gateway says, what is recorded, and the curve."""
         view, credits = state.view, state.snapshot.credits
         past = None if state.past is None else state.past.credits
-        runway = runway_cells(credits.value, _outlook(state), view.now, view.zone)
+        runway = runway_cells(credits.value, _outlook(state), view.now)
         lines: dict[str, tuple[str, Words]] = {
             "board-balance": ("Credits", left_cells(credits, view.now, past=view.past)),
             "board-burn": ("Burn", burn_cells(past.state.burns if past else ())),
@@ -98,7 +98,7 @@ class CreditsPanel(Panel):
             window = fitted(view.window, (curve,))
             curves = (PlotLine(curve),)
             self.query_one(DrawingView).draw(
-                PlotFigure("Balance", window, curves, money.usd, absent="not said", zone=view.zone)
+                PlotFigure("Balance", window, curves, money.usd, absent="not said")
             )
 
     def summary(self, state: BoardState) -> Content:
@@ -109,7 +109,7 @@ class CreditsPanel(Panel):
         if past is not None:
             parts += (Cell("  burn ", "muted"), *burn_cells(past.state.burns[:1], brief=True))
         if past is not None or outlook is not None:
-            parts += (Cell("   "), *short_runway(credits.value, outlook, view.now, view.zone))
+            parts += (Cell("   "), *short_runway(credits.value, outlook, view.now))
         return Content("").join(map(cell_content, parts))
 
 
@@ -216,22 +216,21 @@ class ChangesPanel(Panel):
         """A line for each change, or two."""
         if state.past is None:
             return
-        news, view, room = state.past.changes, state.view, self.lines.size.width
+        news, room = state.past.changes, self.lines.size.width
         self.query_one("#board-changes-title", OneLine).show(
             Content.assemble(
-                toned(_extent(news, view), "muted"),
+                toned(_extent(news, state.view), "muted"),
                 toned(f"  {_count(news)}", "plain"),
                 toned("   c compares two moments", "muted"),
             )
         )
-        self.lines.show([line for one in news.changes for line in _change_lines(one, view, room)])
+        self.lines.show([line for one in news.changes for line in _change_lines(one, room)])
 
 
 def _extent(news: RecentChanges, view: BoardView) -> str:
     """How far back it goes: no further than the recording."""
     if news.late and news.since is not None:
-        zone = "UTC" if view.zone is None else "local"
-        return f"Changed since the recording began, {_moment(news.since, view)} {zone}"
+        return f"Changed since the recording began, {news.since:%m-%d %H:%M} UTC"
     return f"Changed in {view.span.name if view.span.name != '1h' else '24h'}"
 
 
@@ -242,11 +241,11 @@ def _count(news: RecentChanges) -> str:
     return f"the newest {number}" if news.cut else str(number or "nothing")
 
 
-def _change_lines(change: RecordedChange, view: BoardView, room: int) -> Iterator[Content]:
+def _change_lines(change: RecordedChange, room: int) -> Iterator[Content]:
     """What it was and what it is stand below where they find no room beside it."""
     event = event_cell(change.kind)
     head = Content.assemble(
-        toned(f"{_moment(change.at, view)} ", "muted"),
+        toned(f"{change.at:%m-%d %H:%M} ", "muted"),
         toned(f"{event.text:<8} ", event.tone),
         toned(subject_text(*change.subject, change.name)),
     )
@@ -256,8 +255,3 @@ def _change_lines(change: RecordedChange, view: BoardView, room: int) -> Iterato
         return
     yield head
     yield Content.assemble(" " * _INDENT, words)
-
-
-def _moment(moment: datetime, view: BoardView) -> str:
-    shown = moment if view.zone is None else moment.astimezone(view.zone)
-    return f"{shown:%m-%d %H:%M}"

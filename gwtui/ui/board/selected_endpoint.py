@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import tzinfo
 from decimal import Decimal
 
 from textual.app import ComposeResult
@@ -160,7 +159,7 @@ class EndpointPanel(Panel):
             plot = self.query_one(f"#board-plot-{number}", DrawingView)
             plot.display = number < len(shown)
             if plot.display:
-                plot.draw(_figure(shown[number], curves, window, prices, view.zone))
+                plot.draw(_figure(shown[number], curves, window, prices))
 
     def _title(self, line: EndpointLine | None, view: BoardView) -> Content:
         if line is None:
@@ -190,7 +189,6 @@ def _figure(
     curves: Mapping[str, Curve | None],
     window: PlotWindow,
     prices: tuple[RecordedChange, ...],
-    zone: tzinfo | None,
 ) -> PlotFigure:
     return PlotFigure(
         measure.name,
@@ -198,6 +196,5 @@ def _figure(
         tuple(PlotLine(curves.get(figure), name, tone) for figure, name, tone in measure.figures),
         measure.format_value,
         ceiling=measure.ceiling,
-        zone=zone,
         marks=tuple(change.at for change in prices),
     )

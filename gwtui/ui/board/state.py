@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple, TypeVar
 
 from gwtui.ui.subscriptions import FeedUse
@@ -50,38 +50,16 @@ BUDGETS_EVERY = 300.0
 """Seconds: four requests per workspace each time."""
 
 
-class MachineZone(tzinfo):
-    """What the operating system says of each moment, summer time included."""
-
-    def utcoffset(self, moment: datetime | None) -> timedelta | None:
-        """Its distance from UTC at that wall-clock time."""
-        return None if moment is None else moment.replace(tzinfo=None).astimezone().utcoffset()
-
-    def dst(self, _moment: datetime | None) -> timedelta | None:
-        """Not known apart from the whole distance."""
-        return None
-
-    def tzname(self, moment: datetime | None) -> str | None:
-        """Its name at that time."""
-        return None if moment is None else moment.replace(tzinfo=None).astimezone().tzname()
-
-    def fromutc(self, moment: datetime) -> datetime:
-        """The wall-clock time of a moment."""
-        return moment.replace(tzinfo=UTC).astimezone().replace(tzinfo=self)
-
-
 @dataclass(frozen=True, slots=True)
 class BoardView:
-    """How the board is looked at: the moment, how far back, in which zone.
+    """What the board shows: the moment, and how far back.
 
-    ``now`` is the moment that is shown: the present, or in the ``past`` that of the time cursor.
-    ``zone`` None means UTC.
+    ``now`` is the present, or in the ``past`` the moment of the time cursor.
     """
 
     now: datetime
     span: Span = SPANS[0]
     past: bool = False
-    zone: tzinfo | None = None
 
     @property
     def window(self) -> PlotWindow:

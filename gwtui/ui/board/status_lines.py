@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, tzinfo
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -32,11 +32,12 @@ _EXPLANATION = (
 )
 
 
-def cursor_line(cursor: datetime, now: datetime, zone: tzinfo | None) -> Content:
-    """The moment of the time cursor; ``zone`` None is UTC."""
-    exact = times.utc(cursor, seconds=True) if zone is None else times.local_preview(cursor, zone)
+def cursor_line(cursor: datetime, now: datetime) -> Content:
+    """The moment of the time cursor."""
     ago = times.relative(cursor, now)
-    return Content(f" AS OF {exact}, {ago} · L live again · , . step · @ jump")
+    return Content(
+        f" AS OF {times.utc(cursor, seconds=True)}, {ago} · L live again · , . step · @ jump"
+    )
 
 
 def alerts_part(hub: FeedHub, *, live: bool) -> Content | None:

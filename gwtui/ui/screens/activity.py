@@ -21,11 +21,10 @@ from textual.content import Content
 from gwtui.contract.usage import ActivityRow
 from gwtui.crud import cells
 from gwtui.crud.action import COPY
-from gwtui.crud.resource import ResourceSpec, Scope
+from gwtui.crud.resource import Scope
 from gwtui.domain import activity
 from gwtui.domain.activity import GROUPINGS, MEASURES, DayRange, Grouping, Measure, parse_days
 from gwtui.domain.safe_text import safe_text
-from gwtui.resources.actions import by_id
 from gwtui.resources.activity import (
     COLUMNS,
     MEASURE_LABELS,
@@ -39,13 +38,13 @@ from gwtui.resources.activity import (
     user_usage,
 )
 from gwtui.ui.commands import key_of
-from gwtui.ui.screens.base import GatewayScreen
+from gwtui.ui.screens.base import TableScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import cell_content, choice_line, fit, toned
 from gwtui.ui.widgets.bars import PICKED, REST, SERIES, Bar, Chart
 from gwtui.ui.widgets.lines import DrawingView, OneLine
 from gwtui.ui.widgets.prompt import Prompt
-from gwtui.ui.widgets.table import Opened, ResourceTable
+from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.activity import (
     Activity,
@@ -91,32 +90,15 @@ _PARTED: Mapping[str, _Parted] = {
 }
 
 
-class ActivityScreen(GatewayScreen):
-    """The account's activity in the workspace scope, or that of one key or person.
+class ActivityScreen(TableScreen):
+    """The account's activity in the workspace scope, or that of one key or person (``parent``)."""
 
-    ``parent`` is the hash of the key, or the id of the user, that was opened to get here,
-    ``parent_name`` what it is called, ``opener`` the resource of keys or of people.
-    """
-
+    opens = "activity.open"
     VERTICAL_BREAKPOINTS = _TALL
 
-    def __init__(
-        self,
-        *,
-        parent: str | None = None,
-        parent_name: str = "",
-        opener: ResourceSpec[Any] | None = None,
-    ) -> None:
-        super().__init__(
-            "activity",
-            title="Activity",
-            tab="activity" if opener is None else opener.id,
-            extra_scopes=(COPY,),
-        )
-        self._of_person = opener is not None and opener.id == PEOPLE
-        self._of = parent
-        self._of_name = parent_name or safe_text(parent or "", 60)
-        self._opener = opener
+    def __init__(self, **opened_by: Any) -> None:
+        super().__init__("activity", title="Activity", extra_scopes=(COPY,), **opened_by)
+        self._of_person = self.opener is not None and self.opener.id == PEOPLE
         self._found: Activity | None = None
         self._ranking: Sequence[RankedGroup] = ()
         self._parts: PartedActivity | None = None
@@ -132,7 +114,7 @@ class ActivityScreen(GatewayScreen):
         self._to_top = False
         """Whether the ranking is to begin with its first line: it is another one."""
         self._measure: Measure = MEASURES[0]
-        self._table: ResourceTable[RankedGroup] = ResourceTable(
+        self.table = ResourceTable(
             COLUMNS, lambda one: one.identity, lambda: self.now, id="activity-ranking"
         )
 
@@ -146,7 +128,7 @@ class ActivityScreen(GatewayScreen):
             yield OneLine(id="activity-legend")
         yield OneLine(id="activity-totals")
         yield OneLine(id="activity-grouping")
-        yield self._table
+        yield self.table
 
     def compose_bars(self) -> ComposeResult:
         """The days to be typed."""
@@ -154,9 +136,9 @@ class ActivityScreen(GatewayScreen):
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
         """The activity; that of single keys only while they are ranked."""
-        if self._of is not None and self._of_person:
-            return [(user_activity_feed(hub, Scope(parent=self._of)), self._show)]
-        scope = Scope(self.gwtui.scope.workspace, self._of)
+        if self.parent_row is not None and self._of_person:
+            return [(user_activity_feed(hub, Scope(parent=self.parent_row)), self._show)]
+        scope = Scope(self.gwtui.scope.workspace, self.parent_row)
         uses: list[FeedUse] = [(activity_feed(hub, scope), self._show)]
         parted = _PARTED.get(self._grouping)
         if parted is not None:
@@ -177,7 +159,7 @@ class ActivityScreen(GatewayScreen):
     def status_parts(self) -> Sequence[Content]:
         """The scope, how many days, and what could not be shown."""
         parts: list[Content] = []
-        if self._of is None and self.gwtui.scope_name is not None:
+        if self.parent_row is None and self.gwtui.scope_name is not None:
             parts.append(toned(f"only {self.gwtui.scope_name}", "accent"))
         if self._chosen is not None:
             way_out = f"{key_of('app.back')} shows all"
@@ -203,24 +185,6 @@ class ActivityScreen(GatewayScreen):
             count = len(parts.rows)
             note = f"the {count:,} {parted.which} of {count + parts.left_out:,} {parted.plural}"
             yield toned(f"{note}: {key_of('app.workspace')} narrows to a workspace", "warn")
-
-    def crumbs(self) -> Sequence[str]:
-        """The key beneath the keys, the person beneath the people."""
-        if self._opener is None:
-            return ()
-        return (self._opener.title, self._of_name, self.heading)
-
-    def focus_body(self) -> None:
-        """The ranking has the keys."""
-        self._table.focus()
-
-    def target(self) -> Any | None:
-        """The selected line of the ranking."""
-        return self._table.selected
-
-    def identity(self) -> str | None:
-        """Its identity."""
-        return self._table.selected_identity
 
     @property
     def reading(self) -> bool:
@@ -326,16 +290,16 @@ class ActivityScreen(GatewayScreen):
         self._show_ranking()
 
     def _rank_by_measure(self) -> None:
-        self._table.sort_by(self._measure, descending=True)
+        self.table.sort_by(self._measure, descending=True)
 
     def _show_ranking(self) -> None:
         if self._found is None:
             return
         self._ranking = self._ranked(self._found)
-        self._table.show(self._ranking)
-        if self._to_top and self._table.total_count:
+        self.table.show(self._ranking)
+        if self._to_top and self.table.total_count:
             self._to_top = False
-            self._table.to_first()
+            self.table.to_first()
         self.query_one("#activity-totals", OneLine).show(
             totals_line(self._rows, self.app.size.width - _MARGINS)
         )
@@ -357,7 +321,7 @@ class ActivityScreen(GatewayScreen):
         self._show_ranking()
 
     def _offered(self) -> list[Grouping]:
-        return [one for one in GROUPINGS if self._of is None or one not in _PARTED]
+        return [one for one in GROUPINGS if self.parent_row is None or one not in _PARTED]
 
     def _ranked(self, found: Activity) -> Sequence[RankedGroup]:
         parted = _PARTED.get(self._grouping)
@@ -372,7 +336,7 @@ class ActivityScreen(GatewayScreen):
     def _draw(self) -> None:
         """Each day's bar: the selected line of the ranking below, then those that lead it."""
         measure, days, chosen = self._measure, self._days, self._chosen
-        stack = stacked(self._table.selected, self._ranking)
+        stack = stacked(self.table.selected, self._ranking)
         looks = tuple(look for _, look in stack)
         parts = [activity.by_day(one.rows, days, measure) for one, _ in stack]
         wholes = activity.by_day(self._every, days, measure)
@@ -392,13 +356,6 @@ class ActivityScreen(GatewayScreen):
     def _highlighted(self) -> None:
         if self._found is not None:
             self._draw()
-
-    @on(Opened)
-    async def _opened(self, event: Opened) -> None:
-        event.stop()
-        context = self.capture()
-        if context.identity == event.identity:
-            await self.gwtui.perform(by_id("activity.open"), context)
 
 
 def totals_line(rows: Sequence[ActivityRow], width: int) -> Content:

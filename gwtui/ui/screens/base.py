@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -17,7 +17,7 @@ from textual.widgets import Input
 
 from gwtui.crud.action import APP, COPY
 from gwtui.crud.resource import ResourceSpec
-from gwtui.domain.safe_text import in_sentence, safe_line
+from gwtui.domain.safe_text import in_sentence, safe_line, safe_text
 from gwtui.local.caught_errors import BROKEN, caught_errors, guarded
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, Marks
@@ -35,6 +35,7 @@ from gwtui.ui.text import toned
 from gwtui.ui.widgets.frame import HeaderBar, KeyFooter, StatusLine, crumbs_line, header_facts
 from gwtui.ui.widgets.lifetime import RunsWhileOpen, TerminalSized
 from gwtui.ui.widgets.lines import OneLine, PartsLine
+from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
@@ -46,33 +47,20 @@ if TYPE_CHECKING:
 class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
     """Header, banner, body, status line and footer around one view of the gateway.
 
-    A subclass calls ``super().__init__("credits", title="Credits")`` and fills in the hooks below,
-    of which these need more words:
+    A subclass calls ``super().__init__("credits", title="Credits")`` and overrides the hooks below.
+    A screen that a row opened is given ``parent``, the identity of that row, ``parent_name`` and
+    ``opener``, the resource of the row. Actions of the registry whose scope is APP, ``resource`` or
+    one of ``extra_scopes`` get their keys, hints and menu entries by themselves.
 
-    ``compose_body()``
-        Yields the widgets of the body.
-    ``feeds(hub)``
-        The feeds to watch and what to do with each state, asked for each time the screen is shown
-        and when the scope changes: ``[(feed, self._show_credits), ...]``. The first one is the
-        screen's own: while it has no value the body gives way to "loading" or to its error, later
-        errors appear in the banner above the last good data. The functions get every new state,
-        only while the screen is shown, in the screen's own message loop; ``state.value`` may be
-        None. Feeds are left while the screen is covered or not shown.
-    ``empty_text()`` and ``empty_title()``
-        What to do when there is nothing, or None while there is something to show; and what is
-        said above it.
-    ``status_parts()``
-        Contents for the left of the status line; the moment of the last answer follows them.
-    ``tick(now)``
-        Once per second while the screen is shown: update texts that depend on the time. It must
-        send nothing when no text changed (``OneLine.show`` and ``LinesView.show`` see to that).
-    ``target()``, ``identity()``, ``marked_rows`` and ``marks``
-        What actions act on, captured at the press of a key.
-    ``ticks_unfocused``
-        Whether ``tick`` is called while the terminal has no focus, too.
+    ``feeds(hub)`` returns the feeds to watch and a callback for each:
+    ``[(feed, self._show_credits), ...]``. It is called whenever the screen is shown and when the
+    scope changes. While the first feed has no value, the body gives way to "loading" or to an
+    error; later errors appear in the banner above the last good data. Callbacks run in the screen's
+    own message loop, only while the screen is shown; ``state.value`` may be None.
 
-    The actions of the registry with the scopes APP, ``resource`` and ``extra_scopes`` have their
-    keys, hints and places in lists by themselves.
+    ``tick(now)`` is called once a second while the screen is shown. It must repaint nothing when no
+    text changed; ``OneLine.show`` and ``LinesView.show`` see to that. With ``ticks_unfocused`` it
+    is also called while the terminal has no focus.
     """
 
     AUTO_FOCUS = ""
@@ -80,21 +68,26 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
     focused = Reactive[Widget | None](None, repaint=False)
     """As in every screen, but another focus does not repaint the whole of it."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all by name
         self,
         resource: str,
         *,
         title: str,
-        tab: str | None = None,
         extra_scopes: Sequence[str] = (),
         spec: ResourceSpec[Any] | None = None,
+        parent: str | None = None,
+        parent_name: str = "",
+        opener: ResourceSpec[Any] | None = None,
     ) -> None:
         super().__init__()
         self.resource = resource
         self.heading = title
-        self.tab = tab or resource
-        """Which tab is marked as the current one."""
         self.spec = spec
+        self.parent_row = parent
+        self.parent_name = parent_name or safe_text(parent or "", 60)
+        self.opener = opener
+        self.tab = resource if opener is None else opener.id
+        """The tab that is marked as the current one."""
         self.expected_gone: set[str] = set()
         """Identities of what was removed here and is told already."""
         self.scopes = (resource, *extra_scopes, APP)
@@ -171,7 +164,9 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
 
     def crumbs(self) -> Sequence[str]:
         """The path to here, for a screen that another one opened."""
-        return ()
+        if self.opener is None:
+            return ()
+        return (self.opener.title, self.parent_name, self.heading)
 
     def notice(self) -> Content | None:
         """What the banner says instead of how the feeds do."""
@@ -392,3 +387,36 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
     def _focus_moved(self) -> None:
         for footer in self.query(KeyFooter):
             footer.fit()
+
+
+class TableScreen(GatewayScreen):
+    """A screen whose actions act on the selected row of its ``table``.
+
+    Enter or a click on that row runs the action ``opens``.
+    """
+
+    table: ResourceTable[Any]
+    opens: ClassVar[str] = ""
+
+    def target(self) -> Any | None:
+        """The selected row."""
+        return self.table.selected
+
+    def identity(self) -> str | None:
+        """The identity of the selected row."""
+        return self.table.selected_identity
+
+    def focus_body(self) -> None:
+        """Focus the table."""
+        self.set_focus(self.table)
+
+    @on(Opened)
+    async def _row_opened(self, event: Opened) -> None:
+        event.stop()
+        context = self.capture()
+        if context.identity == event.identity:
+            await self.open_selected(context)
+
+    async def open_selected(self, context: ActionContext) -> None:
+        """Open the selected row."""
+        await self.gwtui.perform(by_id(self.opens), context)

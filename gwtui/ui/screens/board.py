@@ -21,7 +21,6 @@ from gwtui.crud.action import COPY
 from gwtui.domain import times
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.caught_errors import BROKEN, guarded
-from gwtui.resources.actions import by_id
 from gwtui.ui.board.endpoints import TALL, EndpointsPanel
 from gwtui.ui.board.panels import ChangesPanel, CreditsPanel, LimitsPanel
 from gwtui.ui.board.selected_endpoint import EndpointPanel
@@ -29,7 +28,6 @@ from gwtui.ui.board.state import (
     BoardPast,
     BoardState,
     BoardView,
-    MachineZone,
     board_past,
     live_feeds,
     live_snapshot,
@@ -38,13 +36,13 @@ from gwtui.ui.board.state import (
 )
 from gwtui.ui.board.status_lines import alerts_part, cursor_line, recording_line, requests_part
 from gwtui.ui.board.watching import watch_model
-from gwtui.ui.screens.base import GatewayScreen
+from gwtui.ui.screens.base import TableScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import choice_line, toned
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.plot import SPANS
 from gwtui.ui.widgets.prompt import Prompt
-from gwtui.ui.widgets.table import Opened, ResourceTable
+from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.board import BoardSnapshot, RecordingState, newest
 from gwtui.watch.feed import FeedState
 from gwtui.watch.history.model import HistoryError
@@ -82,9 +80,10 @@ def pages_line(page: int, span: str, hidden: Sequence[str], *, folded: bool) -> 
     return choice_line("", titles, titles[page], Content.assemble(toned("  p", "accent"), reach))
 
 
-class BoardScreen(GatewayScreen):
+class BoardScreen(TableScreen):
     """Gives every panel what is known, now or at the moment of the time cursor."""
 
+    opens = "board.open"
     ticks_unfocused = True
 
     def __init__(self) -> None:
@@ -93,8 +92,6 @@ class BoardScreen(GatewayScreen):
         """The moment whose curves and figures are shown; None is live."""
         self.page = 0
         self.span = SPANS[0]
-        self.local = False
-        """Whether moments are shown in this machine's own time."""
         self.past: BoardPast | None = None
         """What the history answered last."""
         self._past_of: datetime | None = None
@@ -109,6 +106,7 @@ class BoardScreen(GatewayScreen):
         """What the recorder had written then."""
         self.credits = CreditsPanel()
         self.endpoints = EndpointsPanel(lambda: self.view.now)
+        self.table = self.endpoints.table
         self.endpoint = EndpointPanel(lambda: self.endpoints.selected)
         self.limits = LimitsPanel(lambda: self.now)
         self.changes = ChangesPanel()
@@ -148,20 +146,12 @@ class BoardScreen(GatewayScreen):
 
     def notice(self) -> Content | None:
         """The moment of the cursor, so that nobody takes the past for the present."""
-        return None if self.cursor is None else cursor_line(self.cursor, self.now, self.view.zone)
+        return None if self.cursor is None else cursor_line(self.cursor, self.now)
 
     def status_parts(self) -> Sequence[Content]:
         """What goes out, and why the history gave no answer."""
         problem = [toned(safe_text(self.problem, 120), "bad")] if self.problem else []
         return problem if self.budget is None else [*problem, self.budget]
-
-    def target(self) -> Any | None:
-        """The selected endpoint."""
-        return self.endpoints.selected
-
-    def identity(self) -> str | None:
-        """Its identity in the history."""
-        return self.endpoints.table.selected_identity
 
     def focus_body(self) -> None:
         """What has rows on the shown page."""
@@ -192,8 +182,7 @@ class BoardScreen(GatewayScreen):
     @property
     def view(self) -> BoardView:
         """How it is looked at."""
-        zone = (self.gwtui.local_zone or MachineZone()) if self.local else None
-        return BoardView(self.cursor or self.now, self.span, self.cursor is not None, zone)
+        return BoardView(self.cursor or self.now, self.span, self.cursor is not None)
 
     @property
     def recorder(self) -> Recorder | None:
@@ -338,12 +327,6 @@ class BoardScreen(GatewayScreen):
         self.look()
         self.ask()
 
-    def switch_zone(self) -> None:
-        """UTC, or this machine's own time."""
-        self.local = not self.local
-        self.refresh_frame()
-        self.ask()
-
     @property
     def _begin(self) -> datetime | None:
         span = None if self.known is None else self.known.span
@@ -387,13 +370,6 @@ class BoardScreen(GatewayScreen):
     def _selected(self) -> None:
         self.endpoint.on_resize()
         self.ask()
-
-    @on(Opened, "#board-table")
-    async def _opened(self, event: Opened) -> None:
-        event.stop()
-        context = self.capture()
-        if context.identity == event.identity:
-            await self.gwtui.perform(by_id("board.open"), context)
 
 
 def _written(recorder: Recorder | None) -> object:

@@ -7,7 +7,6 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
@@ -35,12 +34,13 @@ from gwtui.resources.credits import (
     spending,
 )
 from gwtui.resources.keys.resource import KEYS
-from gwtui.ui.screens.base import GatewayScreen
+from gwtui.ui.actions.context import ActionContext
+from gwtui.ui.screens.base import TableScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import cell_content, choice_line, toned
 from gwtui.ui.widgets.lines import DrawingView, OneLine
 from gwtui.ui.widgets.plot import SPANS, PlotFigure, PlotLine, fitted, window_at
-from gwtui.ui.widgets.table import Opened, ResourceTable
+from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.credits import CreditsRow, credits_feed
 from gwtui.watch.feeds.keys import KeyRow, keys_feed, used_today
@@ -61,7 +61,7 @@ DAY = SPANS[1]
 """What the plot shows."""
 
 
-class CreditsScreen(GatewayScreen):
+class CreditsScreen(TableScreen):
     """Balance and burn of the whole account, whatever the workspace scope."""
 
     HORIZONTAL_BREAKPOINTS = _WIDE
@@ -74,7 +74,7 @@ class CreditsScreen(GatewayScreen):
         self._keys: Sequence[KeyRow] | None = None
         self._used_today: Decimal | None = None
         self._window: Window = WINDOWS[0]
-        self._keys_table: ResourceTable[Spender] = ResourceTable(
+        self.table = ResourceTable(
             KEY_COLUMNS, lambda one: one.identity, lambda: self.now, id="burner-keys"
         )
         self._workspaces_table: ResourceTable[Spender] = ResourceTable(
@@ -92,12 +92,12 @@ class CreditsScreen(GatewayScreen):
         yield OneLine(id="burners")
         yield OneLine(id="workspace-line")
         with Horizontal(id="burner-tables"):
-            yield self._keys_table
+            yield self.table
             yield self._workspaces_table
 
     def on_mount(self) -> None:
         """Rank by usage."""
-        self._keys_table.sort_by("amount", descending=True)
+        self.table.sort_by("amount", descending=True)
         self._workspaces_table.sort_by("amount", descending=True)
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
@@ -108,18 +108,10 @@ class CreditsScreen(GatewayScreen):
             (credits_past_feed(hub, Scope()), self._show_past),
         ]
 
-    def focus_body(self) -> None:
-        """The ranking has the keys."""
-        self._keys_table.focus()
-
     def target(self) -> Any | None:
         """The key that is selected in the ranking."""
-        spender = self._keys_table.selected
+        spender = self.table.selected
         return None if spender is None else spender.key
-
-    def identity(self) -> str | None:
-        """The identity of the selected key."""
-        return self._keys_table.selected_identity
 
     @property
     def reading(self) -> bool:
@@ -144,7 +136,7 @@ class CreditsScreen(GatewayScreen):
     def tick(self, now: datetime) -> None:
         """The rates and the runway move with the time."""
         self._show_state(now)
-        self._keys_table.tick()
+        self.table.tick()
 
     def _show_past(self, state: FeedState[CreditsPast | None]) -> None:
         """What is recorded tells burn and runway as on the board; the last day where it fits."""
@@ -163,13 +155,9 @@ class CreditsScreen(GatewayScreen):
         self._window = WINDOWS[(WINDOWS.index(self._window) + 1) % len(WINDOWS)]
         self._show_spending()
 
-    @on(Opened)
-    async def _open_key(self, event: Opened) -> None:
-        """Enter on a key opens it in the list of keys."""
-        event.stop()
-        spender = self._keys_table.selected
-        if spender is not None and spender.identity == event.identity:
-            await self.gwtui.open_route(f"keys/{spender.identity}")
+    async def open_selected(self, context: ActionContext) -> None:
+        """Show the key in the list of keys."""
+        await self.gwtui.open_route(f"keys/{context.identity}")
 
     def on_resize(self) -> None:
         """Other widths have room for other workspaces on their line."""
@@ -215,7 +203,7 @@ class CreditsScreen(GatewayScreen):
         if self._keys is None:
             return
         found = spending(self._keys, self._window)
-        self._keys_table.show(found.keys)
+        self.table.show(found.keys)
         self._workspaces_table.show(found.workspaces)
         self.query_one("#burners", OneLine).show(_heading(found))
         room = self.app.size.width - _MARGINS

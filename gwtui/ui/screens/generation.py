@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -130,105 +130,80 @@ class GenerationScreen(ObjectScreen):
 
 
 MOST = 200_000
-"""Characters that are shown of everything together."""
-_TITLE = 60
+"""Characters that are shown of all texts together."""
+_ROLE = 60
 _REST = 2_000
-"""Characters of what has no words of its own, such as an image's data."""
+"""Characters of what is shown as JSON, such as an image's data."""
 _INDENT = "  "
+_ROLE_TONE: Tone = "accent"
 _TEXTS = ("text", "input_text", "output_text")
-
-_Piece = tuple[Literal["title", "role", "note", "text", "rest"], Any]
-"""What is shown, and as what: a text is folded, of a rest its JSON."""
+_Piece = tuple[Tone, str]
+_MISSING: _Piece = ("muted", UNKNOWN)
 
 
 def content_lines(content: GenerationContent, width: int) -> list[Content]:
-    """Input message by message, then reasoning, answer and error: never markup, never links.
-
-    Of all texts together ``MOST`` characters are shown.
-    """
+    """Input message by message, then reasoning, answer and error: never markup, never links."""
+    lines, left = list[Content](), MOST
     room = max(20, width) - len(_INDENT)
-    lines: list[Content] = []
-    left = MOST
-    for kind, value in _pieces(content):
-        if kind == "title":
-            lines += [Content("")] if lines else []
-            lines.append(toned(value, "accent", bold=True))
-        elif kind == "role":
-            lines += [] if lines[-1].plain == "Input" else [Content("")]
-            lines.append(toned(safe_line(value or UNKNOWN, _TITLE), "muted", bold=True))
-        elif kind == "note":
-            lines.append(toned(_INDENT + value, "muted"))
-        elif kind == "rest":
-            text = json.dumps(value, ensure_ascii=False, default=str)
-            lines += _folded(safe_text(text, _REST), room, "muted")
-        else:
-            for paragraph in safe_text(str(value), left, newlines=True).split("\n"):
-                lines += _folded(paragraph, room, "plain")
-            left -= len(str(value))
+    output, error = content.output, content.error
+    read = None if content.input is None else [*_input(dict(content.input))]
+    parts: list[tuple[str, Sequence[_Piece] | None]] = [("Input", read)]
+    if output is not None and output.reasoning is not None:
+        parts.append(("Reasoning", [("plain", output.reasoning)]))
+    written = None if output is None or "completion" in output.gaps else output.completion or "none"
+    parts.append(("Output", None if written is None else [("plain", written)]))
+    if error:
+        parts.append(("Error", [*_values(error)]))
+    if gaps := list(all_gaps(content)):
+        parts.append(("Gaps", [("plain", f"{path}: {why}") for path, why in gaps]))
+    for title, pieces in parts:
+        lines += [Content("")] if lines else []
+        lines.append(toned(title, "accent", bold=True))
+        for tone, text in pieces or [_MISSING]:
+            indent = "" if tone == _ROLE_TONE else _INDENT
+            for paragraph in safe_text(text, left, newlines=True).split("\n"):
+                shown = toned(paragraph, tone)
+                lines += [Content.assemble(indent, one) for one in shown.wrap(room) or [shown]]
+            left -= len(text)
             if left <= 0:
                 return [*lines, toned(f"{_INDENT}({MOST:,} characters are shown)", "muted")]
     return lines
 
 
-def _folded(paragraph: str, room: int, tone: Tone) -> list[Content]:
-    text = toned(paragraph, tone)
-    folded = text.wrap(room) or [text]
-    return [Content.assemble(_INDENT, line) for line in folded]
-
-
-def _pieces(content: GenerationContent) -> Iterator[_Piece]:
-    yield "title", "Input"
-    if content.input is None:
-        yield "note", UNKNOWN
-    else:
-        yield from _input(dict(content.input))
-    output = content.output
-    if output is not None and output.reasoning is not None:
-        yield "title", "Reasoning"
-        yield "text", output.reasoning
-    yield "title", "Output"
-    if output is None or "completion" in output.gaps:
-        yield "note", UNKNOWN
-    elif output.completion is None:
-        yield "note", "none"
-    else:
-        yield "text", output.completion
-    if content.error:
-        yield "title", "Error"
-        yield from _named(content.error, "message")
-    gaps = list(all_gaps(content))
-    if gaps:
-        yield "title", "Gaps"
-        yield from (("text", f"{path}: {why}") for path, why in gaps)
-
-
 def _input(rest: dict[str, Any]) -> Iterator[_Piece]:
+    """The messages by role; everything that is no text, as JSON."""
     messages = rest.pop("messages") if isinstance(rest.get("messages"), list) else ()
-    prompt = {"prompt": rest.pop("prompt")} if isinstance(rest.get("prompt"), str) else {}
-    yield from _named(prompt, "prompt")
+    yield from _values({key: rest.pop(key) for key in ("prompt",) if key in rest})
     for message in messages:
         if not isinstance(message, Mapping):
-            yield "rest", message
+            yield from _values(message)
             continue
-        yield "role", message.get("role")
+        yield _ROLE_TONE, safe_line(message.get("role") or UNKNOWN, _ROLE)
         body = message.get("content")
         for part in body if isinstance(body, list) else [body]:
-            if isinstance(part, Mapping) and part.get("type") in _TEXTS:
-                yield from _named({k: v for k, v in part.items() if k != "type"}, "text")
-            elif part is not None:
-                yield "text" if isinstance(part, str) else "rest", part
-        yield from _rest({k: v for k, v in message.items() if k not in {"role", "content"}})
-    yield from _rest(rest)
+            yield from _values(part)
+        yield from _values({k: v for k, v in message.items() if k not in {"role", "content"}})
+    yield from _values(rest)
 
 
-def _named(values: Mapping[str, Any], name: str) -> Iterator[_Piece]:
-    """What stands under the name as text, then the others."""
-    if isinstance(values.get(name), str):
-        yield "text", values[name]
-        values = {key: value for key, value in values.items() if key != name}
-    yield from _rest(values)
+def _values(value: Any) -> Iterator[_Piece]:
+    """The texts of an object, then its other values as JSON."""
+    if isinstance(value, str):
+        yield "plain", value
+    elif isinstance(value, Mapping):
+        named = {key: value[key] for key in _NAMED if isinstance(value.get(key), str)}
+        yield from (("plain", text) for text in named.values())
+        rest = {key: each for key, each in value.items() if key not in named}
+        if rest.get("type") in _TEXTS:
+            del rest["type"]
+        if rest:
+            yield "muted", _json(rest)
+    elif value is not None:
+        yield "muted", _json(value)
 
 
-def _rest(values: Mapping[str, Any]) -> Iterator[_Piece]:
-    if values:
-        yield "rest", values
+_NAMED = ("text", "prompt", "message")
+
+
+def _json(value: Any) -> str:
+    return safe_text(json.dumps(value, ensure_ascii=False, default=str), _REST)

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gwtui.client.errors import NotFoundError
 from gwtui.crud.fields import PickOption
 from gwtui.crud.plan_text import sentence
-from gwtui.crud.resource import ResourceSpec, Scope
+from gwtui.crud.resource import Scope
 from gwtui.domain.lookup import Lookup, lookup_path, nearest
 from gwtui.domain.safe_text import in_sentence, safe_line
 from gwtui.ui.screens.picker import Picker
@@ -50,8 +49,6 @@ class PathResolver:
         """Whether the rows that are known were read before the path was asked for."""
         self._failure: Exception | None = None
         """Why the list could not be read, as it was said last."""
-        self._explained = False
-        """Whether it was said that what was opened by its identity does not exist."""
 
     @property
     def active(self) -> bool:
@@ -71,10 +68,7 @@ class PathResolver:
     def look_in(self, state: FeedState[Sequence[Any]]) -> None:
         """Go on with another reading of the list."""
         query = self._query
-        if state.value is None:
-            self._explain(state)
-            return
-        if query is None:
+        if query is None or state.value is None:
             return
         screen = self._screen
         found = self._look_up(query, state.value)
@@ -173,36 +167,18 @@ class PathResolver:
             await app.navigation.open_child(spec, head, query.child)
             self._go_on("/".join(parts[spec.opened_by_id :]))
             return
-        self._say_missing(spec, query.path, state, self._shown_instead())
+        self._say_missing(query.path, state)
 
-    def _shown_instead(self) -> str:
-        row = self._screen.table.selected
-        here = "" if row is None else f", the cursor is on {self._called(row)}"
-        return f"The list is shown{here}."
-
-    def _explain(self, state: FeedState[Any]) -> None:
-        """What was opened by its identity is not there: say what is called alike, once."""
-        unknown = isinstance(state.error, NotFoundError)
-        opener, parent = self._screen.opener, self._screen.parent_row
-        if unknown and opener is not None and parent is not None and not self._explained:
-            self._explained = True
-            self._screen.run_worker(self._explain_parent(opener, parent), group=_GROUP)
-
-    async def _explain_parent(self, opener: ResourceSpec[Any], parent: str) -> None:
-        app = self._screen.gwtui
-        state = await opener.feed(app.hub, app.scope).refresh()
-        self._say_missing(opener, parent, state, "")
-
-    def _say_missing(
-        self, spec: ResourceSpec[Any], path: str, state: FeedState[Sequence[Any]], instead: str
-    ) -> None:
-        """Say that nothing is called so, what is called alike, and what is shown."""
+    def _say_missing(self, path: str, state: FeedState[Sequence[Any]]) -> None:
+        """Say that nothing has this name, what has a similar one, and what is shown."""
+        spec, row = self._spec, self._screen.table.selected
         names = spec.names(self._screen.now)
         alike = [safe_line(name, _NAME) for name in nearest(state.value or (), path, names)]
         missing = f"There is no {spec.singular} “{safe_line(path, _NAME)}”"
         unsure = " among those that could be read" if state.lacks else ""
         near = f"; there is {', '.join(alike)}" if alike else ""
-        text = f"{missing}{unsure}{near}. {instead}".strip()
+        here = "" if row is None else f", the cursor is on {self._called(row)}"
+        text = f"{missing}{unsure}{near}. The list is shown{here}."
         self._screen.gwtui.say(text, severity="warning")
 
     def _called(self, row: Any) -> str:

@@ -16,22 +16,18 @@ from gwtui.crud.evidence import (
     CANDIDATE_SECTIONS,
     EVIDENCE_SECTIONS,
     REACHES,
-    Candidate,
     Evidence,
     name_of,
 )
-from gwtui.crud.resource import ResourceSpec
-from gwtui.domain.safe_text import safe_text
 from gwtui.domain.times import age
 from gwtui.resources.account_actions import DOUBT
-from gwtui.resources.actions import by_id
 from gwtui.resources.recovery import Inspection, evidence_feed
-from gwtui.ui.screens.base import GatewayScreen
+from gwtui.ui.screens.base import TableScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.lines import LinesView
-from gwtui.ui.widgets.table import Opened, ResourceTable
+from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
@@ -44,31 +40,19 @@ _MOST_ABOUT = 9
 _MOST_ROWS = 7
 
 
-class RecoveryScreen(GatewayScreen):
+class RecoveryScreen(TableScreen):
     """The evidence on one write. Nothing is marked as the answer, and nothing decides by itself.
 
-    ``parent`` is the id of the write's plan, ``opener`` the list of writes in doubt.
+    ``parent`` is the id of the write's plan.
     """
 
-    def __init__(
-        self,
-        *,
-        parent: str | None = None,
-        parent_name: str = "",
-        opener: ResourceSpec[Any] | None = None,
-    ) -> None:
-        super().__init__(
-            DOUBT,
-            title="Evidence",
-            tab=DOUBT if opener is None else opener.id,
-            extra_scopes=(COPY,),
-        )
-        self._plan = parent or ""
-        self._parent_name = parent_name
-        self._opener = opener
+    opens = "doubt.show"
+
+    def __init__(self, **opened_by: Any) -> None:
+        super().__init__(DOUBT, title="Evidence", extra_scopes=(COPY,), **opened_by)
         self._reach = 0
         self._found: Inspection | None = None
-        self._table: ResourceTable[Candidate] = ResourceTable(
+        self.table = ResourceTable(
             CANDIDATE_COLUMNS, lambda one: one.identity, lambda: self.now, id="recovery-candidates"
         )
 
@@ -77,17 +61,17 @@ class RecoveryScreen(GatewayScreen):
     def compose_body(self) -> ComposeResult:
         """What is known, the candidates, and the selected one beside what was wanted."""
         yield LinesView(id="recovery-about")
-        yield self._table
+        yield self.table
         yield LinesView(id="recovery-candidate")
 
     def on_mount(self) -> None:
         """The nearest first."""
-        self._table.sort_by("apart", descending=False)
+        self.table.sort_by("apart", descending=False)
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
         """What is found, as far as was asked for."""
         ledger = self.gwtui.executor.ledger
-        return [(evidence_feed(hub, ledger, self._plan, self.search_span), self._show)]
+        return [(evidence_feed(hub, ledger, self.parent_row or "", self.search_span), self._show)]
 
     def empty_text(self) -> str | None:
         """What it means that the write is in doubt no more."""
@@ -101,10 +85,9 @@ class RecoveryScreen(GatewayScreen):
 
     def crumbs(self) -> Sequence[str]:
         """The write beneath the writes in doubt."""
-        if self._opener is None:
-            return ()
-        name = self._parent_name or safe_text(self._plan, 60)
-        return (self._opener.title, name if self.evidence is None else name_of(self.evidence))
+        if self.evidence is not None:
+            self.parent_name = name_of(self.evidence)
+        return super().crumbs()[:-1]
 
     def status_parts(self) -> Sequence[Content]:
         """How far is looked."""
@@ -118,17 +101,9 @@ class RecoveryScreen(GatewayScreen):
         """Relative times move on."""
         self._lay_out(now)
 
-    def target(self) -> Any | None:
-        """The selected candidate."""
-        return self._table.selected
-
-    def identity(self) -> str | None:
-        """Its identity."""
-        return self._table.selected_identity
-
     def focus_body(self) -> None:
         """The candidates have the keys, else what is known."""
-        body = self._table if self._table.display else self.query_one("#recovery-about")
+        body = self.table if self.table.display else self.query_one("#recovery-about")
         self.set_focus(body)
 
     # What actions do --------------------------------------------------------------------------
@@ -160,8 +135,8 @@ class RecoveryScreen(GatewayScreen):
         self._found = state.value
         evidence = self.evidence
         candidates = () if evidence is None else evidence.candidates
-        self._table.show(candidates)
-        self._table.display = bool(candidates)
+        self.table.show(candidates)
+        self.table.display = bool(candidates)
         self.query_one("#recovery-candidate").display = bool(candidates)
         self._lay_out(self.now)
         if self.is_current:
@@ -175,13 +150,6 @@ class RecoveryScreen(GatewayScreen):
     def _highlighted(self) -> None:
         self._lay_out(self.now)
 
-    @on(Opened)
-    async def _opened(self, event: Opened) -> None:
-        event.stop()
-        context = self.capture()
-        if context.identity == event.identity:
-            await self.gwtui.perform(by_id("doubt.show"), context)
-
     def _lay_out(self, now: datetime) -> None:
         evidence = self.evidence
         if evidence is None or not self.is_open:
@@ -193,8 +161,8 @@ class RecoveryScreen(GatewayScreen):
         rows = len(evidence.candidates)
         about.styles.height = min(len(lines), _MOST_ABOUT) if rows else "1fr"
         if rows:
-            self._table.styles.height = min(rows, _MOST_ROWS) + 1
-            one = self._table.selected or evidence.candidates[0]
+            self.table.styles.height = min(rows, _MOST_ROWS) + 1
+            one = self.table.selected or evidence.candidates[0]
             self.query_one("#recovery-candidate", LinesView).show(
                 section_lines(one.name, CANDIDATE_SECTIONS, one, now, width)
             )

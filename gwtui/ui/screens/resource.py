@@ -15,16 +15,15 @@ from textual.content import Content
 from gwtui.crud.action import COPY, LIST
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.safe_text import in_sentence, safe_text
-from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import Marks
-from gwtui.ui.screens.base import GatewayScreen
+from gwtui.ui.screens.base import TableScreen
 from gwtui.ui.screens.detail_pane import DetailPane
 from gwtui.ui.screens.list_filter import ListFilter
 from gwtui.ui.screens.list_rows import ListRows
 from gwtui.ui.screens.list_settings import ListSettings
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
-from gwtui.ui.widgets.table import Opened, ResourceTable, SelectionLost, SortChanged
+from gwtui.ui.widgets.table import ResourceTable, SelectionLost, SortChanged
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
@@ -38,42 +37,25 @@ _SEEN = timedelta(seconds=1)
 """How long the first part of a list is shown before keys for its rows wait no more."""
 
 
-class ResourceScreen(GatewayScreen):
-    """Draws a ResourceSpec: list, detail pane, filter, sorting.
+class ResourceScreen(TableScreen):
+    """The list, detail pane, filter and sort order of a ResourceSpec."""
 
-    ``parent`` is the identity of the row that was opened to get here, ``parent_name`` what it is
-    called, ``opener`` the resource that row belongs to.
-    """
+    opens = "list.open"
 
-    def __init__(
-        self,
-        spec: ResourceSpec[Any],
-        *,
-        parent: str | None = None,
-        parent_name: str = "",
-        opener: ResourceSpec[Any] | None = None,
-    ) -> None:
+    def __init__(self, spec: ResourceSpec[Any], **opened_by: Any) -> None:
         super().__init__(
-            spec.id,
-            title=spec.title,
-            tab=spec.id if opener is None else opener.id,
-            extra_scopes=(LIST, COPY),
-            spec=spec,
+            spec.id, title=spec.title, extra_scopes=(LIST, COPY), spec=spec, **opened_by
         )
         self.declared = spec
-        self.parent_row = parent
-        """Identity of the row that was opened to get here; None for a list of its own."""
-        self._parent_name = parent_name or safe_text(parent or "", 60)
-        self.opener = opener
         self._rows_of: Scope | None = None
         """What the rows were narrowed to that are shown."""
         self._pending_row: str | None = None
         self._path_resolver: PathResolver | None = None
-        """From the first path on that names a row, or the first reading that fails."""
+        """From the first path on that names a row."""
         self._grows_since: datetime | None = None
         """When the first part of a long list was shown, None for one that came whole."""
         self._ticked: datetime | None = None
-        self.table: ResourceTable[Any] = ResourceTable(
+        self.table = ResourceTable(
             spec.columns, spec.identity, self.gwtui.clock.now, facets=spec.facets, can_mark=True
         )
         self.settings = ListSettings(spec, self.gwtui.preference_store)
@@ -137,14 +119,6 @@ class ResourceScreen(GatewayScreen):
         self.table.tick()
         self.detail.renew()
 
-    def target(self) -> Any | None:
-        """The selected item."""
-        return self.table.selected
-
-    def identity(self) -> str | None:
-        """The identity of the selected item."""
-        return self.table.selected_identity
-
     def copy_source(self) -> CopySource[Any]:
         """The rows of this list."""
         from gwtui.resources.copying import declared, row_path  # noqa: PLC0415 - when asked for
@@ -170,12 +144,6 @@ class ResourceScreen(GatewayScreen):
             self.set_focus(self.table)
             return True
         return self.filtering.clear()
-
-    def crumbs(self) -> Sequence[str]:
-        """The opened row, beneath the resource it belongs to."""
-        if self.opener is None or self.parent_row is None:
-            return ()
-        return (self.opener.title, self._parent_name, self.declared.title)
 
     @property
     def marked_rows(self) -> list[Any]:
@@ -211,14 +179,10 @@ class ResourceScreen(GatewayScreen):
 
     def resolve_path(self, path: str, child: str | None = None) -> None:
         """Show the row that a path names, or open what it has behind it; or say what is wrong."""
-        self._resolver().begin(path, child)
-
-    def _resolver(self) -> PathResolver:
         from gwtui.ui.screens.path_resolver import PathResolver  # noqa: PLC0415 - seldom
 
-        if self._path_resolver is None:
-            self._path_resolver = PathResolver(self)
-        return self._path_resolver
+        self._path_resolver = self._path_resolver or PathResolver(self)
+        self._path_resolver.begin(path, child)
 
     # Actions of every list --------------------------------------------------------------------
 
@@ -289,8 +253,8 @@ class ResourceScreen(GatewayScreen):
                 self.call_after_refresh(self._follow_view)
             else:
                 self._follow_view()
-        if self._path_resolver is not None or state.error is not None:
-            self._resolver().look_in(state)
+        if self._path_resolver is not None:
+            self._path_resolver.look_in(state)
 
     def _expect_narrowed(self, rows: Sequence[Any]) -> None:
         """That the selected row is in no other workspace is no news to who chose another one."""
@@ -314,12 +278,6 @@ class ResourceScreen(GatewayScreen):
     def on_resource_table_highlighted(self) -> None:
         """Another row is selected."""
         self.detail.follow()
-
-    async def on_resource_table_opened(self, message: Opened) -> None:
-        """Enter on a row, or a click on the selected one."""
-        context = self.capture()
-        if context.identity == message.identity:
-            await self.gwtui.perform(by_id("list.open"), context)
 
     def on_resource_table_selection_lost(self, message: SelectionLost) -> None:
         """The selected row is gone: say so, since the cursor is on another one now."""

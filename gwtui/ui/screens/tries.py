@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -18,11 +17,10 @@ from gwtui.client.inference import ChatAnswer, Inference
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.current_key import CurrentKey
 from gwtui.crud.fields import Facts
-from gwtui.crud.form import FormSpec, custom_rows
+from gwtui.crud.form import FormSpec
 from gwtui.crud.resource import Tone
 from gwtui.domain.clock import Clock
 from gwtui.domain.diffs import ABSENT
-from gwtui.domain.patterns import SAMPLE_LIMIT
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.tries.form import KEPT
 from gwtui.resources.tries.outcome import (
@@ -35,7 +33,6 @@ from gwtui.resources.tries.outcome import (
 )
 from gwtui.resources.tries.plan import TryFacts, TryPlan
 from gwtui.ui.forms.form_screen import FormScreen, Submit
-from gwtui.ui.forms.pattern_tester import PatternTester
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.modal import Dialog
 from gwtui.ui.text import cell_content, toned
@@ -95,8 +92,6 @@ class AnswerScreen(Dialog[str]):
         self._ready_try = trial
         self._answer = ChatAnswer()
         self._waiting_text: list[tuple[str, Tone]] = []
-        self._marked = Content("")
-        """The prompt as the filters of the key's guardrails read it."""
         self.tried: TryOutcome | None = None
         """What came of it, None while it is under way."""
 
@@ -176,20 +171,6 @@ class AnswerScreen(Dialog[str]):
         if self.tried is not None:
             self._end(replace(self.tried, key=key))
         await self._ready_try.refresh()
-        await self._mark_prompt()
-
-    async def _mark_prompt(self) -> None:
-        """Where a guardrail acted: what its own patterns find in the prompt, tried here."""
-        tried, trial = self.tried, self._ready_try
-        if tried is None or not tried.guarded:
-            return
-        filters = [one for each in trial.facts.key.bound for one in each.content_filters or ()]
-        prompt = trial.request.messages[-1].texts[0][:SAMPLE_LIMIT]
-        if filters:
-            rows = custom_rows(filters)
-            outcome = await asyncio.to_thread(PatternTester().outcome, prompt, rows)
-            self._marked = Content("") if outcome is None else cell_content(outcome)
-            self._show_figures()
 
     async def _key(self) -> CurrentKey | None:
         try:
@@ -297,9 +278,6 @@ class AnswerScreen(Dialog[str]):
         width = view.scrollable_content_region.width or self.app.size.width
         width = max(_NARROWEST, width)
         lines = section_lines("", SECTIONS, tried, self._clock.now(), width)[2:]
-        if self._marked.plain:
-            title = toned("The prompt, by the guardrails' own patterns", "accent", bold=True)
-            lines += [Content(""), title, *self._marked.wrap(width)]
         view.show(lines)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from itertools import groupby
 
@@ -115,7 +115,7 @@ class PlotFigure(Drawing):
     """A plot. ``format_value`` gives the text of a figure, with its unit.
 
     ``title`` must have passed ``safe_text``. ``ceiling`` is a figure that the vertical axis
-    reaches at least. ``absent`` says in words what a null stands for. ``zone`` None means UTC.
+    reaches at least. ``absent`` says in words what a null stands for.
     ``marks`` are moments to be marked on the time axis, such as changed prices.
     """
 
@@ -125,7 +125,6 @@ class PlotFigure(Drawing):
     format_value: Callable[[Decimal], str]
     ceiling: Decimal | None = None
     absent: str = "no traffic"
-    zone: tzinfo | None = None
     marks: tuple[datetime, ...] = ()
 
     @property
@@ -139,8 +138,7 @@ class PlotFigure(Drawing):
         scale = _scale(self, rows)
         empty = all(point.state == "gap" for point in self.points)
         figures = {} if empty else dict(_axis_figures(self, scale, rows))
-        zone = "UTC" if self.zone is None else "local"
-        axis = max(cell_len(text) for text in (*figures.values(), zone))
+        axis = max(cell_len(text) for text in (*figures.values(), _ZONE))
         room = max(1, width - axis - 1)
         cells = _dots(self, scale, room, rows)
         if empty:
@@ -153,7 +151,7 @@ class PlotFigure(Drawing):
             runs = groupby(marks, key=lambda mark: mark[1])
             texts = (toned("".join(sign for sign, _ in run), tone) for tone, run in runs)
             lines.append(Content.assemble(name, edge, *texts))
-        return [*lines, toned(_moments(self, zone.ljust(axis + 1), room), "muted")]
+        return [*lines, toned(_moments(self, _ZONE.ljust(axis + 1), room), "muted")]
 
 
 # The axes ---------------------------------------------------------------------------------------
@@ -170,6 +168,7 @@ _TIME_STEPS = (
 )
 _MONDAY = 4 * DAY
 """Seconds from the epoch, a Thursday, to a Monday."""
+_ZONE = "UTC"
 _TICK_ROOM = 9
 """Cells that a label of the time axis takes with the space around it."""
 
@@ -250,26 +249,24 @@ def _axis_figures(figure: PlotFigure, scale: Scale, rows: int) -> Iterator[tuple
             yield row, figure.format_value(value)
 
 
-def ticks_of(window: PlotWindow, zone: tzinfo | None, most: int) -> Iterator[tuple[datetime, str]]:
-    """At most about ``most`` round moments of a window, named in ``zone`` (None: UTC)."""
+def ticks_of(window: PlotWindow, most: int) -> Iterator[tuple[datetime, str]]:
+    """At most about ``most`` round moments of a window, with their labels."""
     step = next((one for one in _TIME_STEPS if window.seconds / one <= max(1, most)), 14 * DAY)
-    zone = zone or UTC
-    offset = window.since.astimezone(zone).utcoffset() or timedelta()
-    shift = offset.total_seconds() - (_MONDAY if step % (7 * DAY) == 0 else 0)
-    seconds = -(-(window.since.timestamp() + shift) // step) * step - shift
+    monday = _MONDAY if step % (7 * DAY) == 0 else 0
+    seconds = -(-(window.since.timestamp() - monday) // step) * step + monday
     while seconds < window.until.timestamp():
         moment = datetime.fromtimestamp(seconds, UTC)
-        yield moment, moment.astimezone(zone).strftime("%m-%d" if step >= DAY else "%H:%M")
+        yield moment, moment.strftime("%m-%d" if step >= DAY else "%H:%M")
         seconds += step
 
 
-def _moments(figure: PlotFigure, zone: str, room: int) -> str:
-    """The labels beneath, each at its moment; the zone in the corner."""
-    line = [*zone, *" " * room]
+def _moments(figure: PlotFigure, corner: str, room: int) -> str:
+    """The labels beneath, each at its moment."""
+    line = [*corner, *" " * room]
     for moment in filter(figure.window.holds, figure.marks):
-        line[len(zone) + figure.window.column(moment, room)] = "▲"
-    for moment, label in ticks_of(figure.window, figure.zone, room // _TICK_ROOM):
-        start = len(zone) + figure.window.column(moment, room)
+        line[len(corner) + figure.window.column(moment, room)] = "▲"
+    for moment, label in ticks_of(figure.window, room // _TICK_ROOM):
+        start = len(corner) + figure.window.column(moment, room)
         end = start + len(label) + 1
         if end <= len(line) and set(line[max(0, start - 1) : end]) <= {" "}:
             line[start:end] = f"╵{label}"
