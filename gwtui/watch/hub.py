@@ -77,20 +77,22 @@ class FeedHub:
         *,
         reads_at_a_time: int = READS_AT_A_TIME,
     ) -> None:
-        self._client = client
-        self._clock = clock
+        self.client = client
+        self.clock = clock
         self._gate = asyncio.Semaphore(reads_at_a_time)
         self._restraint = Restraint()
         self._base: dict[FeedKey[Any], Feed[Any]] = {}
         """The feeds that others are derived from, the least recently used first."""
         self._numbers = count(1)
-        self._begun = 0
+        self.begun = 0
+        """The number of the latest read of a base feed."""
         self._outdated = 0
         """Reads up to this number began before the last write."""
         self._feeds: WeakValueDictionary[FeedKey[Any], Feed[Any]] = WeakValueDictionary()
         self._lasting: list[Feed[Any]] = []
         self._passing: dict[FeedKey[Any], Feed[Any]] = {}
-        self._paused = False
+        self.paused = False
+        """Whether all feeds are paused."""
         self._closed = False
         self._take: TakeRows | None = None
         self.complete: Callable[[], Awaitable[None]] = _nothing
@@ -127,14 +129,14 @@ class FeedHub:
         if known is None:
             known = Feed(
                 key.name,
-                lambda: fetch(self._client),
+                lambda: fetch(self.client),
                 cadence,
-                clock=self._clock,
+                clock=self.clock,
                 gate=self._gate,
                 restraint=self._restraint,
                 outdate=outdate,
             )
-            if self._paused:
+            if self.paused:
                 known.pause()
             self._feeds[key] = known
             if not passing:
@@ -161,7 +163,7 @@ class FeedHub:
 
         def outdated() -> None:
             nonlocal after
-            after = self._begun
+            after = self.begun
 
         def fetch(_client: GatewayClient) -> Awaitable[T]:
             within = min(SHARED_FOR * cadence.seconds, SHARED_AT_MOST)
@@ -187,9 +189,9 @@ class FeedHub:
         if feed is None:
             feed = Feed(
                 read.key.name,
-                lambda: read.read(self._client),
+                lambda: read.read(self.client),
                 _ASKED,
-                clock=self._clock,
+                clock=self.clock,
                 next_number=self._number,
             )
         self._base[read.key] = feed
@@ -205,8 +207,8 @@ class FeedHub:
         return self._base.get(key)
 
     def _number(self) -> int:
-        self._begun = next(self._numbers)
-        return self._begun
+        self.begun = next(self._numbers)
+        return self.begun
 
     def _let_go(self) -> None:
         """Drop the base feeds whose values are too old to be reused."""
@@ -215,11 +217,6 @@ class FeedHub:
             if oldest.reading or oldest.seconds_old <= KEPT:
                 break
             del self._base[key]
-
-    @property
-    def begun(self) -> int:
-        """The number of the latest read of a base feed."""
-        return self._begun
 
     def streaming(self, take: TakeRows) -> FeedHub:
         """A hub of the same connection for a single refresh of one feed.
@@ -247,17 +244,7 @@ class FeedHub:
     @property
     def connection(self) -> Connection:
         """The connection to the gateway."""
-        return self._client.connection
-
-    @property
-    def client(self) -> GatewayClient:
-        """The services of the gateway."""
-        return self._client
-
-    @property
-    def clock(self) -> Clock:
-        """The clock of its feeds."""
-        return self._clock
+        return self.client.connection
 
     @property
     def feeds(self) -> tuple[Feed[Any], ...]:
@@ -270,20 +257,15 @@ class FeedHub:
         loads = (feed.load for feed in self.feeds)
         return sum(load.per_minute for load in loads if load is not None)
 
-    @property
-    def paused(self) -> bool:
-        """Whether all feeds are paused."""
-        return self._paused
-
     def pause_all(self) -> None:
         """Pause every feed, including later ones: the terminal lost the focus."""
-        self._paused = True
+        self.paused = True
         for feed in self.feeds:
             feed.pause()
 
     def resume_all(self) -> None:
         """Resume all feeds; each reads at once if its value is older than its cadence."""
-        self._paused = False
+        self.paused = False
         for feed in self.feeds:
             feed.resume()
 
@@ -293,7 +275,7 @@ class FeedHub:
         Returns once the watched ones are read; the others are read when next watched. No value
         from before the write is reused.
         """
-        self._outdated = self._begun
+        self._outdated = self.begun
         reads = []
         for feed in self.feeds:
             if not feed.name.startswith((prefix, OF_ACCOUNT)):

@@ -50,7 +50,7 @@ def test_silence_ends_by_itself_and_then_tells_again(room: Room) -> None:
     room.rules = {"low": LOW}
     balance(room, 5)
     key = AlertKey("low", ACCOUNT)
-    store.silence(room.connection, [key], room.now, room.now + timedelta(hours=1), "kim")
+    store.silence(room.connection, [key], room.now, until=room.now + timedelta(hours=1), who="kim")
     assert not room.alerts[0].loud
     assert balance(room, 50, 5) == ["cleared", "fired"]
     assert all(event.quiet and not event.notifies for event in room.events[-2:]), "nobody is told"
@@ -67,7 +67,7 @@ def test_silence_on_what_is_over_ends_without_a_word(room: Room) -> None:
     room.rules = {"low": LOW}
     balance(room, 5)
     key = AlertKey("low", ACCOUNT)
-    store.silence(room.connection, [key], room.now, room.now + timedelta(hours=1), "kim")
+    store.silence(room.connection, [key], room.now, until=room.now + timedelta(hours=1), who="kim")
     balance(room, 50)
     assert room.later(timedelta(hours=2)) == []
     assert [event.notifies for event in balance(room, 5) and room.events[-1:]] == [True]
@@ -77,7 +77,7 @@ def test_silence_can_be_lifted(room: Room) -> None:
     room.rules = {"low": LOW}
     balance(room, 5)
     key = AlertKey("low", ACCOUNT)
-    store.silence(room.connection, [key], room.now, room.now + timedelta(hours=1), "kim")
+    store.silence(room.connection, [key], room.now, until=room.now + timedelta(hours=1), who="kim")
     lifted = store.lift(room.connection, [key], room.now, "lee")
     assert [(event.event, event.who) for event in lifted] == [("unsilenced", "lee")]
     assert store.lift(room.connection, [key], room.now, "lee") == ()

@@ -219,7 +219,9 @@ def recorded(private_home: Path) -> Path:
                 PersistentEvaluator().run(opened.connection, {"low": rule}, (seen,), at)
             else:
                 key = AlertKey("low", Subject("credits", "account"))
-                store.silence(opened.connection, [key], at, at + timedelta(hours=1), "kim@ops")
+                store.silence(
+                    opened.connection, [key], at, until=at + timedelta(hours=1), who="kim@ops"
+                )
     return path
 
 

@@ -90,15 +90,11 @@ class Evaluator:
         facts: Mapping[Subject, Fields] | None = None,
     ) -> None:
         self.facts: dict[Subject, Fields] = dict(facts or {})
-        self._alerts = {alert.key: alert for alert in alerts}
-        self._statuses = {key: alert.status for key, alert in self._alerts.items()}
+        self.alerts = {alert.key: alert for alert in alerts}
+        """All conditions that are not quiet."""
+        self._statuses = {key: alert.status for key, alert in self.alerts.items()}
         self._result = EvaluationResult()
         self._index(rules)
-
-    @property
-    def alerts(self) -> Mapping[AlertKey, Alert]:
-        """All conditions that are not quiet."""
-        return self._alerts
 
     def take(self) -> EvaluationResult:
         """The events and changed alerts since the last call."""
@@ -110,7 +106,7 @@ class Evaluator:
     def set_rules(self, rules: Mapping[str, AlertRule], at: datetime) -> None:
         """Replace the rules; alerts of removed or disabled rules end."""
         self._index(rules)
-        for key, alert in list(self._alerts.items()):
+        for key, alert in list(self.alerts.items()):
             rule = self.rules.get(key.rule)
             if rule is None or not rule.enabled:
                 self._end(alert, at, "the rule is switched off")
@@ -158,8 +154,8 @@ class Evaluator:
             ):
                 together, key = tuple(group), AlertKey(identity, subject)
                 if kind == kinds.ENDPOINT_APPEARED:
-                    if key in self._alerts:
-                        self._end(self._alerts[key], at, "offered again")
+                    if key in self.alerts:
+                        self._end(self.alerts[key], at, "offered again")
                     continue
                 message = "no longer offered"
                 if isinstance(rule, PriceRule):
@@ -170,13 +166,13 @@ class Evaluator:
     def acknowledge(self, keys: Iterable[AlertKey], at: datetime) -> None:
         """End the acknowledged alerts of event rules."""
         for key in keys:
-            alert, rule = self._alerts.get(key), self.rules.get(key.rule)
+            alert, rule = self.alerts.get(key), self.rules.get(key.rule)
             if alert is not None and isinstance(rule, EventRule):
                 self._end(alert, at, "acknowledged")
 
     def pass_time(self, at: datetime) -> None:
         """End the alerts of old events."""
-        for key, alert in list(self._alerts.items()):
+        for key, alert in list(self.alerts.items()):
             rule = self.rules.get(key.rule)
             if isinstance(rule, EventRule):
                 found = lapse(alert.status, at, rule.keep_for)
@@ -214,7 +210,7 @@ class Evaluator:
             return
         resource, prefix = seen.covers
         there = {*seen.facts, *(Subject(*sample.series.key[:2]) for sample in seen.samples)}
-        known = {*self.facts, *(key.subject for key in self._alerts)}
+        known = {*self.facts, *(key.subject for key in self.alerts)}
         for subject in sorted(known - there):
             if subject.resource == resource and subject.identity.startswith(prefix):
                 self.facts.pop(subject, None)
@@ -222,7 +218,7 @@ class Evaluator:
 
     def _end_conditions(self, subject: Subject, at: datetime) -> None:
         """End the conditions of a subject that no longer exists."""
-        for key, alert in list(self._alerts.items()):
+        for key, alert in list(self.alerts.items()):
             if key.subject == subject and isinstance(self.rules.get(key.rule), ConditionRule):
                 self._end(alert, at, "no longer exists")
 
@@ -235,8 +231,8 @@ class Evaluator:
             return
         key = AlertKey(watched.id, subject)
         if any(self._is_alerting(AlertKey(one, subject)) for one in watched.overriding):
-            if key in self._alerts:
-                self._end(self._alerts[key], reading.at, "replaced by a more severe alert")
+            if key in self.alerts:
+                self._end(self.alerts[key], reading.at, "replaced by a more severe alert")
             return
         before = self._statuses.get(key, QUIET)
         evidence = watched.bounds.evidence(value)
@@ -246,7 +242,7 @@ class Evaluator:
         if found.status is before:
             return
         name = subject_name(subject, reading.facts)
-        alert = self._alerts.get(key) or Alert(
+        alert = self.alerts.get(key) or Alert(
             key, QUIET, rule.severity, self._names[key.rule], name
         )
         if evidence == "bad":
@@ -257,7 +253,7 @@ class Evaluator:
             self._transition(alert, found, reading.at)
             return
         self._statuses[key] = found.status
-        if alert is not self._alerts[key]:  # the text follows the figure
+        if alert is not self.alerts[key]:  # the text follows the figure
             self._keep(alert)
 
     def _is_alerting(self, key: AlertKey) -> bool:
@@ -287,11 +283,11 @@ class Evaluator:
         self._keep(alert)
 
     def _keep(self, alert: Alert) -> None:
-        self._alerts[alert.key] = alert
+        self.alerts[alert.key] = alert
         self._result.changed[alert.key] = alert
 
     def _forget(self, alert: Alert) -> None:
-        self._alerts.pop(alert.key, None)
+        self.alerts.pop(alert.key, None)
         self._statuses.pop(alert.key, None)
         self._result.changed[alert.key] = replace(alert, status=QUIET)
 

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -128,27 +129,23 @@ class Alerts:
 
     async def acknowledge(self, keys: Iterable[AlertKey]) -> int:
         """Acknowledge alerts; returns how many were not acknowledged before."""
-        chosen, now = tuple(keys), self._clock.now()
-        return await self._change(
-            lambda connection: store.acknowledge(connection, chosen, now, self._who)
-        )
+        return await self._change(store.acknowledge, keys)
 
     async def silence(self, keys: Iterable[AlertKey], until: datetime) -> int:
         """Silence alerts until then; returns how many."""
-        chosen, now = tuple(keys), self._clock.now()
-        return await self._change(
-            lambda connection: store.silence(connection, chosen, now, until, self._who)
-        )
+        return await self._change(partial(store.silence, until=until), keys)
 
     async def lift(self, keys: Iterable[AlertKey]) -> int:
         """End silences early; returns how many."""
-        chosen, now = tuple(keys), self._clock.now()
-        return await self._change(lambda connection: store.lift(connection, chosen, now, self._who))
+        return await self._change(store.lift, keys)
 
-    async def _change(self, work: Callable[[sqlite3.Connection], Sequence[AlertEvent]]) -> int:
-        count = len(await self._archive.write(work))
+    async def _change(
+        self, change: Callable[..., Sequence[AlertEvent]], keys: Iterable[AlertKey]
+    ) -> int:
+        chosen, now = tuple(keys), self._clock.now()
+        events = await self._archive.write(lambda db: change(db, chosen, now, who=self._who))
         self.changed()
-        return count
+        return len(events)
 
     # The rules --------------------------------------------------------------------------------
 

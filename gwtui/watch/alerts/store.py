@@ -142,6 +142,7 @@ def silence(
     connection: sqlite3.Connection,
     keys: Iterable[AlertKey],
     now: datetime,
+    *,
     until: datetime,
     who: str,
 ) -> tuple[AlertEvent, ...]:

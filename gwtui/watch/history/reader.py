@@ -44,21 +44,29 @@ STEPS = (
 """Slot widths in seconds. Slots of an hour or more are read from hours."""
 
 _FINE = """
+WITH found AS (
+    SELECT id FROM series
+    WHERE resource = :resource AND identity = :identity AND figure = :figure
+)
 SELECT start, until, value, value, value, value FROM runs
-WHERE series = :series AND start >= :since AND start < :until
+WHERE series = (SELECT id FROM found) AND start >= :since AND start < :until
 UNION ALL
 SELECT hour, until, low, high, mean, last FROM hours h
-WHERE series = :series AND hour >= :day AND hour < :until AND NOT EXISTS (
+WHERE series = (SELECT id FROM found) AND hour >= :day AND hour < :until AND NOT EXISTS (
     SELECT 1 FROM runs r WHERE r.series = h.series AND start >= hour AND start < hour + 3600
 )
 ORDER BY 1
 """
 _COARSE = """
+WITH found AS (
+    SELECT id FROM series
+    WHERE resource = :resource AND identity = :identity AND figure = :figure
+)
 SELECT hour, until, low, high, mean, last FROM hours
-WHERE series = :series AND hour >= :day AND hour < :until
+WHERE series = (SELECT id FROM found) AND hour >= :day AND hour < :until
 UNION ALL
 SELECT start, until, value, value, value, value FROM runs r
-WHERE series = :series AND start >= :since AND start < :until AND NOT EXISTS (
+WHERE series = (SELECT id FROM found) AND start >= :since AND start < :until AND NOT EXISTS (
     SELECT 1 FROM hours h WHERE h.series = r.series AND hour = start - start % 3600
 )
 ORDER BY 1
@@ -234,7 +242,7 @@ class HistoryReader:
         Readings older than two days are only left by the hour.
         """
         span = {
-            "series": self._number(key),
+            **key._asdict(),
             "day": begin // DAY * DAY,
             "since": begin // HOUR * HOUR,
             "until": end,
@@ -247,12 +255,6 @@ class HistoryReader:
                 yield Row(start, until, value, value, value, value)
             else:
                 yield Row(start, until, value, *map(_decimal, (high, mean, last)))
-
-    def _number(self, key: SeriesKey) -> int | None:
-        found = self.connection.execute(
-            "SELECT id FROM series WHERE resource = ? AND identity = ? AND figure = ?", key
-        ).fetchone()
-        return None if found is None else int(found[0])
 
     # Facts ------------------------------------------------------------------------------------
 

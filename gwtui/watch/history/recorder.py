@@ -24,7 +24,7 @@ from gwtui.watch.history.model import (
     Observation,
     RecordedChange,
 )
-from gwtui.watch.history.sources import DEFAULT_PACES, Build, Paces, Sources
+from gwtui.watch.history.sources import DEFAULT_PACES, Build, Paces, Sources, most_used_feed
 from gwtui.watch.history.writer import (
     has_own_models,
     observe,
@@ -84,31 +84,21 @@ class Recorder:
         self._past = past
         self.filled_until: datetime | None = None
         """The end of the filled past if nothing was recorded before, else None."""
-        self._archive = archive
+        self.archive = archive
         self._clock = clock
         self.sources = Sources(hub, paces, clock, self._arrived)
         self._pending: dict[str, Build] = {}
         self._wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._listeners: list[Callable[[Recorded], None]] = []
-        self._status = RecorderStatus()
+        self.status = RecorderStatus()
         self._errors: dict[str, str] = {}
         self._seeded = False
 
     @property
-    def status(self) -> RecorderStatus:
-        """The state of the recording."""
-        return self._status
-
-    @property
-    def archive(self) -> Archive:
-        """The history that it writes."""
-        return self._archive
-
-    @property
     def open_archive(self) -> Archive | None:
         """The history once it is open, else None."""
-        return self._archive if self._archive.is_open else None
+        return self.archive if self.archive.is_open else None
 
     def listen(self, listener: Callable[[Recorded], None]) -> Callable[[], None]:
         """Call ``listener`` after each reading that this instance stored; returns how to stop."""
@@ -137,20 +127,20 @@ class Recorder:
             await asyncio.wait(self._tasks)
         self._tasks = []
         self.sources.close()
-        if self._status.recording:
+        if self.status.recording:
             await self._write_pending()
             self._set(recording=False)
-        self._archive.release()
+        self.archive.release()
 
     async def watch(self, model: str) -> None:
         """Start recording a model's endpoints. Raises ValueError, HistoryUnusableError."""
         now = self._clock.now()
-        await self._archive.write(lambda db: watch_model(db, model, now))
+        await self.archive.write(lambda db: watch_model(db, model, now))
         await self._follow_models()
 
     async def unwatch(self, model: str) -> None:
         """Stop recording a model's endpoints. Raises HistoryUnusableError."""
-        await self._archive.write(lambda db: unwatch_model(db, model))
+        await self.archive.write(lambda db: unwatch_model(db, model))
         await self._follow_models()
 
     # Recording --------------------------------------------------------------------------------
@@ -161,9 +151,9 @@ class Recorder:
             await self._clock.sleep(CLAIM_EVERY)
 
     async def _claim_once(self) -> None:
-        if not self._archive.is_open:
+        if not self.archive.is_open:
             await self._open()
-        if not await self._archive.claim():
+        if not await self.archive.claim():
             return
         self._set(recording=True)
         self.sources.open()
@@ -172,19 +162,19 @@ class Recorder:
             self._seeded = True
         await self._follow_models()
         now = self._clock.now()
-        await self._archive.write(lambda db: tidy(db, now))
+        await self.archive.write(lambda db: tidy(db, now))
 
     async def _open(self) -> None:
         """Open the file, and fill the past the first time."""
         from gwtui.watch.history.prometheus import open_prometheus  # noqa: PLC0415 - few profiles
 
-        if self._archive.server is None:
-            self._archive.server = await open_prometheus(self._hub.connection)
-        await self._archive.connect()
-        self._set(notice=self._archive.notice)
+        if self.archive.server is None:
+            self.archive.server = await open_prometheus(self._hub.connection)
+        await self.archive.connect()
+        self._set(notice=self.archive.notice)
         past, self._past = self._past, None
         if past is not None:
-            self.filled_until = await _fill(self._hub, self._archive, past)
+            self.filled_until = await _fill(self._hub, self.archive, past)
 
     async def _guarded(self, part: str, work: Awaitable[None]) -> None:
         """Await ``work``; a failure appears in the status but does not end the recording."""
@@ -193,7 +183,7 @@ class Recorder:
         except HistoryError as error:
             self._errors[part] = str(error)
             if isinstance(error, HistoryDamagedError):
-                await self._archive.disconnect()
+                await self.archive.disconnect()
         except Exception as error:
             _log.exception("history: unexpected failure")
             self._errors[part] = f"unexpected {type(error).__name__}"
@@ -205,16 +195,16 @@ class Recorder:
 
     async def _seed(self) -> None:
         """Watch the most used models unless the person chose others."""
-        if await self._archive.write(has_own_models):
+        if await self.archive.write(has_own_models):
             return
-        models = await self.sources.most_used()
+        models = (await most_used_feed(self._hub).refresh()).value
         now = self._clock.now()
         if models:
-            await self._archive.write(lambda db: set_default_models(db, models, now))
+            await self.archive.write(lambda db: set_default_models(db, models, now))
 
     async def _follow_models(self) -> None:
-        models = await self._archive.read(lambda history: history.watched_models())
-        if self._status.recording:
+        models = await self.archive.read(lambda history: history.watched_models())
+        if self.status.recording:
             self.sources.follow(models)
             self._set(models=models)
 
@@ -237,7 +227,7 @@ class Recorder:
             await self._guarded("writing", self._write(build))
 
     async def _write(self, build: Build) -> None:
-        recorded = await self._archive.write(lambda db: _observed(db, build))
+        recorded = await self.archive.write(lambda db: _observed(db, build))
         self._set(written_at=recorded.observation.at)
         for listener in tuple(self._listeners):
             try:
@@ -246,7 +236,7 @@ class Recorder:
                 _log.exception("history: a listener failed")
 
     def _set(self, **changes: Any) -> None:
-        self._status = replace(self._status, **changes)
+        self.status = replace(self.status, **changes)
 
 
 def _observed(db: sqlite3.Connection, build: Build) -> Recorded:

@@ -177,11 +177,6 @@ class Sources:
         while any(state.unanswered for state in self.states().values()):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 
-    async def most_used(self) -> tuple[str, ...]:
-        """The most used models of the last days; empty if unreadable."""
-        state = await most_used_feed(self._hub).refresh()
-        return state.value or ()
-
 
 async def _most_used(reader: FeedReader, _scope: Scope) -> tuple[str, ...]:
     return most_used((await reader.client.activity.list()).items)
@@ -209,14 +204,16 @@ class Readings:
     ) -> None:
         self._client = client
         self._clock = clock
+        self._hub = hub
         self._latest: dict[str, Observation] = {}
         self._sources = Sources(hub, paces, clock, self._arrived)
 
     async def open(self, models: Iterable[str] | None = None) -> None:
         """Start reading; ``models`` None means the most used ones."""
         self._sources.open()
-        chosen = await self._sources.most_used() if models is None else tuple(models)
-        self._sources.follow(chosen)
+        if models is None:
+            models = (await most_used_feed(self._hub).refresh()).value or ()
+        self._sources.follow(models)
 
     def close(self) -> None:
         """Stop reading."""
