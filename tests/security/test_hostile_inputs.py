@@ -16,16 +16,13 @@ from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.widgets import Input
 
-from form_kit import FACTS, HostApp, ScriptedSubmit, form, until
+from form_kit import HostApp, ScriptedSubmit, form, until
 from gwtui.client.errors import NotSentError
-from gwtui.contract.budgets import PutBudgetRequest
-from gwtui.contract.request import RequestModel
-from gwtui.crud.plan import Outcome, Refused
+from gwtui.crud.plan import Refused
 from gwtui.domain.safe_text import safe_characters
 from gwtui.resources.keys.writes import WRITES as KEY_WRITES
 from gwtui.resources.workspaces.writes import WRITES as SPACE_WRITES
 from gwtui.ui.forms.field_editors import ChoiceEditor, LinesEditor, TextEditor
-from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import PickEditor
 from gwtui.ui.themes import DEFAULT_THEME, THEMES
 from gwtui.ui.widgets.prompt import Prompt
@@ -130,21 +127,3 @@ async def test_half_a_character_is_refused_in_words() -> None:
         await pilot.pause()
         assert "half a character" in shown(app)
         assert submit.bodies == []
-
-
-async def test_a_request_that_an_answer_made_illegal_is_refused() -> None:
-    """A budget that the gateway gave as negative is sent again with a flag: it cannot be."""
-
-    async def submit(_: RequestModel) -> Outcome[Any]:
-        PutBudgetRequest.model_validate({"limit_usd": -5})
-        raise AssertionError("the model refuses it")
-
-    screen: FormScreen[Any] = FormScreen(
-        KEY_WRITES.edit_form(key(), form_context(NOW)), FACTS, submit
-    )
-    app = HostApp(screen)
-    async with app.run_test(size=(100, 40)) as pilot:
-        await until(pilot, lambda: app.screen is screen, "the form")
-        await pilot.press("end", "r", "ctrl+s")
-        await until(pilot, lambda: "must not be negative" in shown(app), "the refusal")
-        assert app.screen is screen
