@@ -1,4 +1,4 @@
-"""The embedded gateway: a real management API over HTTP and SQLite, with a simulated world in it.
+"""The embedded gateway: a real management API over HTTP and SQLite, with simulated traffic.
 
 ``gateway`` opens one, ``hosting`` puts it on a socket, ``demo`` does both for ``gwtui --demo``.
 """

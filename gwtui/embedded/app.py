@@ -43,9 +43,9 @@ log.addHandler(logging.NullHandler())
 
 
 class Responder:
-    """Takes requests through authentication, validation and one transaction to an answer.
+    """Authenticates and validates a request, and runs its handler in one transaction.
 
-    Anything that it does not expect becomes a documented 500 and a log line.
+    Unexpected errors become a documented 500 and a log line.
     """
 
     def __init__(self, site: Site, database: Database, ledger: UsageLedger) -> None:
@@ -53,9 +53,9 @@ class Responder:
         self._database = database
         self._ledger = ledger
         self._loaded: set[str] = set()
-        """First segments of the paths whose operations are loaded."""
+        """First path segments whose operations are loaded."""
         self._under_way: set[asyncio.Future[Any]] = set()
-        """Transactions that are finished whoever leaves meanwhile."""
+        """Transactions that finish even when their client leaves."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -98,7 +98,7 @@ class Responder:
             )
             return self.respond(refusal.status, content, refusal.headers)
         except ClientDisconnect:
-            # Nobody reads this answer; what matters is that nothing was carried out.
+            # Nobody reads this response; what matters is that nothing was carried out.
             return self.respond(400, error_body(400, errors.INVALID_REQUEST))
         except Exception:
             log.exception("%s %s failed", operation.method, operation.path)
@@ -117,10 +117,10 @@ class Responder:
         return parse(raw, content_type, operation.body, self._site.dialect)
 
     async def carry_out(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Do something in a transaction that writes, as soon as nobody else does.
+        """Run ``work`` in a write transaction, waiting for other writers.
 
-        It is finished even when the caller is cancelled. Raises DatabaseBusyError, with nothing
-        done, when that takes too long.
+        It finishes even when the caller is cancelled. Raises DatabaseBusyError, with nothing
+        changed, when the wait takes too long.
         """
 
         def run() -> T:
@@ -136,9 +136,9 @@ class Responder:
         return await asyncio.shield(task)
 
     async def _when_free(self, run: Callable[[], T]) -> T:
-        """Run something, waiting while another process is writing; others are served meanwhile.
+        """Call ``run`` until no other process is writing; other requests are served meanwhile.
 
-        Raises DatabaseBusyError, with nothing done, when that takes too long.
+        Raises DatabaseBusyError, with nothing changed, when the wait takes too long.
         """
         clock = self._site.clock
         until = clock.monotonic() + BUSY_SECONDS
@@ -184,13 +184,13 @@ class Responder:
     def respond(
         self, status: int, content: Any, headers: Mapping[str, str] | None = None
     ) -> Response:
-        """An answer in the dialect's names."""
+        """A JSON response in the names of the dialect."""
         text = _encode(self._site.dialect.to_wire(content))
         given = {**self.headers(), **(headers or {})}
         return Response(text.encode("utf-8"), status, given, "application/json")
 
     def headers(self) -> dict[str, str]:
-        """The headers of every answer: its request id, its date by the gateway's own clock."""
+        """The headers of every response: a new request id, and the date by the gateway's clock."""
         date = format_datetime(self._site.clock.now(), usegmt=True)
         return {"Cache-Control": "no-store", "X-Request-Id": new_request_id(), "Date": date}
 
@@ -199,5 +199,5 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 
 
 def new_request_id() -> str:
-    """Names one answer."""
+    """A new identifier for a response."""
     return f"req-{uuid.uuid4().hex}"

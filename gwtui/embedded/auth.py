@@ -1,4 +1,4 @@
-"""Keys as credentials: made, issued from outside the API, and checked with each request.
+"""Keys as credentials: minted, issued outside the API, and checked with each request.
 
 Contract "Authentication", extended section 0. The first management key of an account is issued on
 the command line.
@@ -39,7 +39,7 @@ _END_SHOWN_FROM = 12
 
 @dataclass(frozen=True, slots=True)
 class MintedKey:
-    """A new key. ``secret`` leaves the process once, in the answer to its creation."""
+    """A new key. ``secret`` leaves the process once, in the response to its creation."""
 
     secret: str
     hash: str
@@ -50,7 +50,7 @@ class MintedKey:
 
 
 def mint(dialect: Dialect, *, management: bool, body: str | None = None) -> MintedKey:
-    """Make a new key in the dialect's form; ``body`` are its 64 hex digits, by chance when None."""
+    """Mint a key in the dialect's form; ``body`` is its 64 hex digits, random when None."""
     prefix = dialect.management_key_prefix if management else dialect.key_prefix
     body = body or secrets.token_hex(_RANDOM_BYTES)
     label = f"{prefix}{body[:_SHOWN]}...{body[-_SHOWN:]}"
@@ -63,7 +63,7 @@ def key_hash(secret: str) -> str:
 
 
 def masked(secret: str) -> str:
-    """The masked form of a provider key: its ends, and less of it the shorter it is."""
+    """The masked form of a provider key: its ends, less of them for a short key."""
     text = "".join(character if character.isprintable() else "?" for character in secret.strip())
     if len(text) >= _ENDS_SHOWN_FROM:
         return f"{text[:3]}...{text[-4:]}"
@@ -75,8 +75,8 @@ def admit(
 ) -> Principal | None:
     """The caller, None for an anonymous one where that is allowed.
 
-    ``headers`` are the values of every Authorization header. Raises 401 for a missing or bad key
-    and 403 for a good one that may not do this.
+    ``headers`` are the values of all Authorization headers. Raises 401 for a missing or invalid
+    key and 403 for a valid key without permission.
     """
     if not headers:
         if access is Access.PUBLIC:
@@ -121,12 +121,11 @@ def issue_key(
     dialect: Dialect | None = None,
     clock: Clock = SYSTEM_CLOCK,
 ) -> str:
-    """Make a key in an existing database, whether or not a gateway serves it right now.
+    """Issue a key in an existing database, whether or not a gateway serves it right now.
 
-    A running gateway knows the key from its next request on. ``dialect`` decides how the key looks,
-    None makes it look as the database was served in last. A database that was never served is
-    not made here: how it begins (seed, content) is for whoever serves it first to choose.
-    Raises DatabaseMissingError, DatabaseUnusableError and NoWorkspaceError.
+    A running gateway accepts the key from its next request on. ``dialect`` decides the key's form;
+    None is the dialect that the database was last served in. Raises DatabaseMissingError,
+    DatabaseUnusableError and NoWorkspaceError.
     """
     with Database.visit(database) as visited:
         with visited.read() as db:
@@ -144,10 +143,10 @@ def issue(  # noqa: PLR0913 - all by name
     workspace_id: str | None = None,
     body: str | None = None,
 ) -> str:
-    """Make a key in an open database and give its full text; only its hash is kept.
+    """Issue a key in an open database and return its full text; only its hash is stored.
 
-    ``body`` are the 64 hex digits of the key, by chance when None. Raises NoWorkspaceError when an
-    ordinary key is to go to a workspace that does not exist.
+    ``body`` is the key's 64 hex digits, random when None. Raises NoWorkspaceError when the
+    workspace of an ordinary key does not exist.
     """
     minted = mint(dialect, management=management, body=body)
     with database.write() as db:
@@ -158,8 +157,8 @@ def issue(  # noqa: PLR0913 - all by name
                 raise NoWorkspaceError(
                     f"There is no workspace {workspace_id}."
                     if workspace_id
-                    else "The default workspace was deleted: make ordinary keys through the API, "
-                    "which can name another one."
+                    else "The default workspace was deleted. Create ordinary keys through the API, "
+                    "which can name another workspace."
                 )
         document = keys.new_document(
             hash=minted.hash,

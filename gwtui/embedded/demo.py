@@ -49,13 +49,12 @@ async def demo_gateway(  # noqa: PLR0913 - all by name
 ) -> AsyncIterator[DemoSite]:
     """Run the demo's gateway while the context lasts.
 
-    The database is in ``data_dir`` and stays; ``fresh`` begins a new one, which is when ``seed``
-    counts. The management key is made anew each time and works only while the context lasts. The
-    socket is in a new directory that nobody else may enter. ``faults`` lets things go wrong.
-    Raises GatewayStartError.
+    The database in ``data_dir`` is kept; ``fresh`` replaces it. ``seed`` only matters for a new
+    one. The management key is new each time and works only while the context lasts. The socket is
+    in a new directory that nobody else may enter. Raises GatewayStartError.
     """
     try:
-        # Once: what is erased and begun anew is the same file, also where the name is a link.
+        # Resolved once, so that a link is erased and founded as the same file.
         database = database_path(data_dir / DATABASE_NAME)
         if fresh:
             erase(database)
@@ -92,6 +91,6 @@ def _socket_directory(runtime_dir: Path | None) -> TemporaryDirectory[str]:
         if parent and is_short and os.access(parent, os.W_OK | os.X_OK):
             return TemporaryDirectory(prefix=_PREFIX, dir=parent, ignore_cleanup_errors=True)
     raise AddressError(
-        "There is no place for the gateway's socket: set XDG_RUNTIME_DIR to a directory of yours "
-        "with a short path."
+        "There is no directory for the gateway's socket. Set XDG_RUNTIME_DIR to a directory of "
+        "yours with a short path."
     )

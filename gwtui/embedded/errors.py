@@ -1,20 +1,20 @@
-"""Why the embedded gateway could not start, in words for the person who started it.
+"""Errors that keep the embedded gateway from starting.
 
 GatewayStartError
 +- DatabaseInUseError     another process serves this database
-+- DatabaseBusyError      another process goes on writing to this database
++- DatabaseBusyError      another process keeps writing to this database
 +- DatabaseMissingError   there is no such database yet
 +- DatabaseUnusableError  not a database of ours, from a newer version, or not readable
-+- NoWorkspaceError       an ordinary key has nowhere to belong
++- NoWorkspaceError       an ordinary key has no workspace to belong to
 +- AddressError           the port, host or socket path cannot be used
-+- FaultSyntaxError       words that describe no fault
++- FaultSyntaxError       a fault that cannot be parsed
 """
 
 from __future__ import annotations
 
 
 class GatewayStartError(Exception):
-    """Base of all; ``message`` is one plain sentence, fit to print."""
+    """Base class; ``message`` is a plain sentence for the user."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -26,11 +26,11 @@ class DatabaseInUseError(GatewayStartError):
 
 
 class DatabaseBusyError(GatewayStartError):
-    """Another process is writing to the database; nothing was done."""
+    """Another process keeps writing to the database; nothing was changed."""
 
 
 class DatabaseMissingError(GatewayStartError):
-    """A database was named that does not exist yet."""
+    """The database does not exist yet."""
 
 
 class DatabaseUnusableError(GatewayStartError):
@@ -38,12 +38,12 @@ class DatabaseUnusableError(GatewayStartError):
 
 
 class NoWorkspaceError(GatewayStartError):
-    """An ordinary key is to be made without a workspace to belong to."""
+    """An ordinary key has no workspace to belong to."""
 
 
 class AddressError(GatewayStartError):
-    """Nothing can listen there: in use, not permitted, or not an address."""
+    """The address is in use, not permitted, or not an address."""
 
 
 class FaultSyntaxError(GatewayStartError):
-    """Words that describe no fault."""
+    """The text of a fault cannot be parsed."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class EmbeddedGateway:
-    """A running service without a socket: call ``asgi``, or host it with ``hosting``."""
+    """A gateway without a socket: call ``asgi``, or host it with ``hosting``."""
 
     def __init__(
         self,
@@ -63,13 +63,12 @@ class EmbeddedGateway:
         clock: Clock = SYSTEM_CLOCK,
         faults: FaultInjector | None = None,
     ) -> EmbeddedGateway:
-        """Open a gateway, or begin one; ``None`` is a private one in memory.
+        """Open the gateway of a database, or found one; ``None`` is a private one in memory.
 
-        ``seed`` and ``content`` count only for a database that is seeded now; an existing one
-        keeps what it began with (``origin``). "empty" is a new account: the catalog, one
-        workspace, no keys and no credits. ``faults`` lets things go wrong.
+        ``seed`` and ``content`` only matter for a new database; an existing one keeps its
+        ``origin``. "empty" is a new account: the catalog, one workspace, no keys and no credits.
         Raises DatabaseInUseError while another process serves the file, DatabaseUnusableError when
-        it is not ours, from a newer version, or the key file beside it is damaged.
+        it is not a database of ours, is from another version, or its key file is damaged.
         """
         opened = Database.serve(database)
         clock = clock if faults is None else faults.skewed(clock)
@@ -94,7 +93,7 @@ class EmbeddedGateway:
         return self._site.clock
 
     def past(self) -> SimulatedHistory | None:
-        """The simulated past; None for an account that began empty."""
+        """The simulated past, None for an account that was founded empty."""
         from gwtui.embedded.simulated_history import SimulatedHistory  # noqa: PLC0415 - the demo only
 
         if self.origin.content == "empty":
@@ -111,11 +110,10 @@ class EmbeddedGateway:
         workspace_id: str | None = None,
         body: str | None = None,
     ) -> str:
-        """Make a key and give its full text, which is not kept.
+        """Issue a key and return its full text, which is not stored.
 
-        ``workspace_id`` is for ordinary keys, the default workspace when None; ``body`` are the 64
-        hex digits of the key, by chance when None. Raises NoWorkspaceError when there is no such
-        workspace.
+        ``workspace_id`` is for ordinary keys, the default workspace when None; ``body`` is the
+        key's 64 hex digits, random when None. Raises NoWorkspaceError for an unknown workspace.
         """
         return issue(
             self._database,

@@ -1,4 +1,4 @@
-"""Putting the gateway on a socket: a private one inside the dashboard's own process, or TCP."""
+"""Host the gateway on a private unix socket in the dashboard's process, or on TCP."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.routes import PREFIX
 
 GRACE_SECONDS = 1
-"""How long answers that are under way may still take once the gateway is asked to stop."""
+"""How long pending responses may still take once the gateway is asked to stop."""
 
 _BACKLOG = 128
 _MAX_PORT = 65535
@@ -33,8 +33,8 @@ logging.getLogger("uvicorn").addHandler(logging.NullHandler())
 async def host_on_socket(gateway: EmbeddedGateway, socket_path: Path) -> AsyncIterator[None]:
     """Serve on a unix socket in the running loop while the context lasts.
 
-    Its directory, made when absent, is to be private. The socket is removed at the end.
-    Raises AddressError.
+    Its directory is created private if it is missing. The socket is removed at the end. Raises
+    AddressError.
     """
     socket_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _path_listener(socket_path) as listener:
@@ -45,10 +45,10 @@ async def host_on_socket(gateway: EmbeddedGateway, socket_path: Path) -> AsyncIt
 async def serve_tcp(
     gateway: EmbeddedGateway, host: str, port: int, *, on_ready: Callable[[str], None]
 ) -> int:
-    """Serve over TCP until SIGTERM or SIGINT; gives 0, the exit code of a clean stop.
+    """Serve over TCP until SIGTERM or SIGINT; returns 0, the exit code of a clean stop.
 
-    ``on_ready`` gets the base URL once requests are taken; port 0 picks a free one. Must run on the
-    main thread. Raises AddressError.
+    ``on_ready`` gets the base URL once requests are accepted; port 0 picks a free port. Must run on
+    the main thread. Raises AddressError.
     """
     listener = _listen_on_port(host, port)
     base_url = _base_url(listener)
@@ -65,9 +65,9 @@ async def serving(
 ) -> AsyncIterator[None]:
     """Serve an application in the running loop while the context lasts.
 
-    Signals are left to whoever hosts it, and it wakes up for nothing but requests: ``Server.serve``
-    would handle signals, and look ten times a second whether it should end. Answers under way get
-    ``GRACE_SECONDS`` at the end; then every connection that is left is closed.
+    The caller handles signals, and an idle server never wakes up: ``Server.serve`` would handle
+    signals itself and poll ten times a second. At the end pending responses get ``GRACE_SECONDS``;
+    then all connections are closed.
     """
     config = Config(
         app,

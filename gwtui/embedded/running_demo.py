@@ -1,8 +1,8 @@
-"""Finds the running demo, so that other commands of the same user can talk to it.
+"""Find the running demo, so that other commands of the same user can talk to it.
 
-The demo says so in a file beside its database: process, socket, dialect, and a number that is new
-in each run, from which its key is made. Nothing of that is believed unless it belongs to this user,
-nobody else can touch it, and the process that was named answers on the socket.
+The demo announces itself in a file beside its database: process, socket, dialect, and a random
+number from which its key is derived. The file is trusted only if it belongs to this user, nobody
+else can write it, and the named process listens on the socket.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _SECONDS = 1.0
 _PEER = struct.Struct("3i")
-"""Process, user and group of who listens on a socket, as Linux tells them."""
+"""Process, user and group of the peer of a socket, as Linux reports them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class DemoSite:
     token: SecretStr
     dialect: str = "generic"
     past: Callable[[], HistorySource | None] | None = field(default=None, compare=False)
-    """Asks for what was before now; only in the process that runs the demo."""
+    """Returns the simulated past; only in the process that runs the demo."""
 
 
 def key_body(number: str) -> str:
@@ -58,22 +58,22 @@ def key_body(number: str) -> str:
 
 @contextmanager
 def announced(data_dir: Path, site: DemoSite, number: str) -> Iterator[None]:
-    """Let other processes of this user find the demo for as long as this lasts.
+    """Let other processes of this user find the demo while the context lasts.
 
-    ``number`` is what its key was made from.
+    Its key is derived from ``number``.
     """
     path = data_dir / _ANNOUNCEMENT
-    said = {
+    announcement = {
         "pid": os.getpid(),
         "socket": str(site.socket_path),
         "dialect": site.dialect,
         "number": number,
     }
-    # Without it the demo runs all the same, for its own process.
+    # Without the file the demo still works for its own process.
     with suppress(OSError):
         path.unlink(missing_ok=True)
         with open(os.open(path, _WRITING, 0o600), "w") as file:  # noqa: PTH123 - a descriptor
-            json.dump(said, file)
+            json.dump(announcement, file)
     try:
         yield
     finally:
@@ -82,13 +82,13 @@ def announced(data_dir: Path, site: DemoSite, number: str) -> Iterator[None]:
 
 
 def running_demo(data_dir: Path) -> DemoSite | None:
-    """The demo on the database in ``data_dir`` that runs now and is this user's; else None."""
+    """The running demo of this user on the database in ``data_dir``, None if there is none."""
     try:
-        said = json.loads(_content(data_dir / _ANNOUNCEMENT))
-        path, dialect = Path(said["socket"]), DIALECTS[said["dialect"]]
-        if not (path.is_absolute() and _is_ours(path) and _answers(path, said["pid"])):
+        known = json.loads(_content(data_dir / _ANNOUNCEMENT))
+        path, dialect = Path(known["socket"]), DIALECTS[known["dialect"]]
+        if not (path.is_absolute() and _is_ours(path) and _listens(path, known["pid"])):
             return None
-        token = dialect.management_key_prefix + key_body(said["number"])
+        token = dialect.management_key_prefix + key_body(known["number"])
         return DemoSite(path, SecretStr(token), dialect.name)
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -115,8 +115,8 @@ def _is_ours(path: Path) -> bool:
     return ours and stat.S_ISDIR(directory.st_mode) and _private(directory)
 
 
-def _answers(path: Path, pid: int) -> bool:
-    """Whether that process listens on the socket, as this user, where the system tells."""
+def _listens(path: Path, pid: int) -> bool:
+    """Whether that process of this user listens on the socket, where the system reports it."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(_SECONDS)
         probe.connect(str(path))

@@ -37,7 +37,7 @@ from gwtui.embedded.routes import PREFIX, all_operations
         ("  hang : post   /keys  x3 ", "hang", 0, 3, 1),
     ],
 )
-def test_words_and_what_they_mean(
+def test_a_fault_is_parsed(
     text: str, kind: str, number: float, times: int | None, chance: float
 ) -> None:
     fault = parse(text)
@@ -67,26 +67,26 @@ def test_where(where: str, meant: set[str] | None) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "there is no kind ''"),
+        ("", "unknown kind ''"),
         ("resetafter", "did you mean 'reset-after'?"),
         ("sunspots", "'--fault list'"),
-        ("hang:POST /kys", "no operation is 'POST /kys' (did you mean 'POST /keys'?)"),
-        ("hang:GET POST /keys", "no operation"),
-        ("latency", "needs its seconds, such as latency=2"),
-        ("latency=soon", "'soon' is no number of seconds"),
+        ("hang:POST /kys", "unknown operation 'POST /kys' (did you mean 'POST /keys'?)"),
+        ("hang:GET POST /keys", "unknown operation"),
+        ("latency", "needs a number of seconds, such as latency=2"),
+        ("latency=soon", "'soon' is not a number of seconds"),
         ("latency=nan", "takes seconds from 0 to 86400"),
         ("latency=-1", "takes seconds from 0 to 86400"),
         ("hang=3", "hang takes no seconds"),
-        ("hang x0", "there is no kind 'hang x0'"),
-        ("hang:POST /keys y2", "no operation is 'POST /keys y2'"),
-        ("429 0%", "a chance is above 0%"),
-        ("429 101%", "a chance is above 0%"),
-        ("clock-skew=3:reads", "a clock is wrong for every request"),
-        ("clock-skew=3 x2", "a clock is wrong for every request"),
-        ("clock-skew", "needs its seconds"),
+        ("hang x0", "unknown kind 'hang x0'"),
+        ("hang:POST /keys y2", "unknown operation 'POST /keys y2'"),
+        ("429 0%", "the chance must be above 0%"),
+        ("429 101%", "the chance must be above 0%"),
+        ("clock-skew=3:reads", "clock-skew applies to every request"),
+        ("clock-skew=3 x2", "clock-skew applies to every request"),
+        ("clock-skew", "needs a number of seconds"),
     ],
 )
-def test_words_that_mean_nothing(text: str, why: str) -> None:
+def test_a_fault_that_cannot_be_parsed(text: str, why: str) -> None:
     with pytest.raises(FaultSyntaxError) as caught:
         parse(text)
     assert why in caught.value.message

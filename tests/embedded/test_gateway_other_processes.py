@@ -76,5 +76,5 @@ async def test_a_writer_that_goes_on_too_long_costs_the_request_and_nothing_else
 
 def test_a_key_cannot_be_issued_while_a_writer_does_not_end(database: Path):
     EmbeddedGateway.open(database, content="empty").close()
-    with writing(database), pytest.raises(DatabaseBusyError, match="does not end"):
+    with writing(database), pytest.raises(DatabaseBusyError, match="keeps writing"):
         issue_key(database, management=True)

@@ -145,12 +145,12 @@ async def test_a_key_is_issued_beside_a_running_server(database: Path):
 
 
 def test_no_key_is_issued_where_no_gateway_was(database: Path):
-    with pytest.raises(DatabaseMissingError, match="serve it once first"):
+    with pytest.raises(DatabaseMissingError, match="Serve it once first"):
         issue_key(database, management=True)
     assert not database.parent.exists(), "nothing is left behind"
     database.parent.mkdir()
     Database.serve(database).close()
-    with pytest.raises(DatabaseMissingError, match="never served"):
+    with pytest.raises(DatabaseMissingError, match="is empty"):
         issue_key(database, management=True)
 
 

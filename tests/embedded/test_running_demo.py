@@ -121,5 +121,5 @@ async def test_commands_of_the_demo_talk_to_the_one_that_runs(
         assert code == exits.OK, err
         assert "joined" in [key["name"] for key in json.loads(out)]
         code, _, err = await gwtui("keys", "list", "--demo", "--dialect", "openrouter")
-        assert (code, "speaks the dialect generic" in err) == (exits.IN_USE, True)
+        assert (code, "uses the dialect generic" in err) == (exits.IN_USE, True)
     assert not said(data).exists()

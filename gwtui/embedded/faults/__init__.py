@@ -1,9 +1,8 @@
-"""Faults on demand: errors and delays of the gateway, limited to operations, a number and a chance.
+"""Fault injection: errors and delays, limited to operations, a number of requests and a chance.
 
-``parse`` reads a fault as it is written on the command line, ``KIND[=NUMBER][:WHERE] [xTIMES]
+``parse`` reads a fault as written on the command line, ``KIND[=NUMBER][:WHERE] [xTIMES]
 [CHANCE%] [seed=N]``: ``reset-after:POST /keys x1``, ``latency=0.8:reads``, ``429 25% seed=7``.
-``FaultInjector`` holds faults and stands before the gateway's application. A gateway without faults
-loads none of this.
+``FaultInjector`` wraps the gateway's ASGI application. Loaded only when a fault is asked for.
 """
 
 from __future__ import annotations
@@ -52,20 +51,20 @@ _EXAMPLES = (
 
 @dataclass(kw_only=True)
 class Fault:
-    """A kind of fault and the requests that it strikes; ``struck`` counts them."""
+    """A fault and the requests that it applies to; ``struck`` counts those it has hit."""
 
     text: str
     kind: FaultKind
     number: float
     operations: frozenset[str] | None
-    """Identifiers; None is every request, also one for a path that the API lacks."""
+    """Identifiers; None matches every request, including unknown paths."""
     times: int | None
     chance: float
     luck: random.Random
     struck: int = 0
 
     def strikes(self, operation: str | None) -> bool:
-        """Whether it hits this request; if so, that counts."""
+        """Whether the fault applies to this request; if so, count it."""
         if self.kind is CLOCK_SKEW or self.struck == self.times:
             return False
         if self.operations is not None and operation not in self.operations:
@@ -79,16 +78,15 @@ class Fault:
 class FaultInjector:
     """The faults of one gateway: ``arm`` adds one, ``clear`` removes all.
 
-    Every latency that hits a request is waited for; of the others the one that was armed first
-    acts.
+    All matching latencies add up; of the other matching faults only the first one acts.
     """
 
     protocol = BreakableProtocol
-    """Of a server whose connections can be broken."""
+    """The HTTP protocol for a server whose connections can be broken."""
 
     def __init__(self, faults: Iterable[str] = ()) -> None:
         self.armed = [parse(fault) for fault in faults]
-        """All faults in the order they were armed, used up or not."""
+        """All faults in the order they were armed, including exhausted ones."""
 
     def arm(self, fault: str) -> Fault:
         """Add a fault. Raises FaultSyntaxError."""
@@ -100,7 +98,7 @@ class FaultInjector:
         self.armed.clear()
 
     def skewed(self, clock: Clock = SYSTEM_CLOCK) -> Clock:
-        """The clock, ahead by every clock skew that is armed, now and later."""
+        """The clock, shifted by all armed clock skews, including later ones."""
 
         def now() -> datetime:
             ahead = sum(fault.number for fault in self.armed if fault.kind is CLOCK_SKEW)
@@ -109,7 +107,7 @@ class FaultInjector:
         return replace(clock, now=now)
 
     def before(self, app: ASGIApp, clock: Clock) -> ASGIApp:
-        """The application with the faults before it; ``clock`` is what it goes by."""
+        """The application behind these faults; ``clock`` times latencies and Retry-After."""
 
         async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
             exchange = Exchange(app, scope, receive, send, clock)
@@ -125,14 +123,14 @@ class FaultInjector:
 
 
 def _operation_of(scope: Scope) -> str | None:
-    """The identifier of the operation that a request is for; None when there is none."""
+    """The identifier of the requested operation, None for an unknown path or method."""
     methods, _ = operations_at(scope["path"])
     operation = methods.get(scope["method"])
     return None if operation is None else operation.operation_id
 
 
 def parse(text: str) -> Fault:
-    """The fault that is described. Raises FaultSyntaxError."""
+    """Parse a fault. Raises FaultSyntaxError."""
     try:
         return _parse(" ".join(text.split()))
     except ValueError as error:
@@ -145,10 +143,10 @@ def _parse(text: str) -> Fault:
     kind = KINDS.get(name)
     if match is None or kind is None:
         hint = _did_you_mean(name, KINDS, 0.6) or "'--fault list' lists them"
-        raise ValueError(f"there is no kind {name!r} ({hint})")
+        raise ValueError(f"unknown kind {name!r} ({hint})")
     where, times, chance, seed = match.group("where", "times", "chance", "seed")
     if kind is CLOCK_SKEW and (where is not None or times or chance or seed):
-        raise ValueError("a clock is wrong for every request, all the time")
+        raise ValueError("clock-skew applies to every request and takes nothing but seconds")
     fault = Fault(
         text=text,
         kind=kind,
@@ -159,7 +157,7 @@ def _parse(text: str) -> Fault:
         luck=random.Random(int(seed or 0)),  # noqa: S311 - repeatable
     )
     if not 0 < fault.chance <= 1:
-        raise ValueError("a chance is above 0% and at most 100%")
+        raise ValueError("the chance must be above 0% and at most 100%")
     return fault
 
 
@@ -174,11 +172,11 @@ def _number(kind: FaultKind, text: str | None) -> float:
             raise ValueError(f"{kind.name} takes no seconds")
         return 0.0
     if text is None and kind.usual is None:
-        raise ValueError(f"{kind.name} needs its seconds, such as {kind.name}=2")
+        raise ValueError(f"{kind.name} needs a number of seconds, such as {kind.name}=2")
     try:
         number = float(text if text is not None else kind.usual or 0)
     except ValueError:
-        raise ValueError(f"{text!r} is no number of {kind.number.lower()}") from None
+        raise ValueError(f"{text!r} is not a number of {kind.number.lower()}") from None
     least, most = _SKEW_BOUNDS if kind is CLOCK_SKEW else _BOUNDS[kind.number]
     if not least <= number <= most or (kind.number == "EVENTS" and not number.is_integer()):
         what = "seconds" if kind.number == "SECONDS" else "a whole number of events"
@@ -187,10 +185,10 @@ def _number(kind: FaultKind, text: str | None) -> float:
 
 
 def _operations(kind: FaultKind, where: str) -> frozenset[str] | None:
-    """The operations that a text selects, of those that the kind can strike; None for all.
+    """The identifiers of the operations that ``where`` selects, None for all.
 
-    Nothing or "*" is all of them; "reads", "writes", a method, a path, both, or the identifier of
-    an operation. Raises ValueError with a message for the person.
+    ``where`` is empty or "*" for all, else "reads", "writes", a method, a path, both, or an
+    operation's identifier. Raises ValueError with a message for the user.
     """
     everything = where in {"", "*", "all", "everything"}
     if everything and not kind.streams:
@@ -200,10 +198,10 @@ def _operations(kind: FaultKind, where: str) -> frozenset[str] | None:
         names = [f"{each.method} {each.path}" for each in all_operations()]
         names += [each.operation_id for each in all_operations()]
         hint = _did_you_mean(where, [*names, "reads", "writes"], 0.5)
-        raise ValueError(f"no operation is {where!r}{hint and f' ({hint})'}")
+        raise ValueError(f"unknown operation {where!r}{hint and f' ({hint})'}")
     struck = [each for each in meant if each.streams is not None or not kind.streams]
     if not struck:
-        raise ValueError(f"{kind.name} is for streams, and nothing of {where!r} streams")
+        raise ValueError(f"{kind.name} applies to streams only, and {where!r} does not stream")
     return frozenset(each.operation_id for each in struck)
 
 
@@ -217,19 +215,19 @@ def _is_meant(where: str, operation: Operation) -> bool:
 
 
 def _plain(path: str) -> str:
-    """A path without the names of its parameters, which are nobody's business."""
+    """A path without the names of its parameters."""
     return _PARAMETER.sub("{}", path.removeprefix(PREFIX).rstrip("/"))
 
 
 def catalogue() -> list[str]:
-    """The help text, line by line: the syntax, every kind and every operation."""
+    """The lines of ``--fault list``: the syntax, every kind and every operation."""
     return [
         "KIND[=NUMBER][:WHERE] [xTIMES] [CHANCE%] [seed=N]",
         "",
         "KIND",
         *(f"  {_written(kind):<24} {kind.about}" for kind in KINDS.values()),
         "",
-        "WHERE: nothing for all of them, reads, writes, a method, a path or an operation",
+        "WHERE: empty for all requests, or reads, writes, a method, a path, an operation",
         *(f"  {each.operation_id:<26} {each.method} {each.path}" for each in all_operations()),
         "",
         "For example",

@@ -1,4 +1,4 @@
-"""Every kind of fault, in the order in which they are listed."""
+"""Every kind of fault, in the order in which ``--fault list`` shows them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _AT_ONCE = struct.pack("ii", 1, 0)
 
 
 class BreakableProtocol(H11Protocol):
-    """The server's protocol, whose requests carry the connection that they came over."""
+    """Hands each request the transport that it came over, so that a fault can drop it."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin a connection."""
@@ -44,7 +44,7 @@ class BreakableProtocol(H11Protocol):
 
 @dataclass(frozen=True)
 class Exchange:
-    """One request and the ways in which it can go wrong."""
+    """One request, and what a fault can do with it."""
 
     app: ASGIApp
     scope: Scope
@@ -53,11 +53,11 @@ class Exchange:
     clock: Clock
 
     async def forward(self) -> None:
-        """Pass the request on: the gateway answers."""
+        """Let the gateway respond."""
         await self.app(self.scope, self.receive, self.send)
 
     async def carry_out(self) -> tuple[Message, bytes]:
-        """Let the gateway carry the request out, but keep its answer back: head and body."""
+        """Let the gateway carry out the request; withhold and return its response."""
         messages: list[Message] = []
 
         async def keep(message: Message) -> None:
@@ -68,7 +68,7 @@ class Exchange:
         return start, b"".join(part.get("body", b"") for part in parts)
 
     async def answer(self, status: int, body: bytes | dict[str, Any], **headers: str) -> None:
-        """Send another answer; a dict is JSON. Names of headers have _ for -."""
+        """Send a response of our own; a dict becomes JSON. Header names have _ for -."""
         content_type = "application/json"
         if isinstance(body, dict):
             body = json.dumps(body).encode()
@@ -80,10 +80,9 @@ class Exchange:
         await self.send({"type": "http.response.body", "body": body})
 
     async def alter_events(self, alter: Callable[[int, Message], Awaitable[None]]) -> None:
-        """Let the gateway answer; if that is a stream, ``alter`` sends its events.
+        """Let the gateway respond; ``alter`` sends the events of a stream.
 
-        ``alter`` gets the number of the event, from 0. Comments and every other answer pass as
-        they are.
+        ``alter`` gets the event's number, from 0. Comments and other responses pass unchanged.
         """
         streams, events = False, 0
 
@@ -100,7 +99,7 @@ class Exchange:
         await self.app(self.scope, self.receive, send)
 
     async def hang(self) -> None:
-        """Say nothing until the client has gone."""
+        """Send nothing until the client disconnects."""
         try:
             while (await self.receive())["type"] != "http.disconnect":
                 pass
@@ -111,7 +110,7 @@ class Exchange:
             raise
 
     def break_off(self) -> None:
-        """Drop the connection at once. Raises ConnectionResetError where there is no server."""
+        """Drop the connection. Raises ConnectionResetError when there is no server."""
         transport = self.transport()
         end = transport.get_extra_info("socket")
         if end is not None and end.family != socket.AF_UNIX:
@@ -119,7 +118,7 @@ class Exchange:
         transport.abort()
 
     def transport(self) -> asyncio.Transport:
-        """The connection. Raises ConnectionResetError where there is no server."""
+        """The connection. Raises ConnectionResetError when there is no server."""
         transport: asyncio.Transport | None = self.scope.get("extensions", {}).get(TRANSPORT)
         if transport is None:
             # Within one process the exception reaches the client, as a reset would over a socket.
@@ -128,22 +127,22 @@ class Exchange:
 
 
 Act = Callable[[Exchange, float], Awaitable[None]]
-"""Does it to one request, given the fault's number."""
+"""Applies a fault, given its number, to one request."""
 
 
 @dataclass(frozen=True, slots=True)
 class FaultKind:
-    """One way for things to go wrong; ``about`` tells it in a line of the list."""
+    """One kind of fault; ``about`` is its line in ``--fault list``."""
 
     name: str
     about: str
     act: Act
     number: Literal["", "SECONDS", "EVENTS"] = ""
-    """The unit of its number; "" for a kind without a number."""
+    """The unit of its number, "" when it takes none."""
     usual: float | None = None
-    """The number when none is given, None when one must be."""
+    """The default number, None when one is required."""
     streams: bool = False
-    """Whether it strikes operations that stream, and nothing else."""
+    """Whether it only applies to operations that stream."""
 
 
 async def _delay(exchange: Exchange, seconds: float) -> None:
@@ -174,7 +173,7 @@ async def _no_fault(exchange: Exchange, _number: float) -> None:
 
 
 def _after(act: Act) -> Act:
-    """The same act, after the gateway has carried the request out."""
+    """The same fault, after the gateway has carried out the request."""
 
     async def after(exchange: Exchange, number: float) -> None:
         await exchange.carry_out()
@@ -184,7 +183,7 @@ def _after(act: Act) -> Act:
 
 
 def _refuse(status: int, message: str, *, retry_after: str = "") -> Act:
-    """An error of the gateway; ``retry_after`` is "seconds" or "date"."""
+    """Refuse with a status; ``retry_after`` is "", "seconds" or "date"."""
 
     async def refuse(exchange: Exchange, number: float) -> None:
         until = exchange.clock.now() + timedelta(seconds=number)
@@ -208,7 +207,7 @@ def _proxy_page(status: int, phrase: str) -> Act:
 
 
 def _malformed(body: bytes | None, content_type: str = "application/json") -> Act:
-    """The gateway does it, and answers something else; None is its own body. Refusals pass."""
+    """Carry out the request and replace a success; None keeps the body."""
 
     async def garble(exchange: Exchange, _number: float) -> None:
         start, own = await exchange.carry_out()
@@ -223,7 +222,7 @@ def _malformed(body: bytes | None, content_type: str = "application/json") -> Ac
 
 
 def _in_stream(alter: Callable[[Exchange, float, int, Message], Awaitable[None]]) -> Act:
-    """Something done to the events of a stream, given the fault's and the event's number."""
+    """A fault of the events of a stream, given the fault's and the event's number."""
 
     async def act(exchange: Exchange, number: float) -> None:
         await exchange.alter_events(partial(alter, exchange, number))
@@ -255,26 +254,28 @@ async def _delay_usage(exchange: Exchange, seconds: float, _event: int, message:
 
 
 def _with_after(kind: FaultKind) -> tuple[FaultKind, FaultKind]:
-    """A server error before and after the gateway carried the request out."""
-    about = f"{kind.name}, but the request was carried out"
+    """A server error, before and after the gateway has carried out the request."""
+    about = f"{kind.name}, but the request is carried out"
     return kind, replace(kind, name=f"{kind.name}-after", about=about, act=_after(kind.act))
 
 
-LATENCY = FaultKind("latency", "the answer comes later", _delay, "SECONDS")
+LATENCY = FaultKind("latency", "delay the response", _delay, "SECONDS")
 CLOCK_SKEW = FaultKind(
-    "clock-skew", "the gateway's clock is ahead by so much", _no_fault, "SECONDS"
+    "clock-skew", "run the gateway's clock ahead; negative is behind", _no_fault, "SECONDS"
 )
 _KINDS = (
     LATENCY,
-    FaultKind("hang", "no answer, and nothing done", _hang),
-    FaultKind("hang-after", "carried out, but no answer", _after(_hang)),
-    FaultKind("reset-before", "the connection drops, and nothing is done", _reset),
-    FaultKind("reset-after", "carried out, then the connection drops", _after(_reset)),
-    FaultKind("half-body", "carried out; the connection drops amid the answer", _half_body),
-    FaultKind("401", "the key is not accepted", _refuse(401, "Invalid API key")),
-    FaultKind("403", "the key may not", _refuse(403, errors.MANAGEMENT_KEY_NEEDED)),
+    FaultKind("hang", "never respond; the request is not carried out", _hang),
+    FaultKind("hang-after", "never respond; the request is carried out", _after(_hang)),
+    FaultKind("reset-before", "drop the connection; the request is not carried out", _reset),
+    FaultKind("reset-after", "drop the connection; the request is carried out", _after(_reset)),
+    FaultKind("half-body", "carried out; drop the connection mid-response", _half_body),
+    FaultKind("401", "the key is invalid", _refuse(401, "Invalid API key")),
+    FaultKind("403", "the key lacks permission", _refuse(403, errors.MANAGEMENT_KEY_NEEDED)),
     FaultKind(
-        "409", "somebody else changed it", _refuse(409, "The resource has changed meanwhile")
+        "409",
+        "conflict: the resource has changed",
+        _refuse(409, "The resource has changed since it was read"),
     ),
     FaultKind(
         "429",
@@ -290,14 +291,14 @@ _KINDS = (
         "SECONDS",
         1,
     ),
-    *_with_after(FaultKind("500", "the gateway fails", _refuse(500, errors.SERVER_ERROR))),
+    *_with_after(FaultKind("500", "internal error", _refuse(500, errors.SERVER_ERROR))),
     *_with_after(
-        FaultKind("502", "a proxy got no answer from the gateway", _proxy_page(502, "Bad Gateway"))
+        FaultKind("502", "bad gateway, as a proxy reports it", _proxy_page(502, "Bad Gateway"))
     ),
     *_with_after(
         FaultKind(
             "503",
-            "not available, with Retry-After",
+            "service unavailable, with Retry-After",
             _proxy_page(503, "Service Unavailable"),
             "SECONDS",
             1,
@@ -305,30 +306,32 @@ _KINDS = (
     ),
     *_with_after(
         FaultKind(
-            "504", "a proxy waited too long for the gateway", _proxy_page(504, "Gateway Timeout")
+            "504", "gateway timeout, as a proxy reports it", _proxy_page(504, "Gateway Timeout")
         )
     ),
     *_with_after(
         FaultKind(
             "524",
-            "a content delivery network waited too long",
+            "timeout, as a content delivery network reports it",
             _proxy_page(524, "A Timeout Occurred"),
         )
     ),
-    FaultKind("malformed-not-json", "carried out; the answer is not JSON", _malformed(b"{oops")),
-    FaultKind("malformed-type", "carried out; the answer is a list", _malformed(b'["odd"]')),
+    FaultKind("malformed-not-json", "carried out; the response is not JSON", _malformed(b"{oops")),
+    FaultKind("malformed-type", "carried out; the response is a list", _malformed(b'["odd"]')),
     FaultKind(
-        "malformed-data", "carried out; the answer's data is a text", _malformed(b'{"data":"odd"}')
+        "malformed-data",
+        "carried out; the response's data is a string",
+        _malformed(b'{"data":"odd"}'),
     ),
-    FaultKind("malformed-empty", "carried out; the answer is empty", _malformed(b"")),
+    FaultKind("malformed-empty", "carried out; the response is empty", _malformed(b"")),
     FaultKind(
         "malformed-content-type",
-        "carried out; the answer says that it is a web page",
+        "carried out; the response is labelled text/html",
         _malformed(None, "text/html"),
     ),
     FaultKind(
         "stream-cut",
-        "the connection drops after so many events",
+        "drop the connection after this many events",
         _in_stream(_cut),
         "EVENTS",
         3,
@@ -336,7 +339,7 @@ _KINDS = (
     ),
     FaultKind(
         "stream-silence",
-        "nothing comes after so many events",
+        "fall silent after this many events",
         _in_stream(_fall_silent),
         "EVENTS",
         3,
@@ -344,7 +347,7 @@ _KINDS = (
     ),
     FaultKind(
         "stream-garbage",
-        "an event that is not JSON comes after so many",
+        "insert an event that is not JSON after this many",
         _in_stream(_garble),
         "EVENTS",
         3,
@@ -352,7 +355,7 @@ _KINDS = (
     ),
     FaultKind(
         "stream-late",
-        "the stream's usage comes so much later",
+        "delay the event that carries the usage",
         _in_stream(_delay_usage),
         "SECONDS",
         2,

@@ -78,13 +78,13 @@ class Database:
         path = database_path(path)
         if not path.is_file():
             raise DatabaseMissingError(
-                f"There is no gateway database at {path} yet: serve it once first."
+                f"There is no gateway database at {path} yet. Serve it once first."
             )
         database = cls(_open(str(path), creates=False), path)
         try:
             with database.read() as db:
                 if not is_founded(db):
-                    raise DatabaseMissingError(f"{path} was never served, so it is still empty.")
+                    raise DatabaseMissingError(f"{path} is empty. Serve it once first.")
             yield database
         finally:
             database.close()
@@ -126,7 +126,7 @@ class Database:
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & _PRIMARY_CODE == sqlite3.SQLITE_BUSY:
                 raise DatabaseBusyError(
-                    "Another process is writing to the database and does not end: try again later."
+                    "Another process keeps writing to the database. Try again later."
                 ) from error
             raise
         try:
@@ -270,5 +270,5 @@ def _is_empty(connection: sqlite3.Connection, path: str, *, allowed: bool) -> bo
             f"{SCHEMA_VERSION}). {remedy}, or choose another database."
         )
     if not objects and not allowed:
-        raise DatabaseMissingError(f"{path} was never served, so it is still empty.")
+        raise DatabaseMissingError(f"{path} is empty. Serve it once first.")
     return not objects
