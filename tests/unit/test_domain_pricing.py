@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pricing_kit import SATURDAY, amounts, pricing, usage
 
 from gwtui.contract.models import PRICE_KEYS, Pricing
 from gwtui.contract.values import WEEKDAYS
 from gwtui.domain.pricing import BASE_PRICE, override_rules, quote
-from pricing_kit import SATURDAY, amounts, pricing, usage
 
 PARTS = {
     "input_cache_read": ("cached_tokens", ("prompt",)),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pricing_kit import SATURDAY, pricing, usage
 
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.embeddings import EmbeddingRequest
@@ -22,7 +23,6 @@ from gwtui.domain.request_cost import (
     max_request_cost,
     request_cost,
 )
-from pricing_kit import SATURDAY, pricing, usage
 
 
 def test_the_base_price_is_named() -> None:

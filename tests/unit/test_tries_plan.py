@@ -7,6 +7,8 @@ import sys
 from decimal import Decimal
 from typing import Any
 
+from pricing_kit import SATURDAY
+
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.dialects import GENERIC
@@ -23,7 +25,6 @@ from gwtui.resources.tries.plan import (
     models_of,
     try_plan,
 )
-from pricing_kit import SATURDAY
 
 MODEL = "author/slug"
 
