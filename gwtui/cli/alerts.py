@@ -43,16 +43,14 @@ def _listing(
 ) -> Run:
     """A verb that prints rows from files on this machine."""
 
+    @exits.reporting(AlertFileError)
+    @exits.reporting(HistoryError, code=exits.FAILED)
     def run(arguments: argparse.Namespace) -> int:
         try:
             rows = rows_of(arguments, Paths.of_user())
-        except AlertFileError as error:
-            raise exits.CommandError(str(error), exits.USAGE) from None
         except HistoryMissingError as error:
             narrate(f"{error} The dashboard records history while it is open.")
             return exits.OK
-        except HistoryError as error:
-            raise exits.CommandError(str(error)) from None
         print_local_rows(spec, rows, arguments)
         return exits.OK
 
@@ -82,13 +80,12 @@ def _events(arguments: argparse.Namespace, paths: Paths) -> Sequence[AlertEvent]
     )
 
 
+@exits.reporting(AlertFileError)
+@exits.reporting(ProgramError, code=exits.FAILED)
 def _test(_arguments: argparse.Namespace) -> int:
     """Run the alert command once with a made-up alert."""
     paths = Paths.of_user()
-    try:
-        command = load_alerts(_file(paths)).effects.command
-    except AlertFileError as error:
-        raise exits.CommandError(str(error), exits.USAGE) from None
+    command = load_alerts(_file(paths)).effects.command
     if command is None:
         raise exits.CommandError(f"{_file(paths)} has no command under [effects]", exits.USAGE)
     key = AlertKey("test", Subject("gateway", "test"))
@@ -101,10 +98,7 @@ def _test(_arguments: argparse.Namespace) -> int:
         "gwtui",
         "this is a test of the alert command",
     )
-    try:
-        asyncio.run(run_alert_command(command, event.line({"profile": "test", "gateway": ""})))
-    except ProgramError as error:
-        raise exits.CommandError(str(error)) from None
+    asyncio.run(run_alert_command(command, event.line({"profile": "test", "gateway": ""})))
     narrate(f"{command[0]} accepted the test alert")
     return exits.OK
 

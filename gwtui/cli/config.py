@@ -29,11 +29,9 @@ _LONGEST = 10_000
 def _of_file(work: Callable[[SettingsFile, argparse.Namespace], None]) -> Run:
     """A verb that reads or changes the settings file."""
 
+    @exits.reporting(SettingsError)
     def run(arguments: argparse.Namespace) -> int:
-        try:
-            work(preferences_file(Paths.of_user().config / FILE_NAME), arguments)
-        except SettingsError as error:
-            raise CommandError(str(error), exits.USAGE) from None
+        work(preferences_file(Paths.of_user().config / FILE_NAME), arguments)
         return exits.OK
 
     return run

@@ -73,7 +73,7 @@ def run_board(arguments: argparse.Namespace) -> int:
 
 
 def _app(arguments: argparse.Namespace, route: str, paths: Paths, key: Secret | None) -> GwtuiApp:
-    """The dashboard on the gateway of the arguments. Raises NoTargetError.
+    """The dashboard on the gateway of the arguments. Raises CommandError.
 
     Only the app refers to the connection and its key: switching profiles drops both.
     """

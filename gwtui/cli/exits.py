@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 OK = 0
 FAILED = 1
 USAGE = 2
@@ -35,3 +38,15 @@ class CommandError(Exception):
     def __init__(self, message: str, code: int = FAILED) -> None:
         super().__init__(message)
         self.code = code
+
+
+@contextmanager
+def reporting(*errors: type[Exception], code: int = USAGE, context: str = "") -> Iterator[None]:
+    """End the command with the message of these errors; ``context`` goes before it.
+
+    Also a decorator.
+    """
+    try:
+        yield
+    except errors as error:
+        raise CommandError(f"{context}{error}", code) from None

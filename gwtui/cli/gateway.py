@@ -41,16 +41,8 @@ _MAX_PORT = 65535
 
 def _verb(work: Run) -> Run:
     """A verb; its errors are those of opening the gateway."""
-
-    def run(arguments: argparse.Namespace) -> int:
-        try:
-            return work(arguments)
-        except DatabaseInUseError as error:
-            raise exits.CommandError(error.message, exits.IN_USE) from None
-        except GatewayStartError as error:
-            raise exits.CommandError(error.message) from None
-
-    return run
+    in_use = exits.reporting(DatabaseInUseError, code=exits.IN_USE)
+    return exits.reporting(GatewayStartError, code=exits.FAILED)(in_use(work))
 
 
 def _serve(arguments: argparse.Namespace) -> int:

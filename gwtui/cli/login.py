@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from gwtui.cli import exits
 from gwtui.cli.command import FILES, Argument, Command
 from gwtui.cli.output import narrate
-from gwtui.cli.profiles import KeyLocation, StillThereError, remove_key
+from gwtui.cli.profiles import StillThereError, remove_key
 from gwtui.cli.prompts import NoAnswerGivenError, PromptLeftError, read_line, read_token
 from gwtui.cli.whoami import key_summary, read_current_key
 from gwtui.client.connection import Connection
@@ -72,8 +72,6 @@ class LoginPlan:
     changes: Mapping[str, TomlValue | None]
     """The fields to write; None removes a field."""
     becomes_default: bool
-    left_behind: KeyLocation | None
-    """Where an earlier key would remain unused."""
     before: Profile | None
     """The present profile, None for a new one."""
 
@@ -105,7 +103,6 @@ def plan_login(arguments: argparse.Namespace, paths: Paths) -> LoginPlan:
         storage,
         {key: after.get(key) for key in (*given, *source) if after.get(key) != before.get(key)},
         becomes_default=book.default is None,
-        left_behind=_left_behind(present, storage, data),
         before=present,
     )
 
@@ -208,13 +205,6 @@ def _storage(profile: Profile, data: Path) -> Storage:
     return "saved file" if is_ours else "elsewhere"
 
 
-def _left_behind(present: Profile | None, storage: Storage, data: Path) -> KeyLocation | None:
-    before = _storage(present, data) if present else "elsewhere"
-    if before in {storage, "elsewhere"}:
-        return None
-    return "keyring" if before == "keyring" else "saved file"
-
-
 def _validated(name: str, given: Mapping[str, TomlValue | None], *, new: bool) -> Profile:
     if new and not _NAME.fullmatch(name):
         raise ProfileError(
@@ -232,10 +222,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Log in; returns an exit code. Raises CommandError."""
     paths = Paths.of_user()
     put_aside_environment_token()
-    try:
+    with exits.reporting(ProfileError):
         plan = plan_login(arguments, paths)
-    except ProfileError as error:
-        raise exits.CommandError(str(error), exits.USAGE) from None
     profile = plan.profile
     if plan.before and plan.before.host != profile.host:
         narrate(f"profile {profile.name} moves from {plan.before.host} to {profile.host}")
@@ -268,9 +256,10 @@ def keep(plan: LoginPlan, paths: Paths, token: Secret) -> None:
         narrate(f"profile {profile.name} is now the default: run gwtui")
     else:
         narrate(f"profile {profile.name} is ready: run gwtui --profile {profile.name}")
-    if plan.left_behind is not None:
+    before = plan.before and _storage(plan.before, paths.data)
+    if before and before not in {plan.storage, "elsewhere"}:
         try:
-            remove_key(profile.name, plan.left_behind, paths.data)
+            remove_key(profile.name, before, paths.data)
         except StillThereError as error:
             narrate(str(error))
 

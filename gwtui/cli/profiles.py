@@ -113,11 +113,9 @@ def _from_every_place(name: str, profile: Profile | None, paths: Paths) -> tuple
 def _of_book(work: Callable[[ProfileBook, argparse.Namespace], int]) -> Run:
     """A command on the profiles; errors in their file are usage errors."""
 
+    @exits.reporting(ProfileError)
     def run(arguments: argparse.Namespace) -> int:
-        try:
-            return work(load_profiles(_file(), keep_unknown=True), arguments)
-        except ProfileError as error:
-            raise exits.CommandError(str(error), exits.USAGE) from None
+        return work(load_profiles(_file(), keep_unknown=True), arguments)
 
     return run
 

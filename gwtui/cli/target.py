@@ -43,24 +43,20 @@ Connect = Callable[[], "AbstractAsyncContextManager[Connection]"]
 """Opens a connection that its context manager closes."""
 
 
-class NoTargetError(exits.CommandError):
-    """There is no gateway to connect to, or no key for it."""
-
-
-class NoGatewayError(NoTargetError):
+class NoGatewayError(exits.CommandError):
     """No gateway was given and there is no profile."""
 
 
 def resolve_connection(
     arguments: argparse.Namespace, paths: Paths, *, may_ask: bool, key: Secret | None = None
 ) -> Connect:
-    """How to connect to the gateway of the arguments. Raises NoTargetError.
+    """How to connect to the gateway of the arguments. Raises CommandError.
 
     Without ``key`` the token sources are searched; with ``may_ask`` the person is prompted if none
     has a key. Runs an event loop of its own: not to be called inside one.
     """
     if arguments.demo and (arguments.base_url or arguments.profile):
-        raise NoTargetError(
+        raise exits.CommandError(
             "--demo uses its own gateway: remove --profile and --base-url", exits.USAGE
         )
     if arguments.demo:
@@ -90,7 +86,7 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
         async with AsyncExitStack() as stack:
             site = await _start(stack, paths, fresh, dialect, faults)
             if arguments.dialect and arguments.dialect != site.dialect:
-                raise NoTargetError(
+                raise exits.CommandError(
                     f"the running demo uses the dialect {site.dialect}: quit it first, or remove "
                     "--dialect",
                     exits.IN_USE,
@@ -128,7 +124,7 @@ async def _start(
 ) -> DemoSite:
     """The running demo, or a new one that ends with the stack.
 
-    A demo that is reset or has faults must be the only one. Raises NoTargetError.
+    A demo that is reset or has faults must be the only one. Raises CommandError.
     """
     from gwtui.embedded.errors import (  # noqa: PLC0415 - the demo only
         DatabaseInUseError,
@@ -149,10 +145,10 @@ async def _start(
             except DatabaseInUseError as error:
                 # Another process may be starting or stopping it.
                 if exclusive or time.monotonic() > until:
-                    raise NoTargetError(error.message, exits.IN_USE) from None
+                    raise exits.CommandError(error.message, exits.IN_USE) from None
                 await asyncio.sleep(_LOOK)
     except (GatewayStartError, PrivateDirectoryError) as error:
-        raise NoTargetError(str(error), exits.FAILED) from None
+        raise exits.CommandError(str(error), exits.FAILED) from None
 
 
 async def _host(
@@ -184,22 +180,20 @@ def list_faults() -> int:
 
 
 def fault_injector(faults: Sequence[str]) -> FaultInjector | None:
-    """The requested faults; None for none. Raises NoTargetError."""
+    """The requested faults; None for none. Raises CommandError."""
     if not faults:
         return None
     from gwtui.embedded.errors import FaultSyntaxError  # noqa: PLC0415 - the demo only
     from gwtui.embedded.faults import FaultInjector  # noqa: PLC0415 - loads the server
 
-    try:
+    with exits.reporting(FaultSyntaxError):
         return FaultInjector(faults)
-    except FaultSyntaxError as error:
-        raise NoTargetError(error.message, exits.USAGE) from None
 
 
 def resolve_connection_without_key(
     arguments: argparse.Namespace, paths: Paths, *, management: bool
 ) -> Connect:
-    """How to connect for a command that has a key of its own. Raises NoTargetError.
+    """How to connect for a command that has a key of its own. Raises CommandError.
 
     With ``management``, the connection also has the profile's key if a token source has one; the
     person is never prompted. Not to be called inside an event loop.
@@ -226,17 +220,19 @@ def open_target(
 ) -> Connection:
     """The gateway of a profile or an address, with the given key or one from a token source.
 
-    With ``may_ask``, the person is prompted if there is none. Raises NoTargetError.
+    With ``may_ask``, the person is prompted if there is none. Raises CommandError.
     """
     profile = find_profile(arguments, paths)
     if (connection := _with_key(profile, key, may_ask=may_ask)) is None:
-        raise NoTargetError(f"there is no key for {profile.label}: run gwtui login", exits.FAILED)
+        raise exits.CommandError(
+            f"there is no key for {profile.label}: run gwtui login", exits.FAILED
+        )
     return connection
 
 
 def _with_key(profile: Profile, key: Secret | None = None, *, may_ask: bool) -> Connection | None:
-    """None if there is no key. Raises NoTargetError."""
-    try:
+    """None if there is no key. Raises CommandError."""
+    with exits.reporting(ProfileError, TokenError, NoAnswerGivenError, code=exits.FAILED):
         if key is not None:
             return profile.connection(key, "prompt")
         found = asyncio.run(find_token(profile))
@@ -248,32 +244,21 @@ def _with_key(profile: Profile, key: Secret | None = None, *, may_ask: bool) -> 
         profile.connection(None, "prompt")
         typed = read_token(f"Management key for {profile.label} (not stored; see gwtui login): ")
         return profile.connection(typed, "prompt")
-    except (ProfileError, TokenError, NoAnswerGivenError) as error:
-        raise NoTargetError(str(error), exits.FAILED) from None
 
 
 def _keyless(profile: Profile) -> Connection:
-    try:
+    with exits.reporting(ProfileError, code=exits.FAILED):
         return profile.connection(None, "none")
-    except ProfileError as error:
-        raise NoTargetError(str(error), exits.FAILED) from None
 
 
 def find_profile(arguments: argparse.Namespace, paths: Paths) -> Profile:
-    """The gateway of a profile or an address, without its key. Raises NoTargetError."""
-    try:
+    """The gateway of a profile or an address, without its key. Raises CommandError."""
+    given = (arguments.profile, arguments.base_url, arguments.dialect, arguments.read_only)
+    with exits.reporting(ProfileError):
         book = load_profiles(paths.config / FILE_NAME)
         for note in book.unknown:
             narrate(note)
-        return resolve(
-            arguments.profile,
-            arguments.base_url,
-            arguments.dialect,
-            arguments.read_only,
-            os.environ,
-            book=book,
-        )
-    except NoProfileError as error:
-        raise NoGatewayError(str(error), exits.USAGE) from None
-    except ProfileError as error:
-        raise NoTargetError(str(error), exits.USAGE) from None
+        try:
+            return resolve(*given, os.environ, book=book)
+        except NoProfileError as error:
+            raise NoGatewayError(str(error), exits.USAGE) from None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import SecretStr, ValidationError
 
-from gwtui.cli.exits import USAGE, CommandError
+from gwtui.cli.exits import USAGE, CommandError, reporting
 from gwtui.cli.lists.lookup import CommandReadings, find_row, find_workspace
 from gwtui.cli.output import narrate
 from gwtui.client.gateway import GatewayClient
@@ -174,10 +174,8 @@ def read_values(
         rules = _rules(model, name, fields)
         if rules.secret:
             raise CommandError(f"{name}: is a secret: pass it with --stdin {name}", USAGE)
-        try:
+        with reporting(ValueError, context=f"{name}: "):
             assign_value(values, name, _value(rules, text, now))
-        except ValueError as error:
-            raise CommandError(f"{name}: {error}", USAGE) from None
     for name in unsets:
         _rules(model, name, fields)
         assign_value(values, name, None)

@@ -199,10 +199,8 @@ class DeclaredChange:
         if not given and not secret and self.name == "update":
             raise CommandError("give the fields to change with --set or --unset", exits.USAGE)
         if secret:
-            try:
+            with exits.reporting(NoAnswerGivenError, context=f"{secret}: "):
                 text = read_secret(f"{secret} (not shown): ")
-            except NoAnswerGivenError as error:
-                raise CommandError(f"{secret}: {error}", exits.USAGE) from None
             assign_value(given, secret, stdin_value(model, fields, secret, text))
         _refuse_early(model, given)
         return given

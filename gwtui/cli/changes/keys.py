@@ -11,17 +11,16 @@ from typing import Any
 from pydantic import ValidationError
 
 from gwtui.cli import exits
-from gwtui.cli.changes.change import ChangeContext, NothingToDoError, invalid_values
+from gwtui.cli.changes.change import ChangeContext, NothingToDoError, validated
 from gwtui.cli.changes.command import DeclaredChange
 from gwtui.cli.changes.crud import changes_of, plan_context, row_operand
 from gwtui.cli.command import DEMO, Argument, Command
-from gwtui.cli.exits import USAGE, CommandError
+from gwtui.cli.exits import CommandError
 from gwtui.cli.lists.lookup import find
 from gwtui.cli.output import narrate
 from gwtui.cli.target import find_profile
 from gwtui.client.errors import NotFoundError
 from gwtui.contract.keys import CreatedKey, CreateKeyRequest
-from gwtui.contract.request import problems
 from gwtui.crud.plan import Plan
 from gwtui.crud.resource import Scope
 from gwtui.domain.clock import SYSTEM_CLOCK
@@ -80,17 +79,12 @@ def _rotation_request(context: ChangeContext, name: str) -> RotateRequest:
         text = getattr(context.arguments, option)
         if text is not None:
             given[option] = _span(option, text)
-    try:
-        return RotateRequest.model_validate(given)
-    except ValidationError as error:
-        raise invalid_values(problems(error)) from None
+    return validated(RotateRequest, given)
 
 
 def _span(option: str, text: str) -> timedelta:
-    try:
+    with exits.reporting(ValueError, OverflowError, context=f"--{option.replace('_', '-')}: "):
         return parse_duration(text)
-    except (ValueError, OverflowError) as error:
-        raise CommandError(f"--{option.replace('_', '-')}: {error}", USAGE) from None
 
 
 ROTATE = DeclaredChange(

@@ -105,15 +105,9 @@ def _parts(arguments: argparse.Namespace) -> tuple[Part, ...]:
 def _days(arguments: argparse.Namespace, readings: CommandReadings) -> DayRange:
     """The requested days. Raises CommandError."""
     completed = activity.completed_days(readings.hub.clock.now())
-    try:
+    options = [f"--{name}" for name in ("since", "until") if getattr(arguments, name)]
+    with exits.reporting(ValueError, context=f"{' and '.join(options)}: "):
         return days_between(arguments.since, arguments.until, completed)
-    except ValueError as error:
-        option = (
-            "--since and --until"
-            if arguments.since and arguments.until
-            else ("--since" if arguments.since else "--until")
-        )
-        raise CommandError(f"{option}: {error}", exits.USAGE) from None
 
 
 def _each(days: DayRange, readings: CommandReadings) -> tuple[date, ...]:

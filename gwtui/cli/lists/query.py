@@ -163,11 +163,9 @@ PAST = (
 def past_moments(arguments: argparse.Namespace) -> tuple[datetime | None, datetime | None]:
     """The start and the end of the time range. Raises CommandError."""
     now = SYSTEM_CLOCK.now()
-    try:
+    with exits.reporting(ValueError, context="--since and --until: invalid time: "):
         since, until = (
             None if text is None else parse_past(text, now)
             for text in (arguments.since, arguments.until)
         )
-    except ValueError as error:
-        raise CommandError(f"--since and --until: invalid time: {error}", exits.USAGE) from None
     return since, until

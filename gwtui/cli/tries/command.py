@@ -180,10 +180,8 @@ def open_inference(
     """The client for requests through the key. Raises CommandError for an invalid key."""
     if key is None:
         raise exits.CommandError("there is no key for the test request", exits.USAGE)
-    try:
+    with exits.reporting(InvalidConnectionError):
         return Inference(connection, key, allow_tries=arguments.allow_tries)
-    except InvalidConnectionError as error:
-        raise exits.CommandError(str(error), exits.USAGE) from None
 
 
 async def _facts(connection: Connection, key: Secret | None, request: TryRequest) -> TryFacts:
@@ -204,10 +202,8 @@ async def read_facts_with(
 
     Raises CommandError and GatewayError.
     """
-    try:
+    with exits.reporting(InvalidConnectionError):
         reading = connection if key is None else replace(connection, token=key)
-    except InvalidConnectionError as error:
-        raise exits.CommandError(str(error), exits.USAGE) from None
     async with GatewayClient(reading, on_retry=report_retry) as gateway:
         return await read_try_facts(gateway, models, of_key, connection.dialect)
 
@@ -225,10 +221,8 @@ async def _compare(
     """Send the request to several endpoints, up to one total cost; returns the exit code."""
     _refuse_unknown_model(facts)
     endpoints = [endpoint for offers in facts.offers for endpoint in offers.endpoints or ()]
-    try:
+    with exits.reporting(ComparisonError):
         chosen = endpoint_contenders(request, endpoints, arguments.endpoint)
-    except ComparisonError as error:
-        raise exits.CommandError(str(error), exits.USAGE) from None
     now, chance = SYSTEM_CLOCK.now(), SYSTEM_CLOCK.chance
     plans = [try_plan(one.request, facts, now, chance) for one in chosen]
     _refuse_cost(comparison_problem(plans, arguments.max_cost))

@@ -50,10 +50,8 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 def _run(arguments: argparse.Namespace) -> int:
     """Send the samples one after the other; FAILED if one differs. Raises CommandError."""
-    try:
+    with exits.reporting(SampleFileError):
         samples = load_samples(Path(arguments.samples))
-    except SampleFileError as error:
-        raise exits.CommandError(str(error), exits.USAGE) from None
     key, as_json = try_key(arguments), arguments.output == "json"
     connect = resolve_connection_without_key(arguments, Paths.of_user(), management=True)
 

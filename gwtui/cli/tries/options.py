@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from gwtui.cli.command import FILES, Argument
-from gwtui.cli.exits import USAGE, CommandError
+from gwtui.cli.exits import USAGE, CommandError, reporting
 from gwtui.cli.prompts import NoAnswerGivenError, read_token
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.embeddings import EmbeddingRequest
@@ -118,7 +118,7 @@ def try_key(arguments: argparse.Namespace, *, may_ask: bool = True) -> Secret | 
     """
     # Always removed from the environment, so that no child process inherits it.
     from_environment = take_token(os.environ, TRY_KEY_VARIABLE)
-    try:
+    with reporting(TokenError, NoAnswerGivenError):
         if arguments.key_command:
             return asyncio.run(token_from_command(_words(arguments.key_command), _environment()))
         if arguments.key_stdin:
@@ -127,8 +127,6 @@ def try_key(arguments: argparse.Namespace, *, may_ask: bool = True) -> Secret | 
             return Token(from_environment)
         if may_ask and sys.stdin.isatty():
             return read_token(_ASK)
-    except (TokenError, NoAnswerGivenError) as error:
-        raise CommandError(str(error), USAGE) from None
     if may_ask:
         ways = f"--key-command, --key-stdin or {TRY_KEY_VARIABLE}"
         raise CommandError(f"there is no key for the test request: use {ways}", USAGE)
