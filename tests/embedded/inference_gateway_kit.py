@@ -6,7 +6,7 @@ The clock stands still and luck is even, so that every figure follows from the r
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -53,6 +53,8 @@ class Room:
     gateway: EmbeddedGateway
     clock: HandClock
     luck: Luck
+    sleep: Callable[[float], Awaitable[None]]
+    """How the gateway pauses; a test may replace it."""
     dialect: Dialect = GENERIC
 
     def set_credits(self, usd: Decimal | int | str) -> None:
@@ -64,9 +66,13 @@ class Room:
 def room(*, faults: FaultInjector | None = None, dialect: Dialect = GENERIC) -> Iterator[Room]:
     """Open a gateway with credits, and nothing else."""
     hand, luck = HandClock(), Luck()
-    clock = Clock(now=hand.now, sleep=hand.clock.sleep, chance=luck.draw)
+
+    async def sleep(seconds: float) -> None:
+        await opened.sleep(seconds)
+
+    clock = Clock(now=hand.now, sleep=sleep, chance=luck.draw)
     gateway = open_gateway(clock=clock, content="empty", faults=faults, dialect=dialect)
-    opened = Room(gateway, hand, luck, dialect)
+    opened = Room(gateway, hand, luck, hand.clock.sleep, dialect)
     opened.set_credits(CREDITS)
     try:
         yield opened

@@ -139,15 +139,6 @@ async def test_chunks_and_lengths_on_their_own_are_taken(host: Host):
     assert await host.names() == ["smuggled", "smuggled"]
 
 
-async def test_what_follows_a_good_request_is_refused_after_its_answer(host: Host):
-    good = post(b"Content-Length: 20") + NAME
-    answer = await host.send(good + b"nonsense\r\n\r\n" + good)
-    first, _, rest = answer.partition(b"\r\n")
-    assert first.startswith(b"HTTP/1.1 201 ")
-    assert b"HTTP/1.1 400 " in rest
-    assert await host.names() == ["smuggled"], "nothing after the nonsense is carried out"
-
-
 @pytest.mark.parametrize("rounds", [0, 1, 2, 50])
 async def test_the_gateway_stops_while_a_client_is_silent(tmp_path: Path, rounds: int):
     """``rounds`` of the loop after it connected, which may be while it is accepted."""

@@ -124,14 +124,6 @@ def test_a_strangers_file_is_left_alone(database: Path):
         issue_key(database, management=True)
 
 
-def test_a_place_that_cannot_be_written_is_said(tmp_path: Path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(DatabaseUnusableError, match="Cannot use"):
-        EmbeddedGateway.open(tmp_path / "file" / "gateway.sqlite3")
-    with pytest.raises(DatabaseUnusableError, match="Cannot use"):
-        EmbeddedGateway.open(tmp_path)
-
-
 async def test_a_key_is_issued_beside_a_running_server(database: Path):
     async with bench(database, content="empty", dialect=OPENROUTER) as gate:
         ordinary = issue_key(database, management=False, name="from outside")

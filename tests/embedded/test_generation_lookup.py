@@ -39,20 +39,6 @@ async def test_the_newest_requests_of_every_key_are_found(gate: Bench, recent: l
     assert {(True, False), (False, True)} <= seen
 
 
-async def test_what_is_not_known_of_a_generation_is_left_out(
-    gate: Bench, recent: list[MadeRequest]
-):
-    tiers = set()
-    for request in recent:
-        data = await gate.data("GET", "/generation", params={"id": request.id})
-        assert {"session_id", "response_cache_source_id"}.isdisjoint(data)
-        (attempt,) = data["provider_responses"]
-        assert None not in attempt.values()
-        assert attempt.get("routed_service_tier") == data["service_tier"]
-        tiers.add(attempt.get("routed_service_tier", "left out"))
-    assert "left out" in tiers
-
-
 async def test_the_last_request_of_a_key_is_when_it_was_last_used(
     gate: Bench, recent: list[MadeRequest]
 ):

@@ -289,7 +289,9 @@ async def test_what_is_said_is_on_the_disk_only_where_it_is_logged(tmp_path: Pat
         await gate.call("GET", "/generation", params=params, expect=200)
 
 
-async def test_a_deleted_key_is_still_booked_to_the_account(me: Caller, place: Room):
+async def test_a_deleted_key_is_still_booked_to_the_account(
+    me: Caller, place: Room, monkeypatch: pytest.MonkeyPatch
+):
     """The key goes while its answer is being written."""
     before = await me.gate.data("GET", "/credits")
     gone = asyncio.Event()
@@ -299,12 +301,8 @@ async def test_a_deleted_key_is_still_booked_to_the_account(me: Caller, place: R
             gone.set()
             await me.gate.call("DELETE", f"/keys/{me.hash}", expect=200)
 
-    whole = place.gateway._site.clock
-    object.__setattr__(whole, "sleep", delete)
-    try:
-        answer = await me.said(**QUASAR)
-    finally:
-        object.__setattr__(whole, "sleep", me.gate.clock.clock.sleep)
+    monkeypatch.setattr(place, "sleep", delete)
+    answer = await me.said(**QUASAR)
     after = await me.gate.data("GET", "/credits")
     assert exact(after["total_usage"]) - exact(before["total_usage"]) == exact(
         answer["usage"]["cost"]

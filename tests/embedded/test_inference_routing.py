@@ -249,14 +249,6 @@ async def test_a_credential_that_does_not_come_first(me: Caller, fields: dict[st
     assert answer["usage"]["is_byok"] is False
 
 
-async def test_a_credential_for_this_key_alone(me: Caller):
-    await me.own_key("quasar", allowed_api_key_hashes=[me.hash])
-    assert (await me.said())["usage"]["is_byok"] is True
-    data, token = await me.gate.create(workspace_id=me.workspace)
-    other = Caller(me.gate, me.workspace, data["hash"], token)
-    assert (await other.said())["usage"]["is_byok"] is False
-
-
 async def test_a_fallback_is_used_when_all_else_failed(me: Caller, place: Room):
     await me.own_key("quasar", is_fallback=True)
     place.luck.next = FIRST_FAILS

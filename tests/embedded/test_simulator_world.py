@@ -45,11 +45,6 @@ def test_another_seed_gives_another_world() -> None:
     assert one.account.total_usage != other.account.total_usage
 
 
-def test_identities_do_not_depend_on_the_moment() -> None:
-    one, other = world_of(1, MOMENTS[0]), world_of(1, MOMENTS[1])
-    assert {key.hash for key in one.keys} == {key.hash for key in other.keys}
-
-
 def test_workspaces(world: World) -> None:
     assert len(world.workspaces) >= 3
     (default,) = [item for item in world.workspaces if item.id == world.default_workspace_id]
@@ -121,12 +116,6 @@ def test_keys_are_well_formed(world: World) -> None:
         for later in (key.updated_at, key.last_used_at):
             assert later is None or key.created_at <= later <= world.moment
         assert key.expires_at is None or key.expires_at > key.created_at
-
-
-def test_a_never_used_key_has_no_usage(world: World) -> None:
-    for key in world.keys:
-        assert (key.profile is None) == (key.last_used_at is None)
-        assert key.profile is not None or not any(key.used.values())
 
 
 def test_a_key_at_its_limit_without_reset_stands_still(world: World) -> None:
