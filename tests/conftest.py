@@ -106,6 +106,13 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     leak_watch.tell(terminalreporter)
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name a case by the beginning of a long text; pytest numbers those that begin alike."""
+    if isinstance(val, str | bytes) and len(val) > 50:
+        return ascii(val[:40]).strip("b'\"") + "..."
+    return None
+
+
 def pytest_collection_finish() -> None:
     """Spare the collector of garbage the modules: they stay, and are most of what it looks at."""
     gc.freeze()
