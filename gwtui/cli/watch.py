@@ -38,7 +38,7 @@ from gwtui.watch.history.observers import (
     observe_workspaces,
 )
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.sources import See, most_used_feed
+from gwtui.watch.history.sources import Convert, most_used_feed
 from gwtui.watch.hub import FeedHub, Scope
 
 _NEAREST = 5
@@ -111,7 +111,7 @@ class _WatchedFeed(NamedTuple):
 
     name: str
     feed: Feed[Any]
-    see: See
+    see: Convert
     slower: int = 1
 
 
