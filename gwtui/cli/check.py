@@ -133,19 +133,19 @@ def rules_of(
     thresholds: CheckThresholds, alert_rules: Iterable[AlertRule]
 ) -> tuple[ConditionRule, ...]:
     """The rules to check by: the given thresholds, or else the alert rules."""
-    found: list[ConditionRule] = []
+    rules: list[ConditionRule] = []
     for name, kind in _KINDS.items():
         given = thresholds.model_fields_set & {f"{name}_warning", f"{name}_critical"}
         if given:
             bounds = {one.rpartition("_")[2]: getattr(thresholds, one) for one in given}
-            found += [
+            rules += [
                 _rule(kind, severity, bound, thresholds)
                 for severity, bound in bounds.items()
                 if bound is not None
             ]
         elif thresholds.rules or name in _ALWAYS:
-            found += [one for one in alert_rules if isinstance(one, kind)]
-    return tuple(found)
+            rules += [one for one in alert_rules if isinstance(one, kind)]
+    return tuple(rules)
 
 
 def _rule(

@@ -39,10 +39,10 @@ def _of_file(work: Callable[[SettingsFile, argparse.Namespace], None]) -> Run:
 
 def _setting(name: str) -> Setting:
     """The setting with this name. Raises CommandError."""
-    found = next((one for one in SETTINGS if one.means(name)), None)
-    if found is None:
+    setting = next((one for one in SETTINGS if one.means(name)), None)
+    if setting is None:
         raise CommandError(f"{name}: {unknown_setting(name, SETTINGS)}", exits.USAGE)
-    return found
+    return setting
 
 
 def _get(file: SettingsFile, arguments: argparse.Namespace) -> None:
@@ -87,19 +87,19 @@ def _unset(file: SettingsFile, arguments: argparse.Namespace) -> None:
 
 def _checked(file: SettingsFile) -> dict[str, TomlValue]:
     """The settings of the file; unknown ones are reported. Raises SettingsError."""
-    found = file.read(thorough=True)
-    for name, problem in found.unknown.items():
+    settings = file.read(thorough=True)
+    for name, problem in settings.unknown.items():
         narrate(f"ignored: {file.path}: {safe_text(name)}: {problem}")
-    return found.known
+    return settings.known
 
 
 def _list(file: SettingsFile, arguments: argparse.Namespace) -> None:
-    found = _checked(file)
-    rows = [_row(name, value) for name, value in sorted(found.items())]
+    settings = _checked(file)
+    rows = [_row(name, value) for name, value in sorted(settings.items())]
     rows += [
         {"setting": one.name, "value": None, "default": one.default, "help": one.help}
         for one in SETTINGS
-        if one.name not in found
+        if one.name not in settings
     ]
     print_rows(rows, arguments, _COLUMNS)
 

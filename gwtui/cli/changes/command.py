@@ -221,10 +221,10 @@ class DeclaredChange:
 
     def _finish(self, session: Session, plan: Plan[Any], sent: list[Sent], *, as_json: bool) -> int:
         part, outcome = sent[-1]
-        for made, answer in sent:
+        for request, answer in sent:
             if isinstance(answer, Applied) and isinstance(answer.value, CreatedKey):
                 about = outcome_json(plan, sent) if as_json else None
-                code = print_new_key(session.executor.ledger, made, answer.value, about)
+                code = print_new_key(session.executor.ledger, request, answer.value, about)
                 return code or _code(plan, sent)
         if as_json:
             print_json(outcome_json(plan, sent))

@@ -96,13 +96,13 @@ def row_selection(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> Row
 
 def _query(spec: ResourceSpec[Any], text: str) -> ListQuery:
     """The query of the filter. Raises CommandError if it is empty or has unknown columns."""
-    asked = query_of(spec, text)
+    query = query_of(spec, text)
     if not parse(text).parts:
         raise CommandError("--filter: the filter is empty and would match every row", USAGE)
     named = filter_kinds(spec.columns, spec.facets)
-    if asked.query.unknown_columns(named) or asked.query.note:
+    if query.query.unknown_columns(named) or query.query.note:
         raise CommandError("--filter: nothing was changed because the filter is not valid", USAGE)
-    return asked
+    return query
 
 
 def _names_in(file: str) -> list[str]:
@@ -165,11 +165,11 @@ async def _rows(context: ChangeContext, chosen: RowSelection) -> Sequence[Any]:
                 "nothing was sent: the list is incomplete, so the filter may miss rows"
             )
         return chosen.query.apply(rows, context.now)
-    found: list[Any] = []
+    named: list[Any] = []
     wrong = 0
     for name in chosen.names:
         try:
-            found.append(find_row(spec, rows, name))
+            named.append(find_row(spec, rows, name))
         except CommandError as error:
             narrate(str(error))
             wrong += 1
@@ -177,7 +177,7 @@ async def _rows(context: ChangeContext, chosen: RowSelection) -> Sequence[Any]:
         raise CommandError(
             f"nothing was sent: {wrong} of {len(chosen.names)} names match no single row"
         )
-    return found
+    return named
 
 
 def bulk_json(bulk: BulkPlan) -> dict[str, Any]:
@@ -280,13 +280,13 @@ class ManyChanges:
 
 def _result(result: RowResult) -> dict[str, Any]:
     """The result of one row as JSON."""
-    found: dict[str, Any] = {
+    row: dict[str, Any] = {
         "identity": result.part.identity,
         "name": result.part.name,
         "outcome": result.status,
     }
     if result.outcome is not None:
-        found |= result_json(result.part.plan, result.outcome)
+        row |= result_json(result.part.plan, result.outcome)
     if result.status != "applied":
-        found["why"] = result.why
-    return found
+        row["why"] = result.why
+    return row

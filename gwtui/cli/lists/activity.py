@@ -157,13 +157,13 @@ def _in_order(groups: Sequence[ActivityGroup], by: Sequence[Part]) -> list[Activ
 
 def _sums(group: ActivityGroup, uses: UsageRows, by: Sequence[Part]) -> dict[str, Any]:
     """A sum as JSON; None is unknown."""
-    found: dict[str, Any] = {}
+    sums: dict[str, Any] = {}
     for part, identity in zip(by, group.parts, strict=True):
         known = bool(identity) and identity != OTHERS
-        found[part] = uses.name(part, identity) if identity else None
+        sums[part] = uses.name(part, identity) if identity else None
         for name in _IDS.get(part, ()):
-            found[name] = identity if known else None
-    return {**found, **{name: getattr(group.summary, name) for name in _FIGURES}}
+            sums[name] = identity if known else None
+    return {**sums, **{name: getattr(group.summary, name) for name in _FIGURES}}
 
 
 _LIST = list_command(_RESOURCE)

@@ -70,14 +70,14 @@ class ListQuery:
             return list(rows)
         fields: RowFields[Any] = RowFields(self.spec.columns, self.spec.facets, now)
         cells = [column.cell for column in self.spec.columns] if self._reads_text() else []
-        found = []
+        matching = []
         for row in rows:
             fields.item = row
             if self.query.matches(fields, row_text(cells, row, now), now):
-                found.append(row)
+                matching.append(row)
         if self.query.slow:
             raise CommandError(f"--filter: {self.query.slow}", exits.USAGE)
-        return found
+        return matching
 
     def _filters_by(self, completed: frozenset[str]) -> bool:
         """Whether the filter needs completed rows."""
@@ -122,8 +122,8 @@ def query_of(
 def _order(spec: ResourceSpec[Any], sort: str | None) -> tuple[Column[Any] | None, bool]:
     if sort is None:
         name, descending = spec.default_sort
-        found = [column for column in spec.columns if column.id == name]
-        return (found[0] if found else None), descending
+        columns = [column for column in spec.columns if column.id == name]
+        return (columns[0] if columns else None), descending
     name, _, direction = sort.partition(":")
     if direction not in {"", "asc", "desc"}:
         raise CommandError(
