@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
 from types import FrameType
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 from pydantic import ValidationError
 
@@ -69,7 +69,9 @@ def _arguments() -> Iterator[Argument]:
             yield Argument(option, action="store_true", default=None, help=text)
         else:
             default = f" (default: {field.default})" if field.default is not None else ""
-            yield Argument(option, metavar="N", help=f"{text}{default}")
+            choices = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
+            metavar = f"{{{','.join(choices)}}}" if choices else "N"
+            yield Argument(option, metavar=metavar, help=f"{text}{default}")
     yield DEMO
 
 

@@ -104,7 +104,9 @@ class DeclaredChange:
             self.help,
             self._run,
             tuple(self._arguments()),
-            notes="\n".join([*self.notes, *(("fields:", *described) if described else ())]),
+            notes="\n".join(
+                [*self.notes, *(("", "fields:", *described) if described else ())]
+            ).lstrip(),
         )
 
     def _arguments(self) -> Iterator[Argument]:
