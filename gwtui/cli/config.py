@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from gwtui.cli import exits
 from gwtui.cli.command import COLUMNS, ROWS_OUTPUT, Argument, Command, Run
-from gwtui.cli.exits import CommandError
 from gwtui.cli.output import data_on_stdout, narrate, print_rows
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.paths import Paths
@@ -41,7 +40,7 @@ def _setting(name: str) -> Setting:
     """The setting with this name. Raises CommandError."""
     setting = next((one for one in SETTINGS if one.means(name)), None)
     if setting is None:
-        raise CommandError(f"{name}: {unknown_setting(name, SETTINGS)}", exits.USAGE)
+        raise exits.CommandError(f"{name}: {unknown_setting(name, SETTINGS)}", exits.USAGE)
     return setting
 
 
@@ -49,7 +48,7 @@ def _get(file: SettingsFile, arguments: argparse.Namespace) -> None:
     name = arguments.setting
     setting, value = _setting(name), file.read().known.get(name)
     if value is None:
-        raise CommandError(f"{name} is not set: {setting.default}")
+        raise exits.CommandError(f"{name} is not set: {setting.default}")
     _print(shown_value(value))
 
 
@@ -67,7 +66,7 @@ def _set(file: SettingsFile, arguments: argparse.Namespace) -> None:
     except WrongSettingError as error:
         problem = str(error)
     if problem:
-        raise CommandError(f"{name}: {problem}", exits.USAGE)
+        raise exits.CommandError(f"{name}: {problem}", exits.USAGE)
     file.change({name: value})
     narrate(f"{name} is now {shown_value(value)}")
 

@@ -39,7 +39,6 @@ from gwtui.cli.changes.many import (
     row_selection,
 )
 from gwtui.cli.command import DEMO, OUTPUT, Argument, Command
-from gwtui.cli.exits import CommandError
 from gwtui.cli.output import data_on_stdout, narrate, print_json
 from gwtui.cli.prompts import NoAnswerGivenError, read_secret
 from gwtui.cli.running import run_async, serve_recorded
@@ -199,7 +198,7 @@ class DeclaredChange:
             if operand.names[0] in model.model_fields:
                 given[operand.names[0]] = getattr(arguments, operand.names[0])
         if not given and not secret and self.name == "update":
-            raise CommandError("give the fields to change with --set or --unset", exits.USAGE)
+            raise exits.CommandError("give the fields to change with --set or --unset", exits.USAGE)
         if secret:
             with exits.reporting(NoAnswerGivenError, context=f"{secret}: "):
                 text = read_secret(f"{secret} (not shown): ")

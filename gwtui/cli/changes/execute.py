@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gwtui.cli import exits
-from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.output import (
     OutputLostError,
     data_on_stdout,
@@ -240,11 +239,13 @@ async def _consent(
     if arguments.yes:
         narrate_lines(f"warning: {safe_line(warning, _TEXT)}" for warning in plan.warnings)
         if name and arguments.confirm is None:
-            raise CommandError(
-                f"this profile is critical: --yes also needs --confirm {name}", USAGE
+            raise exits.CommandError(
+                f"this profile is critical: --yes also needs --confirm {name}", exits.USAGE
             )
         if name and arguments.confirm != name:
-            raise CommandError(f"--confirm does not match this profile, which is {name}", USAGE)
+            raise exits.CommandError(
+                f"--confirm does not match this profile, which is {name}", exits.USAGE
+            )
     else:
         narrate_lines(plan_lines(plan))
         question, answer = "Apply this change? Type y", "y"
@@ -260,7 +261,7 @@ async def _consent(
 def require_terminal(*, yes: bool) -> None:
     """Fail early if a change cannot be confirmed. Raises CommandError."""
     if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise CommandError(NO_TERMINAL, USAGE)
+        raise exits.CommandError(NO_TERMINAL, exits.USAGE)
 
 
 def print_new_key(

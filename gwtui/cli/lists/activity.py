@@ -11,7 +11,6 @@ from typing import Any
 
 from gwtui.cli import exits
 from gwtui.cli.command import Argument
-from gwtui.cli.exits import CommandError
 from gwtui.cli.lists.command import list_command, read_scope, run_list
 from gwtui.cli.lists.lookup import CommandReadings
 from gwtui.cli.output import narrate, print_rows
@@ -87,18 +86,20 @@ def _parts(arguments: argparse.Namespace) -> tuple[Part, ...]:
     """The parts of --group-by. Raises CommandError."""
     given = [name for name in _ROWS_ONLY if getattr(arguments, name) is not None]
     if given:
-        raise CommandError(f"--{given[0]} cannot be combined with --group-by", exits.USAGE)
+        raise exits.CommandError(f"--{given[0]} cannot be combined with --group-by", exits.USAGE)
     names = [name.strip() for name in arguments.group_by.split(",")]
     known: Mapping[str, Part] = {part: part for part in PARTS}
     for name in names:
         if name not in known:
-            raise CommandError(
+            raise exits.CommandError(
                 f"--group-by: unknown part {name!r}{among(name, PARTS)}", exits.USAGE
             )
         if names.count(name) > 1:
-            raise CommandError(f"--group-by: {name} is given twice", exits.USAGE)
+            raise exits.CommandError(f"--group-by: {name} is given twice", exits.USAGE)
         if arguments.parent is not None and name in {"key", "user"}:
-            raise CommandError(f"--group-by {name} cannot be combined with --key", exits.USAGE)
+            raise exits.CommandError(
+                f"--group-by {name} cannot be combined with --key", exits.USAGE
+            )
     return tuple(known[name] for name in names)
 
 
