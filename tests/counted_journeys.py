@@ -90,7 +90,7 @@ COUNTED = (
         "The cheapest healthy endpoint with reasoning and 128k of context",
         25,
         (
-            Step("3 A", "the endpoints of all models, cheapest first"),
+            Step("3 E", "the endpoints of all models, cheapest first"),
             Step("/ s Tab h", "`status:h` matches healthy endpoints"),
             Step("Space pa Tab reas", "`parameter:reas`"),
             Step("Space co Tab >=128k", "`context>=128k`"),

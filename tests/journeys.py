@@ -118,8 +118,8 @@ JOURNEYS = {
     "palette": Journey("<ctrl+p>theme<enter><down><down><enter>"),
     "palette to a form": Journey("<ctrl+p>new key<enter>from the palette<tab>3"),
     "workspace": Journey("w<down><down><enter>j"),
-    "workspace and new key": Journey(f"w<down><enter>nscoped<tab>25<ctrl+s>c{DONE}"),
-    "the cheapest endpoint": Journey("3A/s<tab>h to<tab>y co<tab>>=128k<enter>d"),
+    "workspace and new key": Journey(f"w<down><enter>nscoped<tab>25<ctrl+s>y{DONE}"),
+    "the cheapest endpoint": Journey("3E/s<tab>h to<tab>y co<tab>>=128k<enter>d"),
     "yesterday by key": Journey("7K,jd"),
     "columns": Journey("|<down> <down><right>++<enter>j|r <enter>jd"),
     "first steps": Journey("/ci<enter><ctrl+p>first steps<enter>jd", first=True),
@@ -147,12 +147,12 @@ JOURNEYS = {
     "raw and detail": Journey("jv<pagedown><escape>d<escape>j"),
     "price": Journey("jp<ctrl+u>1000<tab><ctrl+u>20<escape>", start="models"),
     "tabs before their rows": Journey("5jj4j3jjj"),
-    "time cursor": Journey("@3h ago<enter>,,>L@2h ago<enter>m", start="board", data=True),
+    "time cursor": Journey("@3h ago<enter>,,>L@2h ago<enter>i", start="board", data=True),
     "a request with a key of nobody": Journey(
         "jTtwo words<pagedown><paste:gw-v1-of-nobody-0123456789abcdef><ctrl+s>", start="models"
     ),
     "a request without a key": Journey("Thi<pagedown><pagedown>9<ctrl+s>x", start="models"),
-    "board": Journey("++-mzsp", start="board", data=True),
+    "board": Journey("++-izsl", start="board", data=True),
     "clicks between keys": Journey("j<click:4,6>nclicked<tab>5"),
 }
 

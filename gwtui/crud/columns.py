@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 from gwtui.crud import cells
-from gwtui.crud.resource import Cell, Column
+from gwtui.crud.resource import Cell, Column, SortValue
 
 T = TypeVar("T")
 
@@ -86,30 +87,37 @@ def figure_column(
     )
 
 
-def usd_column(
+def value_column(  # noqa: PLR0913 - a column has as many properties
     name: str,
     title: str,
-    value: Callable[[T], Decimal | None],
+    value: Callable[[T], Any],
     width: int,
     help: str,
+    *,
+    show: Callable[[Any], Cell],
+    sort: Callable[[Any], SortValue] = lambda value: value,
 ) -> Column[T]:
-    """An amount in USD, in cents."""
-    return figure_column(
-        name, title, value, width, show=lambda item: cells.cents(value(item)), help=help
+    """A number whose cell follows from its value alone, as does what sorting compares."""
+    return Column(
+        name,
+        title,
+        lambda item, _now: show(value(item)),
+        lambda item, _now: sort(value(item)),
+        width,
+        right=True,
+        help=help,
+        kind="number",
     )
 
 
-def count_column(
-    name: str,
-    title: str,
-    value: Callable[[T], int | None],
-    width: int,
-    help: str,
-) -> Column[T]:
-    """How many there are of something."""
-    return figure_column(
-        name, title, value, width, show=lambda item: cells.count(value(item)), help=help
-    )
+usd_column = partial(value_column, show=cells.cents)
+"""An amount in USD, in cents."""
+count_column = partial(value_column, show=cells.count)
+"""How many there are of something."""
+tokens_column = partial(value_column, show=cells.tokens)
+"""A number of tokens, short."""
+share_column = partial(value_column, show=cells.share, sort=cells.in_percent)
+"""A share, 0..1, as a percentage."""
 
 
 def moment_column(

@@ -135,10 +135,10 @@ def before_of(intent: LedgerEntry) -> Mapping[str, Any]:
 def incomplete(listed: Listing[Any]) -> tuple[str, ...]:
     """A sentence where the list may lack items, else nothing."""
     whole = listed.complete and not listed.unreadable
-    return () if whole else ("The list is not whole: who is not in it is not known.",)
+    return () if whole else ("The list is incomplete: identities missing from it are unknown.",)
 
 
-UNSTORED = "nobody has said that the value of the new key is stored"
+UNSTORED = "nobody has confirmed that the value of the new key is stored"
 
 
 def unknown_reason(intent: LedgerEntry) -> str:
@@ -256,7 +256,12 @@ def _agreement(one: Candidate) -> str:
 
 CANDIDATE_COLUMNS: tuple[Column[Candidate], ...] = (
     text_column(
-        "name", "Made near that time", lambda one: one.name, 20, help="what was made", grow=True
+        "name",
+        "Created around that time",
+        lambda one: one.name,
+        20,
+        help="what was made",
+        grow=True,
     ),
     Column(
         "apart",
@@ -275,7 +280,7 @@ CANDIDATE_COLUMNS: tuple[Column[Candidate], ...] = (
         lambda one, _now: one.as_wanted,
         9,
         right=True,
-        help="fields that are as wanted, of those that can be told",
+        help="fields that match the request, of those that are known",
         kind="number",
     ),
     text_column(
@@ -327,8 +332,8 @@ def of_candidate(one: Candidate, now: datetime) -> Sequence[DetailRow]:
 
 EVIDENCE_SECTIONS: tuple[Section[Evidence], ...] = (
     Section("What is known", about),
-    Section("How it is now", lambda evidence, _now: compared_rows(evidence.compared)),
+    Section("Current state", lambda evidence, _now: compared_rows(evidence.compared)),
 )
 CANDIDATE_SECTIONS: tuple[Section[Candidate], ...] = (
-    Section("Beside what was wanted", of_candidate),
+    Section("Compared with the request", of_candidate),
 )

@@ -119,7 +119,7 @@ class FieldGroup:
 
 @dataclass(frozen=True, slots=True)
 class FormSpec:
-    """A form: what it is called, what it fills in, and the field values it starts from.
+    """A form: its name, what it fills in, and the field values it starts from.
 
     ``fields`` are fields, or groups of fields in a long form. ``partial`` is an update: the request
     carries only what differs from ``initial``; every other request also carries what ``initial``
@@ -140,7 +140,7 @@ class FormSpec:
     partial: bool = False
     first: str = ""
     sends: str = "sends"
-    unknown_help: str = "It may have happened or not: look before you try again."
+    unknown_help: str = "The change may have been applied: check before you try again."
     check: Callable[[Any], Sequence[Problem]] | None = None
     plan: Callable[[Any], Plan[Any]] | None = None
 

@@ -126,9 +126,9 @@ class _Inspection:
                 f"Of {count(found.undated, noun)} the gateway does not say when they were made."
             )
         if not listed.complete or listed.unreadable:
-            said.append("The list is not whole: there may be others.")
+            said.append("The list is incomplete: there may be others.")
         if any(one.made_by for one in candidates):
-            said.append("What another write of this machine is known to have made says so.")
+            said.append("Candidates made by another write of this machine are marked.")
         return Evidence(
             self._intent,
             tuple(said),

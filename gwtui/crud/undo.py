@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.request import RequestModel, problems
 from gwtui.contract.response import ResponseModel
@@ -66,7 +65,9 @@ def restore_fields(  # noqa: PLR0913 - what every update knows of itself
                 return plan(present, changes, now)
             except ValidationError as error:
                 why = "; ".join(map(str, problems(error)))
-            raise CannotUndoError(f"What it was before is not accepted any more: {safe_line(why)}.")
+            raise CannotUndoError(
+                f"The gateway no longer accepts the previous value: {safe_line(why)}."
+            )
 
         return plan_undo
 
@@ -88,7 +89,7 @@ def fields_to_restore(
     if merged.conflicts:
         raise CannotUndoError(_changed_since(merged.conflicts, labels, format_value))
     if not merged.to_send:
-        raise CannotUndoError("It is as it was before already.")
+        raise CannotUndoError("It already has its previous value.")
     return merged.to_send
 
 
@@ -129,16 +130,13 @@ def undo_each(parts: Sequence[Plan[Any]]) -> Undo[tuple[Any, ...]] | None:
     return undo
 
 
+def as_one(title: str, plans: Sequence[Plan[Any]]) -> Plan[Any]:
+    """Plans of the same kind as one that is undone as a whole; a single one as it is."""
+    return plans[0] if len(plans) == 1 else bundle_alike(title, plans, undo_each(plans))
+
+
 def made_identity(identity: str | None, noun: str) -> str:
     """The identifier of what was made. Raises CannotUndoError when the gateway gave none."""
     if not identity:
         raise CannotUndoError(f"The gateway did not say which {noun} it made.")
     return identity
-
-
-async def none_on_error(read: Awaitable[T]) -> T | None:
-    """The result of a read; None when it raises a GatewayError."""
-    try:
-        return await read
-    except GatewayError:
-        return None

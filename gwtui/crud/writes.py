@@ -265,7 +265,7 @@ class Writes(Generic[M]):
             initial={} if how.fields else self.fields.known(one),
             partial=True,
             check=lambda request: self.check(request, context.dialect),
-            unknown_help="The change may have been made or not. "
+            unknown_help="The change may have been applied. "
             f"Look at the {self.noun} before you try again.",
         )
 
@@ -447,7 +447,7 @@ class Writes(Generic[M]):
 
 
 V = TypeVar("V")
-_OVERWRITTEN = "The old material is gone at once: the gateway overwrites it."
+_OVERWRITTEN = "The gateway overwrites the old key at once."
 
 
 def _declared(verb: V | None, name: str) -> V:

@@ -29,7 +29,7 @@ _FORMULA = ("=", "+", "-", "@")
 
 
 def looks_secret(name: object, value: object) -> bool:
-    """Whether a field is not to be shown, going by what it is called."""
+    """Whether a field is not to be shown, going by its name."""
     return isinstance(value, str) and str(name).lower() in _SECRET
 
 

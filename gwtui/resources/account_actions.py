@@ -83,7 +83,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         show_action(
             "workspaces.members",
             "Members",
-            "Who is in the selected workspace; add and remove people there",
+            "List, add and remove the members of the selected workspace",
             "m",
             footer=True,
         ),
@@ -110,7 +110,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "workspaces.people",
             "People",
             "Everybody in the organization, and the workspaces they are in",
-            "o",
+            "O",
         ),
         Action(
             "budgets.edit",
@@ -149,7 +149,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "members.people",
             "People",
             "Everybody in the organization, and the workspaces they are in",
-            "o",
+            "O",
             footer=True,
         ),
         scoped_action(
@@ -167,7 +167,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "organization.edit",
             "Settings",
-            "Change what holds for the whole organization",
+            "Change settings of the whole organization",
             "e",
             mutates=True,
             footer=True,
@@ -194,7 +194,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "credits.window",
             "Today/week/month",
             "Rank keys by usage today, this week or this month (UTC)",
-            "u",
+            "at",
             footer=True,
         ),
     ),
@@ -218,13 +218,13 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "guardrails.assign_keys",
             "Assign to keys",
             "Assign the selected guardrail to keys; replaces the one each has",
-            "a",
+            "A",
         ),
         scoped_action(
             "guardrails.assign_members",
             "Assign to members",
             "Assign the selected guardrail to members; replaces the one each has",
-            "A",
+            "M",
             mutates=True,
             target=True,
         ),
@@ -238,15 +238,12 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         show_action(
             "guardrails.remaining",
             "What remains",
-            "Which endpoints of each model the selected guardrail leaves",
-            "o",
+            "Endpoints of each model that remain under the selected guardrail",
+            "E",
             footer=True,
         ),
         try_action(
             "guardrails", "Send a request to a model, and see what the guardrail does to it"
-        ),
-        scoped_action(
-            "guardrails.all_assigned", "All assignments", "The assignments of every guardrail", "M"
         ),
         scoped_action(
             "guardrails.delete",
@@ -290,7 +287,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "byok.rotate",
             "Rotate",
             "Replace the key of the selected credential in place; the old one is gone",
-            "R",
+            "N",
         ),
         switch_action(
             "byok", "Leave the selected or marked credentials out of routing, or let them in"
@@ -303,7 +300,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "activity.group",
             "Group",
             "Rank by the next of model, provider, workspace, key and user",
-            "b",
+            "l",
             footer=True,
         ),
         scoped_action("activity.keys", "By key", "Rank by key", "K", keywords="who spent most"),
@@ -317,16 +314,16 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "activity.before",
             "Day before",
-            "Select the bar to the left: its day alone is summed up and ranked; first the last day",
+            "Select the day to the left and show that day alone; starts at the last day",
             "comma",
             footer=True,
         ),
-        scoped_action("activity.after", "Day after", "Select the bar to the right", "full_stop"),
+        scoped_action("activity.after", "Day after", "Select the day to the right", "full_stop"),
         scoped_action(
             "activity.measure",
             "Measure",
             "Draw and rank the next of spend, BYOK cost, requests and tokens",
-            "m",
+            "i",
             footer=True,
         ),
         show_action(
@@ -341,18 +338,16 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         on_selected(
             "rotations.next",
             "Next step",
-            "Plan what comes next: assign, show, disable or delete; nothing is "
-            "sent before you agree",
-            "n",
+            "Plan the next step: assign, show, disable or delete; nothing is "
+            "sent before you confirm",
+            "N",
         ),
-        show_action("rotations.old", "Old key", "Go to the key that is retired", "o", footer=True),
-        show_action(
-            "rotations.new", "Successor", "Go to the key that takes over", "K", footer=True
-        ),
+        show_action("rotations.old", "Old key", "Go to the old key", "o", footer=True),
+        show_action("rotations.new", "Successor", "Go to the successor", "K", footer=True),
         scoped_action(
             "rotations.forget",
             "Forget",
-            "Follow the selected rotation no more; both keys stay as they are",
+            "Stop following the selected rotation; both keys stay as they are",
             "D",
             "delete",
             target=True,
@@ -362,36 +357,37 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "doubt.happened",
             "It happened",
-            "Settle it: it happened, and what is selected is what came of it",
+            "Settle the write as applied, with the selected resource as its result",
             "h",
             footer=True,
         ),
         scoped_action(
-            "doubt.did_not", "It did not happen", "Settle it: it did not happen", "n", footer=True
+            "doubt.did_not",
+            "It did not happen",
+            "Settle the write as not applied",
+            "X",
+            footer=True,
         ),
         scoped_action(
             "doubt.recreate",
             "Create it again",
-            "Delete a key whose value nobody has stored, and create it again",
-            "R",
+            "Delete a key whose value was never stored, and create it again",
+            "n",
             mutates=True,
         ),
         scoped_action(
             "doubt.further",
             "Look further",
-            "Look for what was made an hour, then a day before and after",
-            "f",
+            "Search an hour, then a day before and after the write",
+            "minus",
             footer=True,
         ),
         scoped_action(
             "doubt.show",
             "Show it",
-            "Go to what is selected, or to what the write was about, without settling anything",
+            "Open the selected resource, or the subject of the write, without settling anything",
             "enter",
             footer=True,
-        ),
-        scoped_action(
-            "doubt.later", "Leave it open", "Go back; it is offered again at the next start", "o"
         ),
     ),
 }

@@ -18,7 +18,7 @@ from typing import Literal
 
 from gwtui.contract.usage import ActivityRow
 from gwtui.crud import cells
-from gwtui.crud.columns import count_column, figure_column, text_column, usd_column
+from gwtui.crud.columns import count_column, text_column, tokens_column, usd_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain import activity, money
@@ -268,14 +268,7 @@ def share_cell(one: RankedGroup) -> Cell:
 def _tokens(
     name: str, title: str, help: str, value: Callable[[ActivitySummary], int | None]
 ) -> Column[RankedGroup]:
-    return figure_column(
-        name,
-        title,
-        lambda one: value(one.summary),
-        7,
-        show=lambda one: cells.tokens(value(one.summary)),
-        help=help,
-    )
+    return tokens_column(name, title, lambda one: value(one.summary), 7, help)
 
 
 COLUMNS: tuple[Column[RankedGroup], ...] = (

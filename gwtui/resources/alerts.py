@@ -288,7 +288,7 @@ def scope_cell(rule: AlertRule) -> Cell:
 
 
 RULE_COLUMNS: tuple[Column[RuleRow], ...] = (
-    text_column("name", "Rule", lambda row: row.name, 26, help="what it is called", grow=True),
+    text_column("name", "Rule", lambda row: row.name, 26, help="its name", grow=True),
     word_column(
         "state",
         "State",
@@ -394,7 +394,7 @@ _LABELS = {
     "within": "Expires within",
     "at_least": "Changes by",
     "fire_after": "Must last",
-    "clear_after": "Must be well for",
+    "clear_after": "Clears after",
     "keep_for": "Shown for",
     "severity": "Severity",
     "scope": "Watches",
@@ -477,9 +477,9 @@ def silence_form(count: int) -> FormSpec:
 
 
 def effects_form(effects: AlertEffects) -> FormSpec:
-    """What an alert does."""
+    """Notification channels."""
     return FormSpec(
-        title="What an alert does",
+        title="Notification channels",
         model=EffectsRequest,
         fields=(
             fields.Field("toast", "Notice"),

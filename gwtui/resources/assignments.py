@@ -5,14 +5,14 @@ A key, and a member, holds at most one directly assigned guardrail: assigning re
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from gwtui.client.errors import NotFoundError
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.paging import Listing
 from gwtui.contract.guardrails import (
     AssignKeysRequest,
     AssignMembersRequest,
@@ -22,18 +22,21 @@ from gwtui.contract.guardrails import (
 )
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.organization import OrganizationMember
-from gwtui.contract.request import RequestModel
 from gwtui.crud import cells
 from gwtui.crud.columns import moment_column, text_column
-from gwtui.crud.plan import Change, Plan, Undo, bundle_alike
+from gwtui.crud.evidence import Evidence
+from gwtui.crud.plan import Change, Plan, Undo
 from gwtui.crud.plan_text import NAME_LIMIT, Names, count, identity_of, named, quoted, several
+from gwtui.crud.recovery import InspectionContext
 from gwtui.crud.resource import Column, DetailRow, ReadBy, ResourceSpec, Section
 from gwtui.crud.schema_drift import drift_sections
-from gwtui.crud.undo import CannotUndoError, none_on_error
+from gwtui.crud.undo import CannotUndoError, as_one
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.safe_text import safe_line
+from gwtui.resources.attachments import Attachment, Parents, names_of_people
 from gwtui.resources.guardrails.view import display_name
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
+from gwtui.resources.uses import value_or_none
 from gwtui.watch.feeds.guardrails import Assignment, AssignmentRow, Bindings, assignments_feed
 from gwtui.watch.feeds.keys import fetch_keys
 from gwtui.watch.feeds.workspaces import shown_person
@@ -87,7 +90,7 @@ def _rows(row: AssignmentRow, now: datetime) -> Sequence[DetailRow]:
         cells.moment_row("assigned", one.created_at, now),
         DetailRow("assigned by", cells.text(one.assigned_by)),
         DetailRow("id", cells.text(one.id)),
-        cells.hint("{assignments.remove} takes it away; the workspace's default one still binds"),
+        cells.hint("{assignments.remove} removes it; the workspace default still applies"),
     ]
 
 
@@ -139,10 +142,9 @@ ASSIGNMENTS: ResourceSpec[AssignmentRow] = ResourceSpec(
 )
 
 
-Held = Mapping[str, str | None]
-"""Key hash or user id -> the guardrail that it has; one that is not there has none."""
-_MOST_CHANGES = 20
-"""Keys or members that a plan lists one by one."""
+NO_GUARDRAIL = "no guardrail"
+_MOST_NAMES = 10
+"""Guardrails whose names are looked up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,31 +162,40 @@ class Assignable:
     short: str
 
 
+async def _guardrail_wording(
+    client: GatewayClient, guardrails: Iterable[Any]
+) -> Callable[[Any], str]:
+    known = [one for one in dict.fromkeys(guardrails) if isinstance(one, str) and one]
+    read = await asyncio.gather(
+        *(value_or_none(client.guardrails.get(one)) for one in known[:_MOST_NAMES])
+    )
+    names = {one.id or "": one.name or "" for one in read if one is not None}
+    return lambda guardrail: named(guardrail, names) if guardrail else NO_GUARDRAIL
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AssignmentKind:
+class AssignmentKind(Attachment):
     """Keys or members: how what they hold is read and changed.
 
-    ``field`` is the one of the request that lists them. ``holder`` gives the identity of what has
-    an assignment, ``called`` its name from the assignment and the names of people. ``every`` reads
-    assignments, of one guardrail or of all. ``current`` are those of a reading, None where they
-    could not be read, ``held`` the same as holder -> guardrail. ``candidates`` reads what can get a
-    guardrail. What reads or sends raises GatewayError.
+    ``called`` names what has an assignment, from that and the names of people. ``current`` are the
+    assignments of a reading, None where they could not be read, ``held`` the same as holder ->
+    guardrail. ``candidates`` reads what can get a guardrail. What reads raises GatewayError.
     """
 
-    noun: str
     assignment: type[KeyAssignment | MemberAssignment]
-    request: type[RequestModel]
-    field: str
-    holder: Callable[[Any], str | None]
     called: Callable[[Any, Names], str]
-    every: Callable[[GatewayClient, str | None], Awaitable[Listing[Any]]]
     current: Callable[[Bindings], Sequence[Any] | None]
     held: Callable[[Bindings], Mapping[str, str]]
     candidates: Callable[[GatewayClient, Guardrail], Awaitable[Sequence[Assignable]]]
-    assign: Callable[[GatewayClient, str, Any], Awaitable[int]]
-    unassign: Callable[[GatewayClient, str, Any], Awaitable[int]]
+    resource: str = "assignments"
+    detach_action: str = "assignments.remove"
+    across_parents: bool = True
+    parent: Callable[[Any], str | None] = lambda row: row.guardrail_id
+    wording: Callable[[GatewayClient, Iterable[Any]], Awaitable[Callable[[Any], str]]] = (
+        _guardrail_wording
+    )
 
-    def names(self, assignments: Iterable[Assignment], people: Names) -> Names:
+    def names_of(self, assignments: Iterable[Assignment], people: Names) -> Names:
         """Those of this kind: identity -> name. Raises ValueError for one without an identity."""
         return {
             identity_of(self.holder(one), "assignment"): self.called(one, people)
@@ -233,36 +244,48 @@ def key_names(keys: Iterable[ApiKey]) -> Names:
     return {identity_of(one.hash, "key"): quoted(one.name, one.label, one.hash) for one in keys}
 
 
+async def _names_of_keys(_client: GatewayClient, rows: Iterable[KeyAssignment]) -> Names:
+    return {one.key_hash or "": one.key_name or "" for one in rows}
+
+
 KEYS = AssignmentKind(
     noun="key",
+    attach_action="guardrails.assign_keys",
     assignment=KeyAssignment,
     request=AssignKeysRequest,
     field="key_hashes",
     holder=lambda one: one.key_hash,
     called=lambda one, _people: quoted(one.key_name, one.key_label, one.key_hash),
-    every=lambda client, guardrail: client.guardrails.key_assignments(guardrail),
+    names=_names_of_keys,
+    rows=lambda client, guardrail: client.guardrails.key_assignments(guardrail),
     current=lambda bindings: bindings.keys,
     held=lambda bindings: bindings.by_key,
     candidates=_keys,
-    assign=lambda client, guardrail, request: client.guardrails.assign_keys(guardrail, request),
-    unassign=lambda client, guardrail, request: client.guardrails.unassign_keys(guardrail, request),
+    attach=lambda client, guardrail, body: client.guardrails.assign_keys(guardrail, body),
+    detach=lambda client, guardrail, body: client.guardrails.unassign_keys(guardrail, body),
 )
 MEMBERS = AssignmentKind(
     noun="member",
+    attach_action="guardrails.assign_members",
     assignment=MemberAssignment,
     request=AssignMembersRequest,
     field="member_user_ids",
     holder=lambda one: one.user_id,
     called=lambda one, people: named(one.user_id, people),
-    every=lambda client, guardrail: client.guardrails.member_assignments(guardrail),
+    names=names_of_people,
+    rows=lambda client, guardrail: client.guardrails.member_assignments(guardrail),
     current=lambda bindings: bindings.members,
     held=lambda bindings: bindings.by_member,
     candidates=_members,
-    assign=lambda client, guardrail, request: client.guardrails.assign_members(guardrail, request),
-    unassign=lambda client, guardrail, request: client.guardrails.unassign_members(
-        guardrail, request
-    ),
+    attach=lambda client, guardrail, body: client.guardrails.assign_members(guardrail, body),
+    detach=lambda client, guardrail, body: client.guardrails.unassign_members(guardrail, body),
 )
+
+
+async def inspect_assignments(inspection: InspectionContext) -> Evidence:
+    """The guardrail that each key or member of a lost write has now. Raises GatewayError."""
+    kind = KEYS if KEYS.field in inspection.intent.summary else MEMBERS
+    return await kind.inspect(inspection)
 
 
 # Plans ------------------------------------------------------------------------------------------
@@ -281,14 +304,15 @@ def plan_assign(
     ``guardrails`` names guardrails.
     """
     identity = identity_of(guardrail.id, "guardrail")
-    held: Held | None = None
+    held: Parents | None = None
     if current is not None:
         held = {kind.holder(one) or "": one.guardrail_id for one in current}
     after = named(identity, guardrails)
-    title = f"Assign guardrail {GUARDRAILS.name(guardrail)} to {count(len(called), kind.noun)}"
-    return replace(
-        _request(kind, title, identity, called),
-        changes=_capped([_change(*one, held, after, guardrails) for one in called.items()]),
+    return kind.plan(
+        identity,
+        f"Assign guardrail {GUARDRAILS.name(guardrail)} to {count(len(called), kind.noun)}",
+        called,
+        [_change(*one, held, after, guardrails) for one in called.items()],
         effects=_effects(kind.noun, called, held, identity, guardrails),
         before={} if held is None else {one: held.get(one) for one in called},
         undo=None if held is None else _back_to(kind, identity, called, held),
@@ -303,51 +327,35 @@ def plan_unassign(
     There is at least one; ``people`` names users.
     """
     identity, name = identity_of(guardrail.id, "guardrail"), GUARDRAILS.name(guardrail)
-    called = kind.names(assignments, people)
+    called = kind.names_of(assignments, people)
     held = dict.fromkeys(called, identity)
-    title = f"Take guardrail {name} from {count(len(called), kind.noun)}"
-    return replace(
-        _request(kind, title, identity, called, remove=True),
-        changes=_capped([Change(one, name, "none") for one in called.values()]),
-        effects=(
-            "They have no guardrail of their own then; the workspace's default one still binds.",
-        ),
+    return kind.plan(
+        identity,
+        f"Take guardrail {name} from {count(len(called), kind.noun)}",
+        called,
+        [Change(one, name, "none") for one in called.values()],
+        detach=True,
+        effects=("They keep no guardrail of their own; the workspace default still applies.",),
         before=held,
         undo=_back_to(kind, None, called, held),
     )
 
 
-def _request(
-    kind: AssignmentKind, title: str, guardrail: str, called: Names, *, remove: bool = False
-) -> Plan[int]:
-    """What every plan of an assignment shares."""
-    request = kind.request.model_validate({kind.field: [*called]})
-    change = kind.unassign if remove else kind.assign
-    return Plan(
-        action="assignments.remove" if remove else f"guardrails.assign_{kind.noun}s",
-        title=title,
-        resource="assignments",
-        identity=guardrail,
-        send=lambda client: change(client, guardrail, request),
-        summary=request.body(),
-    )
-
-
-def _change(identity: str, name: str, held: Held | None, after: str, guardrails: Names) -> Change:
+def _change(
+    identity: str, name: str, held: Parents | None, after: str, guardrails: Names
+) -> Change:
     """What one has now, and what it will have."""
     if held is None:
         return Change(name, UNKNOWN, after)
-    before = named(held[identity], guardrails) if identity in held else "no guardrail"
+    before = named(held[identity], guardrails) if identity in held else NO_GUARDRAIL
     return Change(name, before, after)
 
 
 def _effects(
-    noun: str, called: Names, held: Held | None, guardrail: str, guardrails: Names
+    noun: str, called: Names, held: Parents | None, guardrail: str, guardrails: Names
 ) -> tuple[str, ...]:
     if held is None:
-        return (
-            "What they have now could not be read: whatever guardrail one of them has is replaced.",
-        )
+        return ("Their current guardrails could not be read; any existing assignment is replaced.",)
     lines = [
         f"It replaces guardrail {named(held[identity], guardrails)} on {noun} {name}."
         for identity, name in called.items()
@@ -359,17 +367,10 @@ def _effects(
     return tuple(lines)
 
 
-def _capped(lines: list[Change]) -> tuple[Change, ...]:
-    if len(lines) <= _MOST_CHANGES:
-        return tuple(lines)
-    rest = Change("…", None, f"and {len(lines) - _MOST_CHANGES} more")
-    return (*lines[:_MOST_CHANGES], rest)
-
-
 # Undo -------------------------------------------------------------------------------------------
 
 
-def _back_to(kind: AssignmentKind, given: str | None, called: Names, before: Held) -> Undo[int]:
+def _back_to(kind: AssignmentKind, given: str | None, called: Names, before: Parents) -> Undo[int]:
     """Gives the keys or members of ``called`` what they held ``before``.
 
     ``given`` is the guardrail that the change gave them, None for none: whoever holds another one
@@ -377,8 +378,8 @@ def _back_to(kind: AssignmentKind, given: str | None, called: Names, before: Hel
     """
 
     async def way(client: GatewayClient, _now: datetime) -> Plan[Any]:
-        every = (await kind.every(client, None)).items
-        present = {kind.holder(one): one.guardrail_id for one in every if kind.holder(one)}
+        rows = (await kind.rows(client, None)).items
+        present = {kind.holder(row): kind.parent(row) for row in rows}
         moved = [called[one] for one in called if present.get(one) != given]
         if moved:
             what = several(moved)
@@ -388,12 +389,12 @@ def _back_to(kind: AssignmentKind, given: str | None, called: Names, before: Hel
             groups.setdefault(before.get(identity), []).append(identity)
         groups.pop(given, None)
         if not groups:
-            raise CannotUndoError("It is as it was before already.")
+            raise CannotUndoError("It already has its previous value.")
         plans = [
             await _give_back(client, kind, given, back, {one: called[one] for one in identities})
             for back, identities in groups.items()
         ]
-        return plans[0] if len(plans) == 1 else bundle_alike("", plans)
+        return as_one("", plans)
 
     return lambda _answer: way
 
@@ -406,14 +407,16 @@ async def _give_back(
     called: Names,
 ) -> Plan[int]:
     """One request for those that go back to the same guardrail, or to none."""
-    now_held = await _name(client, given) if given else "no guardrail"
-    name = "no guardrail"
+    now_held = (await _guardrail_wording(client, [given]))(given)
+    name = NO_GUARDRAIL
     if back is not None:
         name = GUARDRAILS.name(await _still_there(client, back, called))
-    title = f"Give {count(len(called), kind.noun)} back {name}"
-    return replace(
-        _request(kind, title, back or given or "", called, remove=back is None),
-        changes=tuple(Change(one, now_held, name) for one in called.values()),
+    return kind.plan(
+        back or given or "",
+        f"Give {count(len(called), kind.noun)} back {name}",
+        called,
+        [Change(one, now_held, name) for one in called.values()],
+        detach=back is None,
         before=dict.fromkeys(called, given),
     )
 
@@ -424,8 +427,3 @@ async def _still_there(client: GatewayClient, back: str, called: Names) -> Guard
     except NotFoundError:
         what = several(list(called.values()))
     raise CannotUndoError(f"The guardrail that {what} held before no longer exists.")
-
-
-async def _name(client: GatewayClient, identity: str) -> str:
-    guardrail = await none_on_error(client.guardrails.get(identity))
-    return GUARDRAILS.name(guardrail or Guardrail.model_validate({"id": identity}))

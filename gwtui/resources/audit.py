@@ -27,7 +27,7 @@ def _outcome(entry: LedgerEntry) -> Cell:
 
 COLUMNS: tuple[Column[LedgerEntry], ...] = (
     text_column(
-        "what", "Change", lambda entry: entry.title, 24, help="what was to be done", grow=True
+        "what", "Change", lambda entry: entry.title, 24, help="the planned change", grow=True
     ),
     moment_column("at", "When", lambda entry: entry.at, 10, "when its outcome was written"),
     Column(

@@ -29,7 +29,7 @@ from gwtui.contract.budgets import (
 from gwtui.contract.request import Problem, RequestModel
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud import cells
-from gwtui.crud.columns import figure_column, moment_column, text_column, usd_column
+from gwtui.crud.columns import moment_column, share_column, text_column, usd_column
 from gwtui.crud.evidence import Evidence, before_of, compared
 from gwtui.crud.fields import Facts, Field, Fields, PlanContext, limit_field, limit_warnings
 from gwtui.crud.form import FormSpec
@@ -73,16 +73,9 @@ COLUMNS: tuple[Column[BudgetRow], ...] = (
     ),
     usd_column("limit", "Limit", lambda row: row.budget.limit_usd, 12, "the cap, USD"),
     usd_column(
-        "spent", "Spent", lambda row: row.spent, 12, "what the present keys spent of it, USD"
+        "spent", "Spent", lambda row: row.spent, 12, "what the current keys spent of it, USD"
     ),
-    figure_column(
-        "share",
-        "Spent %",
-        lambda row: cells.in_percent(row.use.share),
-        8,
-        show=lambda row: cells.share(row.use.share),
-        help="the same in percent",
-    ),
+    share_column("share", "Spent %", lambda row: row.use.share, 8, "the same in percent"),
     Column(
         "resets",
         "Resets",
@@ -199,15 +192,15 @@ def plan_put(
     changes = [Change(_label(interval), _before(present, interval), after)]
     effects = ["Requests of the whole workspace are refused once this is spent."]
     if interval == "lifetime":
-        effects.append("It never starts over.")
+        effects.append("It never resets.")
     else:
-        effects.append(f"It starts over {describe_reset(interval, now)}.")
+        effects.append(f"It resets {describe_reset(interval, now)}.")
     if BYOK in request.model_fields_set:
         at = PlanContext(now)
         before = FIELDS.format(BYOK, workspace.include_byok_in_budgets, at)
         flag = FIELDS.format(BYOK, request.include_byok_in_budgets, at)
         changes.append(Change(FIELDS.labels[BYOK], before, flag))
-        effects.append("Whether BYOK usage counts holds for every budget of the workspace.")
+        effects.append("The BYOK setting applies to every budget of the workspace.")
     conflict = budget_conflict({**present, interval: request.limit_usd})
     return Plan(
         action="budgets.put",
@@ -238,9 +231,9 @@ def plan_delete(
         if other != interval and (limit := present.get(other)) is not None
     ]
     if rest:
-        effect = f"The workspace stays bound by {several(rest)}."
+        effect = f"Remaining budgets: {several(rest)}."
     else:
-        effect = "No budget is left: only the limits of keys and guardrails bind the workspace."
+        effect = "No budget is left; only the limits of keys and guardrails apply."
     return Plan(
         action="budgets.delete",
         title=f"Remove the {interval} budget of workspace {WORKSPACES.name(workspace)}",
@@ -333,7 +326,7 @@ def bundle_budgets(
     if before is not None and changed is not None and changed.keys() <= before.keys():
         one = replace(one, undo=_limits_back(space, plans, before, changed))
     if not plans:
-        why = "Whether BYOK usage counts can only be set together with a budget."
+        why = "The BYOK setting can only be changed together with a budget."
         one = replace(one, obstacles=(why,))
     return one
 
@@ -433,7 +426,7 @@ def budgets_form(
         initial=known,
         partial=True,
         check=partial(check, known),
-        unknown_help="Each budget is a request of its own: look which of them were changed.",
+        unknown_help="Each budget is sent in its own request: check which ones were changed.",
     )
 
 

@@ -53,7 +53,9 @@ RESTRICTIONS: Mapping[str, str] = {
 
 def _nobody(value: list[str] | None, _values: Mapping[str, Any], _facts: Facts) -> Cell | None:
     if value is not None and not value:
-        return Cell("an empty list is not “no restriction”: nothing may use the key", "warn")
+        return Cell(
+            "an empty list blocks every use of the key; leave it unset for no restriction", "warn"
+        )
     return None
 
 
@@ -384,7 +386,7 @@ def _update_effects(
     for name in RESTRICTIONS:
         if name in request.model_fields_set and getattr(request, name) == []:
             label = FIELDS.labels[name]
-            yield f"{label}: an empty list is no longer “no restriction”, nothing may use it."
+            yield f"{label}: the list is empty, so nothing may use the credential."
 
 
 def _switch_effects(
@@ -461,7 +463,7 @@ _ROTATION = Update(
     request=UpdateByokRequest,
     effects=lambda fresh, request, context: (
         "The old key is overwritten at once: this cannot be undone.",
-        "Requests use the new key from now on. Do not revoke the old one before it works.",
+        "Requests use the new key from now on. Revoke the old key only once the new one works.",
         _STORED,
         *_update_effects(fresh, request, context),
     ),

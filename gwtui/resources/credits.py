@@ -15,7 +15,8 @@ from typing import Literal
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.usage import Credits
 from gwtui.crud import cells
-from gwtui.crud.columns import figure_column, text_column, usd_column
+from gwtui.crud.columns import count_column, share_column, text_column, usd_column
+from gwtui.crud.plan_text import count
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpec, Section, Tone
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain import money, times
@@ -124,14 +125,10 @@ def rated_runway(found: Outlook, now: datetime) -> Line:
     days = left.days
     tone: Tone = "bad" if days < 1 else "warn" if days < 7 else "plain"  # noqa: PLR2004 - a week
     hours = int(left.total_seconds() // 3600)
-    length = _plural(days, "day") if days >= 1 else _plural(hours, "hour")
+    length = count(days, "day") if days >= 1 else count(hours, "hour")
     exact = f"{shown:%Y-%m-%d %H:%M} UTC"
     until = f"{shown:%Y-%m-%d}" if days >= 1 else exact
     return Cell(f"{length}, until {until}", tone), Cell(f"  {words}", "muted")
-
-
-def _plural(number: int, word: str) -> str:
-    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
 
 
 def _line(label: str, *parts: Cell) -> Line:
@@ -145,13 +142,7 @@ def left_cells(seen: BoardReadings[Credits], now: datetime, *, past: bool = Fals
         if past:
             return (Cell("not recorded", "muted"),)
         return (Cell("not read yet" if seen.error is None else "cannot be read", "warn"),)
-    balance = credits.balance
-    if balance is None:
-        words = Cell("unknown", "warn")
-    elif balance < 0:
-        words = Cell(f"overdrawn by {money.usd(-balance)}", "bad")
-    else:
-        words = Cell(f"{money.usd(balance)} left", balance_tone(credits))
+    words = Cell("unknown", "warn") if credits.balance is None else _left(credits)
     if seen.is_old(now):
         return words, Cell(f"  {times.age(seen.age(now))} old", "warn")
     return (words,)
@@ -291,13 +282,12 @@ COLUMNS: tuple[Column[CreditsRow], ...] = (
     usd_column(
         "used", "Used", lambda row: row.credits.total_usage, 12, "what was used in all, USD"
     ),
-    figure_column(
+    share_column(
         "share",
         "Used %",
-        lambda row: cells.in_percent(row.credits.used_share),
+        lambda row: row.credits.used_share,
         7,
-        show=lambda row: cells.share(row.credits.used_share),
-        help="share of what was bought that is used, in percent",
+        "share of the purchased credits that is used, in percent",
     ),
     Column(
         "burn",
@@ -477,14 +467,5 @@ WORKSPACE_COLUMNS: tuple[Column[Spender], ...] = (
     text_column("name", "Workspace", lambda one: one.name, 14, help="workspace", grow=True),
     _AMOUNT,
     _SHARE,
-    Column(
-        "keys",
-        "Keys",
-        lambda one, _now: cells.count(one.keys),
-        lambda one, _now: one.keys,
-        5,
-        right=True,
-        help="keys in the workspace",
-        kind="number",
-    ),
+    count_column("keys", "Keys", lambda one: one.keys, 5, "keys in the workspace"),
 )

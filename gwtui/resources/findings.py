@@ -85,7 +85,7 @@ COLUMNS: tuple[Column[AccountFinding], ...] = (
         lambda finding, _now: _severity(finding),
         lambda finding, _now: SEVERITIES.index(finding.severity),
         9,
-        help="critical, warning, unknown (it cannot be told) or notice; gravest first when sorted",
+        help="critical, warning, unknown or notice; most severe first when sorted",
         export=lambda finding, _now: finding.severity,
         kind="number",
     ),
@@ -107,7 +107,7 @@ COLUMNS: tuple[Column[AccountFinding], ...] = (
         "Kind",
         lambda finding: finding.subject.resource or None,
         10,
-        help="the list that it is in",
+        help="list that contains it",
     ),
     text_column("rule", "Rule", lambda finding: finding.rule, 19, help="id of the rule"),
     text_column(
@@ -134,9 +134,9 @@ def _what(finding: AccountFinding, _now: datetime) -> Sequence[DetailRow]:
 def _fix(finding: AccountFinding, _now: datetime) -> Sequence[DetailRow]:
     way, command = remedy_of(finding), command_of(finding)
     if way is None:
-        return [DetailRow("fix", Cell("nothing can be sent for it now", "muted"))]
+        return [DetailRow("fix", Cell("no fix is available now", "muted"))]
     rows = [
-        DetailRow("fix", Cell(way.title), "planned first, sent once you agree"),
+        DetailRow("fix", Cell(way.title), "shown as a plan before it is sent"),
         cells.hint("{findings.fix} plans it, {findings.go} goes there"),
     ]
     if command is not None:
@@ -182,7 +182,7 @@ FINDINGS: ResourceSpec[AccountFinding] = ResourceSpec(
     sections=(Section("What", _what), Section("Fix", _fix), Section("About", _about)),
     feed=findings_feed,
     raw=_raw,
-    empty="Nothing is found: every rule was looked at, and all is well.",
+    empty="No findings: every rule was checked.",
     scoped=True,
     default_sort=("severity", False),
     facets={

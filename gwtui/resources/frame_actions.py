@@ -19,7 +19,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "app.help",
             "Help",
-            "Every key of this screen",
+            "All keys of this screen",
             "question_mark",
             footer=True,
             command_words=("help", "h", "?"),
@@ -28,7 +28,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "app.first_steps",
             "First steps",
-            "What this is, what to try, where help is: welcome, introduction, tour",
+            "Introduction: what to try and where to find help",
             command_words=("welcome",),
         ),
         scoped_action(
@@ -43,7 +43,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "app.profile",
             "Switch profile",
-            "Go on with the gateway of another profile: context, account",
+            "Switch to the gateway of another profile",
             "P",
             command_words=("ctx", "context", "profile", "profiles"),
             keywords="login",
@@ -56,18 +56,18 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             keywords="scope project",
         ),
         scoped_action(
-            "app.refresh", "Refresh", "Read the shown figures again now", "r", keywords="reload"
+            "app.refresh", "Refresh", "Reload the shown data now", "r", keywords="reload"
         ),
         scoped_action(
             "app.redraw",
             "Redraw",
-            "Paint the whole screen again, after something else wrote on it",
+            "Redraw the screen after another program wrote on it",
             "ctrl+l",
         ),
         scoped_action(
             "app.screenshot",
             "Screenshot",
-            "Keep what this screen or dialog shows, as SVG or text: a picture without secrets",
+            "Save this screen or dialog as SVG or text, without secrets",
             "ctrl+g",
             command_words=("screenshot", "picture"),
         ),
@@ -82,7 +82,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "app.undo",
             "Undo",
-            "Take the last change back, for ten minutes and as long as nobody changed it since",
+            "Undo the last change, within ten minutes and if nobody changed the resource since",
             "U",
             "ctrl+z",
             mutates=True,
@@ -108,7 +108,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "app.requests",
             "Requests",
-            "How many requests go out: the last minute, and what each reading costs",
+            "Request rate of the last minute, and the cost of each reading",
         ),
     ),
     LIST: (
@@ -130,7 +130,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "list.sort_right", "Sort right", "Sort by the column to the right", "greater_than_sign"
         ),
-        scoped_action("list.reverse", "Reverse", "Turn the sort order around", "S"),
+        scoped_action("list.reverse", "Reverse", "Reverse the sort order", "S"),
         scoped_action(
             "list.columns",
             "Columns",
@@ -161,7 +161,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "list.mark",
             "Mark",
-            "Mark the selected row or take the mark away",
+            "Mark or unmark the selected row",
             "space",
             keywords="tick check",
         ),
@@ -178,12 +178,10 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "list.invert_marks",
             "Invert marks",
-            "Mark the listed rows that are not marked, and take the marks of the others away",
+            "Mark the listed rows that are not marked, and unmark the others",
             "tilde",
         ),
-        scoped_action(
-            "list.unmark", "Unmark all", "Take every mark away, also of hidden rows", "u"
-        ),
+        scoped_action("list.unmark", "Unmark all", "Unmark all rows, including hidden ones", "u"),
     ),
     COPY: (
         Action(
@@ -225,10 +223,13 @@ ANYWHERE = frozenset({"app.quit", "app.redraw", "app.screenshot"})
 DIALOG_ACTIONS: Mapping[str, tuple[Action, ...]] = {
     FORM: (
         scoped_action(
-            "form.send", "Send", "Plan and send what is typed; of one value: keep it", "ctrl+s"
+            "form.send",
+            "Send",
+            "Plan and send the form; in an editor of one value, keep the value",
+            "ctrl+s",
         ),
         scoped_action(
-            "form.leave", "Leave", "Close it; what was typed is asked about first", "escape"
+            "form.leave", "Leave", "Close the form; asks before it discards changes", "escape"
         ),
         scoped_action("form.next_field", "Next field", "To the next field, as Tab does", "down"),
         scoped_action(
@@ -248,22 +249,20 @@ DIALOG_ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "pageup",
             "ctrl+pageup",
         ),
-        scoped_action(
-            "form.choices", "List choices", "List what a field knows to choose from", "ctrl+o"
-        ),
+        scoped_action("form.choices", "List choices", "List the choices of a field", "ctrl+o"),
         scoped_action("form.add", "Add", "Add a pattern to the content filters", "ctrl+n"),
     ),
     QUESTION: (
-        scoped_action("question.yes", "Yes", "Agree, where a key is enough to", "y"),
-        scoped_action("question.no", "No", "Close it, and do nothing", "escape", "n", "q"),
+        scoped_action("question.yes", "Yes", "Confirm, where a single key is enough", "y"),
+        scoped_action("question.no", "No", "Close without doing anything", "escape", "n", "q"),
         scoped_action("question.next", "Next button", "To the next button", "right", "down"),
         scoped_action("question.previous", "Button before", "To the button before", "left", "up"),
     ),
     NEW_KEY: (
-        scoped_action("new-key.copy", "Copy", "Copy the value of the new key", "y", "c"),
+        scoped_action("new-key.copy", "Copy", "Copy the value of the new key", "y"),
         scoped_action("new-key.show", "Show", "Show the value, or hide it again", "v"),
         scoped_action("new-key.save", "Save", "Save the value to a private file", "s"),
-        scoped_action("new-key.try", "Try", "Send a request with the new key", "t"),
+        scoped_action("new-key.try", "Try", "Send a request with the new key", "T"),
     ),
 }
 """By scope."""
@@ -282,4 +281,4 @@ TABLE_KEYS: tuple[tuple[str, str, str], ...] = (
     ("shift+up", "mark_up", "Mark and go up"),
     ("enter", "open", "Open"),
 )
-"""What a table does with keys by itself: the keys, what it is called there, what it does."""
+"""What a table does with keys by itself: the keys, its name there, what it does."""

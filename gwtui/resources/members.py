@@ -5,7 +5,7 @@ One request adds or removes up to ``MAX_MEMBERS`` people.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -22,19 +22,17 @@ from gwtui.contract.organization import (
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud import cells
 from gwtui.crud.columns import moment_column, text_column
-from gwtui.crud.evidence import Evidence, before_of, compared, incomplete, texts
 from gwtui.crud.fields import Choices, Field
 from gwtui.crud.form import FormSpec
-from gwtui.crud.plan import Change, Plan, Undo, bundle_alike
+from gwtui.crud.plan import Change, Plan, Undo
 from gwtui.crud.plan_text import Names, count, identity_of, named, quoted, several
-from gwtui.crud.recovery import InspectionContext
 from gwtui.crud.resource import Cell, Column, DetailRow, ReadBy, ResourceSpec, Section, SortValue
 from gwtui.crud.schema_drift import drift_sections
-from gwtui.crud.undo import CannotUndoError, undo_each
-from gwtui.domain.diffs import ABSENT
+from gwtui.crud.undo import CannotUndoError, as_one
 from gwtui.domain.safe_text import safe_line
+from gwtui.resources.attachments import Attachment, names_of_people
 from gwtui.resources.organization import role_cell
-from gwtui.resources.uses import items_or_none, people_names
+from gwtui.resources.uses import items_or_none
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 from gwtui.watch.feeds.workspaces import MemberRow, members_feed
 
@@ -69,7 +67,7 @@ COLUMNS: tuple[Column[MemberRow], ...] = (
         _active,
         11,
         right=True,
-        help="keys of this person in the workspace; while one is active, no removal",
+        help="keys of this person in the workspace; cannot be removed while a key is active",
         kind="number",
     ),
     Column(
@@ -137,7 +135,7 @@ def _key_rows(row: MemberRow, now: datetime) -> Sequence[DetailRow]:
     if idle:
         rows.append(DetailRow("others", Cell(f"{idle} disabled or expired", "muted")))
     if active:
-        rows.append(DetailRow("", Cell("while one is active, no removal", "warn")))
+        rows.append(DetailRow("", Cell("cannot be removed while a key is active", "warn")))
     return rows
 
 
@@ -166,9 +164,26 @@ MEMBERS: ResourceSpec[MemberRow] = ResourceSpec(
 )
 
 
-_ADD, _REMOVE = "members.add", "members.remove"
-_MOST_CHANGES = 20
-"""Members that a plan lists one by one."""
+async def _membership(_client: GatewayClient, _parents: object) -> Callable[[Any], str]:
+    return lambda workspace: "member" if workspace else "no member"
+
+
+MEMBERSHIP = Attachment(
+    noun="member",
+    resource="members",
+    attach_action="members.add",
+    detach_action="members.remove",
+    request=ChangeMembersRequest,
+    field="user_ids",
+    rows=lambda client, workspace: client.workspaces.members(workspace),
+    across_parents=False,
+    holder=lambda row: row.user_id,
+    parent=lambda row: row.workspace_id,
+    names=names_of_people,
+    wording=_membership,
+    attach=lambda client, workspace, body: client.workspaces.add_members(workspace, body),
+    detach=lambda client, workspace, body: client.workspaces.remove_members(workspace, body),
+)
 
 
 def _person(member: OrganizationMember) -> str:
@@ -218,20 +233,15 @@ def plan_add(
     new = [person for person in people if person.id not in present]
     effects = ["Each gets the role that matches the role in the organization."]
     if again:
-        effects.append(f"There already, only the role is brought up to date: {several(again)}.")
-    return Plan(
-        action=_ADD,
-        title=f"Add {count(len(users), 'member')} to workspace {WORKSPACES.name(workspace)}",
-        resource="members",
-        identity=identity,
-        send=lambda client: client.workspaces.add_members(
-            identity, ChangeMembersRequest(user_ids=users)
-        ),
-        changes=_listed("Add", [_person(person) for person in people]),
+        effects.append(f"Already members, only their role is updated: {several(again)}.")
+    return MEMBERSHIP.plan(
+        identity,
+        f"Add {count(len(users), 'member')} to workspace {WORKSPACES.name(workspace)}",
+        users,
+        [Change("Add", None, _person(person)) for person in people],
         effects=tuple(effects),
         obstacles=_too_many(users),
-        summary={"user_ids": [*users]},
-        before={user: user in present for user in users},
+        before={user: identity if user in present else None for user in users},
         undo=_remove_again(workspace, new) if new else None,
     )
 
@@ -271,10 +281,8 @@ def plan_remove_all(
         for start in range(0, len(members), MAX_MEMBERS)
     ]
     plans = [plan for plan in every if not plan.obstacles] or every
-    if len(plans) == 1:
-        return plans[0]
     title = f"Remove members from workspace {WORKSPACES.name(workspace)} in {len(plans)} requests"
-    return bundle_alike(title, plans, undo_each(plans))
+    return as_one(title, plans)
 
 
 def plan_remove(
@@ -298,26 +306,22 @@ def plan_remove(
         for user in users
         if user in held
     ]
-    effects = ["Who is removed no longer reaches this workspace."]
+    effects = ["Removed members lose access to this workspace."]
     if keys is None:
         effects.append(
             "The workspace's keys could not be read: "
             "the gateway refuses when one of these members has an active key."
         )
-    return Plan(
-        action=_REMOVE,
-        title=f"Remove {count(len(going or users), 'member')} "
+    return MEMBERSHIP.plan(
+        identity,
+        f"Remove {count(len(going or users), 'member')} "
         f"from workspace {WORKSPACES.name(workspace)}",
-        resource="members",
-        identity=identity,
-        send=lambda client: client.workspaces.remove_members(
-            identity, ChangeMembersRequest(user_ids=going)
-        ),
-        changes=_listed("Remove", [named(user, people) for user in going]),
+        going,
+        [Change("Remove", None, named(user, people)) for user in going],
+        detach=True,
         effects=(*staying, *effects) if going else (),
         obstacles=_too_many(going) if going else tuple(staying),
-        summary={"user_ids": [*going]},
-        before=dict.fromkeys(going, True),
+        before=dict.fromkeys(going, identity),
         undo=_add_again(workspace, going) if going else None,
     )
 
@@ -351,40 +355,7 @@ def _owns(keys: list[str]) -> str:
     return f"{count(len(keys), 'active key')} here, {several(keys, 3)}"
 
 
-def _listed(verb: str, names: list[str]) -> tuple[Change, ...]:
-    shown = [Change(verb, None, name) for name in names[:_MOST_CHANGES]]
-    if len(names) > _MOST_CHANGES:
-        shown.append(Change(verb, None, f"and {len(names) - _MOST_CHANGES} more"))
-    return tuple(shown)
-
-
 def _too_many(users: list[str]) -> tuple[str, ...]:
     if len(users) <= MAX_MEMBERS:
         return ()
     return (f"One request takes at most {MAX_MEMBERS} members, these are {len(users)}.",)
-
-
-# Evidence on writes in doubt ----------------------------------------------------------------------
-
-
-async def inspect_members(inspection: InspectionContext) -> Evidence:
-    """Who of those concerned is in the workspace now. Raises GatewayError."""
-    intent, client = inspection.intent, inspection.client
-    space = intent.identity or ""
-    listed = await client.workspaces.members(space)
-    found = {one.user_id: one for one in listed.items}
-    people = await people_names(client) or {}
-    before = before_of(intent)
-    goal = intent.action == _ADD
-    lines = []
-    for user in texts(intent.summary.get("user_ids")):
-        row = found.get(user)
-        present: Any = True if row is not None else False if listed.complete else ABSENT
-        was = before.get(user, ABSENT)
-        who = named(user, people)
-        lines.append(compared(who, _member, was, goal, present, inspection.since(row)))
-    return Evidence(intent, incomplete(listed), compared=tuple(lines), route=f"members/{space}")
-
-
-def _member(value: bool) -> str:
-    return "member" if value else "no member"

@@ -34,7 +34,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "Panel",
             "Show the next part: endpoints, credits and limits, changes; all at "
             "once from 160x44 on",
-            "p",
+            "l",
             footer=True,
         ),
         scoped_action(
@@ -75,7 +75,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "board.measure",
             "Figure",
             "Draw the next figure of the endpoint: latency, throughput, uptime",
-            "m",
+            "i",
             footer=True,
         ),
         scoped_action("board.order", "Order", "By model, or the worst first", "s"),
@@ -83,13 +83,13 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "board.watch",
             "Watch a model",
             "Record the endpoints of one more model, on this machine",
-            "a",
+            "n",
             footer=True,
         ),
         scoped_action(
             "board.unwatch",
             "Watch no more",
-            "Take the selected model off the board; what was recorded of it stays",
+            "Remove the selected model from the board; its history stays",
             "W",
             target=True,
         ),
@@ -103,13 +103,13 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
     ),
     "changes": (
         scoped_action(
-            "changes.between", "Moments", "Type the two moments to compare", "at", "c", footer=True
+            "changes.between", "Moments", "Type the two moments to compare", "at", footer=True
         ),
         scoped_action(
             "changes.each",
             "Net/each",
             "The difference between the two moments, or every change on the way",
-            "e",
+            "l",
             footer=True,
         ),
     ),
@@ -117,7 +117,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "models.watch",
             "Watch",
-            "Put the selected model on the board, or take it off",
+            "Add the selected model to the board, or remove it",
             "W",
             target=True,
             keywords="record monitor board",
@@ -133,14 +133,14 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         show_action(
             "models.guardrails",
             "Guardrails",
-            "What each guardrail leaves of this model, the ones that block it first",
+            "Effect of each guardrail on this model, blocking ones first",
             "R",
         ),
         scoped_action(
             "models.all-endpoints",
             "All endpoints",
             "The endpoints of all models in one list, the cheapest first",
-            "A",
+            "E",
             footer=True,
             keywords="find cheapest providers",
         ),
@@ -160,8 +160,8 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "endpoints.model",
             "About the model",
-            "What the catalog says of this model, also of one that no list shows",
-            "i",
+            "Catalog entry of this model, even if no list shows it",
+            "o",
             footer=True,
         ),
     ),
@@ -192,8 +192,8 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "key.models",
             "Models",
-            "The models that the guardrails on this key leave",
-            "m",
+            "Models that remain under the guardrails of this key",
+            "E",
             footer=True,
         ),
     ),
@@ -201,8 +201,8 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "alerts.acknowledge",
             "Acknowledge",
-            "Say that you know of the selected or marked alerts",
-            "a",
+            "Acknowledge the selected or marked alerts",
+            "h",
             target=True,
             marked="all",
             footer=True,
@@ -210,8 +210,8 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "alerts.silence",
             "Silence",
-            "Tell nobody of the selected or marked alerts for a time, or tell again",
-            "z",
+            "Silence the selected or marked alerts for a time, or end the silence",
+            "x",
             target=True,
             marked="all",
             footer=True,
@@ -220,8 +220,8 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         show_action(
             "alerts.go", "Subject", "Go to what the selected alert is about", "o", footer=True
         ),
-        scoped_action("alerts.rules", "Rules", "What is watched", "R", footer=True),
-        scoped_action("alerts.history", "History", "What happened with alerts", "H", footer=True),
+        scoped_action("alerts.rules", "Rules", "Show and edit the alert rules", "e", footer=True),
+        scoped_action("alerts.history", "History", "Past alert events", "H", footer=True),
     ),
     "alert-history": (
         show_action(
@@ -244,7 +244,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "alert-rules.edit",
             "Edit",
-            "Change the selected rule, with a look at what it would have told",
+            "Edit the selected rule, with a preview of the alerts it would have raised",
             "e",
             target=True,
             footer=True,
@@ -261,7 +261,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "alert-rules.delete",
             "Delete",
-            "Delete the selected rule; a built-in one is as it was made",
+            "Delete the selected rule; a built-in rule returns to its defaults",
             "D",
             "delete",
             target=True,
@@ -269,9 +269,9 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         ),
         scoped_action(
             "alert-rules.effects",
-            "Effects",
-            "What an alert does: notice, title, bell, a command of yours",
-            "E",
+            "Channels",
+            "Notification channels: notice, title, bell, your own command",
+            "C",
             footer=True,
         ),
     ),
@@ -279,7 +279,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         on_selected(
             "findings.fix",
             "Fix",
-            "Plan what mends the selected finding; nothing is sent before you agree",
+            "Plan the fix of the selected finding; nothing is sent before you confirm",
             "f",
         ),
         show_action(
@@ -292,14 +292,13 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "Look up",
             "Type the id of another generation",
             "slash",
-            "i",
             footer=True,
         ),
         show_action(
             "generation.content",
             "Content",
-            "What it read and wrote, where its workspace logs that",
-            "c",
+            "Prompt and answer, if the workspace logs them",
+            "I",
             footer=True,
         ),
         show_action("generation.model", "Model", "Go to the endpoints of its model", "o"),

@@ -5,28 +5,23 @@ Evidence on one is what the gateway has now. Nothing is sent but reads.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gwtui.client.errors import NotFoundError
-from gwtui.client.paging import Listing
-from gwtui.contract.guardrails import KeyAssignment, MemberAssignment
 from gwtui.crud import cells
 from gwtui.crud.columns import moment_column, text_column
-from gwtui.crud.evidence import Evidence, before_of, compared, incomplete, texts, unknown_reason
+from gwtui.crud.evidence import Evidence, unknown_reason
 from gwtui.crud.fields import PlanContext
-from gwtui.crud.plan_text import Names, named
 from gwtui.crud.recovery import InspectionContext, inspect_write
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section
 from gwtui.crud.writes import Writes
-from gwtui.domain.diffs import ABSENT
 from gwtui.local.ledger import Ledger, LedgerEntry, summary_text
-from gwtui.resources import budgets, members
+from gwtui.resources import assignments, budgets, members
 from gwtui.resources.registry import SPECS
-from gwtui.resources.uses import items_or_none, people_names, value_or_none
+from gwtui.resources.uses import items_or_none, people_names
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.ledger import (
     RECOVERY_FEED,
@@ -45,7 +40,7 @@ _LONG = 2000
 
 
 COLUMNS: tuple[Column[LedgerEntry], ...] = (
-    text_column("what", "Change", lambda one: one.title, 24, help="what was to be done", grow=True),
+    text_column("what", "Change", lambda one: one.title, 24, help="the planned change", grow=True),
     moment_column("at", "Sent", lambda one: one.at, 10, "when it was sent"),
     text_column(
         "why", "Why it is in doubt", unknown_reason, 30, help="why its outcome is not known"
@@ -98,7 +93,7 @@ DOUBTS: ResourceSpec[LedgerEntry] = ResourceSpec(
     identity=lambda one: one.id,
     name=lambda one: cells.text(one.title).text,
     columns=COLUMNS,
-    sections=(Section("What is in doubt", _write_rows), Section("What was wanted", _intended)),
+    sections=(Section("Unsettled write", _write_rows), Section("Request", _intended)),
     feed=unsettled_feed,
     raw=lambda one: one.as_line(),
     empty="Every write from this machine is settled.",
@@ -110,10 +105,6 @@ DOUBTS: ResourceSpec[LedgerEntry] = ResourceSpec(
 _NO_WAY = "The gateway does not tell which feedback it has got: nothing can be read back."
 _NOT_THERE = "The workspace that it concerned is not there now."
 _STRANGE = "This version does not know how to look into such a change."
-_TAKEN = "assignments.remove"
-_NO_GUARDRAIL = "no guardrail"
-_MOST_NAMES = 10
-"""Guardrails whose names are looked up."""
 
 
 @cache
@@ -151,62 +142,12 @@ async def _context(inspection: InspectionContext) -> PlanContext:
     return PlanContext(inspection.now, names, client.connection.dialect)
 
 
-# Which guardrail keys and members have ----------------------------------------------------------
-
-
-async def inspect_assignments(inspection: InspectionContext) -> Evidence:
-    """Which guardrail each key or member has now. Raises GatewayError."""
-    client, intent = inspection.client, inspection.intent
-    hashes = texts(intent.summary.get("key_hashes"))
-    wanted = hashes or texts(intent.summary.get("member_user_ids"))
-    listed: Listing[KeyAssignment] | Listing[MemberAssignment]
-    if hashes:
-        keys = listed = await client.guardrails.key_assignments(None)
-        found = {one.key_hash: one for one in keys.items}
-        called: Names = {one.key_hash or "": one.key_name or "" for one in keys.items}
-    else:
-        held = listed = await client.guardrails.member_assignments(None)
-        found = {one.user_id: one for one in held.items}  # type: ignore[misc]
-        called = await people_names(client) or {}
-    before = before_of(intent)
-    goal = None if intent.action == _TAKEN else intent.identity
-    rails = [goal, *(before.get(one) for one in wanted)]
-    rails += [found[one].guardrail_id for one in wanted if one in found]
-    names = await _guardrail_names(client, rails)
-
-    def rail(identity: str | None) -> str:
-        return named(identity, names) if identity else _NO_GUARDRAIL
-
-    lines = []
-    for one in wanted:
-        row = found.get(one)
-        present, was = _held(row, listed), before.get(one, ABSENT)
-        who = named(one, called)
-        lines.append(compared(who, rail, was, goal, present, inspection.since(row)))
-    return Evidence(intent, incomplete(listed), compared=tuple(lines), route="assignments")
-
-
-def _held(row: KeyAssignment | MemberAssignment | None, listed: Listing[Any]) -> Any:
-    """The guardrail that one has now; ABSENT where that is not known."""
-    if row is not None:
-        return row.guardrail_id or ABSENT
-    return None if listed.complete else ABSENT
-
-
-async def _guardrail_names(client: GatewayClient, rails: Iterable[Any]) -> Names:
-    wanted = [one for one in dict.fromkeys(rails) if isinstance(one, str) and one]
-    found = await asyncio.gather(
-        *(value_or_none(client.guardrails.get(one)) for one in wanted[:_MOST_NAMES])
-    )
-    return {one.id or "": one.name or "" for one in found if one is not None}
-
-
 _SPECIAL: Mapping[str, Callable[[InspectionContext], Awaitable[Evidence]]] = {
-    "assignments": inspect_assignments,
-    "members": members.inspect_members,
+    "assignments": assignments.inspect_assignments,
+    "members": members.MEMBERSHIP.inspect,
     "budgets": budgets.inspect_budget,
 }
-"""What is no resource by itself."""
+"""Inspectors for writes without a Writes declaration."""
 
 
 # The feed -----------------------------------------------------------------------------------------

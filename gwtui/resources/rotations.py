@@ -90,7 +90,7 @@ COLUMNS: tuple[Column[RotationRow], ...] = (
         lambda row, _now: stage_cell(row),
         lambda row, _now: _ORDER.index(row.status.stage),
         14,
-        help="what asks for somebody first: in doubt, unbound, undelivered, silent, in use, done",
+        help="most urgent first: in doubt, unbound, undelivered, silent, in use, done",
         export=lambda row, _now: row.status.stage,
         kind="number",
     ),
@@ -205,7 +205,8 @@ ROTATIONS: ResourceSpec[RotationRow] = ResourceSpec(
     ),
     feed=rotations_feed,
     raw=_raw,
-    empty="No key is being rotated from this machine: N in the list of keys begins.",
+    empty="No key is being rotated from this machine. "
+    "Press {keys.rotate} in the list of keys to rotate one.",
     default_sort=("stage", False),
     facets={
         "stage": lambda row, _now: row.status.stage,
@@ -227,10 +228,10 @@ class RotateRequest(RequestModel):
 
     name: KeyName = Field(description="name of the successor")
     silent_for: Span = Field(
-        SILENT_FOR, description="the old key counts as silent when its figures stand still so long"
+        SILENT_FOR, description="the old key counts as unused after this long without usage"
     )
     kept_for: Span = Field(
-        KEPT_FOR, description="the old key stays disabled so long before it is to be deleted"
+        KEPT_FOR, description="how long the old key stays disabled before it is deleted"
     )
 
 
@@ -312,7 +313,7 @@ def plan_rotation(
     made = _MadeSuccessor()
     create = replace(
         _remembered(plan, rotation, storage.log, made),
-        title=f"Make a successor of key {KEYS.name(old)}",
+        title=f"Create a successor of key {KEYS.name(old)}",
         effects=(*_effects(source, request, asked), *plan.effects),
         obstacles=(*plan.obstacles, *_obstacles(source, request, wrong)),
         undo=None,
@@ -402,7 +403,7 @@ def _effects(
         f"{age(asked.silent_for.total_seconds())}, and deleted "
         f"{age(asked.kept_for.total_seconds())} later; each is planned and asked for."
     )
-    yield "Not copied: its value, and what it spent; the limit begins anew."
+    yield "Not copied: its value and its usage; the limit starts at zero."
     if request.expires_at is not None:
         yield "It lives as long as the old key was made for, from now on."
     elif "expires_at" not in old.raw:
@@ -419,7 +420,7 @@ def _effects(
     if old.disabled:
         yield "The old key is disabled; the successor works."
     if source.guardrail is not None:
-        yield "Its value is shown only after the guardrail was assigned."
+        yield "Its value is shown after the guardrail is assigned."
 
 
 def _remembered(

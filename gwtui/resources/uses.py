@@ -74,8 +74,8 @@ async def key_uses(client: GatewayClient, key: ApiKey, now: datetime) -> Uses:
         missing.append("its activity")
     if held is None:
         missing.append("the guardrail on it")
-    elif held.guardrail is not None:
-        lines.append(f"Guardrail {held.guardrail} is assigned to it.")
+    elif held:
+        lines.append(f"Guardrail {held} is assigned to it.")
     if credentials is None:
         missing.append("the provider keys that name it")
     else:
@@ -83,24 +83,17 @@ async def key_uses(client: GatewayClient, key: ApiKey, now: datetime) -> Uses:
     return (*lines, *unread_sentence(*missing))
 
 
-@dataclass(frozen=True, slots=True)
-class _KeyGuardrail:
-    """The guardrail on a key by its name; None for none."""
-
-    guardrail: str | None
-
-
-async def _guardrail_on(client: GatewayClient, key: ApiKey) -> _KeyGuardrail:
-    """Raises GatewayError."""
+async def _guardrail_on(client: GatewayClient, key: ApiKey) -> str:
+    """The guardrail on a key by its name, empty for none. Raises GatewayError."""
     assigned = (await client.guardrails.key_assignments(None)).items
     identity = next((one.guardrail_id for one in assigned if one.key_hash == key.hash), None)
     if not identity:
-        return _KeyGuardrail(None)
+        return ""
     try:
         guardrail = await client.guardrails.get(identity)
     except GatewayError:
-        return _KeyGuardrail(identity)
-    return _KeyGuardrail(quoted(guardrail.name, identity))
+        return identity
+    return quoted(guardrail.name, identity)
 
 
 def statement_of_use(
@@ -299,17 +292,17 @@ def workspace_uses(contents: WorkspaceContents, now: datetime) -> Uses:
 def budget_uses(keys: Sequence[ApiKey] | None, now: datetime) -> Uses:
     """How many keys draw on the budgets of a workspace."""
     if keys is None:
-        return unread_sentence("the keys that draw on it")
+        return unread_sentence("the keys that use it")
     active = [key for key in keys if is_active(key, now)]
     if not active:
-        return ("No active key draws on it.",)
+        return ("No active key uses it.",)
     credits, own = (
         sum((getattr(key, name) or Decimal(0) for key in active), Decimal(0))
         for name in ("usage_monthly", "byok_usage_monthly")
     )
-    verb = _verb(active, "draws", "draw")
+    verb = _verb(active, "uses", "use")
     spent = amounts(credits, own) or usd(credits)
-    return (f"{count(len(active), 'active key')} {verb} on it: {spent} this month.",)
+    return (f"{count(len(active), 'active key')} {verb} it: {spent} this month.",)
 
 
 # A guardrail ------------------------------------------------------------------------------------

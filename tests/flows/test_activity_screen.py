@@ -81,16 +81,16 @@ async def the_grouping_and_the_measure_are_switched(desk: Any) -> None:
     await until(pilot, lambda: has_data(app), "activity")
     await until(pilot, lambda: ranked(app), "the ranking")
     whole = summarize(await rows_of(place))
-    await pilot.press("b")
+    await pilot.press("l")
     assert "[provider]" in text_of(app, "grouping")
     assert sum(one.summary.requests or 0 for one in ranked(app)) == whole.requests
-    await pilot.press("b")
+    await pilot.press("l")
     assert "[workspace]" in text_of(app, "grouping")
     names = {one.name for one in ranked(app)}
     async with place.connect() as connection, GatewayClient(connection) as client:
         spaces = {space.name for space in (await client.workspaces.list()).items}
     assert names <= spaces
-    await pilot.press("m", "m", "m")
+    await pilot.press("i", "i", "i")
     assert "[tokens]" in text_of(app, "measure")
     assert screen_of(app).table.sorting == ("tokens", True)
     assert sum((one.share or Decimal(0)) for one in ranked(app)) == pytest.approx(1)
@@ -99,7 +99,7 @@ async def the_grouping_and_the_measure_are_switched(desk: Any) -> None:
 async def test_keys_are_ranked_and_what_they_leave_is_said() -> None:
     async with harness() as place, dashboard(place, start="activity") as (app, pilot):
         await until(pilot, lambda: ranked(app), "the ranking")
-        await pilot.press("b", "b", "b")
+        await pilot.press("l", "l", "l")
         await until(pilot, lambda: screen_of(app)._parts is not None, "the keys")
         await until(pilot, lambda: ranked(app), "the ranking of keys")
         whole = summarize(await rows_of(place))
@@ -134,7 +134,7 @@ async def test_who_spent_most_yesterday_takes_three_keys() -> None:
         theirs = summarize(await rows_of(place, date=yesterday, api_key_hash=first.identity))
         assert first.summary.spend == theirs.spend == max(one.summary.spend or 0 for one in lines)
 
-        terminal.write("b")
+        terminal.write("l")
         await until(pilot, lambda: screen_of(app)._parts is not None, "the people")
         assert "[user]" in text_of(app, "grouping")
         terminal.write("@7d\r")
@@ -157,7 +157,7 @@ async def test_keys_that_are_not_read_one_by_one_are_counted(
     monkeypatch.setattr(activity_feeds, "MOST_KEYS", 3)
     async with harness() as place, dashboard(place, start="activity") as (app, pilot):
         await until(pilot, lambda: ranked(app), "the ranking")
-        await pilot.press("b", "b", "b")
+        await pilot.press("l", "l", "l")
         await until(pilot, lambda: screen_of(app)._parts is not None, "the keys")
         await until(pilot, lambda: "the 3 busiest of" in line(screen_of(app), "status"), "the cap")
         left = screen_of(app)._parts.left_out  # type: ignore[union-attr]
@@ -179,7 +179,7 @@ async def a_key_leads_to_its_activity_and_back(desk: Any) -> None:
     if theirs.rows:
         assert f"{usd(theirs.spend)} spent" in text_of(app, "totals")
     for _ in range(3):
-        await pilot.press("b")
+        await pilot.press("l")
     assert screen_of(app).grouping == "model", "one key has no keys to rank"
     await pilot.press("escape")
     await until(pilot, lambda: app.navigation.screen is keys, "the keys")
@@ -259,7 +259,7 @@ async def test_a_generation_is_looked_up_by_its_id() -> None:
             assert words in text
         await pilot.press("v")
         await until(pilot, lambda: '"total_cost"' in shown(app), "the raw answer")
-        await pilot.press("escape", "i")
+        await pilot.press("escape", "slash")
         await pilot.press("ctrl+u", *"gen-unknown", "enter")
         await until(pilot, lambda: "No generation “gen-unknown”" in shown(app), "the refusal")
 

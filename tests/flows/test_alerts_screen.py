@@ -74,17 +74,17 @@ async def test_alerts_are_seen_acknowledged_and_silenced(tmp_path: Path) -> None
         count = badge(app)
         assert f" {count} ALERTS " in shown(app)
         first = selected(app)
-        await pilot.press("a")
+        await pilot.press("h")
         await until(pilot, lambda: badge(app) == count - 1, "the acknowledgement")
         assert selected(app).key == first.key, "the row stays where it is"
         assert selected(app).acknowledged_by
-        await pilot.press("down", "z")
+        await pilot.press("down", "x")
         form = await kind(pilot, app, FormScreen)
         assert form.state.spec.title == "Silence the alert"
         await pilot.press("ctrl+s")
         await until(pilot, lambda: badge(app) == count - 2, "the silence")
         await until(pilot, lambda: selected(app).silenced_until, "the row")
-        await pilot.press("z")
+        await pilot.press("x")
         await kind(pilot, app, AskScreen)
         await pilot.press("y")
         await until(pilot, lambda: badge(app) == count - 1, "the lifting")
@@ -110,7 +110,7 @@ async def test_an_alert_leads_to_its_subject(tmp_path: Path) -> None:
 async def test_rules_are_made_changed_and_deleted(tmp_path: Path) -> None:
     file = tmp_path / "alerts.toml"
     async with harness(speed=SPEED) as place, watching(place, tmp_path) as (app, pilot):
-        await pilot.press("R")
+        await pilot.press("e")
         await until(pilot, lambda: listing(app).resource == "alert-rules" and rows(app), "rules")
         before = rows(app)
         await pilot.press("n")

@@ -55,13 +55,13 @@ async def pages_zoom_and_figures_at_80_columns(opened: Harness) -> None:
     assert isinstance(plot.drawing, PlotFigure)
     assert plot.drawing.title == "latency ms"
     assert all(one.curve is not None for one in plot.drawing.lines)
-    await press(opened, "m", "minus")
+    await press(opened, "i", "minus")
     assert plot.drawing.title == "throughput t/s"
     assert plot.drawing.window.seconds > 24 * 3600
     await press(opened, "plus", "plus")
     assert plot.drawing.window.seconds < 2 * 3600
 
-    await press(opened, "p")
+    await press(opened, "l")
     assert not screen.query_one("#board-left").display
     assert screen.credits.display
     assert not screen.changes.display
@@ -71,7 +71,7 @@ async def pages_zoom_and_figures_at_80_columns(opened: Harness) -> None:
     assert nearest is not None
     assert nearest.share is not None
     assert nearest.share > 1
-    await press(opened, "p")
+    await press(opened, "l")
     assert "prompt price $9.90/M → $2.50/M" in screen.changes.lines.text
 
 
@@ -128,11 +128,11 @@ async def test_models_are_watched_and_unwatched_also_read_only(demo: Harness, da
         screen = board_of(app)
         recorder = screen.recorder
         assert recorder is not None
-        await press(opened, "a", "type helioscope/corona-code", "enter")
+        await press(opened, "n", "type helioscope/corona-code", "enter")
         assert screen.known is not None
         assert screen.known.models == (*MODELS, "helioscope/corona-code")
         assert any(row.model == "helioscope/corona-code" for row in list(screen.endpoints.rows))
-        await press(opened, "a", "type nonsense", "enter")
+        await press(opened, "n", "type nonsense", "enter")
         assert "author/slug" in notices(app)
         screen.endpoints.table.select(screen.endpoints.rows[0].identity)
         await press(opened, "W")
@@ -153,7 +153,7 @@ async def test_without_a_history_the_gateway_is_still_shown(demo: Harness) -> No
         app = opened.app
         assert "$538.97 left" in line(board_of(app), "board-summary")
         assert "not open" in line(board_of(app), "board-recording")
-        await press(opened, "a")
+        await press(opened, "n")
         assert "No model can be watched" in notices(app)
 
 

@@ -117,7 +117,7 @@ async def what_changed_between_two_moments(opened: Harness) -> None:
 
     await press(opened, "at", "type 08:00 .. 08:30", "enter")
     assert ("Northwind", "price_prompt") not in {(r.name, r.field) for r in _items(screen)}
-    await press(opened, "at", "type yesterday 20:00", "enter", "e")
+    await press(opened, "at", "type yesterday 20:00", "enter", "l")
     rows = _items(screen)
     assert {row.kind for row in rows} >= {"endpoint.price"}
     assert all(row.at is not None for row in rows)

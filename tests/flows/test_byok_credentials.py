@@ -98,9 +98,9 @@ async def the_list_is_in_the_order_of_trial(desk: Harness) -> None:
 async def a_rotation_says_first_that_the_old_key_is_gone(desk: Harness) -> None:
     await desk.select(name="Main account")
     before = await desk.read(desk.selected.credential.id)
-    await desk.press("R")
+    await desk.press("N")
     await desk.wait_for(FormScreen)
-    assert "old material is gone at once" in " ".join(shown(desk.app).split())
+    assert "overwrites the old key at once" in " ".join(shown(desk.app).split())
     await desk.press(*SENTINEL, "ctrl+s")
     await desk.wait_for(ConfirmScreen)
     assert "overwritten at once" in shown(desk.app)
@@ -117,7 +117,7 @@ async def a_rotation_says_first_that_the_old_key_is_gone(desk: Harness) -> None:
 
 async def undo_after_a_rotation_does_not_offer_the_creation(desk: Harness) -> None:
     await desk.select(name="Research")
-    await desk.press("R")
+    await desk.press("N")
     await desk.wait_for(FormScreen)
     await desk.press(*SENTINEL, "ctrl+s")
     await desk.wait_for(ConfirmScreen)
@@ -130,7 +130,7 @@ async def undo_after_a_rotation_does_not_offer_the_creation(desk: Harness) -> No
 
 async def a_rotation_by_somebody_else_is_told(desk: Harness) -> None:
     await desk.select(name="Main account")
-    await desk.press("R")
+    await desk.press("N")
     await desk.wait_for(FormScreen)
     async with desk.colleague() as client:
         theirs = UpdateByokRequest(key=SecretStr("sk-theirs-99999999"))
@@ -168,7 +168,7 @@ async def test_the_key_that_was_typed_is_nowhere_once_it_was_sent(
     await desk.press("ctrl+s")
     await desk.said("stored")
     await desk.select(name="Main account")
-    await desk.press("R")
+    await desk.press("N")
     await desk.wait_for(FormScreen)
     await desk.press(*SENTINEL, "ctrl+s")
     await desk.wait_for(ConfirmScreen)

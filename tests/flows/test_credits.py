@@ -63,11 +63,11 @@ async def u_ranks_by_the_next_window(desk: Any) -> None:
     table = await ranked(app, pilot)
     keys = [row.key for row in await fetch_keys(app.gateway, None)]
     for words, field in (("this week", "usage_weekly"), ("this month", "usage_monthly")):
-        await pilot.press("u")
+        await pilot.press("at")
         await until(pilot, lambda words=words: f"[{words}]" in shown(app), words)
         biggest = max(keys, key=lambda key, field=field: getattr(key, field) or Decimal(0))
         assert table.identities[0] == biggest.hash
-    await pilot.press("u")
+    await pilot.press("at")
     await until(pilot, lambda: "[today]" in shown(app), "today again")
 
 

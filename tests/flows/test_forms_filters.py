@@ -131,7 +131,7 @@ async def test_custom_filters_are_added_changed_removed_and_tried() -> None:
         await desk.back()
         assert " 1 block   secret" in desk.shown()
         assert " 2 redact  [A-Z]{2}[0-9]+ → [ID]" in desk.shown()
-        await desk.press("up", "d")
+        await desk.press("up", "D")
         assert (await desk.send())["content_filters"] == [
             {"pattern": "[A-Z]{2}[0-9]+", "action": "redact", "label": "[ID]"}
         ]
@@ -218,7 +218,7 @@ async def test_a_refused_filter_is_said_beside_the_list() -> None:
         why = "✗ filter 2, pattern: is too slow for this gateway"
         await until(desk.pilot, lambda: why in desk.shown(), "the refusal")
         assert desk.form.query_one(FiltersEditor).has_focus
-        await desk.press("down", "d")
+        await desk.press("down", "D")
         assert "too slow" not in desk.shown()
 
 

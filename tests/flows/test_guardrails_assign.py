@@ -53,7 +53,7 @@ async def what_is_replaced_is_shown_while_picking_and_before_it_happens(
     before = await held_by_keys(desk)
     assert before["invoice-reader"] == private.identity
     assert "black-friday-surge" not in before
-    await desk.press("a")
+    await desk.press("A")
     await desk.wait_for(FormScreen)
     await tick(desk, "invoice-reader", "black-friday")
     await desk.reads(f"replaces {PRIVATE} on invoice-reader")
@@ -78,7 +78,7 @@ async def what_is_replaced_is_shown_while_picking_and_before_it_happens(
 
 async def members_are_assigned(desk: GuardrailDesk) -> None:
     row = await desk.choose(APPROVED)
-    await desk.press("A")
+    await desk.press("M")
     form = await desk.wait_for(FormScreen)
     await tick(desk, "elodie")
     if not form.state.value("member_user_ids"):

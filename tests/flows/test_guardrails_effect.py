@@ -39,7 +39,7 @@ async def remaining(desk: GuardrailDesk) -> Any:
 
 async def the_catalog_under_a_guardrail(desk: GuardrailDesk) -> None:
     await desk.choose("strict")
-    await desk.press("o")
+    await desk.press("E")
     table = await remaining(desk)
     async with desk.colleague() as client:
         models = (await client.catalog.models()).items
@@ -66,13 +66,13 @@ async def the_default_guardrail_applies_too_until_it_is_left_out(desk: Guardrail
         )
     await desk.app.hub.refresh("guardrails")
     await desk.choose("strict")
-    await desk.press("o")
+    await desk.press("E")
     table = await remaining(desk)
     assert of_model(table, LARGE).verdict.word == "excluded"
-    await desk.press("b")
+    await desk.press("l")
     await until(desk.pilot, lambda: of_model(table, LARGE).remaining, "what strict alone leaves")
     assert "and" not in line(desk.app.screen, "title").split()
-    await desk.press("b")
+    await desk.press("l")
     await until(desk.pilot, lambda: not of_model(table, LARGE).remaining, "both")
 
 
@@ -86,7 +86,7 @@ async def zero_retention_follows_the_gateways_own_preview(desk: GuardrailDesk) -
     table = listing(desk.app).table
     await until(desk.pilot, lambda: made.id in table.identities, "the new one")
     await desk.choose("no traces")
-    await desk.press("o")
+    await desk.press("E")
     found = await remaining(desk)
     left = set()
     for identity in found.identities:
@@ -110,14 +110,14 @@ async def the_catalog_is_read_once_and_a_few_at_a_time(desk: GuardrailDesk) -> N
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(service, "endpoints", counted)
         await desk.choose("strict")
-        await desk.press("o")
+        await desk.press("E")
         table = await remaining(desk)
         assert 1 < most <= CONCURRENCY
         assert asked == table.total_count
         await desk.press("escape")
         await desk.back_to_list()
         await desk.choose("No previews")
-        await desk.press("o")
+        await desk.press("E")
         await remaining(desk)
         assert asked == table.total_count, "another guardrail needs no further reading"
         await desk.press("r")
@@ -135,7 +135,7 @@ async def a_failure_is_said_and_read_again(desk: GuardrailDesk) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(service, "endpoints", refused)
         await desk.choose("strict")
-        await desk.press("o")
+        await desk.press("E")
         screen = await desk.wait_for(RemainingScreen)
         await desk.reads("(403)")
     await desk.press("r")
@@ -144,7 +144,7 @@ async def a_failure_is_said_and_read_again(desk: GuardrailDesk) -> None:
 
 async def the_filter_narrows_and_escape_clears_it_first(desk: GuardrailDesk) -> None:
     await desk.choose("strict")
-    await desk.press("o")
+    await desk.press("E")
     table = await remaining(desk)
     await desk.press("slash", *"atlas", "enter")
     await until(desk.pilot, lambda: 0 < table.visible_count < table.total_count, "fewer")

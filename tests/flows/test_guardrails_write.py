@@ -97,7 +97,7 @@ async def a_default_guardrail_comes_to_exist_with_its_first_change(
     await desk.type_into("limit_usd", "7")
     await desk.press("ctrl+s")
     await desk.wait_for(ConfirmScreen)
-    assert "binds at once all traffic of workspace" in desk.text
+    assert "applies at once to all traffic of workspace" in desk.text
     await desk.press("y")
     await desk.said("set up")
     made = await desk.read(row.guardrail.id)
@@ -109,7 +109,7 @@ async def a_default_guardrail_comes_to_exist_with_its_first_change(
 
 async def what_is_not_made_can_be_neither_deleted_nor_assigned(desk: GuardrailDesk) -> None:
     await desk.choose_unmade()
-    for key in ("D", "a", "A", "m"):
+    for key in ("D", "A", "M", "m"):
         desk.app._notifications.clear()
         await desk.press(key)
         await desk.said("not made yet")
@@ -117,7 +117,7 @@ async def what_is_not_made_can_be_neither_deleted_nor_assigned(desk: GuardrailDe
 
 
 async def a_key_pressed_twice_opens_one_screen(desk: GuardrailDesk) -> None:
-    for key in ("n", "e", "D", "a", "o"):
+    for key in ("n", "e", "D", "A", "E"):
         await desk.choose("mine")
         for _ in range(3):
             desk.app.simulate_key(key)

@@ -33,13 +33,13 @@ async def test_a_model_is_read_by_itself() -> None:
         dashboard(place, start=f"models/{MODEL}", size=(80, 24)) as (app, pilot),
     ):
         await until(pilot, lambda: listing(app).table.total_count, "its endpoints")
-        await pilot.press("i")
+        await pilot.press("o")
         await until(pilot, lambda: "canonical slug" in shown(app), "the model")
         assert "northwind/atlas-large-" in shown(app)
         await pilot.press("escape")
         await app.open_route("models/northwind/never-was")
         await until(pilot, lambda: "could not be read" in shown(app), "the reason")
-        await pilot.press("i")
+        await pilot.press("o")
         await until(pilot, lambda: "never-was no longer exists" in notices(app), "it too")
 
 
@@ -57,7 +57,7 @@ async def test_a_narrow_key_sees_how_narrow_it_is() -> None:
         assert rights.of > 20
         async with dashboard(place, start="key", token=token) as (app, pilot):
             await until(pilot, lambda: f"1 of {rights.of}" in shown(app), "the reach")
-            await pilot.press("m")
+            await pilot.press("E")
             await until(pilot, lambda: listing(app).resource == "user-models", "the list")
             await until(pilot, lambda: listing(app).table.identities == [MODEL], "the model")
             await pilot.press("enter")

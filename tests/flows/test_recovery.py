@@ -135,7 +135,7 @@ async def test_what_an_earlier_run_left_is_offered_and_counted_until_it_is_settl
             assert doubt.evidence is not None
             assert doubt.evidence.candidates == ()
             await until(pilot, lambda: "No key was made" in shown(app), "the words")
-            await pilot.press("n")
+            await pilot.press("X")
             await wait_for(pilot, app, AskScreen)
             await pilot.press("y")
             await until(pilot, lambda n=left: len(desk.ledger.open_writes()) == n, "the end")
@@ -182,7 +182,7 @@ async def test_who_may_only_read_can_settle_and_see_what_was_settled_elsewhere(d
         assert taken["“first”"] == "Create key “first”"
         assert not taken["“second”"]
         desk.ledger.resolve(second, desk.clock.now(), "elsewhere")
-        await pilot.press("n")
+        await pilot.press("X")
         await wait_for(pilot, app, AskScreen)
         await pilot.press("y")
         await until(pilot, lambda: "settled meanwhile" in notices(app), "the word")
@@ -206,11 +206,11 @@ async def test_a_person_can_look_further_and_a_full_disk_leaves_it_in_doubt(
     ):
         screen = await evidence(pilot, app)
         for search_span in ("1 h", "1 day"):
-            await pilot.press("f")
+            await pilot.press("minus")
             await until(
                 pilot, lambda r=search_span: f"{r} before and after" in shown(app), search_span
             )
-        await pilot.press("f")
+        await pilot.press("minus")
         await until(pilot, lambda: "nothing further" in notices(app), "the end")
         assert screen.search_span.total_seconds() == 24 * 3600
         monkeypatch.setattr("gwtui.local.private_file.write_all", full)
@@ -242,9 +242,9 @@ async def test_a_key_that_nobody_stored_is_offered_and_created_again(desk: Desk)
         await pilot.press("y")
         await evidence(pilot, app)
         assert "the gateway cannot show its value again" in line_of(app).lower()
-        await pilot.press("n")
+        await pilot.press("X")
         await until(pilot, lambda: "the key was created" in notices(app), "the word")
-        await pilot.press("R")
+        await pilot.press("n")
         await wait_for(pilot, app, ConfirmScreen)
         assert "Delete key “ci” and create it again" in line_of(app)
         app.screen.query_one("#deliberate", Button).press()

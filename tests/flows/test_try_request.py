@@ -42,7 +42,7 @@ async def a_new_key_is_tried_before_it_is_stored(desk: TryDesk) -> None:
     await desk.fill(name="brand new", limit="5")
     await desk.pilot.press("ctrl+s")
     made = await desk.wait_for(SecretScreen)
-    await desk.pilot.press("t")
+    await desk.pilot.press("T")
     form = await desk.wait_for(TryScreen)
     await until(desk.pilot, lambda: "brand new" in desk.shown(), "the name of the key")
     await desk.fill(model=MODEL, prompt="What is a key?")

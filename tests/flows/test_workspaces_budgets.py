@@ -36,7 +36,7 @@ async def open_editor(desk: Harness, slug: str) -> FormScreen[object]:
 async def budgets_are_checked_against_each_other_while_typed(desk: Harness) -> None:
     await open_editor(desk, "production")
     assert "resets 2026-11-23, in 2 days" in desk.text
-    assert "never starts over" not in desk.text
+    assert "never resets" not in desk.text
     await desk.type_into("daily", "400")
     await desk.reads("must be less than the weekly budget, $400.00")
     await desk.press("ctrl+s")

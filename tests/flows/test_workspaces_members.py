@@ -53,7 +53,7 @@ async def members_have_names_mail_roles_and_keys(desk: Harness) -> None:
     await choose_member(desk, "Ana Ferreira")
     await desk.press("d")
     await desk.reads("returns-photo-check")
-    await desk.reads("while one is active, no removal")
+    await desk.reads("cannot be removed while a key is active")
     await desk.press("d")
 
 
@@ -113,7 +113,7 @@ async def a_member_with_active_keys_leads_to_the_keys(desk: Harness) -> None:
 
 async def people_and_the_workspaces_they_are_in(desk: Harness) -> None:
     await open_workspaces(desk)
-    await desk.press("o")
+    await desk.press("O")
     await desk.rows("organization")
     assert listing(desk.app).table.total_count == 8
     await until(
@@ -127,7 +127,7 @@ async def people_and_the_workspaces_they_are_in(desk: Harness) -> None:
 
 async def the_organizations_settings_are_changed(desk: Harness) -> None:
     await open_workspaces(desk)
-    await desk.press("o")
+    await desk.press("O")
     await desk.rows("organization")
     await desk.press("e")
     await desk.wait_for(FormScreen)

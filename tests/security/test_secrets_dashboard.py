@@ -140,7 +140,7 @@ class Desk:
     async def rotate(self) -> None:
         await self.app.open_route("byok")
         await until(self.pilot, lambda: listing(self.app).table.selected, "the credential")
-        await self.press("R")
+        await self.press("N")
         await self.wait_for(FormScreen)
         await self.paste(MARKED["rotated key"])
         await self.press("ctrl+s")

@@ -17,12 +17,12 @@ from harness import Harness, settled
 LOOKS: dict[str, tuple[str, ...]] = {
     "alerts": (),
     "alerts-detail": ("d",),
-    "alerts-silence": ("z",),
+    "alerts-silence": ("x",),
     "alert-history": ("H",),
-    "alert-rules": ("R",),
-    "alert-rules-kinds": ("R", "n"),
-    "alert-rules-form": ("R", "e"),
-    "alert-effects": ("R", "E"),
+    "alert-rules": ("e",),
+    "alert-rules-kinds": ("e", "n"),
+    "alert-rules-form": ("e", "e"),
+    "alert-effects": ("e", "C"),
 }
 WIDE = ("alerts", "alert-rules-form")
 _LOUD, _ALL = 13, 19

@@ -18,7 +18,7 @@ from harness import Harness, settled
 SIZES = [(80, 24), (120, 40), (200, 60)]
 LOOKS: dict[str, tuple[str, ...]] = {
     "live": (),
-    "account": ("p",),
+    "account": ("l",),
     "earlier": ("at", "type 07:00", "enter"),
     "unrecorded": ("at", "type 01:30", "enter"),
 }

@@ -32,11 +32,11 @@ OTHERS: dict[str, tuple[str, tuple[str, ...]]] = {
     "members-remove": ("workspaces", ("m", "D")),
     "guardrail-create": ("guardrails", ("n",)),
     "guardrail-edit": ("guardrails", ("e",)),
-    "guardrail-assign-keys": ("guardrails", ("a",)),
+    "guardrail-assign-keys": ("guardrails", ("A",)),
     "guardrail-delete": ("guardrails", ("D",)),
     "byok-create": ("byok", ("n",)),
     "byok-edit": ("byok", ("e",)),
-    "byok-rotate": ("byok", ("R",)),
+    "byok-rotate": ("byok", ("N",)),
     "byok-delete": ("byok", ("D",)),
 }
 

@@ -9,8 +9,8 @@ from harness import MOMENT, Harness, pressing
 
 SCREENS: dict[str, tuple[str, tuple[str, ...]]] = {
     "generation-shown": ("generation", ()),
-    "generation-content": ("generation", ("c",)),
-    "endpoints-model": ("models/northwind/atlas-deep", ("i",)),
+    "generation-content": ("generation", ("I",)),
+    "endpoints-model": ("models/northwind/atlas-deep", ("o",)),
     "keys-assign": ("keys", ("space", "down", "space", "A")),
     "keys-assign-plan": ("keys", ("space", "down", "space", "A", "enter")),
 }

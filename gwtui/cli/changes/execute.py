@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gwtui.cli import exits
+from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.output import (
     OutputLostError,
     data_on_stdout,
@@ -63,10 +64,10 @@ async def execute_one(
     executor: WriteExecutor, confirmation: Confirmation[Any]
 ) -> tuple[Outcome[Any], bool]:
     """The outcome, and whether the person interrupted; errors of the ledger are reported."""
-    outcome = await _answer(executor, confirmation)
+    found = await _answer(executor, confirmation)
     if fault := executor.ledger_fault:
         narrate(f"the outcome could not be written to the ledger: {fault}")
-    return outcome
+    return found
 
 
 async def _answer(
@@ -195,15 +196,15 @@ def changed_identity(plan: Plan[Any], outcome: Applied[Any]) -> str | None:
 
 def result_json(plan: Plan[Any], outcome: Outcome[Any]) -> dict[str, Any]:
     """The outcome of one request as JSON."""
-    result: dict[str, Any] = {"outcome": outcome_label(outcome)}
+    found: dict[str, Any] = {"outcome": outcome_label(outcome)}
     if isinstance(outcome, Applied):
-        result["identity"] = changed_identity(plan, outcome)
+        found["identity"] = changed_identity(plan, outcome)
         if isinstance(outcome.value, ResponseModel):
-            result["answer"] = masked(outcome.value.raw)
+            found["answer"] = masked(outcome.value.raw)
     else:
         error = outcome.error
-        result |= {"error": error.message, "status": error.status, "request_id": error.request_id}
-    return result
+        found |= {"error": error.message, "status": error.status, "request_id": error.request_id}
+    return found
 
 
 T = TypeVar("T")
@@ -220,11 +221,11 @@ async def agree(plan: Plan[T], context: ChangeContext) -> Confirmation[T] | None
     if reasons and not arguments.yes:
         narrate(f"refused: {plan.title}: {why}")
         return None
-    consent = await _consent(plan, session.connection, arguments)
-    if consent is None:
+    how = await _consent(plan, session.connection, arguments)
+    if how is None:
         narrate("cancelled: nothing was sent")
         return None
-    agreed = Confirmation(plan, consent)
+    agreed = Confirmation(plan, how)
     if reasons:
         report_outcome(plan, await session.executor.reject(agreed, why))
         return None
@@ -239,13 +240,11 @@ async def _consent(
     if arguments.yes:
         narrate_lines(f"warning: {safe_line(warning, _TEXT)}" for warning in plan.warnings)
         if name and arguments.confirm is None:
-            raise exits.CommandError(
-                f"this profile is critical: --yes also needs --confirm {name}", exits.USAGE
+            raise CommandError(
+                f"this profile is critical: --yes also needs --confirm {name}", USAGE
             )
         if name and arguments.confirm != name:
-            raise exits.CommandError(
-                f"--confirm does not match this profile, which is {name}", exits.USAGE
-            )
+            raise CommandError(f"--confirm does not match this profile, which is {name}", USAGE)
     else:
         narrate_lines(plan_lines(plan))
         question, answer = "Apply this change? Type y", "y"
@@ -261,7 +260,7 @@ async def _consent(
 def require_terminal(*, yes: bool) -> None:
     """Fail early if a change cannot be confirmed. Raises CommandError."""
     if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise exits.CommandError(NO_TERMINAL, exits.USAGE)
+        raise CommandError(NO_TERMINAL, USAGE)
 
 
 def print_new_key(

@@ -13,9 +13,9 @@ from gwtui.cli.command import Argument
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.lists.lookup import find
 from gwtui.cli.tries.guardrail_test import VERBS as TESTS
-from gwtui.crud.plan import Plan, bundle_alike
+from gwtui.crud.plan import Plan
 from gwtui.crud.plan_text import named
-from gwtui.crud.undo import undo_each
+from gwtui.crud.undo import as_one
 from gwtui.resources import assignments
 from gwtui.resources.assignments import plan_assign, plan_unassign
 from gwtui.resources.guardrails.resource import GUARDRAILS
@@ -64,14 +64,14 @@ async def _assign(context: ChangeContext) -> Plan[Any]:
         plans.append(plan_assign(assignments.KEYS, fresh, called, bindings.keys, names))
     if context.arguments.member:
         people = (await context.gateway.organization.members()).items
-        chosen = [find_person(people, text) for text in context.arguments.member]
-        shown = {one.id or "": shown_person(one, one.id) for one in chosen}
+        found = [find_person(people, text) for text in context.arguments.member]
+        shown = {one.id or "": shown_person(one, one.id) for one in found}
         called = {user: named(user, shown) for user in shown}
         plans.append(plan_assign(assignments.MEMBERS, fresh, called, bindings.members, names))
     held = {**bindings.by_key, **bindings.by_member}
     if all(held.get(identity) == row.identity for plan in plans for identity in _named(plan)):
         raise NothingToDoError("the guardrail is already assigned to them")
-    return _combined(plans, "Assign a guardrail in 2 requests")
+    return as_one("Assign a guardrail in 2 requests", plans)
 
 
 async def _unassign(context: ChangeContext) -> Plan[Any]:
@@ -93,7 +93,7 @@ async def _unassign(context: ChangeContext) -> Plan[Any]:
         users = [_user(people, text) for text in context.arguments.member]
         chosen = [find(of_members, user, "member", lambda one: (one.user_id,)) for user in users]
         plans.append(plan_unassign(assignments.MEMBERS, fresh, chosen, called))
-    return _combined(plans, "Unassign a guardrail in 2 requests")
+    return as_one("Unassign a guardrail in 2 requests", plans)
 
 
 # What they share --------------------------------------------------------------------------------
@@ -119,12 +119,6 @@ def _user(people: Sequence[Any], text: str) -> str:
 def _named(plan: Plan[Any]) -> list[str]:
     """The keys or members of an assignment."""
     return [str(one) for part in plan.summary.values() if isinstance(part, list) for one in part]
-
-
-def _combined(plans: Sequence[Plan[Any]], title: str) -> Plan[Any]:
-    if len(plans) == 1:
-        return plans[0]
-    return bundle_alike(title, plans, undo_each(plans))
 
 
 def _require_target(context: ChangeContext) -> None:

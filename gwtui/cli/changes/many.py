@@ -22,6 +22,7 @@ from gwtui.cli.changes.execute import (
     result_json,
 )
 from gwtui.cli.command import FILES, Argument
+from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.lists.lookup import find_row
 from gwtui.cli.lists.query import ListQuery, query_of
 from gwtui.cli.output import narrate, print_ndjson
@@ -79,13 +80,13 @@ def row_selection(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> Row
     ways = [bool(names), arguments.filter is not None, arguments.from_file is not None]
     if sum(ways) != 1:
         either = "name at least one, or select with --filter or --from-file"
-        raise exits.CommandError(either if not any(ways) else f"{either}, not both", exits.USAGE)
+        raise CommandError(either if not any(ways) else f"{either}, not both", USAGE)
     if arguments.filter is not None:
         return RowSelection(spec, (), _query(spec, arguments.filter))
     if arguments.from_file is not None:
         names = _names_in(arguments.from_file)
         if not names:
-            raise exits.CommandError(f"--from-file: {arguments.from_file} is empty", exits.USAGE)
+            raise CommandError(f"--from-file: {arguments.from_file} is empty", USAGE)
         return RowSelection(spec, tuple(dict.fromkeys(names)))
     if len(names) > 1:
         return RowSelection(spec, tuple(dict.fromkeys(names)))
@@ -95,17 +96,13 @@ def row_selection(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> Row
 
 def _query(spec: ResourceSpec[Any], text: str) -> ListQuery:
     """The query of the filter. Raises CommandError if it is empty or has unknown columns."""
-    query = query_of(spec, text)
+    asked = query_of(spec, text)
     if not parse(text).parts:
-        raise exits.CommandError(
-            "--filter: the filter is empty and would match every row", exits.USAGE
-        )
+        raise CommandError("--filter: the filter is empty and would match every row", USAGE)
     named = filter_kinds(spec.columns, spec.facets)
-    if query.query.unknown_columns(named) or query.query.note:
-        raise exits.CommandError(
-            "--filter: nothing was changed because the filter is not valid", exits.USAGE
-        )
-    return query
+    if asked.query.unknown_columns(named) or asked.query.note:
+        raise CommandError("--filter: nothing was changed because the filter is not valid", USAGE)
+    return asked
 
 
 def _names_in(file: str) -> list[str]:
@@ -113,7 +110,7 @@ def _names_in(file: str) -> list[str]:
         text = sys.stdin.read() if file == _STDIN else Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "not UTF-8 text"
-        raise exits.CommandError(f"--from-file: {file}: {why}", exits.USAGE) from None
+        raise CommandError(f"--from-file: {file}: {why}", USAGE) from None
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
@@ -121,9 +118,7 @@ def reject_own_fields(spec: ResourceSpec[Any], given: Mapping[str, Any]) -> None
     """Several rows cannot get the same name. Raises CommandError."""
     own = sorted(given.keys() & {*declared_writes(spec).called, "slug"})
     if own:
-        raise exits.CommandError(
-            f"{own[0]} must be unique: set it for one resource at a time", exits.USAGE
-        )
+        raise CommandError(f"{own[0]} must be unique: set it for one resource at a time", USAGE)
 
 
 # The plan ---------------------------------------------------------------------------------------
@@ -141,7 +136,7 @@ async def plan_selection(
             return await change.plan(context.named(identity))
         except NothingToDoError as nothing:
             raise LeftOutError(nothing.brief, already=True) from None
-        except exits.CommandError as error:
+        except CommandError as error:
             raise LeftOutError(str(error)) from None
 
     operation = BulkOperation(
@@ -166,23 +161,23 @@ async def _rows(context: ChangeContext, chosen: RowSelection) -> Sequence[Any]:
             more = await context.readings.value(completion.feed(hub, Scope()))
             rows = [completion.complete(row, more) for row in rows]
         if context.readings.exit_code != exits.OK:
-            raise exits.CommandError(
+            raise CommandError(
                 "nothing was sent: the list is incomplete, so the filter may miss rows"
             )
         return chosen.query.apply(rows, context.now)
-    named: list[Any] = []
+    found: list[Any] = []
     wrong = 0
     for name in chosen.names:
         try:
-            named.append(find_row(spec, rows, name))
-        except exits.CommandError as error:
+            found.append(find_row(spec, rows, name))
+        except CommandError as error:
             narrate(str(error))
             wrong += 1
     if wrong:
-        raise exits.CommandError(
+        raise CommandError(
             f"nothing was sent: {wrong} of {len(chosen.names)} names match no single row"
         )
-    return named
+    return found
 
 
 def bulk_json(bulk: BulkPlan) -> dict[str, Any]:
@@ -285,13 +280,13 @@ class ManyChanges:
 
 def _result(result: RowResult) -> dict[str, Any]:
     """The result of one row as JSON."""
-    row: dict[str, Any] = {
+    found: dict[str, Any] = {
         "identity": result.part.identity,
         "name": result.part.name,
         "outcome": result.status,
     }
     if result.outcome is not None:
-        row |= result_json(result.part.plan, result.outcome)
+        found |= result_json(result.part.plan, result.outcome)
     if result.status != "applied":
-        row["why"] = result.why
-    return row
+        found["why"] = result.why
+    return found

@@ -167,7 +167,7 @@ COLUMNS: tuple[Column[GuardrailOnModel], ...] = (
         lambda one, now: verdict_cell(one.effect, now),
         lambda one, _now: f"{rank(one.effect, blocked_first=True)} {display_name(one.row)}",
         12,
-        help="what is left of the model; blocked ones come first",
+        help="effect on the model; blocked ones first",
     ),
     figure_column(
         "left",

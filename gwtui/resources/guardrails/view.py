@@ -170,8 +170,8 @@ def _identity_rows(row: GuardrailRow, _now: datetime) -> Sequence[DetailRow]:
 def _binding_rows(row: GuardrailRow, _now: datetime) -> Sequence[DetailRow]:
     if not row.made:
         return [
-            DetailRow("", binds_cell(row), "until it is changed it restricts nothing"),
-            cells.hint("{guardrails.edit} changes it, which makes it"),
+            DetailRow("", binds_cell(row), "restricts nothing until the first edit"),
+            cells.hint("{guardrails.edit} edits and creates it"),
         ]
     rows = [DetailRow("applies to", binds_cell(row), _how(row))]
     if row.bound is None:

@@ -89,7 +89,7 @@ def _limit(*, together: bool) -> Preview:
         if value is None:
             end = "; a cap is given together with its interval" if together else ""
             return Cell(f"no cap{end}", "muted")
-        period = _PERIODS.get(values.get("reset_interval") or "", "in all, it never starts over")
+        period = _PERIODS.get(values.get("reset_interval") or "", "in total; it never resets")
         return Cell(f"each key and each member may spend {usd(value)} {period}")
 
     return preview
@@ -97,9 +97,9 @@ def _limit(*, together: bool) -> Preview:
 
 def _reset(value: str | None, values: Mapping[str, Any], facts: Facts) -> Cell:
     if values.get("limit_usd") is None:
-        return Cell("matters only with a spending cap", "muted")
+        return Cell("only applies with a spending cap", "muted")
     if value is None:
-        return Cell("the cap never starts over")
+        return Cell("the cap never resets")
     return Cell(f"next reset {describe_reset(value, facts.now())}")
 
 
@@ -352,20 +352,20 @@ class BoundBy:
             lines.append(f"{count(len(names), 'member')}: {several(names)}")
         sentences = [f"{what} {line}." for line in lines]
         if self.keys is None or self.members is None:
-            sentences.append("What else it is assigned to could not be read.")
+            sentences.append("Its other assignments could not be read.")
         return tuple(sentences)
 
     @property
     def uses(self) -> Uses:
         """Whom a change binds."""
-        nobody = ("It is assigned to nothing: nothing changes for requests.",)
-        return self.in_words("It binds at once") or nobody
+        nobody = ("It is not assigned: no request is affected.",)
+        return self.in_words("It applies at once to") or nobody
 
 
 def _create_effects(request: CreateGuardrailRequest, _context: PlanContext) -> Iterator[str]:
     yield "It enforces nothing until it is assigned to keys or members."
     if request.limit_usd is not None:
-        yield "The cap binds each key and each member by itself; it is not shared."
+        yield "The cap applies to each key and each member separately."
 
 
 def _update_effects(
@@ -391,7 +391,7 @@ def _delete_effects(
     _fresh: Guardrail, around: BoundBy | None, _context: PlanContext
 ) -> Iterator[str]:
     lost = (around or BoundBy()).in_words("Its protection ends at once for")
-    yield from lost or ("It is assigned to nothing.",)
+    yield from lost or ("It is not assigned.",)
     yield "This cannot be undone."
 
 
@@ -497,7 +497,7 @@ class _GuardrailWrites(Writes[Guardrail]):
             identity=identity,
             send=lambda client: self.service(client).update(identity, request),
             changes=self.fields.first_values(request, context),
-            effects=(f"It binds at once all traffic of workspace {_space(workspace)}.",),
+            effects=(f"It applies at once to all traffic of workspace {_space(workspace)}.",),
             warnings=tuple(self.fields.limit_warnings({}, request)),
             summary=request.body(),
         )
@@ -560,7 +560,7 @@ WRITES: Writes[Guardrail] = _GuardrailWrites(
         help="create a guardrail",
         done=lambda made: (
             f"Guardrail “{safe_line(made.name or made.id or '', NAME_LIMIT)}” created; "
-            "a assigns it to keys"
+            "A assigns it to keys"
         ),
     ),
     update=_UPDATE,

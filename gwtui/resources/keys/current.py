@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from decimal import Decimal
 
 from gwtui.contract.current_key import BudgetLayer, CurrentKey
 from gwtui.contract.keys import limit_used_share
@@ -23,7 +22,7 @@ from gwtui.crud.resource import (
 from gwtui.crud.schema_drift import own_drift_sections
 from gwtui.domain import money
 from gwtui.domain.resets import describe_reset
-from gwtui.resources.keys.resource import NEVER, used_tone
+from gwtui.resources.keys.resource import NEVER, usage_table, used_tone
 from gwtui.watch.feeds.keys import KeyRights, current_key_rows_feed
 
 _NO_LIMIT = Cell("no limit", "muted")
@@ -134,7 +133,7 @@ def _effective_rows(current: CurrentKey, now: datetime) -> Sequence[DetailRow]:
             cells.usd(left, "bad" if exhausted else "plain"),
             "requests are refused (403)" if exhausted else "",
         ),
-        cells.moment_row("starts over", layer.resets_at, now, _never(layer)),
+        cells.moment_row("resets", layer.resets_at, now, _never(layer)),
         DetailRow("BYOK counts", cells.yes_no(layer.include_byok)),
     ]
 
@@ -173,24 +172,6 @@ def _is_spent(layer: BudgetLayer) -> bool:
     return layer.remaining_usd is not None and layer.remaining_usd <= 0
 
 
-def _usage_table(current: CurrentKey, _now: datetime) -> Sequence[DetailTable]:
-    figures: tuple[tuple[str, Decimal | None, Decimal | None], ...] = (
-        ("today (UTC)", current.usage_daily, current.byok_usage_daily),
-        ("this week", current.usage_weekly, current.byok_usage_weekly),
-        ("this month", current.usage_monthly, current.byok_usage_monthly),
-        ("all time", current.usage, current.byok_usage),
-    )
-    return [
-        DetailTable(
-            ("USD", "usage", "BYOK"),
-            tuple(
-                (Cell(label, "muted"), cells.usd(own), cells.usd(byok))
-                for label, own, byok in figures
-            ),
-        )
-    ]
-
-
 def _identity_rows(current: CurrentKey, _now: datetime) -> Sequence[DetailRow]:
     legacy = current.rate_limit
     return [
@@ -214,7 +195,7 @@ SECTIONS: tuple[Section[CurrentKey], ...] = (
     Section("Limit", _limit_rows),
     Section("Effective budget", _effective_rows),
     Section("Every budget that binds it", _budget_table),
-    Section("Usage", _usage_table),
+    Section("Usage", lambda current, _now: [usage_table(current)]),
     Section("Identity", _identity_rows),
     *own_drift_sections(CurrentKey),
 )

@@ -28,6 +28,7 @@ from gwtui.domain.resets import next_reset
 from gwtui.watch.feeds.keys import KeyBinding, KeyRow, keys_feed
 
 if TYPE_CHECKING:
+    from gwtui.contract.current_key import CurrentKey
     from gwtui.contract.keys import ApiKey
     from gwtui.crud.writes import Writes
     from gwtui.watch.feed import Feed
@@ -197,22 +198,20 @@ def _reset_row(row: KeyRow, now: datetime) -> DetailRow:
     return DetailRow("reset", cell, note)
 
 
-def _usage_table(row: KeyRow, _now: datetime) -> Sequence[DetailTable]:
-    key = row.key
-    return [
-        DetailTable(
-            ("USD", "usage", "BYOK"),
-            tuple(
-                (Cell(label, "muted"), cells.usd(own), cells.usd(byok))
-                for label, own, byok in (
-                    ("today (UTC)", key.usage_daily, key.byok_usage_daily),
-                    ("this week", key.usage_weekly, key.byok_usage_weekly),
-                    ("this month", key.usage_monthly, key.byok_usage_monthly),
-                    ("all time", key.usage, key.byok_usage),
-                )
-            ),
-        )
-    ]
+def usage_table(key: ApiKey | CurrentKey) -> DetailTable:
+    """What was spent in credits and on provider keys, by period."""
+    return DetailTable(
+        ("USD", "usage", "BYOK"),
+        tuple(
+            (Cell(label, "muted"), cells.usd(own), cells.usd(byok))
+            for label, own, byok in (
+                ("today (UTC)", key.usage_daily, key.byok_usage_daily),
+                ("this week", key.usage_weekly, key.byok_usage_weekly),
+                ("this month", key.usage_monthly, key.byok_usage_monthly),
+                ("all time", key.usage, key.byok_usage),
+            )
+        ),
+    )
 
 
 def _lifecycle_rows(row: KeyRow, now: datetime) -> Sequence[DetailRow]:
@@ -232,7 +231,7 @@ def _lifecycle_rows(row: KeyRow, now: datetime) -> Sequence[DetailRow]:
 SECTIONS: tuple[Section[KeyRow], ...] = (
     Section("Identity", _identity_rows),
     Section("Limit", _limit_rows),
-    Section("Usage", _usage_table),
+    Section("Usage", lambda row, _now: [usage_table(row.key)]),
     Section("Guardrails", lambda row, now: binding_rows(row.binding, now)),
     Section("Lifecycle", _lifecycle_rows),
     *drift_sections(lambda row: row.key),

@@ -51,16 +51,16 @@ def _outside_user(value: ExternalUserRequest, _context: PlanContext) -> str:
 
 def _limit(value: Decimal | None, values: Mapping[str, Any], _facts: Facts) -> Cell:
     if value is None:
-        return Cell("no limit: the key can spend without a bound", "warn")
+        return Cell("no limit: the key can spend any amount", "warn")
     period = _PERIODS.get(values.get("limit_reset") or "", "in all, over the key's whole life")
     return Cell(f"{usd(value)} {period}")
 
 
 def _reset(value: str | None, values: Mapping[str, Any], facts: Facts) -> Cell:
     if values.get("limit") is None:
-        return Cell("matters only with a spending limit", "muted")
+        return Cell("only applies with a spending limit", "muted")
     if value is None:
-        return Cell("the limit never starts over")
+        return Cell("the limit never resets")
     return Cell(f"next reset {describe_reset(value, facts.now())}")
 
 
@@ -122,9 +122,9 @@ async def _uses(client: GatewayClient, fresh: ApiKey, context: PlanContext) -> U
 
 def _create_effects(request: CreateKeyRequest, context: PlanContext) -> Iterator[str]:
     if is_expired(request.expires_at, context.now):
-        yield "Its value is shown this once only."
+        yield "Its value is shown only once."
     else:
-        yield "The key works at once; its value is shown this once only."
+        yield "The key works at once; its value is shown only once."
 
 
 def _create_warnings(request: CreateKeyRequest, context: PlanContext) -> Iterator[str]:
@@ -144,7 +144,7 @@ def _update_effects(
         else:
             yield from _limit_effects(fresh, request.limit, same_window="limit_reset" not in given)
     if "limit_reset" in given and request.limit_reset is None:
-        yield "The limit no longer starts over: it counts all usage."
+        yield "The limit no longer resets: it counts all usage."
     if "workspace_id" in given:
         yield "Guardrail assignments of the key move along."
 
@@ -199,7 +199,7 @@ def _made(created: Any) -> ApiKey | None:
 async def replacement_plan(
     client: GatewayClient, lost: LedgerEntry, context: PlanContext
 ) -> Plan[Any]:
-    """Delete a key whose value nobody has stored, and create it again as it was asked for.
+    """Delete a key whose value was never stored, and create it again as it was asked for.
 
     ``lost`` is its creation in the ledger. Raises NotFoundError where the key is gone, another
     GatewayError where it cannot be read, ValidationError where the ledger does not tell enough.

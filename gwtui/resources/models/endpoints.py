@@ -14,7 +14,13 @@ from gwtui.contract.models import Endpoint, Percentiles
 from gwtui.contract.values import END_TO_END_WORKLOADS
 from gwtui.crud import cells
 from gwtui.crud.cells import sparkline
-from gwtui.crud.columns import figure_column, moment_column, text_column
+from gwtui.crud.columns import (
+    figure_column,
+    moment_column,
+    text_column,
+    tokens_column,
+    value_column,
+)
 from gwtui.crud.resource import (
     Cell,
     Column,
@@ -304,14 +310,7 @@ def _uptime_column(
     value: Callable[[Endpoint], Decimal | None],
     help: str,
 ) -> Column[EndpointRow]:
-    return figure_column(
-        name,
-        title,
-        lambda row: value(row.endpoint),
-        8,
-        show=lambda row: cells.uptime(value(row.endpoint)),
-        help=help,
-    )
+    return value_column(name, title, lambda row: value(row.endpoint), 8, help, show=cells.uptime)
 
 
 def _discount(row: EndpointRow) -> Decimal | None:
@@ -372,13 +371,12 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
         lambda endpoint: endpoint.uptime_last_5m,
         "successful share of the last 5 minutes",
     ),
-    figure_column(
+    tokens_column(
         "context",
         "Context",
         lambda row: row.endpoint.context_length,
         8,
-        show=lambda row: cells.tokens(row.endpoint.context_length),
-        help="tokens that input and output share",
+        "tokens that input and output share",
     ),
     figure_column(
         "discount",
@@ -416,12 +414,11 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
         "p99",
         "tokens per second that 99 of 100 requests reach or exceed",
     ),
-    figure_column(
+    tokens_column(
         "max_output",
         "Max out",
         lambda row: row.endpoint.max_completion_tokens,
         8,
-        show=lambda row: cells.tokens(row.endpoint.max_completion_tokens),
         help="output limit in tokens",
     ),
     text_column(

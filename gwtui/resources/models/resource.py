@@ -12,7 +12,13 @@ from datetime import UTC, date, datetime, time
 
 from gwtui.contract.models import Model, Provider, ReasoningSupport
 from gwtui.crud import cells
-from gwtui.crud.columns import count_column, figure_column, moment_column, text_column
+from gwtui.crud.columns import (
+    count_column,
+    figure_column,
+    moment_column,
+    text_column,
+    tokens_column,
+)
 from gwtui.crud.resource import Cell, Column, DetailRow, DetailTable, ReadBy, ResourceSpec, Section
 from gwtui.crud.schema_drift import own_drift_sections
 from gwtui.domain import times
@@ -149,13 +155,12 @@ COLUMNS: tuple[Column[Model], ...] = (
     text_column("name", "Name", lambda model: model.name, 20, help="display name", grow=True),
     _price_column("in", "In $/M", "prompt"),
     _price_column("out", "Out $/M", "completion"),
-    figure_column(
+    tokens_column(
         "context",
         "Context",
         lambda model: model.context_length,
         8,
-        show=lambda model: cells.tokens(model.context_length),
-        help="tokens that input and output share",
+        "tokens that input and output share",
     ),
     replace(
         text_column(

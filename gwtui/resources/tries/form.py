@@ -85,7 +85,7 @@ IN_FORM = CapAdvice(
 
 def _not_blank(text: str) -> str:
     if not text.strip():
-        raise PydanticCustomError("blank", "must not be blank: say what the model is asked")
+        raise PydanticCustomError("blank", "must not be blank")
     return text
 
 
@@ -100,15 +100,17 @@ class TryForm(RequestModel):
     model: Text = Field(description="author/slug")
     only: ProviderSlugs | None = Field(None, description="only these may serve it")
     prompt: Annotated[Text, AfterValidator(_not_blank)] = Field(
-        description="what the model is asked", repr=False
+        description="the user prompt", repr=False
     )
-    system: str | None = Field(None, description="what it is told before the prompt", repr=False)
+    system: str | None = Field(None, description="the system prompt", repr=False)
     key_from: str = Field(TYPED, description="the key that the request is sent with")
     key: SecretText | None = Field(None, description="an inference key, for this run only")
     max_tokens: Annotated[TokenCount, BeforeValidator(_whole)] | None = Field(
-        None, description="at most so many tokens of answer; empty for the model's own limit"
+        None, description="max output tokens; empty for the model's limit"
     )
-    temperature: Temperature | None = Field(None, description="how freely words are drawn, 0 to 2")
+    temperature: Temperature | None = Field(
+        None, description="temperature, 0 to 2; higher is more random"
+    )
     stream: bool = Field(True, description="show the answer as it comes")
     max_cost: Usd | None = Field(
         None,
@@ -223,7 +225,7 @@ def missing_key_problems(
 ) -> list[Problem]:
     """The problem that a key must be typed, where the source has none."""
     at_hand = any(source.id == key_from and source.value is not None for source in sources)
-    return [] if at_hand or key is not None else [Problem("key", "type or paste the key to try")]
+    return [] if at_hand or key is not None else [Problem("key", "type or paste the inference key")]
 
 
 def _whose(key: Secret, preselected: TriedKey | None) -> Cell | None:

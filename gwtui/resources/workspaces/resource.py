@@ -185,7 +185,7 @@ def _default_guardrail(row: WorkspaceRow) -> DetailRow:
     if identity is None or guardrails is None:
         return DetailRow(label, cells.text(identity))
     if identity not in guardrails:
-        return DetailRow(label, Cell("not made yet", "muted"), "its first change makes it")
+        return DetailRow(label, Cell("not made yet", "muted"), "created on the first edit")
     return DetailRow(label, cells.text(guardrails[identity].name), "binds all traffic here")
 
 
@@ -197,7 +197,7 @@ def _budget_parts(row: WorkspaceRow, now: datetime) -> Sequence[DetailRow | Deta
         return [DetailRow("", cells.NOTHING)]
     uses = budget_uses(row)
     if not uses:
-        return [DetailRow("", Cell("none: this workspace can spend without a bound", "muted"))]
+        return [DetailRow("", Cell("none: this workspace can spend any amount", "muted"))]
     rows: list[DetailRow | DetailTable] = []
     for use in uses:
         rows += _budget_rows(use, now)

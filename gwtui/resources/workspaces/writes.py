@@ -64,7 +64,7 @@ def _sampling(value: Decimal | None, values: Mapping[str, Any], _facts: Facts) -
         return None
     text = f"{percent(value, places=2)} of requests, 1 in {compact_int(round(1 / value))}"
     if values.get(_LOGGING) is False:
-        return Cell(f"{text}; matters only with private logging", "muted")
+        return Cell(f"{text}; only applies with private logging", "muted")
     return Cell(text)
 
 
@@ -76,7 +76,7 @@ def _logged_keys(value: list[int] | None, values: Mapping[str, Any], _facts: Fac
     else:
         text = f"only the keys {safe_line(', '.join(map(str, value)), 80)}"
     if values.get(_LOGGING) is False:
-        return Cell(f"{text}; matters only with private logging", "muted")
+        return Cell(f"{text}; only applies with private logging", "muted")
     return Cell(text)
 
 
@@ -126,7 +126,7 @@ FIELDS = Fields(
         chosen="off",
         noun="tools",
         free=True,
-        effect="Requests that use a tool that is off no longer get it.",
+        effect="Requests can no longer use the disabled tools.",
     ),
     _field(
         _LOGGING,
@@ -288,7 +288,7 @@ def _losses(contents: WorkspaceContents, now: datetime) -> list[str]:
 
 def _idle_keys(keys: Sequence[ApiKey] | None, now: datetime) -> list[str]:
     if keys is None:
-        return ["Its keys could not be read: while one is active the gateway refuses."]
+        return ["Its keys could not be read; the gateway refuses while one is active."]
     idle = sum(not is_active(key, now) for key in keys)
     verb = "is" if idle == 1 else "are"
     return [f"{count(idle, 'disabled or expired key')} {verb} still in it."] if idle else []

@@ -279,7 +279,7 @@ async def delete(context: ActionContext[RuleRow]) -> None:
 
 
 async def effects(context: ActionContext) -> None:
-    """What an alert does."""
+    """Notification channels."""
     alerts = _alerts(context)
     book = await _kept(asyncio.to_thread(alerts.book))
 

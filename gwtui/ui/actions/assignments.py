@@ -13,10 +13,10 @@ from typing import Any
 from gwtui.contract.guardrails import Guardrail
 from gwtui.crud.fields import Choices, Field, PickOption, Preview
 from gwtui.crud.form import FormSpec
-from gwtui.crud.plan import Applied, Plan, bundle_alike
+from gwtui.crud.plan import Applied, Plan
 from gwtui.crud.plan_text import NAME_LIMIT, Names, count, named, several
 from gwtui.crud.resource import Cell
-from gwtui.crud.undo import undo_each
+from gwtui.crud.undo import as_one
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.assignments import (
     KEYS,
@@ -169,7 +169,7 @@ async def _pick_and_assign(context: ActionContext, kind: AssignmentKind, called:
         if row.made and row.guardrail.id
     }
     if not known:
-        why = "No guardrail can be assigned: 6 lists them, n there makes one"
+        why = "No guardrail can be assigned: 6 lists them, n there creates one"
         app.say("; ".join(bindings.faults) or why, severity="warning")
         return
     held = kind.held(bindings)
@@ -219,8 +219,7 @@ async def unassign(context: ActionContext) -> None:
     if not plans:
         return
     title = f"Take guardrails away in {len(plans)} requests"
-    shown = plans[0] if len(plans) == 1 else bundle_alike(title, plans, undo_each(plans))
-    await confirm_and_report(context, shown, "Take it away", _taken_away, FEEDS)
+    await confirm_and_report(context, as_one(title, plans), "Take it away", _taken_away, FEEDS)
 
 
 def _taken_away(numbers: int | tuple[int, ...]) -> str:

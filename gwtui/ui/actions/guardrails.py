@@ -1,6 +1,6 @@
 """Actions on guardrails: making one, changing one, deleting one.
 
-The default guardrail of a workspace is listed before it is made: its first change makes it.
+The default guardrail of a workspace is listed before it is made: created on the first edit.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
         "list",
         *("alert-history", "alerts.go", "alerts.rules", "alerts.history", "assignments"),
         *("board.changes", "findings.go", "generation.model", "key.models"),
-        *("guardrails.assigned", "guardrails.all_assigned", "members.people"),
+        *("guardrails.assigned", "members.people"),
         *("keys.activity", "keys.guardrail", "models.all-endpoints", "organization.activity"),
         *("model-guardrails", "models.guardrails", "rotations.old", "rotations.new"),
         *("workspaces.members", "workspaces.keys", "workspaces.guardrails", "workspaces.byok"),

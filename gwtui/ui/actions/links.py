@@ -203,7 +203,6 @@ IMMEDIATE: Mapping[str, Handler] = {
         lambda context: context.target.model,
         "The gateway did not say which model it was",
     ),
-    "guardrails.all_assigned": place("assignments"),
     "guardrails.assigned": show_assigned,
     "key.models": place("user-models"),
     "keys.activity": child("activity"),

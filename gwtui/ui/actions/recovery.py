@@ -84,12 +84,6 @@ async def recreate(context: ActionContext) -> None:
         await replace_key(context, evidence.intent)
 
 
-async def later(context: ActionContext) -> None:
-    """Leave it in doubt."""
-    context.app.say("It stays in doubt: :recovery shows it, and so does the next start")
-    await context.app.navigation.back()
-
-
 async def further(context: ActionContext) -> None:
     """Search for candidates further before and after the write."""
     screen = context.screen
@@ -160,7 +154,6 @@ async def _settle(
 
 
 IMMEDIATE: Mapping[str, Handler] = {
-    "doubt.later": later,
     "doubt.further": further,
     "doubt.show": show,
 }

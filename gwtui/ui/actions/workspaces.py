@@ -17,7 +17,6 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.crud.fields import PickOption, PlanContext
 from gwtui.crud.plan import Applied, Plan
 from gwtui.crud.plan_text import count
-from gwtui.crud.undo import none_on_error
 from gwtui.domain.keys import spent_by_interval
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.budgets import (
@@ -30,6 +29,7 @@ from gwtui.resources.budgets import (
 )
 from gwtui.resources.members import add_form, plan_add, plan_remove_all, user_ids
 from gwtui.resources.organization import role_cell
+from gwtui.resources.uses import items_or_none
 from gwtui.resources.workspaces.resource import shown_name
 from gwtui.resources.workspaces.writes import WRITES
 from gwtui.ui.actions import crud
@@ -140,12 +140,10 @@ async def remove_members(context: ActionContext[MemberRow]) -> None:
     """Remove the marked members, or the selected one; those with active keys are left out."""
     app, rows = context.app, context.chosen
     space = await _read_workspace(context)
-    keys = await none_on_error(app.gateway.keys.list(workspace_id=space.id))
+    keys = await items_or_none(app.gateway.keys.list(workspace_id=space.id))
     names = {row.member.user_id: row.called for row in rows if row.member.user_id}
     members = [row.member for row in rows]
-    shown = plan_remove_all(
-        space, members, None if keys is None else keys.items, names, app.clock.now()
-    )
+    shown = plan_remove_all(space, members, keys, names, app.clock.now())
     if context.covered:
         return
     if shown.obstacles:

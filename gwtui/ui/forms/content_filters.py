@@ -140,9 +140,9 @@ class FiltersEditor(OptionList, inherit_bindings=False):
         Binding("down", "step(1)", show=False),
         Binding("enter", "select", show=False),
         Binding("ctrl+n,n,plus", "add", show=False, id="form.add"),
-        Binding("d,delete", "remove", show=False),
+        Binding("D,delete", "remove", show=False),
     ]
-    FOCUS_KEYS: ClassVar[str] = "{form.add} adds · d removes"
+    FOCUS_KEYS: ClassVar[str] = "{form.add} adds · D removes"
 
     def __init__(self, field: Field, typed: Typed) -> None:
         super().__init__(markup=False, compact=True)

@@ -62,9 +62,9 @@ class SecretScreen(Dialog[None]):
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "reveal", show=False, id="new-key.show"),
-        Binding("y,c", "copy", show=False, id="new-key.copy"),
+        Binding("y", "copy", show=False, id="new-key.copy"),
         Binding("s", "save", show=False, id="new-key.save"),
-        Binding("t", "try", show=False, id="new-key.try"),
+        Binding("T", "try", show=False, id="new-key.try"),
         Binding("escape,q", "leave", show=False),
         Binding("left,up", "app.focus_previous", show=False),
         Binding("right,down", "app.focus_next", show=False),

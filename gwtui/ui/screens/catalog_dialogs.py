@@ -384,7 +384,7 @@ class RemainingScreen(TableDialog[ModelEffect]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,f2", "leave", show=False),
-        Binding("b", "both", show=False),
+        Binding("l", "both", show=False),
         Binding("r", "reread", show=False),
         Binding("slash", "filter", show=False),
     ]
@@ -413,7 +413,7 @@ class RemainingScreen(TableDialog[ModelEffect]):
         keys = "Esc closes · ↑ ↓ models · / filter · r reads again"
         if len(self._known) == 1:
             return keys
-        return f"{keys} · b {'with' if len(self._applied) == 1 else 'without'} the default"
+        return f"{keys} · l {'with' if len(self._applied) == 1 else 'without'} the default"
 
     def title_line(self) -> tuple[str, str]:
         """The guardrails."""

@@ -1,0 +1,114 @@
+"""Keys and members attached to a parent: the members of a workspace, the holders of a guardrail.
+
+Both are changed by requests that name many identities at once. This is what they share: the plan of
+such a request, and the evidence on one whose answer was lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import JsonValue
+
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.paging import Listing
+from gwtui.contract.request import RequestModel
+from gwtui.crud.evidence import Evidence, before_of, compared, incomplete, texts
+from gwtui.crud.plan import Change, Plan
+from gwtui.crud.plan_text import Names, named
+from gwtui.crud.recovery import InspectionContext
+from gwtui.domain.diffs import ABSENT
+from gwtui.resources.uses import people_names
+
+Parents = Mapping[str, str | None]
+"""Identity -> the parent that it is attached to, None for none."""
+_MOST_CHANGES = 20
+"""Changes that a plan lists one by one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """One kind of identity, and the requests that attach it to a parent and detach it.
+
+    ``field`` of ``request`` lists the identities. ``rows`` reads what is attached to one parent, or
+    to any where ``across_parents``. Of a row ``holder`` gives the identity and ``parent`` the
+    parent. ``names`` gives the names of identities, ``wording`` a function that puts a parent or
+    None in words. Everything that reads or sends raises GatewayError.
+    """
+
+    noun: str
+    resource: str
+    attach_action: str
+    detach_action: str
+    request: type[RequestModel]
+    field: str
+    rows: Callable[[GatewayClient, Any], Awaitable[Listing[Any]]]
+    across_parents: bool
+    holder: Callable[[Any], str | None]
+    parent: Callable[[Any], str | None]
+    names: Callable[[GatewayClient, Iterable[Any]], Awaitable[Names]]
+    wording: Callable[[GatewayClient, Iterable[Any]], Awaitable[Callable[[Any], str]]]
+    attach: Callable[[GatewayClient, str, Any], Awaitable[Any]]
+    detach: Callable[[GatewayClient, str, Any], Awaitable[Any]]
+
+    def plan(
+        self,
+        parent: str,
+        title: str,
+        identities: Iterable[str],
+        changes: Sequence[Change],
+        *,
+        detach: bool = False,
+        **more: Any,
+    ) -> Plan[Any]:
+        """One request for all ``identities``; ``more`` are further fields of the plan."""
+        body: dict[str, JsonValue] = {self.field: [*identities]}
+        change = self.detach if detach else self.attach
+        shown = [*changes[:_MOST_CHANGES]]
+        if len(changes) > _MOST_CHANGES:
+            shown.append(Change("…", None, f"and {len(changes) - _MOST_CHANGES} more"))
+        return Plan(
+            action=self.detach_action if detach else self.attach_action,
+            title=title,
+            resource=self.resource,
+            identity=parent,
+            send=lambda client: change(client, parent, self.request.model_validate(body)),
+            changes=tuple(shown),
+            summary=body,
+            **more,
+        )
+
+    async def inspect(self, inspection: InspectionContext) -> Evidence:
+        """The parent that each identity of a lost write has now. Raises GatewayError."""
+        intent, client = inspection.intent, inspection.client
+        parent = intent.identity or ""
+        listed = await self.rows(client, None if self.across_parents else parent)
+        rows = {self.holder(row): row for row in listed.items}
+        identities = texts(intent.summary.get(self.field))
+        before, goal = before_of(intent), None if intent.action == self.detach_action else parent
+        absent = None if listed.complete else ABSENT
+        present = {
+            one: self.parent(rows[one]) or ABSENT if one in rows else absent for one in identities
+        }
+        names = await self.names(client, listed.items)
+        word = await self.wording(client, [goal, *before.values(), *present.values()])
+        lines = [
+            compared(
+                named(one, names),
+                word,
+                before.get(one, ABSENT),
+                goal,
+                present[one],
+                inspection.since(rows.get(one)),
+            )
+            for one in identities
+        ]
+        route = self.resource if self.across_parents else f"{self.resource}/{parent}"
+        return Evidence(intent, incomplete(listed), compared=tuple(lines), route=route)
+
+
+async def names_of_people(client: GatewayClient, _rows: object = None) -> Names:
+    """User id -> name or mail address; empty where they cannot be read."""
+    return await people_names(client) or {}
