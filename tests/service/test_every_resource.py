@@ -86,7 +86,7 @@ async def test_an_update_sends_only_what_changed_and_undo_puts_it_back(
         assert await desk.known() == before
 
 
-@RESOURCES
+@having("edit")
 async def test_nothing_changed_sends_nothing(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
@@ -125,7 +125,7 @@ async def test_a_field_that_both_changed_is_for_the_person_to_decide(
         assert alike((await desk.known())[name], mine)
 
 
-@RESOURCES
+@having("edit")
 async def test_what_only_the_other_changed_is_kept_and_said(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
@@ -154,7 +154,7 @@ async def test_what_only_the_other_changed_is_kept_and_said(
             assert note.startswith(f"{label} was changed by somebody else and stays")
 
 
-@RESOURCES
+@having("edit")
 async def test_what_changes_while_the_question_stands_is_asked_about_anew(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
@@ -248,7 +248,7 @@ async def test_what_somebody_else_switched_already_is_left_alone(
         done = desk.executor.undo.latest()
         assert done is not None
         await desk.colleague_sets(disabled=False)
-        with pytest.raises(CannotUndoError, match="as it was before already"):
+        with pytest.raises(CannotUndoError, match="already has its previous value"):
             await desk.executor.undo.plan(desk.client, done)
 
 
@@ -311,7 +311,7 @@ async def test_a_verb_of_its_own_sends_its_fields_alone(
 # Taking back --------------------------------------------------------------------------------------
 
 
-@RESOURCES
+@having("edit")
 async def test_nothing_is_undone_that_somebody_else_changed_since(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
@@ -332,7 +332,7 @@ async def test_nothing_is_undone_that_somebody_else_changed_since(
             with pytest.raises(CannotUndoError, match=why):
                 await desk.executor.undo.plan(desk.client, done)
         await desk.colleague_sets(**{name: before})
-        with pytest.raises(CannotUndoError, match="as it was before already"):
+        with pytest.raises(CannotUndoError, match="already has its previous value"):
             await desk.executor.undo.plan(desk.client, done)
         if desk.writes.delete is not None:
             await desk.colleague_deletes()
@@ -361,7 +361,7 @@ async def test_what_is_not_known_is_a_dash_and_cannot_be_put_back(
 # The command line ---------------------------------------------------------------------------------
 
 
-@RESOURCES
+@having("edit")
 async def test_a_plan_of_the_command_line_shows_every_field_and_sends_nothing(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
@@ -391,7 +391,7 @@ async def test_what_is_so_already_is_nothing_to_do_on_the_command_line(
             with pytest.raises(NothingToDoError):
                 await commands["update"].plan(desk.command_line({name: now[name]}))
         if desk.writes.switch is not None:
-            with pytest.raises(NothingToDoError, match="is enabled already"):
+            with pytest.raises(NothingToDoError, match="is already enabled"):
                 await commands["enable"].plan(desk.command_line())
             plan = await commands["disable"].plan(desk.command_line())
             assert plan.summary == {"disabled": True}

@@ -51,6 +51,11 @@ def world() -> World:
     return made
 
 
+@pytest.fixture
+def time() -> FakeClock:
+    return FakeClock()
+
+
 @dataclass
 class Program:
     """One running program."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +25,13 @@ from gwtui.domain.alert_rules import (
     UptimeRule,
 )
 from gwtui.watch.history.model import Subject
-from history_kit import minutes
+from history_kit import desk, minutes
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Room]:
+    with desk(tmp_path / "h.sqlite3") as opened:
+        yield Room(opened, {})
 
 
 def test_credits(room: Room) -> None:

@@ -70,7 +70,7 @@ async def test_leaving_takes_saying_so_and_forgets_the_value() -> None:
 async def test_the_route_of_a_copy_is_named() -> None:
     app = HostApp(secret())
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("c")
+        await pilot.press("y")
         await until(pilot, lambda: "Saved to" in shown(app), "the route")
         assert app._clipboard == ""
         assert not on_screen(app)

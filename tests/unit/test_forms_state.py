@@ -126,8 +126,10 @@ def test_previews() -> None:
     assert notes["limit_reset"] == "next reset Tuesday 2026-12-01 00:00 UTC, in 10 days"
     assert notes["expires_at"].startswith("in 30 days · 2026-12-21 07:00 UTC · here Mon 2026-12-21")
     state.put("limit", "")
-    assert "without a bound" in (state.note("limit") or replace_none()).text
-    assert "only with a spending limit" in (state.note("limit_reset") or replace_none()).text
+    assert "any amount" in (state.note("limit") or replace_none()).text
+    assert (
+        "only applies with a spending limit" in (state.note("limit_reset") or replace_none()).text
+    )
     state.put("expires_at", "2020-01-01")
     past = state.note("expires_at")
     assert past is not None

@@ -31,6 +31,37 @@ def own_keys() -> Iterator[None]:
     registry.remap({})
 
 
+MEANINGS = {
+    "A": "assign",
+    "D": "delete|remove|unassign|forget",
+    "E": "endpoints|remains|^models$",
+    "K": "key|successor",
+    "N": "rotate|next step",
+    "R": "guardrail",
+    "W": "watch",
+    "e": "edit|settings|rules",
+    "h": "it happened|acknowledge",
+    "i": "measure|figure",
+    "l": "group|panel|net/each",
+    "m": "members|assigned to",
+    "n": "^new|add|create|watch a model",
+    "o": "subject|model|old key",
+    "s": "sort|order",
+    "x": "on/off|silence",
+}
+"""Words in the titles of the actions that share a letter."""
+
+
+def test_a_letter_has_one_meaning_on_all_screens() -> None:
+    titles: dict[str, set[str]] = {}
+    for action in (*registry.all_actions(), *registry.place_actions()):
+        for key in filter(str.isalpha, (key for key in action.keys if len(key) == 1)):
+            titles.setdefault(key, set()).add(action.title)
+    for key, shared in titles.items():
+        wrong = [t for t in shared if not re.search(MEANINGS.get(key, ""), t, re.IGNORECASE)]
+        assert len(shared) == 1 or (key in MEANINGS and not wrong), (key, shared)
+
+
 def test_signs_are_called_as_the_terminal_calls_them() -> None:
     assert KEY_NAME_REPLACEMENTS
     for code in range(32, 127):

@@ -9,7 +9,7 @@ import pytest
 from gwtui.contract.content_filters import CustomFilterRequest
 from gwtui.contract.guardrails import UpdateGuardrailRequest
 from gwtui.crud.plan import Change
-from gwtui.crud.plan_text import both_sides, changes, first_values, workspace_in_words
+from gwtui.crud.plan_text import both_sides, changes, first_values, several, workspace_in_words
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.resources.guardrails.writes import FIELDS
@@ -91,3 +91,17 @@ def test_no_workspace_is_the_default_one_by_its_name_where_that_is_known() -> No
         assert "\x1b" not in workspace_in_words(nothing, names)
         assert workspace_in_words(nothing, {"": "Main"}) == "Main (the default workspace)"
     assert WORDS("workspace_id", "") == "the default workspace"
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0, ""),
+        (1, "n0"),
+        (2, "n0 and n1"),
+        (5, "n0, n1, n2, n3 and n4"),
+        (6, "n0, n1, n2, n3 and 2 more"),
+    ],
+)
+def test_names_in_a_sentence(number: int, text: str) -> None:
+    assert several([f"n{n}" for n in range(number)]) == text

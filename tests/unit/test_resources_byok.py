@@ -6,12 +6,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
-from declaration_reader import cell_of, every_text, rows_of
-from gwtui.contract.byok import ByokCredential
+from gwtui.contract.byok import ByokCredential, CreateByokRequest
+from gwtui.contract.models import Provider
 from gwtui.contract.workspaces import Workspace
-from gwtui.resources.byok import BYOK
+from gwtui.resources.byok import check_provider
 from gwtui.watch.feeds.byok import ByokRow, ranked
+from plan_kit import byok_plans
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 SPACE = Workspace.model_validate({"id": "w1", "name": "Default", "slug": "default"})
@@ -63,39 +65,37 @@ def test_each_provider_and_workspace_has_an_order_of_its_own() -> None:
     assert in_order(*rows)[0] == ("z", 1)
 
 
+PROVIDERS = [
+    Provider.model_validate({"slug": "openai", "name": "OpenAI"}),
+    Provider.model_validate({"slug": "kestrel", "name": "Kestrel Inference"}),
+    Provider.model_validate({"slug": None, "name": "No slug"}),
+]
+
+
 @pytest.mark.parametrize(
-    ("value", "shown", "summary", "state"),
+    ("provider", "listed", "said"),
     [
-        (None, "no restriction", "none", "enabled"),
-        ([], "none at all", "no model at all", "blocked"),
-        (["acme/m1"], "acme/m1", "1 model", "enabled"),
-        (["acme/m1", "acme/m2"], "acme/m1 and acme/m2", "2 models", "enabled"),
-        (..., "—", "—", "enabled"),
+        ("openai", True, ""),
+        ("opneai", False, "The gateway lists no provider 'opneai'; did you mean 'openai'?"),
+        ("OpenAI", False, "The gateway lists no provider 'OpenAI'; did you mean 'openai'?"),
+        ("kestrel inference", False, "no provider 'kestrel inference'; did you mean 'kestrel'?"),
+        ("No slug", False, "The gateway lists no provider 'No slug'."),
+        ("zzz", False, "The gateway lists no provider 'zzz'."),
     ],
 )
-def test_no_restriction_is_not_an_empty_one(
-    value: Any, shown: str, summary: str, state: str
+def test_a_provider_is_compared_with_those_of_the_gateway(
+    provider: str, listed: bool, said: str
 ) -> None:
-    one = row("a", allowed_models=value)
-    assert rows_of(BYOK, "May be used only for", one, NOW)["models"].value.text == shown
-    assert cell_of(BYOK, "only", one, NOW).text == summary
-    assert cell_of(BYOK, "state", one, NOW).text == state
+    check = check_provider(provider, PROVIDERS)
+    assert check.serious is not listed
+    assert check.text.endswith(said)
+    assert bool(check.text) is not listed
 
 
-def test_names_stand_for_what_restrictions_list_by_identifier() -> None:
-    key = "ab" * 32
-    one = row("a", allowed_api_key_hashes=[key], allowed_user_ids=["u1"])
-    assert rows_of(BYOK, "May be used only for", one, NOW)["keys"].value.text.startswith("ab")
-    assert BYOK.completion is not None
-    named = BYOK.completion.complete(one, {key: "ci", "u1": "Ada"})
-    rows = rows_of(BYOK, "May be used only for", named, NOW)
-    assert rows["keys"].value.text == "ci"
-    assert rows["members"].value.text == "Ada"
-
-
-def test_what_is_missing_is_unknown_and_nothing_raises() -> None:
-    bare = ByokRow(ByokCredential.model_validate({"id": "x"}))
-    assert cell_of(BYOK, "state", bare, NOW).text == "—"
-    assert cell_of(BYOK, "order", bare, NOW).text == "—"
-    assert cell_of(BYOK, "role", bare, NOW).text == "—"
-    assert list(every_text(BYOK, ranked([bare])[0], NOW))
+@pytest.mark.parametrize("known", [None, [], PROVIDERS[2:]])
+def test_a_list_that_does_not_come_or_is_empty_tells_nothing(known: list[Provider] | None) -> None:
+    check = check_provider("openai", known)
+    assert not check.serious
+    assert check.text == "Whether the gateway has a provider 'openai' is not known."
+    request = CreateByokRequest(provider="openai", key=SecretStr("sk-provider"))
+    assert check.text in byok_plans.plan_create(request, warning=check).effects

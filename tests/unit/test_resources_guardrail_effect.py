@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from declaration_reader import cell_of, rows_of
-from guardrail_rows import DEFAULT_ID, GUARDRAIL_ID, SPACE, bindings, catalog, on_key, row
+from guardrail_rows import GUARDRAIL_ID, bindings, catalog, on_key, row
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import KeyAssignment
 from gwtui.domain.catalog import CatalogView
@@ -16,37 +15,11 @@ from gwtui.resources.guardrails.effect import (
     _remaining_rows,
     model_identity,
 )
-from gwtui.resources.keys.resource import KEYS, binding_of, own_cell
+from gwtui.resources.keys.resource import binding_of
 from gwtui.ui.screens.catalog_dialogs import model_lines
 from gwtui.watch.alerts.derived_figures import _healthy
-from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.models import GuardrailOnModel
-from resource_samples import NOW, WORKSPACE_ID, key
-
-
-def test_a_key_shows_its_own_guardrail_and_the_default_one() -> None:
-    bound = binding_of("a" * 64, WORKSPACE_ID, bindings())
-    assert own_cell(bound).text == "Only approved"
-    assert bound.target == GUARDRAIL_ID
-    shown = rows_of(KEYS, "Guardrails", KeyRow(key(), SPACE, bound), NOW)
-    assert shown["default"].value.text == "Production default"
-    assert cell_of(KEYS, "guardrail", KeyRow(key(), SPACE, bound), NOW).text == "Only approved"
-
-
-def test_a_key_without_its_own_leads_to_the_default_one() -> None:
-    bound = binding_of("b" * 64, WORKSPACE_ID, bindings())
-    assert own_cell(bound).text == "none"
-    assert bound.target == DEFAULT_ID
-    stranger = binding_of("b" * 64, "another", bindings())
-    assert stranger.target is None
-
-
-def test_what_is_not_known_of_a_keys_guardrail_is_not_none() -> None:
-    assert own_cell(None).text == "reading…"
-    unread = binding_of("a" * 64, WORKSPACE_ID, bindings(keys=None))
-    assert own_cell(unread).text == "—"
-    nameless = binding_of("a" * 64, WORKSPACE_ID, bindings(guardrails=None))
-    assert own_cell(nameless).text == GUARDRAIL_ID
+from resource_samples import NOW, WORKSPACE_ID
 
 
 def test_the_effect_reads_as_a_list() -> None:

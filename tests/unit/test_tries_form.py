@@ -124,7 +124,7 @@ def test_fields_become_the_request() -> None:
         ("temperature", "2.1", "must be from 0 to 2"),
         ("temperature", "warm", "expected a number such as 12.5"),
         ("max_cost", "-1", "must not be negative"),
-        ("key", SecretStr(""), "type or paste the key to try"),
+        ("key", SecretStr(""), "type or paste the inference key"),
     ],
 )
 def test_bounds_are_the_contracts_and_are_said_at_the_field(

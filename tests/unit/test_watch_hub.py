@@ -40,6 +40,11 @@ class Counter:
 
 
 @pytest.fixture
+def time() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
 async def counter() -> Counter:
     return Counter()
 

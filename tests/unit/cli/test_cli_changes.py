@@ -12,7 +12,8 @@ import pytest
 from gwtui.cli import exits
 from gwtui.cli.main import main
 from gwtui.local.ledger import Ledger
-from headless_kit import YES, Gwtui, Site, done, log
+from headless_changes_kit import YES, done, log
+from headless_kit import Gwtui, Site
 
 # Keys
 

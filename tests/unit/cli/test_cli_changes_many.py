@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from gwtui.cli import exits
-from headless_kit import YES, Gwtui, Site, done, log
+from headless_changes_kit import YES, done, log
+from headless_kit import Gwtui, Site
 
 JSON = ("--output", "json")
 

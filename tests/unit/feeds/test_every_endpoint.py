@@ -54,6 +54,11 @@ class Catalog:
 
 
 @pytest.fixture
+def time() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
 def catalog(time: FakeClock) -> Catalog:
     return Catalog(time)
 

@@ -56,7 +56,11 @@ async def delete_budget(world: FaultWorld, client: GatewayClient) -> None:
         (WAYS["take away from keys and members"][0], assign_another, "Somebody else changed"),
         (WAYS["take away from keys and members"][0], delete_guardrail, "no longer exists"),
         (WAYS["remove a member"][0], add_again, "members again"),
-        (lambda w: limits(w, {"daily": Decimal(1)}), delete_budget, "as it was before already"),
+        (
+            lambda w: limits(w, {"daily": Decimal(1)}),
+            delete_budget,
+            "already has its previous value",
+        ),
     ],
 )
 async def test_nothing_is_undone_that_somebody_else_changed(

@@ -166,14 +166,14 @@ async def test_whom_a_guardrail_binds_as_its_change_and_the_way_back_say_it(worl
     request = UpdateGuardrailRequest(description="other")
     bound = await writes.uses(client, site.guardrail, at)
     assert len(bound) == 2
-    assert bound[0].startswith("It binds at once 1 key: ")
-    assert bound[1].startswith("It binds at once 1 member: “")
+    assert bound[0].startswith("It applies at once to 1 key: ")
+    assert bound[1].startswith("It applies at once to 1 member: “")
     plan = writes.plan_update(site.guardrail, request, at, bound)
     assert plan.effects == bound
     done = done_now(plan, await send(client, plan))
     assert (await listed().plan(client, done)).effects == bound
     removal = writes.plan_delete(site.guardrail, at, await writes.around(client, row.guardrail, at))
-    said = [line.removeprefix("It binds at once ") for line in bound]
+    said = [line.removeprefix("It applies at once to ") for line in bound]
     assert removal.effects == (
         *(f"Its protection ends at once for {line}" for line in said),
         "This cannot be undone.",
@@ -195,12 +195,12 @@ async def test_what_a_workspace_holds(world: World) -> None:
     assert "Its budgets go with it: $100.00 monthly." in said
     assert "Its provider keys are no longer used: “mine”." in said
     assert "1 member loses access to it." in said
-    assert uses.budget_uses(contents.keys, NOW) == ("1 active key draws on it: $0.00 this month.",)
+    assert uses.budget_uses(contents.keys, NOW) == ("1 active key uses it: $0.00 this month.",)
     spent = used(disabled=False, usage_monthly=2, byok_usage_monthly=3)
     assert uses.budget_uses([spent], NOW) == (
-        "1 active key draws on it: $2.00 in credits and $3.00 on provider keys this month.",
+        "1 active key uses it: $2.00 in credits and $3.00 on provider keys this month.",
     )
-    assert uses.budget_uses([], NOW) == ("No active key draws on it.",)
+    assert uses.budget_uses([], NOW) == ("No active key uses it.",)
 
 
 def test_what_is_not_known_is_said() -> None:
