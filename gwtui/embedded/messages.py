@@ -1,4 +1,4 @@
-"""What stands on the wire: queries and bodies, read strictly, and answers with their schemas."""
+"""Strict parsing of queries and bodies, refusals, and the schemas of responses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Schema = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ResponseSchema:
-    """The body of a success: its schema, and the models that the schema refers to."""
+    """The body of a success: its schema, and the models that the schema references."""
 
     description: str
     schema: Schema
@@ -32,7 +32,7 @@ class ResponseSchema:
 
 
 def reference(model: type[BaseModel]) -> Schema:
-    """A reference to a model among the document's components."""
+    """A JSON Schema reference to a model in the OpenAPI components."""
     return {"$ref": f"#/components/schemas/{model.__name__}"}
 
 
@@ -42,14 +42,14 @@ def record(properties: Mapping[str, Schema]) -> Schema:
 
 
 def one(model: type[ResponseModel], extra: Mapping[str, Schema] | None = None) -> ResponseSchema:
-    """``{"data": model}``, and what stands beside it."""
+    """``{"data": model}``, with further top-level properties."""
     return ResponseSchema(
         model.__name__, record({"data": reference(model), **(extra or {})}), (model,)
     )
 
 
 def many(model: type[ResponseModel], extra: Mapping[str, Schema] | None = None) -> ResponseSchema:
-    """``{"data": [model]}``, and what stands beside it."""
+    """``{"data": [model]}``, with further top-level properties."""
     models = {"type": "array", "items": reference(model)}
     properties = {"data": models, **(extra or {})}
     return ResponseSchema(f"List of {model.__name__}", record(properties), (model,))
@@ -61,7 +61,7 @@ def page(model: type[ResponseModel], extra: Mapping[str, Schema] | None = None) 
 
 
 def plain(description: str, properties: Mapping[str, Schema]) -> ResponseSchema:
-    """An object that no model of the contract describes."""
+    """An object that has no model in the contract."""
     return ResponseSchema(description, record(properties))
 
 
@@ -73,7 +73,7 @@ _LONGEST_NAME = 100
 
 
 class Refusal(Exception):  # noqa: N818 - the contract's own word for what is not a failure
-    """An error answer: its HTTP status, its message and, seldom, details and headers."""
+    """An error response: HTTP status, message, and optional metadata and headers."""
 
     def __init__(
         self,
@@ -92,33 +92,33 @@ class Refusal(Exception):  # noqa: N818 - the contract's own word for what is no
 
 
 def not_found() -> Refusal:
-    """404: the identified resource does not exist."""
+    """404: the resource does not exist."""
     return Refusal(404, errors.NOT_FOUND)
 
 
 def invalid(
     problems: Sequence[Problem], *, metadata: Mapping[str, JsonValue] | None = None
 ) -> Refusal:
-    """400 whose message names every field or parameter that is wrong."""
+    """400 whose message names every invalid field or parameter."""
     message = "; ".join(str(problem) for problem in problems) or errors.INVALID_REQUEST
     return Refusal(400, message, metadata=metadata)
 
 
 def named(entries: Sequence[str]) -> str:
-    """Entries of a list as a message names them: no more, and none longer, than one can read."""
+    """The first ten entries for a message, each cut to 100 characters."""
     shown = ", ".join(entry[:_LONGEST_NAME] for entry in entries[:_MOST_NAMES])
     more = len(entries) - _MOST_NAMES
     return f"{shown} and {more} more" if more > 0 else shown
 
 
 def refuse_unknown(field: str, unknown: Sequence[str]) -> None:
-    """Raise a 400 that names the given values that are not of this account, if any."""
+    """Raise a 400 that names ``unknown`` values of a field, if there are any."""
     if unknown:
         raise invalid([Problem(field, f"not in this account: {named(unknown)}")])
 
 
 def unauthenticated(message: str = errors.MISSING_AUTHENTICATION) -> Refusal:
-    """401: no key, or one that does not open anything."""
+    """401: no key, or an invalid one."""
     return Refusal(401, message, headers={"WWW-Authenticate": "Bearer"})
 
 
@@ -130,18 +130,18 @@ def management_key_needed() -> Refusal:
 def error_body(
     status: int, message: str, *, metadata: Mapping[str, JsonValue] | None = None, **beside: Any
 ) -> dict[str, Any]:
-    """The documented error body; optional parts appear only when there is something in them."""
+    """The documented error body, without optional parts that are None."""
     error = known({"code": status, "message": message, "metadata": metadata})
     return {"error": error, **known(beside)}
 
 
 def known(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that are not null."""
+    """The fields that are not None."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
 def wire_value(stored: Any) -> JsonValue:
-    """The JSON value of a stored one: amounts are doubles, moments ISO 8601 in UTC."""
+    """The JSON value of a stored value: amounts become floats, moments ISO 8601 in UTC."""
     if isinstance(stored, datetime):
         return timestamp_text(stored)
     found: JsonValue = float(stored) if isinstance(stored, Decimal) else stored
@@ -150,7 +150,7 @@ def wire_value(stored: Any) -> JsonValue:
 
 MAX_BODY_BYTES = 1024 * 1024
 _DRAINED_BYTES = 16 * MAX_BODY_BYTES
-"""A body that is too large is still read this far, so that its sender gets to see the answer."""
+"""An oversized body is read up to here, so that its sender receives the response."""
 _MOST_ROWS = 2**63 - 1
 """The largest number that the database takes."""
 
@@ -177,22 +177,22 @@ _FORMS: Mapping[str, tuple[re.Pattern[str], str, Callable[[str], Any]]] = {
     "uuid": (re.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"), "a UUID", str.lower),
     "date": (re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}"), "a day, YYYY-MM-DD", date.fromisoformat),
 }
-"""Of each format or type: how it is written, its name, and what makes its value."""
+"""Format or type -> its pattern, its name in messages, and its parser."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryParameter:
-    """A parameter, which is read and documented by its JSON schema."""
+    """A query parameter, parsed and documented by its JSON schema."""
 
     name: str
     description: str
     schema: Mapping[str, Any]
     required: bool = False
     is_list: bool = False
-    """Whether it holds names separated by commas, which are read as a set."""
+    """Whether it is a comma-separated list, parsed as a set."""
 
     def read(self, given: str | None) -> Any:
-        """The value of a text, its default for None. Raises ValueError with what is wrong."""
+        """The parsed value, the default for None. Raises ValueError with the reason."""
         if given is None and self.required:
             raise ValueError("is required")
         schema = self.schema
@@ -247,9 +247,9 @@ WORKSPACE = parameter("workspace_id", "the default workspace when not given", fo
 def read_query(
     declared: Iterable[QueryParameter], given: Sequence[tuple[str, str]]
 ) -> dict[str, Any]:
-    """Values by name, defaults filled in; unknown parameters are ignored.
+    """Parsed values by name, with defaults; unknown parameters are ignored.
 
-    Raises a 400 that names every parameter that is wrong. Of a repeated one the last counts.
+    The last of a repeated parameter counts. Raises a 400 that names every invalid parameter.
     """
     last = dict(given)
     values: dict[str, Any] = {}
@@ -282,7 +282,7 @@ async def collect(chunks: AsyncIterator[bytes]) -> bytes:
 def parse(
     body: bytes, content_type: str | None, model: type[RequestModel], dialect: Dialect
 ) -> RequestModel:
-    """The validated request. Unknown fields are ignored; every other fault is a 400."""
+    """Parse and validate a body. Unknown fields are ignored; anything else invalid is a 400."""
     given_type = "application/json" if content_type is None else content_type
     if given_type.partition(";")[0].strip().lower() != "application/json":
         raise _refused("the Content-Type must be application/json")
@@ -298,7 +298,7 @@ def parse(
         return model.model_validate(known, extra="ignore")
     except ValidationError as error:
         types = {each["type"] for each in error.errors(include_input=False, include_url=False)}
-        # The contract has a name of its own for one of the faults.
+        # The contract names one error type.
         metadata: dict[str, JsonValue] | None = (
             {"error_type": BAD_PATTERN} if BAD_PATTERN in types else None
         )

@@ -1,8 +1,8 @@
-"""The vocabulary in which every route is declared.
+"""How routes are declared.
 
-An operation says what it takes, who may call it and what it answers. The router, authentication,
-validation, error mapping and the OpenAPI document are all derived from the declarations, so that a
-new resource is one file in ``routes`` and one line in ``routes/__init__.py``.
+An operation declares its parameters, body, access and response. Routing, authentication,
+validation, error mapping and the OpenAPI document follow from the declarations: a new resource is
+one file in ``routes`` and one line in ``routes/__init__.py``.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ class Access(Enum):
     """The kind of key that an operation needs."""
 
     PUBLIC = "public"
-    """Anyone. A key may be shown and then has to be a good one."""
+    """Anyone; if a key is sent, it must be valid."""
     ANY_KEY = "any key"
     INFERENCE = "ordinary key"
-    """Uses models: management keys are refused, in the words of inference contract section 5."""
+    """Requests to models: management keys are refused (inference contract section 5)."""
     MANAGEMENT = "management key"
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """The key that asks."""
+    """The authenticated key of a request."""
 
     key_hash: str
     is_management: bool
@@ -79,7 +79,7 @@ class Site:
 
     @property
     def catalog(self) -> Catalog:
-        """The models and their endpoints; built when somebody asks for them first."""
+        """The models and their endpoints, built on first use."""
         from gwtui.embedded.simulator.catalog import build_catalog  # noqa: PLC0415 - seldom wanted
 
         return build_catalog(self.seed)
@@ -87,10 +87,9 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class OperationRequest:
-    """One request after every check: a handler only has to do its own work.
+    """A request that is authenticated and validated.
 
-    ``db`` is inside a transaction that is committed when the handler returns and undone when it
-    raises.
+    ``db`` is in a transaction that commits when the handler returns and rolls back when it raises.
     """
 
     site: Site
@@ -100,9 +99,9 @@ class OperationRequest:
     path: Mapping[str, str]
     query: Mapping[str, Any]
     given_query: tuple[tuple[str, str], ...]
-    """The query as it came, for links to the next page."""
+    """The raw query, for links to the next page."""
     body: Any
-    """The validated request model of the operation, None when it takes none."""
+    """The validated request model, None for an operation without a body."""
     headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -114,7 +113,7 @@ class OperationRequest:
 
 
 Deferred = Callable[["Responder"], Awaitable[Response]]
-"""Continues a request outside of its transaction; returned by handlers of slow requests."""
+"""Continues a slow request outside its transaction; returned by its handler."""
 Handler = Callable[[OperationRequest], JsonValue | Deferred]
 
 
@@ -134,30 +133,30 @@ class Operation:
     query: tuple[QueryParameter, ...] = ()
     body: type[RequestModel] | None = None
     refusals: tuple[int, ...] = ()
-    """Documented error statuses beyond those that follow from the rest of the declaration."""
+    """Documented error statuses that do not follow from the rest of the declaration."""
     streams: type[ResponseModel] | None = None
-    """The model of the stream's events, for an operation that can stream."""
+    """The model of the events of an operation that can stream."""
     erases: bool = False
-    """Whether deleted and overwritten data must be erased from every file."""
+    """Whether deleted and overwritten data must be erased from all files."""
 
     @property
     def writes(self) -> bool:
-        """Whether the operation may change anything."""
+        """Whether the operation may change data."""
         return self.method != "GET"
 
     @property
     def writes_at_once(self) -> bool:
-        """Whether its own transaction does; a request to a model is booked at its end."""
+        """Whether it writes in its own transaction; requests to models are booked at the end."""
         return self.writes and self.access is not Access.INFERENCE
 
     @property
     def path_parameters(self) -> tuple[str, ...]:
-        """Names of the parameters in the path, in order."""
+        """Names of the path parameters, in order."""
         return tuple(PATH_PARAMETER.findall(self.path))
 
     @property
     def error_statuses(self) -> tuple[int, ...]:
-        """Every error status that the operation documents, in order."""
+        """All documented error statuses, in order."""
         statuses = {401, 500, *self.refusals}
         if self.access is Access.MANAGEMENT:
             statuses.add(403)
@@ -170,25 +169,25 @@ class Operation:
 
 @dataclass(frozen=True, kw_only=True)
 class StoredResource:
-    """A kind of document that can be listed, created, read, changed and deleted."""
+    """List, create, get, update and delete operations of a kind of document."""
 
     kind: Kind
     path: str
-    """Of one document: ``/byok/{id}``. The list and the creation are one segment above."""
+    """Path of one document, such as ``/byok/{id}``; list and create are one segment above."""
     name: str
-    """In the names of operations: ``getByok``."""
+    """As in operation identifiers, such as ``getByok``."""
     plural: str
     noun: str
     tag: str
     find: Callable[[OperationRequest, str], Document | None] | None = None
-    """The document of an identity, as it stands in the path; None finds it by its id."""
+    """Looks up the document of a path parameter; None looks it up by id."""
     show: Callable[[OperationRequest, Document], JsonValue] = lambda _call, document: document
-    """The document with the fields that are computed for the answer."""
+    """Adds the fields that are computed for the response."""
     refusals: tuple[int, ...] = ()
-    """Documented by every operation."""
+    """Error statuses that all its operations document."""
 
     def found(self, call: OperationRequest) -> Document:
-        """The document that the path names. Raises a 404."""
+        """The document of the path. Raises a 404."""
         identity, *_ = call.path.values()
         if self.find is None:
             document = self.kind.get(call.db, identity.lower())
@@ -199,7 +198,7 @@ class StoredResource:
         return document
 
     def data(self, call: OperationRequest, document: Document) -> dict[str, JsonValue]:
-        """The answer that shows a document."""
+        """The response body that shows a document."""
         return {"data": self.show(call, document)}
 
     def list(
@@ -208,7 +207,7 @@ class StoredResource:
         *,
         query: tuple[QueryParameter, ...] = (),
     ) -> Operation:
-        """The list, page by page, of the documents for which a condition holds."""
+        """The paged list of the documents that match a condition."""
 
         def handle(call: OperationRequest) -> JsonValue:
             return page_of(
@@ -223,7 +222,7 @@ class StoredResource:
     def listed_by(
         self, handle: Callable[[OperationRequest], JsonValue], *, query: tuple[QueryParameter, ...]
     ) -> Operation:
-        """The list, with a handler of its own."""
+        """The list, with a custom handler."""
         return Operation(
             method="GET",
             path=self.path.rpartition("/")[0],
@@ -241,7 +240,7 @@ class StoredResource:
         body: type[RequestModel],
         make: Callable[[OperationRequest], tuple[Document, bytes | None]],
     ) -> Operation:
-        """The creation; ``make`` gives the document and the secret beside it."""
+        """The creation; ``make`` returns the document and the secret stored beside it."""
 
         def handle(call: OperationRequest) -> JsonValue:
             document, secret = make(call)
@@ -262,7 +261,7 @@ class StoredResource:
         )
 
     def get(self, summary: str = "") -> Operation:
-        """One document."""
+        """Get one document."""
         return Operation(
             method="GET",
             path=self.path,
@@ -283,7 +282,7 @@ class StoredResource:
         refusals: tuple[int, ...] = (),
         erases: bool = False,
     ) -> Operation:
-        """A change; ``change`` carries it out and gives the document as it is then."""
+        """The update; ``change`` applies it and returns the changed document."""
         return Operation(
             method="PATCH",
             path=self.path,
@@ -298,7 +297,7 @@ class StoredResource:
         )
 
     def changed(self, call: OperationRequest, document: Document, changes: Document) -> Document:
-        """Store changes, with ``updated_at`` when any of them really differs; the document then."""
+        """Store changes and return the document; sets ``updated_at`` if anything differs."""
         new = {**document, **changes}
         if new == document:
             return document
@@ -315,7 +314,7 @@ class StoredResource:
         query: tuple[QueryParameter, ...] = (),
         erases: bool = False,
     ) -> Operation:
-        """A deletion; ``remove`` carries it out."""
+        """The deletion; ``remove`` applies it."""
 
         def handle(call: OperationRequest) -> JsonValue:
             remove(call, self.found(call))
@@ -336,7 +335,7 @@ class StoredResource:
 
 
 Condition = tuple[str, Sequence[Any]]
-"""A condition on the documents of a kind, with its values."""
+"""An SQL condition on the documents of a kind, with its values."""
 EVERY: Condition = ("1", ())
 
 
@@ -346,21 +345,21 @@ def page_of(
     condition: Condition,
     show: Callable[[Sequence[Document]], Sequence[JsonValue]] = list,
 ) -> JsonValue:
-    """The page that a query asks for, of the documents for which a condition holds."""
+    """The requested page of the documents that match a condition."""
     offset, limit = call.query["offset"], call.query["limit"]
     found = kind.page(call.db, *condition, offset=offset, limit=limit)
     return {"data": list(show(found)), "total_count": kind.count(call.db, *condition)}
 
 
 def changes_in(request: RequestModel, *apart: str) -> Document:
-    """The fields that a request sets, but for some of them, as JSON values."""
+    """The fields that a request sets, except ``apart``, as JSON values."""
     return request.model_dump(mode="json", exclude_unset=True, exclude=set(apart))
 
 
 def workspace_of(call: OperationRequest, workspace_id: str | None) -> str:
-    """The id of the workspace that a body or query names, of the default one when it names none.
+    """The id of the given workspace, or of the default one.
 
-    Raises a 400 when there is no such workspace, or no default one any more.
+    Raises a 400 when it does not exist, or when the default workspace was deleted.
     """
     found: str = workspace_id or account.setting(call.db, "default_workspace_id")
     if WORKSPACES.get(call.db, found) is None:

@@ -1,6 +1,6 @@
-"""Every operation of the gateway: a module per resource, loaded when somebody asks for it first.
+"""All operations: one module per resource, loaded on the first request to it.
 
-What stands first in a path says which modules answer. A new resource is one line here.
+The first path segment selects the module. A new resource is one line here.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _MODULES = {
 """Module -> the first segments of its paths."""
 
 MODULE_OF = {segment: module for module, segments in _MODULES.items() for segment in segments}
-"""The first segments of all paths, and the modules that answer there."""
+"""First path segment -> module."""
 
 
 @cache
 def all_operations() -> tuple[Operation, ...]:
-    """Every operation; loads all of them."""
+    """All operations; loads every module."""
     return tuple(operation for module in _MODULES for operation in _operations_of(module))
 
 
@@ -41,13 +41,13 @@ def _operations_of(module: str) -> tuple[Operation, ...]:
 
 
 def first_segment(path: str) -> str:
-    """What stands first in a path of the API; empty for any other path."""
+    """The first segment of an API path, empty for any other path."""
     prefix, _, rest = path.partition(f"{PREFIX}/")
     return "" if prefix else rest.partition("/")[0]
 
 
 def operations_at(path: str) -> tuple[Mapping[str, Operation], Mapping[str, str]]:
-    """The operations at a path by method, none for an unknown one, and its parameters."""
+    """The operations of a path by method, none for an unknown path, and its parameters."""
     for pattern, methods in _paths_below(first_segment(path)):
         if found := pattern.fullmatch(path):
             return methods, found.groupdict()
@@ -56,7 +56,7 @@ def operations_at(path: str) -> tuple[Mapping[str, Operation], Mapping[str, str]
 
 @cache
 def _paths_below(segment: str) -> list[tuple[re.Pattern[str], Mapping[str, Operation]]]:
-    """The paths that begin with a segment, those with a word there before a parameter."""
+    """The paths that begin with a segment, literal segments before parameters."""
     by_path: dict[str, dict[str, Operation]] = {}
     for operation in _operations_of(MODULE_OF[segment]) if segment in MODULE_OF else ():
         if operation.path.split("/")[1] == segment:

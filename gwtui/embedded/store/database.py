@@ -35,7 +35,7 @@ _PRIMARY_CODE = 0xFF
 class Database:
     """A connection with explicit transactions, safe to share between threads.
 
-    ``path`` is where the file really is, None for a database in memory.
+    ``path`` is the resolved path, None for a database in memory.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Database:
 
     @classmethod
     def serve(cls, path: Path | None) -> Database:
-        """Open for serving: created when absent, held against other servers.
+        """Open for serving: created if it is missing, locked against other servers.
 
         ``None`` is a private database in memory. Raises DatabaseInUseError and
         DatabaseUnusableError.
@@ -93,13 +93,11 @@ class Database:
     def write(
         self, *, durable: bool = True, erases: bool = False, patience: float = BUSY_SECONDS
     ) -> Iterator[sqlite3.Connection]:
-        """A transaction that may change things: committed as a whole or not at all.
+        """A write transaction.
 
-        ``durable`` waits until the commit is on the disk; figures that can be computed again do
-        without. ``erases`` also clears the write-ahead log, which keeps pages as they were before:
-        at once, or with the next transaction after other processes stopped reading an older state.
-        ``patience`` is how many seconds another process may go on writing before this one gives
-        up with DatabaseBusyError.
+        ``durable`` waits until the commit is on the disk. ``erases`` also clears the write-ahead
+        log of earlier page contents: at once, or after other processes stop reading an older state.
+        Raises DatabaseBusyError when another process keeps writing for ``patience`` seconds.
         """
         with self._turn:
             self._connection.execute("PRAGMA query_only = OFF")
@@ -111,7 +109,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that sees one consistent state and refuses to change it."""
+        """A read-only transaction."""
         with self._turn:
             self._connection.execute("PRAGMA query_only = ON")
             with self._transaction("BEGIN", BUSY_SECONDS):
@@ -138,7 +136,7 @@ class Database:
             raise
 
     def _clear_log(self) -> None:
-        """Truncate the write-ahead log if it may hold secrets, without waiting for anybody."""
+        """Truncate the write-ahead log if it may hold secrets, without waiting for readers."""
         if self._has_traces:
             self._connection.execute("PRAGMA query_only = OFF")
             self._connection.execute("PRAGMA busy_timeout = 0")
@@ -162,10 +160,7 @@ def database_path(given: Path) -> Path:
 
 
 def erase(path: Path) -> None:
-    """Remove a database that nobody serves, with everything that is kept beside it.
-
-    Raises DatabaseInUseError when somebody does.
-    """
+    """Delete a database and the files beside it. Raises DatabaseInUseError while it is served."""
     path = database_path(path)
     lock = _acquire(path)
     try:
@@ -177,10 +172,10 @@ def erase(path: Path) -> None:
 
 
 def _acquire(path: Path) -> int:
-    """Lock the database file, made when absent and private, until the descriptor is closed.
+    """Lock the database file, created private if it is missing; closing the descriptor unlocks.
 
-    The lock belongs to the file itself, whatever it is called, and the kernel drops it with the
-    process. Raises DatabaseInUseError and DatabaseUnusableError.
+    The kernel releases the lock when the process ends. Raises DatabaseInUseError and
+    DatabaseUnusableError.
     """
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -204,7 +199,7 @@ def _acquire(path: Path) -> int:
 
 
 def _server_of(path: Path) -> str:
-    """The process that serves a locked database, as far as it says so."""
+    """The process that serves a locked database, if it is known."""
     with suppress(sqlite3.Error):
         connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
         try:
@@ -217,9 +212,10 @@ def _server_of(path: Path) -> str:
 
 
 def _open(path: str, *, creates: bool) -> sqlite3.Connection:
-    """Connect to a database of ours; ``creates`` makes the tables in an empty file.
+    """Connect; ``creates`` creates the tables in an empty file.
 
-    Refuses a file that is not ours or of another version, and an empty one that is to exist.
+    Raises DatabaseUnusableError for a file that is not ours or of another version, and
+    DatabaseMissingError for an empty one without ``creates``.
     """
     connection = None
     try:
@@ -252,7 +248,7 @@ def _create_tables(connection: sqlite3.Connection) -> None:
 
 
 def _is_empty(connection: sqlite3.Connection, path: str, *, allowed: bool) -> bool:
-    """Whether there is nothing in the file. Refuses what is not ours or of another version."""
+    """Whether the file is empty; refuses one that is not ours or of another version."""
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (owner,) = connection.execute("PRAGMA application_id").fetchone()

@@ -1,4 +1,4 @@
-"""A kind of resource: one table of JSON documents, each in the form of a model of the contract."""
+"""Kinds of resources: a table of JSON documents each, in the form of a contract model."""
 
 from __future__ import annotations
 
@@ -12,18 +12,16 @@ from typing import Any
 from gwtui.contract.response import MISSING, ResponseModel
 
 Document = dict[str, Any]
-"""A JSON object with the fields of its model; amounts are doubles, as they are on the wire."""
+"""A JSON object with the fields of its model; amounts are floats, as on the wire."""
 
 
 class Kind:
     """Stores the documents of one model in one table, numbered in the order of their creation.
 
-    ``model`` names it in ``gwtui.contract``, which many processes never need.
-
-    ``columns`` are the fields that are looked up, as columns of the same name; ``computed`` are
-    further columns with their SQL. ``indexes`` are lists of columns, those of ``unique`` without
-    duplicates. ``without`` are fields of the model that are computed for each answer. Conditions
-    are written with the words of this program, never with anything from outside.
+    ``model`` is its name in ``gwtui.contract``, loaded on first use. ``columns`` are the fields
+    that queries use, as generated columns; ``computed`` are further columns with their SQL.
+    ``indexes`` and ``unique`` are lists of columns. ``without`` are fields of the model that are
+    computed for each response. Conditions are SQL of this program, never text from outside.
     """
 
     def __init__(  # noqa: PLR0913 - all by name
@@ -50,13 +48,13 @@ class Kind:
 
     @cached_property
     def model(self) -> type[ResponseModel]:
-        """The schema of the documents; loaded when something is stored or described."""
+        """The model of the documents."""
         module, _, name = self._model.partition(".")
         found: type[ResponseModel] = getattr(import_module(f"gwtui.contract.{module}"), name)
         return found
 
     def schema(self) -> list[str]:
-        """The statements that create the table. ``secret`` is beside the document, never in it."""
+        """The statements that create the table; ``secret`` is a column of its own."""
         columns = "".join(f", {name} AS ({sql}) STORED" for name, sql in self._columns.items())
         return [
             f"CREATE TABLE {self.table} (number INTEGER PRIMARY KEY AUTOINCREMENT, "
@@ -77,16 +75,16 @@ class Kind:
         )
 
     def replace(self, db: sqlite3.Connection, document: Document) -> None:
-        """Store a document in the place of the one with its identity."""
+        """Replace the document of the same identity."""
         db.execute(
             f"UPDATE {self.table} SET document = ? WHERE id = ?",
             (self._checked(document), document[self._identity]),
         )
 
     def _checked(self, document: Document) -> str:
-        """The JSON text of a document, which has the fields of its model and no others.
+        """The JSON text of a document. Raises ValueError for missing or unknown fields.
 
-        Values come from validated requests, which may go beyond what a reader of answers takes.
+        Values are not checked again: they come from validated requests.
         """
         checked = self.model.model_validate(document)
         missing = {name for name, why in checked.gaps.items() if why == MISSING} - self._without
@@ -96,39 +94,39 @@ class Kind:
         return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
     def delete(self, db: sqlite3.Connection, where: str, values: Sequence[Any]) -> int:
-        """Delete the documents for which a condition holds; how many there were."""
+        """Delete the documents that match a condition; returns their number."""
         return db.execute(f"DELETE FROM {self.table} WHERE {where}", values).rowcount
 
     def get(self, db: sqlite3.Connection, identity: str | None) -> Document | None:
-        """The document of an identity, None when there is none."""
+        """The document of an identity, or None."""
         return self.find(db, "id = ?", (identity,))
 
     def find(self, db: sqlite3.Connection, where: str, values: Sequence[Any]) -> Document | None:
-        """The first document for which a condition holds, None when there is none."""
+        """The first document that matches a condition, or None."""
         return next(iter(self.documents(db, f"{where} LIMIT 1", values)), None)
 
     def documents(
         self, db: sqlite3.Connection, where: str, values: Sequence[Any] = ()
     ) -> list[Document]:
-        """The documents for which a condition holds; what follows it may order and limit them."""
+        """The documents that match a condition, which ORDER BY and LIMIT may follow."""
         rows = db.execute(f"SELECT document FROM {self.table} WHERE {where}", values)
         return [json.loads(document) for (document,) in rows]
 
     def count(self, db: sqlite3.Connection, where: str = "1", values: Sequence[Any] = ()) -> int:
-        """The number of documents for which a condition holds."""
+        """The number of documents that match a condition."""
         rows = db.execute(f"SELECT count(*) FROM {self.table} WHERE {where}", values)
         return int(rows.fetchone()[0])
 
     def page(
         self, db: sqlite3.Connection, where: str, values: Sequence[Any], *, offset: int, limit: int
     ) -> list[Document]:
-        """One page of the documents for which a condition holds, oldest first."""
+        """One page of the documents that match a condition, oldest first."""
         paged = f"{where} ORDER BY number LIMIT ? OFFSET ?"
         return self.documents(db, paged, (*values, limit, offset))
 
 
 def in_list(column: str) -> str:
-    """The condition that a column is in a list, given as its JSON text."""
+    """The condition that a column is in a list, whose value is the list as JSON."""
     return f"{column} IN (SELECT value FROM json_each(?))"
 
 
@@ -136,7 +134,7 @@ USAGE_FIELDS = (
     *("usage", "usage_daily", "usage_weekly", "usage_monthly"),
     *("byok_usage", "byok_usage_daily", "byok_usage_weekly", "byok_usage_monthly"),
 )
-"""The usage of a key, computed for each answer."""
+"""Usage fields of a key, computed for each response."""
 
 PEOPLE = Kind("organization_members", "organization.OrganizationMember")
 WORKSPACES = Kind(
@@ -209,7 +207,7 @@ KINDS = (
 
 
 APPLICATION_ID = 0x67775475
-"""Marks a SQLite file as ours, so that no other program's database is ever written to."""
+"""Marks a SQLite file as ours: other databases are never written to."""
 SCHEMA_VERSION = 101
 
 SCHEMA = (
