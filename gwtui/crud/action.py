@@ -49,22 +49,22 @@ class Action:
 
     @property
     def names(self) -> str:
-        """Everything that it is called, in small letters."""
+        """Title, command words and keywords in lower case, for searches."""
         return f"{self.title} {' '.join(self.command_words)} {self.keywords}".casefold()
 
 
 def scoped_action(id: str, title: str, help: str, *keys: str, **more: Any) -> Action:
-    """An action whose scope is the first part of its id; ``more`` are further fields of it."""
+    """Return an action whose scope is the first part of its id; ``more`` sets other fields."""
     return Action(id, title, help, id.partition(".")[0], keys, **more)
 
 
 def show_action(id: str, title: str, help: str, *keys: str, **more: Any) -> Action:
-    """One that shows something of the selected row, or goes somewhere from it; it only reads."""
+    """Return an action that shows the selected row or opens something related; it only reads."""
     return scoped_action(id, title, help, *keys, target=True, marked="cursor", **more)
 
 
 def create_action(resource: str, title: str, help: str) -> Action:
-    """Make a new one: ``n``."""
+    """Return the action that creates a resource: ``n``."""
     return scoped_action(
         f"{resource}.create",
         title,
@@ -77,30 +77,30 @@ def create_action(resource: str, title: str, help: str) -> Action:
 
 
 def edit_action(resource: str, help: str) -> Action:
-    """Change the fields of the selected one, or of all that are marked: ``e``."""
+    """Return the action that edits the selected or marked resources: ``e``."""
     action = on_selected(f"{resource}.edit", "Edit", help, "e")
     return replace(action, marked="all", keywords="change update modify rename")
 
 
 def switch_action(resource: str, help: str) -> Action:
-    """Disable or enable the selected one, or all that are marked: ``x``."""
+    """Return the action that disables or enables the selected or marked resources: ``x``."""
     action = on_selected(f"{resource}.toggle", "On/off", help, "x")
     return replace(action, marked="all", keywords="disable enable deactivate activate switch block")
 
 
 def delete_action(resource: str, help: str, *, marked: OnMarked = "all") -> Action:
-    """Delete the selected one, or all that are marked: ``D`` or the delete key."""
+    """Return the action that deletes the selected or marked resources: ``D`` or Delete."""
     action = on_selected(f"{resource}.delete", "Delete", help, "D", "delete")
     return replace(action, marked=marked, keywords="remove revoke")
 
 
 def on_selected(id: str, title: str, help: str, *keys: str) -> Action:
-    """Something that changes the selected resource; its scope is the first part of ``id``."""
+    """Return an action that changes the selected resource; the id begins with its scope."""
     return scoped_action(id, title, help, *keys, mutates=True, target=True, footer=True)
 
 
 def try_action(resource: str, help: str) -> Action:
-    """Send a request to a model, begun from the selected one: ``T``."""
+    """Return the action that tries a request from the selected resource: ``T``."""
     return scoped_action(
         f"{resource}.try",
         "Try a request",

@@ -47,7 +47,7 @@ BulkStatus = Literal["applied", "refused", "unknown", "not sent"]
 
 
 class LeftOutError(Exception):
-    """Nothing is sent for this resource, and why. ``already``: it is as wanted."""
+    """The resource is skipped, and why. ``already``: it is in the requested state."""
 
     def __init__(self, why: str, *, already: bool = False) -> None:
         super().__init__(why)
@@ -56,7 +56,7 @@ class LeftOutError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkOperation:
-    """What is done with each resource.
+    """The operation carried out on each resource.
 
     ``verb`` begins the title ("Disable"), ``noun`` is what one is called. ``plan`` reads one afresh
     and plans its request; it raises LeftOutError and GatewayError. ``again`` does the same right
@@ -75,7 +75,7 @@ class BulkOperation:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A resource for which nothing is sent, and why. ``already``: it is as wanted."""
+    """A skipped resource, and why. ``already``: it is in the requested state."""
 
     identity: str
     name: str
@@ -85,7 +85,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class BulkPart:
-    """One request of a plan for many, and what the resource is called."""
+    """One request of a bulk plan, with the name of its resource."""
 
     identity: str
     name: str
@@ -94,7 +94,7 @@ class BulkPart:
 
 @dataclass(frozen=True, slots=True)
 class BulkPlan:
-    """A plan for many: ``plan`` is what is shown and agreed to, its parts are what is sent."""
+    """A bulk plan: ``plan`` is shown and confirmed, its parts are sent."""
 
     operation: BulkOperation
     plan: Plan[tuple[Any, ...]]
@@ -103,7 +103,7 @@ class BulkPlan:
 
 
 class BulkWrites:
-    """The operations that the declaration of a resource allows on many: switch, delete, change.
+    """Builds the bulk operations that a resource declares: switch, delete, change.
 
     ``declared`` is the declaration for each of them and ``known`` each as its list had it, both by
     identity. ``barred`` says of some, by identity, why nothing is sent for them.
@@ -152,7 +152,7 @@ class BulkWrites:
         return self._operation("delete", "Delete", plan, after="" if how is None else how.done)
 
     def change(self, request: RequestModel) -> BulkOperation:
-        """Give each the same values. One that somebody changed there since is left out."""
+        """Set the same values on each; resources that somebody changed since are skipped."""
         given = {name: getattr(request, name) for name in request.model_fields_set}
 
         async def plan(identity: str, *, around: bool = True) -> Plan[Any]:
@@ -262,7 +262,7 @@ def _shown(
 
 
 def changes_of_part(part: BulkPart, after: str = "") -> tuple[Change, ...]:
-    """What changes of one resource, with its name for a label."""
+    """The changes of one resource, labelled with its name."""
     changes = part.plan.changes
     if not changes:
         return (Change(part.name, None, after or part.plan.title),)
@@ -272,12 +272,12 @@ def changes_of_part(part: BulkPart, after: str = "") -> tuple[Change, ...]:
 
 
 def effects_of_parts(parts: Sequence[BulkPart]) -> tuple[str, ...]:
-    """What the requests lead to: what holds for all of them once, the rest by name."""
+    """Effects of the requests: shared ones once, the others by resource name."""
     return _by_name([(part.name, part.plan.effects) for part in parts])
 
 
 def warnings_of_parts(parts: Sequence[BulkPart]) -> tuple[str, ...]:
-    """What may be a mistake about the requests, in the same way."""
+    """Warnings of the requests: shared ones once, the others by resource name."""
     return _by_name([(part.name, part.plan.warnings) for part in parts])
 
 
@@ -289,7 +289,7 @@ def _by_name(lines: Sequence[tuple[str, tuple[str, ...]]]) -> tuple[str, ...]:
 
 
 def left_out_lines(left_out: Sequence[LeftOut]) -> tuple[str, ...]:
-    """For which resources nothing is sent, those with the same reason together."""
+    """Sentences about skipped resources, grouped by reason."""
     reasons: dict[str, list[str]] = {}
     for one in left_out:
         reasons.setdefault(one.why.rstrip("."), []).append(one.name)
@@ -307,7 +307,7 @@ class RowResult:
 
     @property
     def applied(self) -> bool:
-        """Whether the gateway did it."""
+        """Whether the gateway applied the request."""
         return self.status == "applied"
 
 
@@ -336,7 +336,7 @@ class BulkRun:
         self.results = [RowResult(part) for part in self.bulk.parts]
 
     def stop(self) -> None:
-        """Send nothing more; what is on its way is finished."""
+        """Stop after the request in flight."""
         self._stop = True
 
     async def run(self, on_progress: Callable[[], None] = lambda: None) -> None:
@@ -395,7 +395,7 @@ class BulkRun:
 
     @property
     def lost(self) -> RowResult | None:
-        """The one whose answer was lost, None when none was."""
+        """The result whose answer was lost, None if there is none."""
         return next(iter(self.having("unknown")), None)
 
     @property
@@ -405,7 +405,7 @@ class BulkRun:
 
     @property
     def carried_out(self) -> list[tuple[BulkPart, Any]]:
-        """What was applied, each with the gateway's answer."""
+        """Applied parts with the answers of the gateway."""
         return [
             (one.part, one.outcome.value)
             for one in self.results
@@ -413,7 +413,7 @@ class BulkRun:
         ]
 
     def summary(self) -> str:
-        """How many had which result: "2 applied, 1 refused, 3 not sent"."""
+        """Count by status: "2 applied, 1 refused, 3 not sent"."""
         statuses: tuple[BulkStatus, ...] = ("applied", "refused", "unknown", "not sent")
         counts = [(len(self.having(status)), status) for status in statuses]
         return ", ".join(f"{number} {status}" for number, status in counts if number)

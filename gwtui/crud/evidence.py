@@ -32,7 +32,7 @@ Verdict = Literal[
 
 @dataclass(frozen=True, slots=True)
 class FieldComparison:
-    """One field, as texts for people; ``before`` None where there was nothing before."""
+    """One compared field as text; ``before`` is None for a creation."""
 
     label: str
     before: str | None
@@ -43,7 +43,7 @@ class FieldComparison:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A resource that was made near the time of the write, compared with what was to be made.
+    """A resource created around the time of the write, compared with the request.
 
     ``offset_of`` is how long after the write was sent it was made, by the gateway's clock; negative
     before, None when the gateway does not say when. ``made_by`` names another write of this
@@ -61,13 +61,13 @@ class Candidate:
 
     @property
     def as_wanted(self) -> int:
-        """How many fields are as wanted."""
+        """Number of fields that match the request."""
         return sum(one.verdict == "as wanted" for one in self.compared)
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Everything that was found about one in-doubt write.
+    """Evidence on one write in doubt.
 
     A creation has ``candidates``, nearest first, out of those made less than ``search_span`` before
     or after; any other write has ``compared``, the thing itself as it is now. ``said`` are
@@ -83,7 +83,7 @@ class Evidence:
 
     @property
     def is_creation(self) -> bool:
-        """Whether the write was to make something."""
+        """Whether the write is a creation."""
         return self.search_span is not None
 
 
@@ -104,7 +104,7 @@ def verdict(before: Any, wanted: Any, present: Any) -> Verdict:
 def compared(
     label: str, format: Callable[[Any], str], before: Any, wanted: Any, present: Any, note: str = ""
 ) -> FieldComparison:
-    """The three values as texts; each may be ABSENT: not known. ``note`` follows the last."""
+    """Compare three values, each ABSENT if unknown; ``note`` follows the present one."""
     was, goal, now = (
         UNKNOWN if one is ABSENT else format(one) for one in (before, wanted, present)
     )
@@ -112,7 +112,7 @@ def compared(
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Whether two values mean the same; a list of names is the same in any order."""
+    """Whether two values are equal; the order of a list of names does not matter."""
     return same(_in_order(one), _in_order(other))
 
 
@@ -123,12 +123,12 @@ def _in_order(value: Any) -> Any:
 
 
 def texts(value: Any) -> tuple[str, ...]:
-    """The texts of a list in a ledger's line, whatever else may be in it."""
+    """The strings of a list from the ledger; other entries are ignored."""
     return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
 
 
 def before_of(intent: LedgerEntry) -> Mapping[str, Any]:
-    """The fields before the write, as the gateway had given them; empty when nobody kept them."""
+    """Fields before the write, as recorded in the ledger; empty if none were recorded."""
     return intent.before
 
 
@@ -156,7 +156,7 @@ REACHES = (timedelta(minutes=5), timedelta(hours=1), timedelta(hours=24))
 
 @dataclass(frozen=True, slots=True)
 class TimeWindow:
-    """When a write was sent, by the gateway's clock, and how far around that is searched.
+    """The moment of a write by the gateway's clock, and the span searched around it.
 
     ``uncertainty`` is how far off that moment may be; ``search_span`` is how far before and after
     it things count as near.
@@ -176,21 +176,21 @@ class TimeWindow:
         return cls(moment + timedelta(seconds=skew.seconds), uncertainty, search_span)
 
     def offset_of(self, made: datetime) -> timedelta:
-        """How long after the write was sent that was made; negative before."""
+        """Time between the write and a creation; negative if created before."""
         return made - self.sent
 
     def holds(self, made: datetime) -> bool:
-        """Whether that is near enough."""
+        """Whether a creation time is inside the window."""
         return abs(self.offset_of(made)) <= self.search_span + self.uncertainty
 
     def beside(self, made: datetime) -> str:
-        """When something was made, beside the write: "12 s after this write"."""
+        """Creation time relative to the write: "12 s after this write"."""
         seconds = self.offset_of(made).total_seconds()
         return f"{age(abs(seconds))} {'after' if seconds >= 0 else 'before'} this write"
 
     @property
     def text(self) -> str:
-        """From when to when: "between ... and ... UTC"."""
+        """The window as text: "between ... and ... UTC"."""
         wide = self.search_span + self.uncertainty
         begin, end = self.sent - wide, self.sent + wide
         first = utc(begin, seconds=True).removesuffix(" UTC")
@@ -202,7 +202,7 @@ class TimeWindow:
 
 @dataclass(frozen=True, slots=True)
 class NearbyItems(Generic[T]):
-    """Items that were made inside of a window, nearest first, and what is known of the others.
+    """Items created inside a time window, nearest first, and a summary of the others.
 
     ``nearest_outside`` is when the nearest other one was made; ``undated`` counts those of which
     the gateway does not say when they were made.
@@ -216,7 +216,7 @@ class NearbyItems(Generic[T]):
 def created_near(
     window: TimeWindow, items: Iterable[T], made_at: Callable[[T], datetime | None]
 ) -> NearbyItems[T]:
-    """Sort items by whether they were made inside of a window."""
+    """Split items into those created inside and outside a window."""
     inside: list[tuple[timedelta, int, T]] = []
     outside: list[tuple[timedelta, datetime]] = []
     undated = 0
@@ -234,7 +234,7 @@ def created_near(
 
 
 def name_of(evidence: Evidence) -> str:
-    """What the write was to do."""
+    """The title of the write."""
     return cells.text(evidence.intent.title).text
 
 
@@ -323,7 +323,7 @@ def _verdict(one: FieldComparison) -> str:
 
 
 def of_candidate(one: Candidate, now: datetime) -> Sequence[DetailRow]:
-    """One candidate beside what was wanted."""
+    """Detail rows that compare one candidate with the request."""
     rows = [cells.moment_row("made", one.made_at, now)]
     if one.made_by:
         rows.append(DetailRow("made by", cells.text(one.made_by), "another write of this machine"))

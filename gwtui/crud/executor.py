@@ -57,7 +57,7 @@ class WriteLog:
         self._operator = Operator.present()
 
     def announce(self, confirmation: Confirmation[Any]) -> None:
-        """Write down that a plan is about to be sent. Raises OSError, ValueError, TypeError."""
+        """Record the intent before a plan is sent. Raises OSError, ValueError, TypeError."""
         intent = self._entry(confirmation, "intent")
         before = dict(confirmation.plan.before)
         self.ledger.record(replace(intent, before=before, process=this_process()))
@@ -65,21 +65,21 @@ class WriteLog:
     def applied(
         self, confirmation: Confirmation[Any], identity: str | None, request_id: str | None
     ) -> None:
-        """The gateway did it."""
+        """Record that the gateway applied the write."""
         entry = self._entry(confirmation, "applied")
         self._try(replace(entry, identity=identity, request_id=request_id))
 
     def refused(
         self, confirmation: Confirmation[Any], error: GatewayError, request_id: str | None = None
     ) -> None:
-        """Nothing changed."""
+        """Record a refusal for each request of the plan."""
         for each in confirmation.each():
             self._try(_failed(self._entry(each, "refused"), error, request_id))
 
     def unknown(
         self, confirmation: Confirmation[Any], error: GatewayError, request_id: str | None = None
     ) -> None:
-        """It may have happened or not."""
+        """Record that the answer was lost."""
         self._try(_failed(self._entry(confirmation, "unknown"), error, request_id))
 
     def tidy(self) -> None:
@@ -130,7 +130,7 @@ def _written(change: Change) -> AuditedChange:
 
 
 def reason(error: Exception) -> str:
-    """Why something could not be written, for a person."""
+    """Why a file could not be written, as text for people."""
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
@@ -145,7 +145,7 @@ def _failed(entry: LedgerEntry, error: GatewayError, request_id: str | None) -> 
 
 
 class WriteExecutor:
-    """Carries plans out against one gateway, each at most once."""
+    """Executes confirmed plans against one gateway, each at most once."""
 
     def __init__(
         self,
@@ -165,7 +165,7 @@ class WriteExecutor:
 
     @property
     def in_flight(self) -> int:
-        """How many writes are under way."""
+        """Number of writes in flight."""
         return len(self._tasks)
 
     @property
@@ -175,11 +175,11 @@ class WriteExecutor:
 
     @property
     def ledger_fault(self) -> str | None:
-        """Why the last outcome could not be written down; None when it was."""
+        """Why the last outcome could not be recorded; None if it was."""
         return self.write_log.fault
 
     async def execute(self, confirmation: Confirmation[T]) -> Outcome[T]:
-        """Send the agreed plan's one request and say what became of it. No GatewayError is raised.
+        """Send the request of a confirmed plan and return its outcome. No GatewayError is raised.
 
         Refused without sending: a plan with obstacles, one that was carried out before, a second
         change of the same resource while one is under way, and any plan whose intent cannot be
@@ -216,13 +216,13 @@ class WriteExecutor:
         return await asyncio.shield(task)
 
     async def reject(self, confirmation: Confirmation[Any], why: str) -> Refused:
-        """Refuse what was agreed to without sending it. That it was tried is in the ledger."""
+        """Refuse a confirmed plan without sending it, and record the attempt."""
         error = NotSentError(why)
         await asyncio.to_thread(self.write_log.refused, confirmation, error)
         return Refused(error)
 
     async def settle(self, timeout: float) -> int:  # noqa: ASYNC109 - a bound, not an error
-        """Wait up to ``timeout`` seconds for writes under way; how many are still not done."""
+        """Wait up to ``timeout`` seconds for writes in flight; return how many remain."""
         tasks = set(self._tasks)
         if not tasks:
             return 0
@@ -230,7 +230,7 @@ class WriteExecutor:
         return len(pending)
 
     async def give_up(self) -> None:
-        """Wait no longer for writes under way: their outcome is written down as unknown."""
+        """Stop waiting for writes in flight and record their outcome as unknown."""
         tasks = set(self._tasks)
         for task in tasks:
             task.cancel()
@@ -238,7 +238,7 @@ class WriteExecutor:
             await asyncio.wait(tasks, timeout=_LAST_LINES)
 
     def abandon(self) -> None:
-        """Write down what is known of the writes that were sent, before the process ends hard.
+        """Record what is known of sent writes before the process is killed.
 
         From any thread. What was not sent keeps its intent, which the next start finds.
         """

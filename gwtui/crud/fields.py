@@ -76,7 +76,7 @@ request model."""
 
 @dataclass(frozen=True, slots=True)
 class PlanContext:
-    """What a write is planned in view of.
+    """The context of a plan: time, names and dialect.
 
     ``now`` is aware UTC. ``names`` gives the name of whatever has an identifier (workspace, key,
     member), fit to be shown. ``dialect`` is the one that the gateway speaks.
@@ -103,7 +103,7 @@ class FormContext:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What previews and pickers may know. ``zone`` None is the machine's own time zone."""
+    """Facts for previews and pickers. ``zone`` None is the local time zone."""
 
     now: Callable[[], datetime]
     zone: tzinfo | None = None
@@ -115,7 +115,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class PickOption:
-    """One thing to pick. Texts from data must have passed ``safe_line``; ``value`` is as it is."""
+    """One option of a picker. Text from data must have passed ``safe_line``; ``value`` is raw."""
 
     value: str
     title: str = ""
@@ -134,17 +134,17 @@ Format = Callable[[Any, PlanContext], str]
 
 
 async def no_choices() -> Sequence[PickOption]:
-    """Nothing is known that could be picked."""
+    """Return no options."""
     return ()
 
 
 def name_of(value: Any, context: PlanContext) -> str:
-    """An identifier by the name of what it stands for, where that is known."""
+    """The name behind an identifier, else the identifier."""
     return safe_line(context.names.get(value) or value, NAME_LIMIT)
 
 
 def entries(value: Any, context: PlanContext) -> str:
-    """A list of identifiers, by their names; an empty one is not the same as none."""
+    """Names behind a list of identifiers; "none at all" for an empty list."""
     named = [name_of(entry, context) for entry in value]
     return several(named, MOST_NAMED) if named else "none at all"
 
@@ -215,7 +215,7 @@ class Field:
         return row_id(self.name)
 
     def text(self, value: Any, context: PlanContext) -> str:
-        """A value as people read it; one without a format of its own by its type."""
+        """Format a value for a plan, by the field's format or by its type."""
         if value is None or value in self.blank:
             return self.empty if self.format_empty is None else self.format_empty(context)
         if self.format is not None:
@@ -234,7 +234,7 @@ def row_id(name: str) -> str:
 
 
 def workspace_field(*, editable: bool, **more: Any) -> Field:
-    """The workspace that something belongs to; none is the default one, named where known."""
+    """Return the field of the workspace that a resource belongs to."""
     return Field(
         "workspace_id",
         "Workspace",
@@ -248,7 +248,7 @@ def workspace_field(*, editable: bool, **more: Any) -> Field:
 
 
 def limit_field(name: str, label: str, empty: str = "none", **more: Any) -> Field:
-    """An amount in USD that may be spent at most."""
+    """Return the field of a spending limit in USD."""
 
     def in_usd(value: Any, _context: PlanContext) -> str:
         return usd(value)
@@ -257,7 +257,7 @@ def limit_field(name: str, label: str, empty: str = "none", **more: Any) -> Fiel
 
 
 def limit_warnings(label: str, before: Any, after: Decimal | None) -> Iterator[str]:
-    """What may be a mistake about a limit in USD, as sentences.
+    """Warnings about a new limit in USD.
 
     ``before`` is None where there was no limit, ABSENT where it is not known.
     """
@@ -289,7 +289,7 @@ class Fields:
         return iter(self._fields.values())
 
     def format(self, name: str, value: Any, context: PlanContext) -> str:
-        """A field's value as people read it, declared or not."""
+        """Format the value of a field, declared or not."""
         return self._fields.get(name, Field(name, name)).text(value, context)
 
     def formatter(self, context: PlanContext) -> Callable[[str, Any], str]:
@@ -297,7 +297,7 @@ class Fields:
         return lambda name, value: self.format(name, value, context)
 
     def cell(self, name: str, model: ResponseModel, names: Names | None = None) -> Cell:
-        """A field of an answer; null is worded, what the gateway left out is unknown."""
+        """The cell of a field; null reads as the field's empty text, a missing field as unknown."""
         value, at = getattr(model, name), PlanContext(_ANY_TIME, names or {})
         if value is None and not model.sent_null(name):
             return Cell(UNKNOWN, "muted")
@@ -307,7 +307,7 @@ class Fields:
     def rows(
         self, model: ResponseModel, shown: Iterable[str], names: Names | None = None
     ) -> list[DetailRow]:
-        """These fields of an answer in a detail pane; ``names`` are those of identifiers."""
+        """Detail rows of these fields; ``names`` resolves identifiers."""
         return [
             DetailRow(
                 one.short or in_sentence(one.label),
@@ -318,21 +318,21 @@ class Fields:
         ]
 
     def known(self, model: ResponseModel) -> dict[str, Any]:
-        """The editable fields as the gateway gave them; what it left out or garbled is missing."""
+        """Editable fields as the gateway sent them, without missing and malformed ones."""
         return self.read(model, self.editable)
 
     def read(self, model: ResponseModel, names: Iterable[str]) -> dict[str, Any]:
-        """These fields in the form in which a request carries them; a garbled one is missing."""
+        """These fields in request form, without malformed ones."""
         return known_fields(model, names)
 
     def changes(
         self, known: Mapping[str, Any], request: RequestModel, context: PlanContext
     ) -> tuple[Change, ...]:
-        """What an update changes, field by field; a field missing from ``known`` is unknown."""
+        """Changes of an update, field by field; fields missing from ``known`` read as unknown."""
         return changes(known, request, self.labels, self.formatter(context))
 
     def limit_warnings(self, known: Mapping[str, Any], request: RequestModel) -> Iterator[str]:
-        """What may be a mistake about the limits that a request sets, as sentences."""
+        """Warnings about the limits that a request sets."""
         for one in self._fields.values():
             if one.is_limit and one.name in request.model_fields_set:
                 before = known.get(one.name, ABSENT)
@@ -341,7 +341,7 @@ class Fields:
     def effects(
         self, request: RequestModel, one: RequestModel | ResponseModel, context: PlanContext
     ) -> Iterator[str]:
-        """What the fields that a request sets lead to; ``one`` fills the sentences in."""
+        """Effect sentences of the fields that a request sets, filled in from ``one``."""
         given = request.model_fields_set
         for rule in self:
             if rule.effect and rule.name in given and getattr(request, rule.name):

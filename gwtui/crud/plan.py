@@ -44,7 +44,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Plan(Generic[T]):
-    """What one write will do, before it is done.
+    """The plan of one write.
 
     ``obstacles`` are the reasons for which it would fail: a plan that has any is shown, but never
     sent. ``warnings`` say what may be a mistake: a plan that has any is always shown and confirmed.
@@ -89,7 +89,7 @@ def bundle(
     identity: str | None,
     undo: Undo[tuple[Any, ...]] | None = None,
 ) -> Plan[tuple[Any, ...]]:
-    """Several requests as one plan to be shown and confirmed."""
+    """Combine several requests into one plan that is shown and confirmed."""
 
     async def never(_client: GatewayClient) -> tuple[Any, ...]:
         raise RuntimeError("plans that are confirmed together are sent one by one")
@@ -113,7 +113,7 @@ def bundle(
 def bundle_alike(
     title: str, plans: Sequence[Plan[Any]], undo: Undo[tuple[Any, ...]] | None = None
 ) -> Plan[tuple[Any, ...]]:
-    """Plans of the same kind, at least one, as one that is about what the first is about."""
+    """Combine one or more plans of the same kind; the first one names the resource."""
     first = plans[0]
     return bundle(
         title,
@@ -127,7 +127,7 @@ def bundle_alike(
 
 @dataclass(frozen=True, slots=True)
 class Confirmation(Generic[T]):
-    """A plan that a person agreed to, and how: the only thing that the executor of writes takes.
+    """A plan that a person confirmed, and how: the only thing that the executor accepts.
 
     It is made where the person was asked and nowhere else: in ``ui/actions/writing.py`` and by the
     command line.
@@ -143,7 +143,7 @@ class Confirmation(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Applied(Generic[T]):
-    """The gateway did it and said so."""
+    """The gateway applied the write."""
 
     value: T
 

@@ -46,7 +46,7 @@ def sentence(message: str) -> str:
 
 
 def named(identity: str | None, names: Names) -> str:
-    """What has this identity, by its name where that is known."""
+    """The name behind an identity in quotes, else the identity."""
     return quoted(names.get(identity or ""), identity)
 
 
@@ -75,13 +75,13 @@ def count(number: int, noun: str) -> str:
 
 
 def known_fields(model: ResponseModel, names: Iterable[str]) -> dict[str, Any]:
-    """Those fields as the gateway gave them; one that it garbled, even in part, is missing."""
+    """These fields as the gateway sent them, without malformed ones."""
     garbled = {gap.partition("[")[0].partition(".")[0] for gap in model.gaps}
     return {name: getattr(model, name) for name in names if name not in garbled}
 
 
 def as_read(fresh: ResponseModel, names: Iterable[str]) -> dict[str, JsonValue]:
-    """Those fields as the gateway gave them, for the ledger; one that is huge is left out."""
+    """These fields as the gateway sent them, for the ledger, without huge ones."""
     found = {name: plain_json(fresh.raw[name]) for name in names if name in fresh.raw}
     return {name: value for name, value in found.items() if len(repr(value)) <= _MOST_KEPT}
 
@@ -92,7 +92,7 @@ def changes(
     labels: Mapping[str, str],
     format_value: Formatter,
 ) -> tuple[Change, ...]:
-    """What an update changes, field by field, in the order of the labels."""
+    """Changes of an update, field by field, in the order of the labels."""
     return tuple(
         Change(
             label, *both_sides(name, known.get(name, ABSENT), getattr(request, name), format_value)
@@ -102,7 +102,7 @@ def changes(
 
 
 def in_one_line(plan: Plan[Any]) -> str:
-    """A plan as one line: its title and what it sets, without what the title names already."""
+    """A plan as one line: its title, and the values that the title does not name."""
     changes = [
         f"{change.field} {change.after}"
         for change in plan.changes
@@ -112,7 +112,7 @@ def in_one_line(plan: Plan[Any]) -> str:
 
 
 def both_sides(name: str, before: Any, after: Any, format_value: Formatter) -> tuple[str, str]:
-    """The texts of a field before and after, made so that the difference can be seen.
+    """A field before and after as text that shows the difference.
 
     The text of a long list names its first entries only, that of a long text its beginning: two
     values may differ behind that. ABSENT is a value that is not known.
@@ -155,7 +155,7 @@ def first_values(
     format_value: Formatter,
     always: Iterable[str] = (),
 ) -> tuple[Change, ...]:
-    """What a creation sets: the fields that were given, and those that always matter."""
+    """Values that a creation sets: given fields, and ``always`` ones."""
     return tuple(
         Change(label, None, format_value(name, getattr(request, name)))
         for name, label in _labelled({*always, *request.model_fields_set}, labels)

@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class CannotUndoError(Exception):
-    """It cannot be taken back any more; the message says why, fit to show to a person."""
+    """The change can no longer be undone; the message says why."""
 
 
 def restore_fields(  # noqa: PLR0913 - what every update knows of itself
@@ -38,7 +38,7 @@ def restore_fields(  # noqa: PLR0913 - what every update knows of itself
     plan: Callable[[M, Mapping[str, Any], datetime], Plan[Any]],
     known: Callable[[M], Mapping[str, Any]],
 ) -> Undo[M] | None:
-    """The undo of an update: it gives the fields the values that they have in ``fresh``.
+    """Return the undo of an update: it restores the values of ``fresh``.
 
     None where the gateway did not give one of those values.
     ``read`` reads the resource again; ``plan`` plans an update of the given fields; ``known`` gives
@@ -81,7 +81,7 @@ def fields_to_restore(
     labels: Mapping[str, str],
     format_value: Callable[[str, Any], str],
 ) -> Mapping[str, Any]:
-    """The fields that must be sent so that it is as ``before``, as long as it still is ``after``.
+    """The fields to send to restore ``before``, if nobody changed ``after`` since.
 
     Raises CannotUndoError when one of them was changed since, or when nothing is left to restore.
     """
@@ -107,7 +107,7 @@ def _changed_since(
 
 
 def undo_each(parts: Sequence[Plan[Any]]) -> Undo[tuple[Any, ...]] | None:
-    """The undo of several requests: each is taken back, the last one first.
+    """Return the undo of several requests, last one first.
 
     None unless each has one. Of a series that failed half way, what was applied is taken back.
     """
@@ -131,12 +131,12 @@ def undo_each(parts: Sequence[Plan[Any]]) -> Undo[tuple[Any, ...]] | None:
 
 
 def as_one(title: str, plans: Sequence[Plan[Any]]) -> Plan[Any]:
-    """Plans of the same kind as one that is undone as a whole; a single one as it is."""
+    """Combine plans of the same kind into one that is undone as a whole."""
     return plans[0] if len(plans) == 1 else bundle_alike(title, plans, undo_each(plans))
 
 
 def made_identity(identity: str | None, noun: str) -> str:
-    """The identifier of what was made. Raises CannotUndoError when the gateway gave none."""
+    """The identifier of the created resource. Raises CannotUndoError if there is none."""
     if not identity:
         raise CannotUndoError(f"The gateway did not say which {noun} it made.")
     return identity

@@ -36,7 +36,7 @@ _MOST = 50
 
 @dataclass(frozen=True, slots=True)
 class AppliedPart:
-    """One of many changes that were agreed to together; ``undo`` plans how it is taken back."""
+    """One part of a bulk change; ``undo`` plans its undo."""
 
     plan_id: str
     identity: str
@@ -46,7 +46,7 @@ class AppliedPart:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AppliedChange:
-    """A change that was applied; ``undo`` plans how it is taken back, None where nothing can.
+    """An applied change; ``undo`` plans its undo, None if it cannot be undone.
 
     Its plan is not kept: what it sent may hold a secret.
     ``parts`` are the changes of a plan for many, each taken back by itself.
@@ -67,14 +67,14 @@ class UndoList:
         self._done: list[AppliedChange] = []
 
     def add(self, plan: Plan[T], value: T) -> None:
-        """Remember a change, also one that cannot be taken back. An undo itself is not kept."""
+        """Remember a change, undoable or not. Undos are not remembered."""
         if plan.undoes is None:
             undo = None if plan.undo is None else plan.undo(value)
             done = AppliedChange(plan.id, plan.title, undo, self._now())
             self._done = [*self._done, done][-_MOST:]
 
     def add_many(self, plan: Plan[Any], carried_out: Sequence[tuple[BulkPart, Any]]) -> None:
-        """Remember what was applied of a plan for many, with the answers: one change to undo."""
+        """Remember the applied parts of a bulk plan as one change."""
         if plan.undoes is not None or not carried_out:
             return
         parts = tuple(
@@ -113,11 +113,11 @@ class UndoList:
         return f"{last.title}: that was more than {minutes} minutes ago, too long to undo it"
 
     def forget(self, done: AppliedChange) -> None:
-        """Remove a change: it was taken back, or never can be."""
+        """Remove a change that was undone or can no longer be."""
         self._done = [one for one in self._done if one is not done]
 
     def undone(self, done: AppliedChange, plan_ids: Collection[str]) -> None:
-        """Remove parts of a change that were taken back; the rest can still be."""
+        """Remove the undone parts of a change; the others stay undoable."""
         left = tuple(part for part in done.parts if part.plan_id not in plan_ids)
 
         async def plan_left(client: GatewayClient, now: datetime) -> Plan[Any]:
@@ -128,7 +128,7 @@ class UndoList:
         self._done = [*self._done[:place], *rest, *self._done[place + 1 :]]
 
     def bulk(self, client: GatewayClient, done: AppliedChange, plan: Plan[Any]) -> BulkPlan:
-        """What ``plan`` planned for a change of many parts, as requests to be sent one by one."""
+        """The bulk plan that undoes a change of several parts."""
         of_id = {part.plan_id: part for part in done.parts}
         found = [(of_id[back.undoes or ""], back) for back in plan.parts]
         by_identity = {part.identity: part for part, _ in found}
@@ -146,7 +146,7 @@ class UndoList:
         return BulkPlan(operation, plan, parts, ())
 
     async def plan(self, client: GatewayClient, done: AppliedChange) -> Plan[Any]:
-        """The plan that takes a change back. Raises CannotUndoError and GatewayError."""
+        """Plan the undo of a change. Raises CannotUndoError and GatewayError."""
         if done.undo is None:
             raise CannotUndoError("It cannot be undone.")
         try:

@@ -42,7 +42,7 @@ def _nothing(*_arguments: Any) -> Lines:
 
 @dataclass(frozen=True, slots=True)
 class RequestWarning:
-    """What speaks against a request before it is sent, as a sentence; empty when nothing does.
+    """A warning about a request before it is sent; empty if there is none.
 
     A ``serious`` one takes a confirmation of its own: ``--force`` on the command line.
     """
@@ -66,7 +66,7 @@ async def _no_warning(_hub: FeedHub, _read: Read, _request: Any) -> RequestWarni
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Create:
-    """How one is made: ``title``, ``effects`` and ``warnings`` are of the plan.
+    """How a resource is created: ``title``, ``effects`` and ``warnings`` word the plan.
 
     ``done`` is what is said after it. ``gateway_warning`` compares a request with what the gateway
     has; ``warning_field`` names the field that it is about, ``force`` words what ``--force`` lets
@@ -104,7 +104,7 @@ class Create:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
-    """How fields of one are changed: ``effects`` gets the fresh reading and the request.
+    """How fields are changed: ``effects`` gets the fresh reading and the request.
 
     A resource has one that its edit form uses, and may have others: verbs that change ``fields`` in
     a way of their own. One of danger "high" cannot be taken back.
@@ -132,7 +132,7 @@ class Update:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Switch:
-    """How one is disabled and enabled, by its field ``disabled``.
+    """How a resource is disabled and enabled, by its field ``disabled``.
 
     ``effects`` gets the fresh reading, whether it is to be disabled, and what ``around`` read (None
     where it is enabled: then nothing is read).
@@ -145,7 +145,7 @@ class Switch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delete:
-    """How one is deleted. ``effects`` gets the fresh reading and what was read around it."""
+    """How a resource is deleted. ``effects`` gets the fresh reading and its surroundings."""
 
     effects: Callable[[Any, Any, PlanContext], Lines]
     help: str = "delete permanently"
@@ -165,7 +165,7 @@ async def _nothing_around(_client: GatewayClient, _fresh: Any, _context: PlanCon
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writes(Generic[M]):
-    """Everything that can be written to one kind of resource.
+    """The writes of one kind of resource.
 
     ``resource`` is its id, ``noun`` what one is called. ``service`` gives its part of the client:
     ``get``, ``list``, ``create``, ``update``, ``delete``. ``called`` are the fields that name one
@@ -210,12 +210,12 @@ class Writes(Generic[M]):
         return self
 
     async def read(self, client: GatewayClient, identity: str) -> M:
-        """One as it is now. Raises GatewayError."""
+        """Read the current state. Raises GatewayError."""
         found: M = await self.service(client).get(identity)
         return found
 
     def check(self, _request: RequestModel, _dialect: Dialect) -> Sequence[Problem]:
-        """Why a request that the model allows is not sent all the same."""
+        """Problems of a request beyond those of its model."""
         return ()
 
     def form_fields(self, _context: FormContext, _one: M | None) -> Iterable[Field]:
@@ -225,7 +225,7 @@ class Writes(Generic[M]):
     # Forms --------------------------------------------------------------------------------------
 
     def create_form(self, context: FormContext) -> FormSpec:
-        """The form of a new one, in the workspace that the list is narrowed to."""
+        """The creation form, in the workspace that the list is narrowed to."""
         how = _declared(self.create, "create")
         scoped = context.workspace is not None and "workspace_id" in how.request.model_fields
         return FormSpec(
@@ -240,7 +240,7 @@ class Writes(Generic[M]):
         )
 
     def edit_form(self, one: M, context: FormContext, how: Update | None = None) -> FormSpec:
-        """The form of an existing one; ``how`` is a verb with fields of its own."""
+        """The edit form; ``how`` is a verb with its own fields."""
         how = how or _declared(self.update, "update")
         known, at = self.known(one), PlanContext(context.now)
 
@@ -272,12 +272,12 @@ class Writes(Generic[M]):
     # What one is called -------------------------------------------------------------------------
 
     def name(self, one: Any) -> str:
-        """One in a sentence: its name in quotes, else the best identifier there is."""
+        """The resource in a sentence: its name in quotes, else its best identifier."""
         first, *rest = self.called
         return quoted(getattr(one, first), *(getattr(one, name) for name in rest))
 
     def title(self, one: Any) -> str:
-        """One at the beginning of a sentence: "Key “ci”"."""
+        """The resource at the start of a sentence: "Key “ci”"."""
         return f"{self.noun.capitalize()} {self.name(one)}"
 
     def _id(self, one: Any) -> str:
@@ -288,13 +288,13 @@ class Writes(Generic[M]):
         return identity
 
     def known(self, one: M) -> dict[str, Any]:
-        """Every declared field as the gateway gave it; one that it garbled is missing."""
+        """Declared fields as the gateway sent them, without malformed ones."""
         readable = (name for name in self.fields.labels if name in self.model.model_fields)
         found = self.fields.read(one, readable)
         return found | {asked: getattr(one, shown) for asked, shown in self.fields.masks.items()}
 
     def sent_by_gateway(self, one: M) -> dict[str, Any]:
-        """Every declared field that the answer holds.
+        """Declared fields that are present in the answer.
 
         One that it left out is not known to be null.
         """

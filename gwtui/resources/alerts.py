@@ -42,12 +42,12 @@ _EVENT_TONES: Mapping[EventKind, Tone] = {
 
 
 def severity_cell(severity: Severity) -> Cell:
-    """How grave it is."""
+    """The severity of an alert."""
     return Cell(severity, SEVERITY_TONES[severity])
 
 
 def state_cell(alert: Alert) -> Cell:
-    """The state of an alert, in a word."""
+    """The state of an alert."""
     if not alert.status.alerting:
         return Cell("pending", "muted")
     if alert.silenced_until is not None:
@@ -60,13 +60,13 @@ def state_cell(alert: Alert) -> Cell:
 
 
 def event_cell(event: AlertEvent) -> Cell:
-    """What happened, in a word."""
+    """The kind of an alert event."""
     tone = SEVERITY_TONES[event.severity] if event.event == "fired" else _EVENT_TONES[event.event]
     return Cell(event.event, "muted" if event.quiet else tone)
 
 
 def active_alerts(alerts: Sequence[Alert]) -> list[Alert]:
-    """The alerts that ask for somebody, critical ones first, then the newest."""
+    """Active alerts, critical ones first, then newest first."""
     shown = [alert for alert in alerts if alert.loud]
     shown.sort(key=lambda one: one.fired_at.timestamp() if one.fired_at else 0, reverse=True)
     shown.sort(key=lambda one: one.severity != "critical")
@@ -74,7 +74,7 @@ def active_alerts(alerts: Sequence[Alert]) -> list[Alert]:
 
 
 def alert_count_cell(alerts: Sequence[Alert]) -> Cell | None:
-    """How many ask for somebody, for the header; None while none does."""
+    """Number of active alerts for the header; None if there are none."""
     shown = active_alerts(alerts)
     if not shown:
         return None
@@ -83,7 +83,7 @@ def alert_count_cell(alerts: Sequence[Alert]) -> Cell | None:
 
 
 def alerts_line(alerts: Sequence[Alert]) -> Cell | None:
-    """The alerts that ask for somebody in one line, the gravest first; None without any."""
+    """Active alerts in one line, most severe first; None if there are none."""
     shown = active_alerts(alerts)
     if not shown:
         return None
@@ -274,14 +274,14 @@ ALERT_HISTORY: ResourceSpec[AlertEvent] = ResourceSpec(
 
 
 def rule_state_cell(row: RuleRow) -> Cell:
-    """Whether it is watched, in a word."""
+    """Whether a rule is evaluated."""
     if not row.rule.enabled:
         return Cell("off", "muted")
     return Cell("on", "good") if row.here else Cell("elsewhere", "muted")
 
 
 def scope_cell(rule: AlertRule) -> Cell:
-    """What it watches."""
+    """The scope of a rule."""
     if rule.scope == "all":
         return Cell("all", "muted")
     return cells.text(f"{rule.scope} {rule.only}")
@@ -406,7 +406,7 @@ _SIDES = {"below": ("Fires below", "Clears from"), "above": ("Fires from", "Clea
 
 
 class SilenceRequest(RequestModel):
-    """For how long alerts are silenced."""
+    """The duration of a silence."""
 
     lasts: Annotated[timedelta, Field(ge=timedelta(minutes=1), le=timedelta(days=30))] = Field(
         description="then it is told again, if it still lasts"

@@ -149,7 +149,7 @@ _MOST_NAMES = 10
 
 @dataclass(frozen=True, slots=True)
 class Assignable:
-    """A key or a member that can get a guardrail. Every text is fit to be shown.
+    """A key or member that a guardrail can be assigned to. All texts are safe to show.
 
     ``called`` names it in a plan, ``short`` where there is little room; ``note`` tells it from
     others of the same ``title``.
@@ -175,7 +175,7 @@ async def _guardrail_wording(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssignmentKind(Attachment):
-    """Keys or members: how what they hold is read and changed.
+    """Reads and changes the guardrails of keys or of members.
 
     ``called`` names what has an assignment, from that and the names of people. ``current`` are the
     assignments of a reading, None where they could not be read, ``held`` the same as holder ->
@@ -322,7 +322,7 @@ def plan_assign(
 def plan_unassign(
     kind: AssignmentKind, guardrail: Guardrail, assignments: Iterable[Assignment], people: Names
 ) -> Plan[int]:
-    """One POST that takes this guardrail from what has the assignments of the kind.
+    """One POST that unassigns this guardrail from the holders of ``assignments``.
 
     There is at least one; ``people`` names users.
     """

@@ -139,7 +139,7 @@ class WorkspaceBudgets(NamedTuple):
 
     @property
     def known(self) -> dict[str, Any]:
-        """What the editor begins from; a limit or a flag that was unreadable is missing."""
+        """Initial values of the editor, without unreadable ones."""
         return known_limits(self.budgets, self.workspace)
 
     def plan(self, changed: Mapping[str, Any], now: datetime) -> Plan[Any]:
@@ -155,12 +155,12 @@ async def read_budgets(client: GatewayClient, workspace_id: str) -> WorkspaceBud
 
 
 async def read_uses(client: GatewayClient, workspace_id: str, now: datetime) -> Uses:
-    """How many keys draw on the budgets, as sentences."""
+    """Sentences about the keys that use the budgets."""
     return budget_uses(await items_or_none(client.keys.list(workspace_id=workspace_id)), now)
 
 
 def known_limits(budgets: Iterable[Budget], space: Workspace) -> dict[str, Any]:
-    """What the editor begins from; a limit or a flag that was unreadable is missing."""
+    """Initial values of the editor, without unreadable ones."""
     found: dict[str, Any] = dict.fromkeys(BUDGET_INTERVALS)
     for budget in budgets:
         if budget.interval is not None:
@@ -316,7 +316,7 @@ def bundle_budgets(
     before: Mapping[str, Any] | None = None,
     changed: Mapping[str, Any] | None = None,
 ) -> Plan[Any]:
-    """The plans as one to be confirmed.
+    """Combine the plans into one that is confirmed.
 
     ``before`` are the limits before, as far as they are known, and ``changed`` those that the plans
     set: with both it can be undone.
@@ -431,7 +431,7 @@ def budgets_form(
 
 
 def check(known: Mapping[str, Any], request: BudgetLimits) -> Sequence[Problem]:
-    """What is wrong with the budgets as they would be together."""
+    """Problems of the budgets in combination."""
     given = {name: getattr(request, name) for name in request.model_fields_set}
     limits = {name: value for name, value in {**known, **given}.items() if name != BYOK}
     found = conflicts(limits)
@@ -441,7 +441,7 @@ def check(known: Mapping[str, Any], request: BudgetLimits) -> Sequence[Problem]:
 
 
 def conflicts(limits: Mapping[str, Decimal | None]) -> list[Problem]:
-    """What is wrong with a set of budgets, on both of the two that do not fit."""
+    """Problems of a set of budgets, reported on both fields that conflict."""
     found: list[Problem] = []
     for pair in budget_conflicts(limits):
         less = f"must be less than the {pair.longer} budget, {usd(pair.longer_limit)}"
@@ -457,7 +457,7 @@ def _meaning(
     values: Mapping[str, Any],
     facts: Facts,
 ) -> Cell:
-    """How much of the budget is spent, and when it starts over."""
+    """Spent share of the budget and its next reset."""
     used = spent.get(bool(values.get(BYOK)), {}).get(interval)
     resets = resets_words(interval, facts.now())
     if value is None:
@@ -477,7 +477,7 @@ def _meaning(
 
 
 async def inspect_budget(inspection: InspectionContext) -> Evidence:
-    """What is set now, as evidence for a write in doubt. Raises GatewayError."""
+    """Evidence on a budget write in doubt. Raises GatewayError."""
     intent = inspection.intent
     space, _, interval = (intent.identity or "").partition("/")
     listed = await inspection.client.workspaces.budgets(space)
