@@ -44,12 +44,6 @@ def test_one_that_nobody_knows_is_named(gwtui: Gwtui) -> None:
     assert "\x1b" not in err
 
 
-def test_they_are_in_no_list(gwtui: Gwtui) -> None:
-    code, _, err = gwtui("generation", "list")
-    assert code == exits.USAGE
-    assert "known: get, feedback" in err
-
-
 def test_feedback_is_a_write_like_any_other(
     gwtui: Gwtui, generation: str, private_home: Path
 ) -> None:

@@ -183,16 +183,6 @@ def test_the_order_is_the_gateways_until_one_is_asked_for(gwtui: Gwtui, place: S
     assert by_name(printed()) == by_name(whole)
 
 
-@pytest.mark.parametrize(("query", "asks"), [("name:batch", False), ("guardrail:none", True)])
-def test_what_completes_rows_is_read_only_for_a_filter_by_it(
-    gwtui: Gwtui, place: Site, query: str, asks: bool
-) -> None:
-    armed = place.faults.arm("latency=0:GET /guardrails/assignments/keys")
-    code, _, err = gwtui("keys", "list", "--filter", query, "--output", "ndjson")
-    assert code == exits.OK, err
-    assert (armed.struck > 0) == asks
-
-
 def test_csv_has_its_titles_also_without_rows(gwtui: Gwtui) -> None:
     asked = ("keys", "list", "--filter", "name:nobody", "--columns", "name,used")
     assert gwtui(*asked, "--output", "csv")[:2] == (exits.OK, "name,used\n")

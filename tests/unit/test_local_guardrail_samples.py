@@ -1,0 +1,40 @@
+"""The files of sample prompts: what is wrong with one is told with its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gwtui.local.guardrail_samples import SampleFileError, load_samples
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("samples = 3", "samples: must be a list"),
+        ("", "samples: is required"),
+        ("[[samples]]\nname = 'x'\nprompt = 'y'\nexpect = 'maybe'", "sample 1: expect: must be"),
+        ("[[samples]]\nname = 'x'\nprompt = ''\nexpect = 'pass'", "sample 1: prompt: must have"),
+        ("[[samples]]\nname = 'x'\nprompt = 'y'\nexpect = 'pass'\nx = 1", "sample 1: x: is not"),
+        ("[[samples]]\nname = 'x'\nprompt = 'y'\nexpect = 'pass'\n" * 2, "two samples are called"),
+        ("[[samples]", "samples.toml: is not valid TOML"),
+    ],
+)
+def test_a_file_that_is_wrong_says_where(tmp_path: Path, text: str, why: str) -> None:
+    path = tmp_path / "samples.toml"
+    path.write_text(text)
+    with pytest.raises(SampleFileError) as caught:
+        load_samples(path)
+    assert why in str(caught.value)
+
+
+def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
+    with pytest.raises(SampleFileError, match="no such file"):
+        load_samples(tmp_path / "missing.toml")
+    (tmp_path / "bad.json").write_text("{")
+    with pytest.raises(SampleFileError, match="is not valid JSON"):
+        load_samples(tmp_path / "bad.json")
+    (tmp_path / "odd.toml").write_bytes(b"\xff")
+    with pytest.raises(SampleFileError, match="is not UTF-8"):
+        load_samples(tmp_path / "odd.toml")
