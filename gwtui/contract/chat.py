@@ -73,7 +73,7 @@ class CalledFunction(RequestModel):
 
 
 class PriorToolCall(RequestModel):
-    """A call that an earlier answer of the model made."""
+    """A tool call in an earlier answer of the model."""
 
     id: str = Field(description="identifier of the call")
     type: Literal["function"] = Field(description="kind of tool")
@@ -174,7 +174,7 @@ class ChosenTool(RequestModel):
 
 
 class ReasoningRequest(RequestModel):
-    """How much a model thinks before it answers."""
+    """How much a model reasons before it answers."""
 
     effort: ReasoningEffort | None = Field(None, description="how much")
     summary: Literal["auto", "concise", "detailed"] | None = Field(
@@ -190,7 +190,7 @@ class ReasoningRequest(RequestModel):
 
 
 class DebugRequest(RequestModel):
-    """What a stream sends besides the answer, for debugging."""
+    """Debug output of a stream."""
 
     echo_upstream_body: bool | None = Field(
         None, description="begin with the request as the provider gets it; streams only"

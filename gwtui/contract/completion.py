@@ -31,7 +31,7 @@ class ToolCall(ResponseModel):
 
 
 class ChatMessage(ResponseModel):
-    """What the model says, whole."""
+    """A whole message of the model."""
 
     role: str | None = wire("who says it", known=("assistant",))
     content: str | list[Any] | None = wire("the answer", nullable=True, optional=True)
@@ -46,7 +46,7 @@ class ChatMessage(ResponseModel):
 
 
 class ChatDelta(ResponseModel):
-    """What a chunk adds to the message; every field may be absent."""
+    """The addition of a chunk to the message; every field may be absent."""
 
     role: str | None = wire("who says it", nullable=True, optional=True)
     content: str | None = wire("the next piece of the answer", nullable=True, optional=True)
@@ -87,7 +87,7 @@ class ChunkChoice(ResponseModel):
 
 
 class CostDetails(ResponseModel):
-    """What the provider asks. Amounts are USD."""
+    """Prices of the provider, in USD."""
 
     upstream_inference_cost: Number | None = wire(
         "list price on an own provider key", unit="USD", nullable=True, optional=True
@@ -116,7 +116,7 @@ class CompletionTokensDetails(ResponseModel):
 
 
 class TokenUsage(ResponseModel):
-    """What a request used, in the provider's own tokens, and what it cost."""
+    """Usage of a request in the provider's tokens, and its cost."""
 
     prompt_tokens: Whole | None = wire("of the prompt", unit="tokens")
     completion_tokens: Whole | None = wire("of the answer, thoughts included", unit="tokens")
@@ -159,7 +159,7 @@ class EndpointAttempt(ResponseModel):
 
 
 class PipelineStage(ResponseModel):
-    """What one step before the model did, such as a guardrail."""
+    """One step before the model, such as a guardrail."""
 
     type: str | None = wire("kind of step", known=("guardrail",))
     name: str | None = wire("name of the step")
@@ -170,7 +170,7 @@ class PipelineStage(ResponseModel):
 
 
 class ServiceMetadata(ResponseModel):
-    """How the service handled a request; only for whom asks, in a stream with the last chunk."""
+    """How the service handled a request: on demand, in a stream with the last chunk."""
 
     requested: str | None = wire("the model that was asked for")
     strategy: str | None = wire("how the model was found", known=STRATEGIES)

@@ -13,7 +13,7 @@ BUDGET_SCOPES = (
     "workspace",
     "key_limit",
 )
-"""Where a budget that binds a key may come from, in the order they are reported."""
+"""Scopes of the budgets that bind a key, in the order they are reported."""
 
 
 class BudgetLayer(ResponseModel):
@@ -49,7 +49,7 @@ class LegacyRateLimit(ResponseModel):
 
 
 class CurrentKey(ResponseModel):
-    """What the key that asks may do (GET /key, any key). Amounts are USD."""
+    """The rights and limits of the calling key (GET /key). Amounts are USD."""
 
     label: str | None = wire("masked form of the key")
     limit: Number | None = wire("spending limit", unit="USD", nullable=True)

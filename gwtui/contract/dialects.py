@@ -23,10 +23,10 @@ class Dialect:
     tool_prefix: str = "service:"
     """Prefix of server-tool names in native_tools."""
     key_prefix: str = "gw-v1-"
-    """How API keys of the service begin."""
+    """Prefix of the service's API keys."""
     management_key_prefix: str = "gw-mgmt-v1-"
     vendors: tuple[str, str, str] = ("vendor A", "vendor B", "vendor C")
-    """What the three named vendors of the ZDR switches are called."""
+    """Names of the three vendors of the ZDR switches."""
     flags_every_filter: bool = False
     """Whether every content filter may flag; else only the builtin one against prompt injection
     may, and all others only block or redact."""

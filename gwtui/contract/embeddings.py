@@ -74,7 +74,7 @@ class EmbeddingVector(ResponseModel):
 
 
 class EmbeddingUsage(ResponseModel):
-    """What a request used and what it cost."""
+    """Usage and cost of a request."""
 
     prompt_tokens: Whole | None = wire("of the inputs", unit="tokens")
     total_tokens: Whole | None = wire("the same", unit="tokens")

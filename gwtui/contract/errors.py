@@ -60,14 +60,14 @@ class IneligibleEndpoints(ResponseModel):
 
 
 class RoutingStep(ResponseModel):
-    """How many endpoints were left after one step of the routing."""
+    """The number of endpoints left after one step of the routing."""
 
     step: str | None = wire("name of the step")
     endpoint_count: Whole | None = wire("how many were left")
 
 
 class PriorError(ResponseModel):
-    """What an endpoint answered that was asked before."""
+    """The error of an endpoint that was tried before."""
 
     code: Whole | None = wire("the status", optional=True)
     message: str | None = wire("plain message", optional=True)
@@ -127,7 +127,7 @@ class Availability(ResponseModel):
 
 
 class ErrorDetail(ResponseModel):
-    """What went wrong, for people."""
+    """The error, for people."""
 
     code: Whole | None = wire("the HTTP status")
     message: str | None = wire("plain message")

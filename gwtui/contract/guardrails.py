@@ -108,7 +108,7 @@ class Guardrail(ResponseModel):
 
 
 class _GuardrailFields(RequestModel):
-    """What creation and update share."""
+    """Fields shared by creation and update."""
 
     description: GuardrailDescription | None = Field(None, description="what it is for")
     allowed_models: Entries | None = Field(
@@ -235,7 +235,7 @@ class AssignMembersRequest(RequestModel):
 
 
 def legal_actions(slug: str | None, dialect: Dialect) -> tuple[FilterAction, ...]:
-    """What a builtin filter may do with a match; a custom one when ``slug`` is None."""
+    """The legal actions of a builtin filter, or of a custom one if ``slug`` is None."""
     if dialect.flags_every_filter or slug == PROMPT_INJECTION:
         return FILTER_ACTIONS
     return ("block", "redact")
@@ -244,7 +244,7 @@ def legal_actions(slug: str | None, dialect: Dialect) -> tuple[FilterAction, ...
 def never_sent(
     request: CreateGuardrailRequest | UpdateGuardrailRequest, dialect: Dialect
 ) -> list[Problem]:
-    """Why this program does not send a guardrail: what the dialect refuses, and what is deprecated.
+    """Why gwtui does not send a guardrail: refused by the dialect, or deprecated.
 
     The gateway takes the deprecated switch, but what it then does to the others is not shown.
     """
@@ -257,7 +257,7 @@ def never_sent(
 def guardrail_problems(
     request: CreateGuardrailRequest | UpdateGuardrailRequest, dialect: Dialect
 ) -> list[Problem]:
-    """What a dialect refuses in a guardrail that is otherwise valid.
+    """Problems that a dialect finds in an otherwise valid guardrail.
 
     A filter or an action that the contract does not know can only have come from the service
     itself, on its way back unchanged: no rule here is about it.

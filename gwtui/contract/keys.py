@@ -93,7 +93,7 @@ ExternalUserId = Annotated[
 
 
 class ExternalUserRequest(RequestModel):
-    """The user of another system that a key is made for: extended contract section 13."""
+    """A user of another system, owner of a key: extended contract section 13."""
 
     user: ExternalUserId = Field(description="identifier of the user")
     api_key: ExternalKey = Field(

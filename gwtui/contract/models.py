@@ -41,7 +41,7 @@ PER_TOKEN_KEYS = frozenset(PRICE_KEYS) - {"request", "image", "image_output", "w
 
 
 class Architecture(ResponseModel):
-    """What goes into a model and what comes out."""
+    """Input and output modalities of a model."""
 
     modality: str | None = wire("primary modality", nullable=True)
     input_modalities: list[str] | None = wire("accepted inputs", known=INPUT_MODALITIES)
@@ -59,14 +59,14 @@ class TopProvider(ResponseModel):
 
 
 class RequestLimits(ResponseModel):
-    """What one request may hold."""
+    """Limits of one request."""
 
     prompt_tokens: Number | None = wire("input limit", unit="tokens", nullable=True)
     completion_tokens: Number | None = wire("output limit", unit="tokens", nullable=True)
 
 
 class ReasoningSupport(ResponseModel):
-    """How a model thinks before it answers."""
+    """Reasoning support of a model."""
 
     mandatory: bool | None = wire("whether it cannot be switched off")
     default_effort: str | None = wire("effort when none is asked", nullable=True, optional=True)
@@ -267,7 +267,7 @@ class ModelEndpoints(ResponseModel):
 
 
 class ModelCount(ResponseModel):
-    """How many models there are (GET /models/count)."""
+    """The number of models (GET /models/count)."""
 
     count: Whole | None = wire("models")
 

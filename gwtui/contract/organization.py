@@ -12,7 +12,7 @@ from gwtui.contract.scalars import Timestamp, Whole
 
 
 class OrganizationSettings(ResponseModel):
-    """What holds for the whole organization."""
+    """Settings of the whole organization."""
 
     id: str | None = wire("organization id")
     is_filtered_model_catalog_enabled: bool | None = wire(

@@ -30,7 +30,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from gwtui.contract.unpicklable import Unpicklable
 
 MASK = "••••••••"
-"""What stands for a secret wherever it is not being sent."""
+"""Replaces a secret everywhere except in the request that sends it."""
 
 _IN_CLEAR = "secrets in clear"
 
@@ -92,7 +92,7 @@ SecretText = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class FieldRules:
-    """What a request model demands of one field, for forms and help."""
+    """The rules of one field of a request model, for forms and help."""
 
     name: str
     description: str
@@ -103,7 +103,7 @@ class FieldRules:
     choices: tuple[str, ...]
     unit: str
     type: Any
-    """Of a value that is not null."""
+    """Type of a non-null value."""
     deprecated: bool
     """Whether the API still accepts the field, but gwtui no longer sends it."""
 

@@ -70,7 +70,7 @@ class ResponseModel(BaseModel):
 
     @property
     def raw(self) -> Mapping[str, Any]:
-        """The object as the gateway sent it, unknown fields included; a copy of it."""
+        """A copy of the object as the gateway sent it, unknown fields included."""
         held = self._held
         return dict(zip(held["_raw_names"], held["_raw_values"], strict=True))
 
@@ -82,7 +82,7 @@ class ResponseModel(BaseModel):
 
     @property
     def gaps(self) -> Mapping[str, str]:
-        """Field path -> what is wrong with it. Empty for an answer that keeps the contract."""
+        """Problems by field path. Empty for an answer that keeps the contract."""
         gaps: Mapping[str, str] = self._held["_gaps"]
         return gaps
 
@@ -132,7 +132,7 @@ class ResponseModel(BaseModel):
 
     @classmethod
     def _share_field_names(cls, model: Self) -> None:
-        """Let all answers with the same fields hold one set of their names.
+        """Share one set of field names among all answers with the same fields.
 
         Each would have its own, as large as the rest of it. Nothing is ever added: models of
         answers are frozen.

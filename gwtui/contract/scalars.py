@@ -114,7 +114,7 @@ def _strict_decimal_text(value: Any) -> Decimal:
 
 
 def decimal_of(text: str) -> Decimal:
-    """The number that a text is. Equal short texts share one: lists repeat a few figures.
+    """Parse a number. Equal short texts share one object: lists repeat a few figures.
 
     Raises ValueError for what is no finite number, and for one with more digits or a larger
     exponent than a number of the wire has.

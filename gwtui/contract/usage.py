@@ -1,4 +1,4 @@
-"""What was used: credits (contract "Credits"), activity and generations (extended section 8)."""
+"""Usage: credits (contract "Credits"), activity and generations (extended section 8)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from gwtui.contract.scalars import Number, Timestamp, Whole
 
 
 class Credits(ResponseModel):
-    """What was bought and what is used, in USD, for the whole account."""
+    """Bought and used credits of the whole account, in USD."""
 
     total_credits: Number | None = wire("total purchased", unit="USD")
     total_usage: Number | None = wire("total used", unit="USD")
 
     @property
     def balance(self) -> Decimal | None:
-        """What is left in USD; negative when overdrawn, None when a figure is unknown."""
+        """The balance in USD; negative when overdrawn, None if a figure is unknown."""
         if self.total_credits is None or self.total_usage is None:
             return None
         return self.total_credits - self.total_usage
@@ -34,7 +34,7 @@ class Credits(ResponseModel):
 
 
 class ActivityRow(ResponseModel):
-    """What one endpoint did for the account on one UTC day."""
+    """Usage of one endpoint by the account on one UTC day."""
 
     date: str | None = wire("UTC day, YYYY-MM-DD")
     model: str | None = wire("model identifier")
@@ -112,14 +112,14 @@ class Generation(ResponseModel):
 
 
 class GenerationOutput(ResponseModel):
-    """What a model answered."""
+    """The output of a model."""
 
     completion: str | None = wire("the answer", nullable=True)
     reasoning: str | None = wire("the thoughts before it", nullable=True)
 
 
 class GenerationContent(ResponseModel):
-    """What a generation read and wrote, where the workspace logs that."""
+    """Input and output of a generation, if the workspace logs them."""
 
     input: dict[str, Any] | None = wire("``prompt``, a text, or ``messages``, a list")
     output: GenerationOutput | None = wire("the answer")

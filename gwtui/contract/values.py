@@ -16,10 +16,10 @@ LimitReset = Literal["daily", "weekly", "monthly"]
 
 Region = Literal["global", "europe", "us"]
 REGIONS: tuple[Region, ...] = ("global", "europe", "us")
-"""Where a model is served and data may go."""
+"""Regions in which models are served and data may be processed."""
 
 ProviderSort = Literal["price", "throughput", "latency", "exacto"]
-"""How a workspace orders providers by default."""
+"""Default order of providers in a workspace."""
 
 INPUT_MODALITIES = ("text", "image", "file", "audio", "video")
 OUTPUT_MODALITIES = (

@@ -87,7 +87,7 @@ class Workspace(ResponseModel):
 
 
 class _WorkspaceFields(RequestModel):
-    """What creation and update share."""
+    """Fields shared by creation and update."""
 
     description: WorkspaceDescription | None = Field(None, description="what it is for")
     default_text_model: ModelId | None = Field(
