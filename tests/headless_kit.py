@@ -7,11 +7,14 @@ import json
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import httpx
 
+from gwtui.cli import exits
 from gwtui.embedded.faults import FaultInjector
+from gwtui.local.ledger import Ledger, LedgerEntry
 from login_kit import Commands, ServedGateway, served_gateway
 
 
@@ -64,3 +67,19 @@ class Gwtui:
         code, out, err = self(*words, "--output", "json")
         assert code == 0, err
         return json.loads(out)
+
+
+YES = "--yes"
+
+
+def log(state: Path) -> list[LedgerEntry]:
+    """The audit log of the state directory."""
+    return list(Ledger(state / "audit.jsonl").audit())
+
+
+def done(gwtui: Gwtui, *words: str, stdin: str = "") -> str:
+    """What a change that must be applied printed on stdout."""
+    code, out, err = gwtui(*words, YES, stdin=stdin)
+    assert code == exits.OK, err
+    assert "done:" in err
+    return out

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
 from types import FrameType
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 from pydantic import ValidationError
 
@@ -69,7 +69,9 @@ def _arguments() -> Iterator[Argument]:
             yield Argument(option, action="store_true", default=None, help=text)
         else:
             default = f" (default: {field.default})" if field.default is not None else ""
-            yield Argument(option, metavar="N", help=f"{text}{default}")
+            choices = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
+            metavar = f"{{{','.join(choices)}}}" if choices else "N"
+            yield Argument(option, metavar=metavar, help=f"{text}{default}")
     yield DEMO
 
 
@@ -133,19 +135,19 @@ def rules_of(
     thresholds: CheckThresholds, alert_rules: Iterable[AlertRule]
 ) -> tuple[ConditionRule, ...]:
     """The rules to check by: the given thresholds, or else the alert rules."""
-    found: list[ConditionRule] = []
+    rules: list[ConditionRule] = []
     for name, kind in _KINDS.items():
         given = thresholds.model_fields_set & {f"{name}_warning", f"{name}_critical"}
         if given:
             bounds = {one.rpartition("_")[2]: getattr(thresholds, one) for one in given}
-            found += [
+            rules += [
                 _rule(kind, severity, bound, thresholds)
                 for severity, bound in bounds.items()
                 if bound is not None
             ]
         elif thresholds.rules or name in _ALWAYS:
-            found += [one for one in alert_rules if isinstance(one, kind)]
-    return tuple(found)
+            rules += [one for one in alert_rules if isinstance(one, kind)]
+    return tuple(rules)
 
 
 def _rule(

@@ -89,10 +89,10 @@ async def check_gateway(
 
 async def check_all(look: CheckContext) -> list[Finding]:
     """The findings of all sources. Never raises GatewayError."""
-    found = await asyncio.gather(
+    results = await asyncio.gather(
         *(_findings_of(name, source, look) for name, source in SOURCES.items())
     )
-    return [finding for findings in found for finding in findings]
+    return [finding for findings in results for finding in findings]
 
 
 async def _findings_of(name: str, source: Source, look: CheckContext) -> Sequence[Finding]:
@@ -145,8 +145,8 @@ async def _days_left(look: CheckContext, balance: Decimal | None) -> tuple[Decim
     used = None
     if recorded is None:
         used = used_today(await _value(keys_feed(look.hub, Scope())))
-    found = credit_outlook(balance, recorded, used, look.now)
-    end = None if found is None else found.likely
+    outlook = credit_outlook(balance, recorded, used, look.now)
+    end = None if outlook is None else outlook.likely
     source = "" if recorded is not None else " at today's rate"
     return (None if end is None else _in_days(end - look.now)), source
 
@@ -173,8 +173,8 @@ async def _uptime(look: CheckContext) -> Sequence[Finding]:
         models += await ask_history(look.hub, HistoryReader.watched_models, ())
         if not models:
             return [Finding(Severity.UNKNOWN, "no models are watched on this machine")]
-    found = await asyncio.gather(*(_of_model(look, model) for model in dict.fromkeys(models)))
-    return [finding for findings in found for finding in findings]
+    results = await asyncio.gather(*(_of_model(look, model) for model in dict.fromkeys(models)))
+    return [finding for findings in results for finding in findings]
 
 
 async def _of_model(look: CheckContext, model: str) -> Sequence[Finding]:
@@ -187,24 +187,24 @@ async def _of_model(look: CheckContext, model: str) -> Sequence[Finding]:
         return [Finding(Severity.UNKNOWN, f"{called} could not be read: {error.message}")]
     if not rows:
         return [Finding(Severity.CRITICAL, f"{called} has no endpoint")]
-    found = [_of_endpoint(look, model, row) for row in rows]
-    return (_best if look.thresholds.uptime_of == "best" else _worst)(called, found)
+    findings = [_of_endpoint(look, model, row) for row in rows]
+    return (_best if look.thresholds.uptime_of == "best" else _worst)(called, findings)
 
 
-def _best(_model: str, found: Sequence[Finding]) -> Sequence[Finding]:
+def _best(_model: str, findings: Sequence[Finding]) -> Sequence[Finding]:
     """The finding of the best endpoint that has an uptime, with the figures of all."""
-    known = [one for one in found if one.figures[0].value is not None] or found
+    known = [one for one in findings if one.figures[0].value is not None] or findings
     best = min(known, key=lambda one: (one.severity, -(one.figures[0].value or Decimal(0))))
-    return [Finding(best.severity, best.text, _figures(found))]
+    return [Finding(best.severity, best.text, _figures(findings))]
 
 
-def _worst(model: str, found: Sequence[Finding]) -> Sequence[Finding]:
+def _worst(model: str, findings: Sequence[Finding]) -> Sequence[Finding]:
     """A finding for each failing endpoint, and one that counts the others."""
-    bad = [one for one in found if one.severity is not Severity.OK]
-    good = [one for one in found if one.severity is Severity.OK]
+    bad = [one for one in findings if one.severity is not Severity.OK]
+    good = [one for one in findings if one.severity is Severity.OK]
     if not good:
         return bad
-    of = f" of {len(found)}" if bad else ""
+    of = f" of {len(findings)}" if bad else ""
     text = f"{model}: {len(good)}{of} endpoints OK"
     return [*bad, Finding(Severity.OK, text, _figures(good))]
 
@@ -242,17 +242,17 @@ async def _keys(
     judgement = look.judgement(kind)
     if not judgement.rules:
         return ()
-    found: list[tuple[Severity, Decimal, KeyRow]] = []
+    judged: list[tuple[Severity, Decimal, KeyRow]] = []
     for row in await _value(keys_feed(look.hub, Scope())):
         reading = key_reading(row.key, row.key.workspace_id, look.now)
         value = judgement.rules[0].measure(reading)
         if value is not None and value < FAR:
             own = judgement.watching(("key", row.identity), reading.facts)
-            found.append((own.severity(value), value, row))
-    found.sort(key=lambda one: one[1], reverse=kind is KeyLimitRule)
-    worst = found[0][1].quantize(_TENTH) if found else None
+            judged.append((own.severity(value), value, row))
+    judged.sort(key=lambda one: one[1], reverse=kind is KeyLimitRule)
+    worst = judged[0][1].quantize(_TENTH) if judged else None
     figure = replace(figure, value=worst, judgement=judgement)
-    bad = sorted((one for one in found if one[0]), key=lambda one: -one[0])
+    bad = sorted((one for one in judged if one[0]), key=lambda one: -one[0])
     if not bad:
         return [Finding(Severity.OK, words[1], (figure,))]
     names = [f"{_called(row)} {shown(value)}" for _, value, row in bad[:_NAMED]]
@@ -291,14 +291,14 @@ async def _alerts(look: CheckContext) -> Sequence[Finding]:
     if present is None or not present.watching:
         return [Finding(Severity.UNKNOWN, "alerts: no dashboard is watching on this machine")]
     loud = [alert for alert in present.firing if alert.loud]
-    found = [
+    findings = [
         Finding(
             Severity.CRITICAL if alert.severity == "critical" else Severity.WARNING,
             safe_line(f"{alert.title}: {alert.name} {alert.message}", 2 * _NAME),
         )
         for alert in loud
     ]
-    return found or [Finding(Severity.OK, "no alerts")]
+    return findings or [Finding(Severity.OK, "no alerts")]
 
 
 SOURCES: Mapping[str, Source] = {

@@ -144,11 +144,11 @@ class TypedLine:
 
     def candidates(self) -> list[Word]:
         """Completions of the last word."""
-        found: dict[str, str] = {}
+        candidates: dict[str, str] = {}
         for word, about in self._offers():
             if word.startswith(self._typed):
-                found.setdefault(word, about)
-        return list(found.items())[:_MOST]
+                candidates.setdefault(word, about)
+        return list(candidates.items())[:_MOST]
 
     def _offers(self) -> Iterator[Word]:
         if not self._front and self._typed.startswith("-"):
@@ -187,9 +187,9 @@ def tree_file() -> Path:
 def known_tree() -> Mapping[str, Any]:
     """The command tree, from the cache or built, which takes about a second."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        found = json.loads(tree_file().read_bytes())
-        if found["version"] == __version__:
-            tree: Mapping[str, Any] = found["tree"]
+        cached = json.loads(tree_file().read_bytes())
+        if cached["version"] == __version__:
+            tree: Mapping[str, Any] = cached["tree"]
             return tree
     return make_tree()
 
@@ -240,8 +240,8 @@ def _profiles() -> tuple[str, tuple[str, ...]]:
     path = _paths().config / "profiles.toml"
     try:
         # Reading a named pipe would block.
-        found = tomllib.loads(path.read_text(encoding="utf-8") if path.is_file() else "")
-        default, profiles = found.get("default"), found.get("profiles")
+        settings = tomllib.loads(path.read_text(encoding="utf-8") if path.is_file() else "")
+        default, profiles = settings.get("default"), settings.get("profiles")
     except (OSError, ValueError):
         return "", ()
     names = tuple(profiles) if isinstance(profiles, dict) else ()

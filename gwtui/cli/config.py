@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from gwtui.cli import exits
 from gwtui.cli.command import COLUMNS, ROWS_OUTPUT, Argument, Command, Run
-from gwtui.cli.exits import CommandError
 from gwtui.cli.output import data_on_stdout, narrate, print_rows
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.paths import Paths
@@ -39,17 +38,17 @@ def _of_file(work: Callable[[SettingsFile, argparse.Namespace], None]) -> Run:
 
 def _setting(name: str) -> Setting:
     """The setting with this name. Raises CommandError."""
-    found = next((one for one in SETTINGS if one.means(name)), None)
-    if found is None:
-        raise CommandError(f"{name}: {unknown_setting(name, SETTINGS)}", exits.USAGE)
-    return found
+    setting = next((one for one in SETTINGS if one.means(name)), None)
+    if setting is None:
+        raise exits.CommandError(f"{name}: {unknown_setting(name, SETTINGS)}", exits.USAGE)
+    return setting
 
 
 def _get(file: SettingsFile, arguments: argparse.Namespace) -> None:
     name = arguments.setting
     setting, value = _setting(name), file.read().known.get(name)
     if value is None:
-        raise CommandError(f"{name} is not set: {setting.default}")
+        raise exits.CommandError(f"{name} is not set: {setting.default}")
     _print(shown_value(value))
 
 
@@ -67,7 +66,7 @@ def _set(file: SettingsFile, arguments: argparse.Namespace) -> None:
     except WrongSettingError as error:
         problem = str(error)
     if problem:
-        raise CommandError(f"{name}: {problem}", exits.USAGE)
+        raise exits.CommandError(f"{name}: {problem}", exits.USAGE)
     file.change({name: value})
     narrate(f"{name} is now {shown_value(value)}")
 
@@ -87,19 +86,19 @@ def _unset(file: SettingsFile, arguments: argparse.Namespace) -> None:
 
 def _checked(file: SettingsFile) -> dict[str, TomlValue]:
     """The settings of the file; unknown ones are reported. Raises SettingsError."""
-    found = file.read(thorough=True)
-    for name, problem in found.unknown.items():
+    settings = file.read(thorough=True)
+    for name, problem in settings.unknown.items():
         narrate(f"ignored: {file.path}: {safe_text(name)}: {problem}")
-    return found.known
+    return settings.known
 
 
 def _list(file: SettingsFile, arguments: argparse.Namespace) -> None:
-    found = _checked(file)
-    rows = [_row(name, value) for name, value in sorted(found.items())]
+    settings = _checked(file)
+    rows = [_row(name, value) for name, value in sorted(settings.items())]
     rows += [
         {"setting": one.name, "value": None, "default": one.default, "help": one.help}
         for one in SETTINGS
-        if one.name not in found
+        if one.name not in settings
     ]
     print_rows(rows, arguments, _COLUMNS)
 

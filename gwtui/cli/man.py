@@ -19,7 +19,6 @@ from gwtui import __version__
 from gwtui.cli import exits
 from gwtui.cli.command import FILES, Argument, Command
 from gwtui.cli.commands import COMMANDS, DASHBOARD, every_command, load
-from gwtui.cli.exits import MEANINGS
 from gwtui.cli.output import data_on_stdout, narrate
 from gwtui.cli.resources import RESOURCES
 from gwtui.domain.lookup import among
@@ -102,7 +101,9 @@ def page(command: Command) -> str:
     for verb in command.verbs:
         text = verb.help_text(f"{_PROGRAM} {command.name}", _WIDTH)
         lines += _as_is(f"{command.name} {verb.name}".upper(), text)
-    lines += _listed("EXIT STATUS", {str(code): meaning for code, meaning in MEANINGS.items()})
+    lines += _listed(
+        "EXIT STATUS", {str(code): meaning for code, meaning in exits.MEANINGS.items()}
+    )
     if not command.name:
         lines += _listed("ENVIRONMENT", _ENVIRONMENT) + _listed("FILES", _FILES)
     lines += [".SH SEE ALSO", "The manual in the docs/ directory of the source code."]

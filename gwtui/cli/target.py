@@ -235,11 +235,11 @@ def _with_key(profile: Profile, key: Secret | None = None, *, may_ask: bool) -> 
     with exits.reporting(ProfileError, TokenError, NoAnswerGivenError, code=exits.FAILED):
         if key is not None:
             return profile.connection(key, "prompt")
-        found = asyncio.run(find_token(profile))
-        for note in found.notes:
+        search = asyncio.run(find_token(profile))
+        for note in search.notes:
             narrate(note)
-        if found.token is not None or not may_ask:
-            return profile.connection(found.token, found.source) if found.token else None
+        if search.token is not None or not may_ask:
+            return profile.connection(search.token, search.source) if search.token else None
         # Refuse plain http, for example, before a key is typed.
         profile.connection(None, "prompt")
         typed = read_token(f"Management key for {profile.label} (not stored; see gwtui login): ")

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from gwtui.cli import exits
 from gwtui.cli.command import ALLOW_TRIES, DAY, DEMO, Argument, Command, whole_number
 from gwtui.cli.commands import DISPLAY
-from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.output import narrate, print_ndjson
 from gwtui.cli.running import hub_over, on_signals, run_async
 from gwtui.cli.target import Connect, resolve_connection
@@ -38,7 +37,7 @@ from gwtui.watch.history.observers import (
     observe_workspaces,
 )
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.sources import See, most_used_feed
+from gwtui.watch.history.sources import Convert, most_used_feed
 from gwtui.watch.hub import FeedHub, Scope
 
 _NEAREST = 5
@@ -65,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _board(arguments: argparse.Namespace) -> int:
     given = [name for name, default in _NDJSON_DEFAULTS if getattr(arguments, name) != default]
     if given:
-        raise CommandError(f"--{given[0]} requires --ndjson", USAGE)
+        raise exits.CommandError(f"--{given[0]} requires --ndjson", exits.USAGE)
     from gwtui.cli.dashboard import run_board  # noqa: PLC0415 - not for lines
 
     return run_board(arguments)
@@ -111,7 +110,7 @@ class _WatchedFeed(NamedTuple):
 
     name: str
     feed: Feed[Any]
-    see: See
+    see: Convert
     slower: int = 1
 
 

@@ -71,45 +71,42 @@ def reading_log(log: ReadingLog | None = None, *, trying: bool = False) -> Itera
         _current.reset(token)
 
 
+def _log() -> ReadingLog:
+    """The log of the context; without one, what is recorded is lost."""
+    return _current.get() or ReadingLog()
+
+
 def request_sent() -> None:
     """Count one more request."""
-    log = _current.get()
-    if log is not None:
-        log.requests += 1
+    _log().requests += 1
 
 
 def request_answered() -> None:
     """Record that the gateway answers: failed reads are retried from now on."""
-    log = _current.get()
-    if log is not None:
-        log.trying = False
+    _log().trying = False
 
 
 def may_retry() -> bool:
-    """Whether a read that fails is to be repeated."""
-    log = _current.get()
-    return log is None or not log.trying
+    """Whether a failed read is to be retried."""
+    return not _log().trying
 
 
 def list_read(unreadable: int, *, complete: bool) -> None:
     """Record the gaps of a list."""
-    log = _current.get()
-    if log is not None:
-        log.lacks.unreadable += unreadable
-        log.lacks.cut += not complete
+    lacks = _log().lacks
+    lacks.unreadable += unreadable
+    lacks.cut += not complete
 
 
 async def page_read(rows: Sequence[Any], total: int | None) -> None:
     """Give the new rows of a page to the listeners."""
-    log = _current.get()
-    for listener in () if log is None else tuple(log.listeners):
+    for listener in tuple(_log().listeners):
         await listener(rows, total)
 
 
 def keeps_rows() -> bool:
     """Whether a list keeps its rows."""
-    log = _current.get()
-    return log is None or log.keeps_rows
+    return _log().keeps_rows
 
 
 def include(part: ReadingLog, *, requests: bool = False, read_at: datetime | None = None) -> None:
@@ -118,9 +115,7 @@ def include(part: ReadingLog, *, requests: bool = False, read_at: datetime | Non
     Its ``requests`` count where they were made for this reading; ``read_at`` is given for a part
     that is reused.
     """
-    log = _current.get()
-    if log is None:
-        return
+    log = _log()
     log.lacks.unreadable += part.lacks.unreadable
     log.lacks.cut += part.lacks.cut
     if requests:

@@ -17,7 +17,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from hashlib import blake2b
 from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -290,17 +290,15 @@ class Transport:
 
         A very short secret stays: it could be anything in the answer.
         """
-        found = [secret for secret in self._secrets(call) if _holds(body, secret)]
-        return redacted(answer, redactor(found)) if found else answer
+        secrets = [one for one in self._secrets(call) if not is_short(one.get_secret_value())]
+        hide, text = redactor(secrets), body.decode("utf-8", "replace")
+        return redacted(answer, hide) if hide(text) != text else answer
 
     def _redactor(self, call: Call) -> Callable[[str], str]:
         """A service may repeat a secret in an error; it must not travel on from here."""
-        return self._token_redactor if call.body is None else _remembering(self._secrets(call))
-
-    @cached_property
-    def _token_redactor(self) -> Callable[[str], str]:
-        token = self._connection.token
-        return _remembering([token] if token else [])
+        secrets = self._secrets(call)
+        remember(*secrets)
+        return redactor(secrets)
 
     def _secrets(self, call: Call) -> list[Secret]:
         """The token, and what the request itself carries, such as a provider's key."""
@@ -429,11 +427,6 @@ T = TypeVar("T")
 _Take = Callable[[_Received], Awaitable[T | GatewayError]]
 
 
-def _remembering(secrets: Sequence[Secret]) -> Callable[[str], str]:
-    remember(*secrets)
-    return redactor(secrets)
-
-
 class _BearerAuth(httpx.Auth):
     """Puts the token into the header. The only place that unwraps it to send it."""
 
@@ -509,14 +502,6 @@ def answer_headers(response: httpx.Response, redact: Callable[[str], str]) -> di
         text = redact(raw_text.decode("utf-8", "replace"))
         headers[name] = f"{headers[name]}, {text}" if name in headers else text
     return headers
-
-
-def _holds(body: bytes, secret: Secret) -> bool:
-    value = secret.get_secret_value()
-    return not is_short(value) and any(
-        json.dumps(value, ensure_ascii=ascii_only)[1:-1].encode("utf-8", "replace") in body
-        for ascii_only in (True, False)
-    )
 
 
 def _cause(error: BaseException) -> tuple[str, bool]:

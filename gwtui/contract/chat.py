@@ -83,15 +83,15 @@ class PriorToolCall(RequestModel):
 class Message(RequestModel):
     """One message of the conversation."""
 
-    role: Role = Field(description="who says it")
+    role: Role = Field(description="role of the author")
     content: str | list[Part] | None = Field(None, description="text, or parts", repr=False)
     name: str | None = Field(None, description="name of the participant")
     tool_call_id: str | None = Field(None, description="the call that a tool message answers")
     tool_calls: list[PriorToolCall] | None = Field(None, description="calls that the model made")
-    refusal: str | None = Field(None, description="why the model did not answer", repr=False)
-    reasoning: str | None = Field(None, description="the model's thoughts", repr=False)
+    refusal: str | None = Field(None, description="refusal of the model", repr=False)
+    reasoning: str | None = Field(None, description="the model's reasoning", repr=False)
     reasoning_details: list[JsonObject] | None = Field(
-        None, description="the model's thoughts in parts", repr=False
+        None, description="the model's reasoning in parts", repr=False
     )
 
     @model_validator(mode="after")
@@ -143,7 +143,7 @@ class FunctionRequest(RequestModel):
     name: ShortName = Field(description="name of the function")
     description: str | None = Field(None, description="what it does")
     parameters: JsonObject | None = Field(None, description="JSON schema of its arguments")
-    strict: bool | None = Field(None, description="keep the schema exactly")
+    strict: bool | None = Field(None, description="follow the schema exactly")
 
 
 class ToolRequest(RequestModel):
@@ -178,22 +178,22 @@ class ReasoningRequest(RequestModel):
 
     effort: ReasoningEffort | None = Field(None, description="how much")
     summary: Literal["auto", "concise", "detailed"] | None = Field(
-        None, description="how its thoughts are summed up"
+        None, description="how reasoning is summarized"
     )
     max_tokens: TokenCount | None = Field(
         None,
-        description="at most so many tokens of thoughts",
+        description="max reasoning tokens",
         json_schema_extra={"x-unit": "tokens"},
     )
-    exclude: bool | None = Field(None, description="think, but do not show it")
-    enabled: bool | None = Field(None, description="whether to think at all")
+    exclude: bool | None = Field(None, description="hide the reasoning")
+    enabled: bool | None = Field(None, description="whether to reason")
 
 
 class DebugRequest(RequestModel):
     """Debug output of a stream."""
 
     echo_upstream_body: bool | None = Field(
-        None, description="begin with the request as the provider gets it; streams only"
+        None, description="start the stream with the request as sent to the provider"
     )
 
 
@@ -204,15 +204,15 @@ class ChatRequest(RequestModel):
         description="the conversation so far", repr=False
     )
     model: Text = Field("", description="author/slug; the account's default when not given")
-    models: list[Text] | None = Field(None, description="models tried next, in order")
+    models: list[Text] | None = Field(None, description="fallback models, in order")
     provider: ProviderPreferences | None = Field(None, description="which endpoints may serve it")
     service_tier: ServiceTier | None = Field(None, description="tier of the endpoint")
     max_completion_tokens: TokenCount | None = Field(
-        None, description="at most so many tokens of answer", json_schema_extra={"x-unit": "tokens"}
+        None, description="max output tokens", json_schema_extra={"x-unit": "tokens"}
     )
     max_tokens: TokenCount | None = Field(
         None,
-        description="older name of max_completion_tokens",
+        description="deprecated name of max_completion_tokens",
         json_schema_extra={"x-unit": "tokens", "deprecated": True},
     )
     temperature: Temperature | None = Field(
@@ -223,50 +223,54 @@ class ChatRequest(RequestModel):
     presence_penalty: Penalty | None = Field(None, description="against repeated words, -2 to 2")
     seed: int | None = Field(None, description="the same seed gives the same answer")
     stop: str | Annotated[list[str], Field(max_length=4)] | None = Field(
-        None, description="end before any of these texts"
+        None, description="stop sequences"
     )
-    stream: bool | None = Field(False, description="send the answer piece by piece")
-    stream_options: JsonObject | None = Field(None, description="no effect: usage always comes")
-    response_format: ResponseFormat | None = Field(None, description="form of the answer")
-    tools: list[ToolRequest] | None = Field(None, description="what the model may call")
+    stream: bool | None = Field(False, description="stream the answer")
+    stream_options: JsonObject | None = Field(
+        None, description="no effect: usage is always included"
+    )
+    response_format: ResponseFormat | None = Field(None, description="format of the answer")
+    tools: list[ToolRequest] | None = Field(None, description="tools that the model may call")
     tool_choice: Literal["none", "auto", "required"] | ChosenTool | None = Field(
-        None, description="whether the model calls a tool"
+        None, description="tool choice"
     )
-    parallel_tool_calls: bool | None = Field(None, description="several calls at once")
-    reasoning: ReasoningRequest | None = Field(None, description="thoughts before the answer")
-    reasoning_effort: ReasoningEffort | None = Field(None, description="how much thought")
-    include_reasoning: bool | None = Field(None, description="older name of reasoning.exclude")
-    verbosity: Verbosity | None = Field(None, description="how long answers are")
-    structured_outputs: bool | None = Field(None, description="keep the schema of the answer")
-    web_search_options: JsonObject | None = Field(None, description="how the web is searched")
+    parallel_tool_calls: bool | None = Field(None, description="allow parallel tool calls")
+    reasoning: ReasoningRequest | None = Field(None, description="reasoning settings")
+    reasoning_effort: ReasoningEffort | None = Field(None, description="reasoning effort")
+    include_reasoning: bool | None = Field(None, description="deprecated name of reasoning.exclude")
+    verbosity: Verbosity | None = Field(None, description="length of answers")
+    structured_outputs: bool | None = Field(None, description="follow the schema of the answer")
+    web_search_options: JsonObject | None = Field(None, description="web search settings")
     user: str | None = Field(None, description="your own identifier of the user")
-    session_id: SessionId | None = Field(None, description="what belongs together")
+    session_id: SessionId | None = Field(None, description="id of a session of requests")
     metadata: Annotated[dict[LabelKey, LabelValue], Field(max_length=16)] | None = Field(
         None, description="your own labels"
     )
-    trace: JsonObject | None = Field(None, description="where the request belongs in a trace")
-    debug: DebugRequest | None = Field(None, description="what to tell besides the answer")
+    trace: JsonObject | None = Field(None, description="trace of the request")
+    debug: DebugRequest | None = Field(None, description="debug output")
     cache_control: JsonObject | None = Field(None, description="what to cache")
     deferred_tools: JsonValue = Field(None, description="tools that are loaded when needed")
-    image_config: JsonObject | None = Field(None, description="form of images")
-    prediction: JsonObject | None = Field(None, description="what the answer is likely to be")
+    image_config: JsonObject | None = Field(None, description="image settings")
+    prediction: JsonObject | None = Field(None, description="predicted output")
     prompt_cache_options: JsonObject | None = Field(None, description="how to cache")
-    prompt_cache_key: str | None = Field(None, description="what is cached together")
+    prompt_cache_key: str | None = Field(None, description="key of the prompt cache")
     logit_bias: dict[str, AnyNumber] | None = Field(None, description="token -> bias")
-    logprobs: bool | None = Field(None, description="tell probabilities")
+    logprobs: bool | None = Field(None, description="return log probabilities")
     top_logprobs: Annotated[int, Field(ge=0, le=20)] | None = Field(
-        None, description="so many probabilities for each token, 0 to 20"
+        None, description="number of log probabilities per token, 0 to 20"
     )
-    min_p: AnyNumber | None = Field(None, description="least probability of a word")
-    top_a: AnyNumber | None = Field(None, description="draw from words about as likely")
-    top_k: int | None = Field(None, description="draw from so many words")
-    repetition_penalty: AnyNumber | None = Field(None, description="against repetition")
+    min_p: AnyNumber | None = Field(
+        None, description="minimum probability of a token, relative to the top token"
+    )
+    top_a: AnyNumber | None = Field(None, description="typical sampling relative to the top token")
+    top_k: int | None = Field(None, description="sample from this many top tokens")
+    repetition_penalty: AnyNumber | None = Field(None, description="repetition penalty")
     modalities: list[Literal["text", "image", "audio"]] | None = Field(
-        None, description="kinds of output"
+        None, description="output modalities"
     )
     plugins: list[JsonObject] | None = Field(None, description="plugins, each with an id")
     stop_server_tools_when: list[JsonObject] | None = Field(
-        None, description="when server tools end"
+        None, description="conditions that stop server tools"
     )
 
     @model_validator(mode="after")

@@ -33,7 +33,7 @@ class ToolCall(ResponseModel):
 class ChatMessage(ResponseModel):
     """A whole message of the model."""
 
-    role: str | None = wire("who says it", known=("assistant",))
+    role: str | None = wire("role of the author", known=("assistant",))
     content: str | list[Any] | None = wire("the answer", nullable=True, optional=True)
     refusal: str | None = wire("why there is no answer", nullable=True, optional=True)
     reasoning: str | None = wire("the thoughts before it", nullable=True, optional=True)
@@ -48,7 +48,7 @@ class ChatMessage(ResponseModel):
 class ChatDelta(ResponseModel):
     """The addition of a chunk to the message; every field may be absent."""
 
-    role: str | None = wire("who says it", nullable=True, optional=True)
+    role: str | None = wire("role of the author", nullable=True, optional=True)
     content: str | None = wire("the next piece of the answer", nullable=True, optional=True)
     refusal: str | None = wire("the next piece of a refusal", nullable=True, optional=True)
     reasoning: str | None = wire("the next piece of the thoughts", nullable=True, optional=True)

@@ -58,11 +58,11 @@ class EmbeddingRequest(RequestModel):
     encoding_format: Literal["float", "base64"] | None = Field(
         None, description="numbers, or float32 in base64"
     )
-    input_type: str | None = Field(None, description="what the vectors are for")
+    input_type: str | None = Field(None, description="purpose of the vectors")
     provider: ProviderPreferences | None = Field(None, description="which endpoints may serve it")
     user: str | None = Field(None, description="your own identifier of the user")
-    session_id: SessionId | None = Field(None, description="what belongs together")
-    trace: JsonObject | None = Field(None, description="where the request belongs in a trace")
+    session_id: SessionId | None = Field(None, description="id of a session of requests")
+    trace: JsonObject | None = Field(None, description="trace of the request")
 
 
 class EmbeddingVector(ResponseModel):

@@ -22,7 +22,7 @@ Positive = Annotated[Decimal, NumberBounds(0)]
 class SortBy(RequestModel):
     """An order of endpoints, and whether it holds within each model or over all of them."""
 
-    by: ProviderSort | None = Field(None, description="what to order by")
+    by: ProviderSort | None = Field(None, description="sort order")
     partition: Literal["model", "none"] | None = Field(
         None, description="order within each model, or over all models at once"
     )
@@ -77,7 +77,7 @@ class ProviderPreferences(RequestModel):
         False, description="only endpoints that support every parameter of the request"
     )
     data_collection: Literal["allow", "deny"] | None = Field(
-        None, description="whether providers may keep and use the data"
+        None, description="whether providers may store and use the data"
     )
     zdr: bool | None = Field(None, description="only endpoints with zero data retention")
     enforce_distillable_text: bool | None = Field(
@@ -98,7 +98,7 @@ class ProviderPreferences(RequestModel):
         json_schema_extra={"x-unit": "s"},
     )
     max_price: MaxPrice = Field(
-        default_factory=MaxPrice, description="only endpoints that ask no more"
+        default_factory=MaxPrice, description="only endpoints up to these prices"
     )
     options: dict[str, dict[str, JsonValue]] = Field(
         default_factory=dict, description="provider slug -> fields passed on to that provider"

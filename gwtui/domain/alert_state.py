@@ -63,14 +63,14 @@ class Timing:
 class AlertState:
     """The state of a condition.
 
-    ``since`` is when the state began, ``held`` how much of the time since then was observed, and
-    ``seen`` the last reading with evidence.
+    ``since`` is when the state began, ``observed`` how much of it was observed, and
+    ``last_reading`` the last reading with evidence.
     """
 
     state: State = "quiet"
     since: datetime | None = None
-    held: timedelta = timedelta()
-    seen: datetime | None = None
+    observed: timedelta = timedelta()
+    last_reading: datetime | None = None
 
     @property
     def alerting(self) -> bool:
@@ -80,7 +80,7 @@ class AlertState:
 
 QUIET = AlertState()
 
-_TURNS: Mapping[tuple[State, Evidence], State] = {
+_TRANSITIONS: Mapping[tuple[State, Evidence], State] = {
     ("quiet", "bad"): "pending",
     ("pending", "good"): "quiet",
     ("pending", "between"): "quiet",
@@ -107,11 +107,11 @@ def step(
     Readings further apart than ``patience`` leave a gap. A reading that is not newer than the last
     one changes nothing, unless the clock was set back by more than ``patience``.
     """
-    late = timedelta() if before.seen is None else before.seen - at
-    if evidence is None or (before.seen is not None and timedelta() <= late <= patience):
+    late = timedelta() if before.last_reading is None else before.last_reading - at
+    if evidence is None or (before.last_reading is not None and timedelta() <= late <= patience):
         return AlertStep(before)
-    turned = _TURNS.get((before.state, evidence))
-    status = _seen(before, at, patience) if turned is None else _begin(turned, at)
+    state = _TRANSITIONS.get((before.state, evidence))
+    status = _observed(before, at, patience) if state is None else _begin(state, at)
     return _due(status, timing)
 
 
@@ -128,21 +128,21 @@ def lapse(before: AlertState, at: datetime, after: timedelta) -> AlertStep:
 
 
 def _begin(state: State, at: datetime) -> AlertState:
-    return AlertState(state, since=at, seen=at)
+    return AlertState(state, since=at, last_reading=at)
 
 
-def _seen(before: AlertState, at: datetime, patience: timedelta) -> AlertState:
+def _observed(before: AlertState, at: datetime, patience: timedelta) -> AlertState:
     """The same state with the newly observed time."""
-    passed = timedelta() if before.seen is None else at - before.seen
-    held = before.held + (passed if timedelta() < passed <= patience else timedelta())
-    return AlertState(before.state, before.since, held, at)
+    passed = timedelta() if before.last_reading is None else at - before.last_reading
+    observed = before.observed + (passed if timedelta() < passed <= patience else timedelta())
+    return AlertState(before.state, before.since, observed, at)
 
 
 def _due(status: AlertState, timing: Timing) -> AlertStep:
     """Fire or clear if the state has lasted long enough."""
-    assert status.seen is not None  # noqa: S101 - set with every reading
-    if status.state == "pending" and status.held >= timing.fire_after:
-        return AlertStep(_begin("firing", status.seen), "fired")
-    if status.state == "clearing" and status.held >= timing.clear_after:
-        return AlertStep(_begin("quiet", status.seen), "cleared")
+    assert status.last_reading is not None  # noqa: S101 - set with every reading
+    if status.state == "pending" and status.observed >= timing.fire_after:
+        return AlertStep(_begin("firing", status.last_reading), "fired")
+    if status.state == "clearing" and status.observed >= timing.clear_after:
+        return AlertStep(_begin("quiet", status.last_reading), "cleared")
     return AlertStep(status)

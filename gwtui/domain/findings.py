@@ -46,7 +46,7 @@ _NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class FoundGuardrail:
+class AccountGuardrail:
     """A guardrail and its workspace.
 
     A workspace default that does not exist before its first edit is not ``made``.
@@ -83,7 +83,7 @@ class AccountFacts:
     workspaces: tuple[Workspace, ...] = ()
     keys: Mapping[str, tuple[ApiKey, ...]] = field(default_factory=dict)
     budgets: Mapping[str, tuple[Budget, ...]] = field(default_factory=dict)
-    guardrails: tuple[FoundGuardrail, ...] | None = None
+    guardrails: tuple[AccountGuardrail, ...] | None = None
     key_guardrails: Mapping[str, str] | None = None
     member_guardrails: Mapping[str, str] | None = None
     people: frozenset[str] | None = None
@@ -283,7 +283,7 @@ def _unassigned(facts: AccountFacts, _now: datetime) -> Iterator[FindingDraft]:
             yield FindingDraft(subject, "Not assigned to any key or member, so it has no effect.")
 
 
-def _guardrail(facts: AccountFacts, one: FoundGuardrail) -> FindingSubject:
+def _guardrail(facts: AccountFacts, one: AccountGuardrail) -> FindingSubject:
     name = one.guardrail.name or one.guardrail.id or "without a name"
     where = facts.workspace_name(one.workspace_id)
     return FindingSubject("guardrails", one.guardrail.id or "", name, one.workspace_id, where)

@@ -36,10 +36,10 @@ class CheckThresholds(BaseModel):
     uptime_warning: Percent | None = Field(None, description="percentage of successful requests")
     uptime_critical: Percent | None = Field(None, description="percentage of successful requests")
     uptime_window: Literal["5m", "30m", "1d"] = Field(
-        "30m", description="time window of the uptime: 5m, 30m or 1d"
+        "30m", description="time window of the uptime"
     )
     uptime_of: Literal["worst", "best"] = Field(
-        "worst", description="which endpoint of a model counts: worst or best"
+        "worst", description="which endpoint of a model counts"
     )
     keys_warning: Percent | None = Field(None, description="used percentage of a key's limit")
     keys_critical: Percent | None = Field(None, description="used percentage of a key's limit")

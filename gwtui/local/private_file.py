@@ -34,6 +34,30 @@ class PrivateDirectoryError(Exception):
     """A directory cannot be made private; the message says why."""
 
 
+class UnusableFileError(Exception):
+    """A file cannot be used; the message says why, without its name."""
+
+
+def read_owned(path: Path, most: int, *, forbidden: int) -> bytes:
+    """The content of a regular file of this user or of root, at most ``most`` bytes.
+
+    Raises UnusableFileError, also for a mode with one of the ``forbidden`` bits, and OSError.
+    """
+    # Not blocking: a pipe in the file's place must not hang the start.
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123 - the checked file
+        facts = os.fstat(file.fileno())
+        if not stat.S_ISREG(facts.st_mode):
+            raise UnusableFileError("is not a regular file")
+        if facts.st_uid not in {os.geteuid(), 0}:
+            raise UnusableFileError("belongs to another user")
+        if stat.S_IMODE(facts.st_mode) & forbidden:
+            raise UnusableFileError(f"other users have access to it, run: chmod 600 {path}")
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise UnusableFileError(f"is larger than {most // 1024} KiB")
+    return content
+
+
 def ensure_private(directory: Path) -> Path:
     """Create a directory, parents included, that only its owner can enter, and return it.
 

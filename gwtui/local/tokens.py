@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import stat
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +18,13 @@ from urllib.parse import quote
 from gwtui.domain.known_secrets import Secret, Token
 from gwtui.local import keyring_store
 from gwtui.local.keyring_store import KeyringUnavailableError, read_secret
-from gwtui.local.private_file import PrivateDirectoryError, ensure_private, replace_file
+from gwtui.local.private_file import (
+    PrivateDirectoryError,
+    UnusableFileError,
+    ensure_private,
+    read_owned,
+    replace_file,
+)
 from gwtui.local.programs import ProgramError, run_program
 
 if TYPE_CHECKING:
@@ -139,17 +144,9 @@ def token_from_file(path: Path) -> Secret:
     """A file that only its owner can read. Raises TokenError for any other."""
     path = path.expanduser()
     try:
-        # Not blocking: a pipe in the file's place must not hang the start.
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(handle, "rb") as file:  # noqa: PTH123 - the checked file, not its name again
-            found = os.fstat(handle)
-            if not stat.S_ISREG(found.st_mode):
-                raise TokenError(f"token file {path}: is not a regular file")
-            if found.st_uid != os.geteuid():
-                raise TokenError(f"token file {path}: belongs to another user")
-            if stat.S_IMODE(found.st_mode) & _OTHERS:
-                raise TokenError(f"token file {path}: others can read it, run: chmod 600 {path}")
-            content = file.read(MAX_BYTES + 1)
+        content = read_owned(path, MAX_BYTES, forbidden=_OTHERS)
+    except UnusableFileError as error:
+        raise TokenError(f"token file {path}: {error}") from None
     except OSError as error:
         raise TokenError(f"token file {path}: {error.strerror or 'cannot be read'}") from None
     return single_token(content, f"token file {path}")

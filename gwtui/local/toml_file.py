@@ -20,7 +20,13 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.private_file import PrivateDirectoryError, ensure_private, replace_file
+from gwtui.local.private_file import (
+    PrivateDirectoryError,
+    UnusableFileError,
+    ensure_private,
+    read_owned,
+    replace_file,
+)
 
 T = TypeVar("T")
 
@@ -216,24 +222,13 @@ def _text(path: Path) -> str:
     Whoever can write the file can have a command run: it must not be somebody else's.
     """
     try:
-        with path.open("rb") as file:
-            _refuse_foreign(path, os.fstat(file.fileno()))
-            content = file.read(_MAX_BYTES + 1)
+        return read_owned(path, _MAX_BYTES, forbidden=_WORLD_WRITABLE).decode()
     except FileNotFoundError:
         return ""
-    if len(content) > _MAX_BYTES:
-        raise TomlFileError("is larger than such a file can be")
-    try:
-        return content.decode()
+    except UnusableFileError as error:
+        raise TomlFileError(str(error)) from None
     except UnicodeDecodeError:
         raise TomlFileError("is not UTF-8 text") from None
-
-
-def _refuse_foreign(path: Path, found: os.stat_result) -> None:
-    if found.st_uid not in {os.geteuid(), 0}:
-        raise TomlFileError("belongs to another user")
-    if stat.S_IMODE(found.st_mode) & _WORLD_WRITABLE:
-        raise TomlFileError(f"can be written by everyone, run: chmod 600 {path}")
 
 
 @contextlib.contextmanager

@@ -67,33 +67,26 @@ async def test_a_whole_answer_with_what_it_took() -> None:
     assert json.loads(request.content)["stream"] is False
 
 
-async def test_the_id_may_stand_in_the_body_alone() -> None:
-    inference, _ = scripted(httpx.Response(200, json=RESULT))
-    assert (await inference.chat(hello())).generation_id == "gen-body"
-
-
-async def test_a_whole_answer_that_broke_off_keeps_what_had_come() -> None:
-    choice = {
-        **RESULT["choices"][0],
-        "finish_reason": "error",
-        "error": {"code": 502, "message": "Provider returned error"},
-    }
-    inference, _ = scripted(httpx.Response(200, json={**RESULT, "choices": [choice]}))
+@pytest.mark.parametrize(
+    ("body", "kind", "text"),
+    [
+        ({**RESULT, "choices": []}, UnreadableAnswerError, ""),
+        ({"error": {"code": 503, "message": "busy"}}, ServerError, ""),
+        (
+            {**RESULT, "choices": [{**RESULT["choices"][0], "error": {"code": 502}}]},
+            ServerError,
+            "A lighthouse.",
+        ),
+        (RESULT, type(None), "A lighthouse."),
+    ],
+)
+async def test_an_answer_that_broke_off_keeps_what_had_come(
+    body: dict[str, Any], kind: type, text: str
+) -> None:
+    inference, _ = scripted(httpx.Response(200, json=body))
     answer = await inference.chat(hello())
-    assert isinstance(answer.error, ServerError)
-    assert answer.text == "A lighthouse."
-
-
-async def test_an_answer_without_a_choice_is_said() -> None:
-    inference, _ = scripted(httpx.Response(200, json={**RESULT, "choices": []}))
-    assert (await inference.chat(hello())).error is not None
-
-
-async def test_an_error_under_a_status_of_success_is_an_error() -> None:
-    inference, _ = scripted(httpx.Response(200, json={"error": {"code": 503, "message": "busy"}}))
-    answer = await inference.chat(hello())
-    assert isinstance(answer.error, ServerError)
-    assert answer.error.message == "busy"
+    assert (type(answer.error), answer.text) == (kind, text)
+    assert answer.generation_id == body.get("id")
 
 
 async def test_an_answer_of_another_shape_is_said() -> None:

@@ -273,7 +273,7 @@ async def test_a_private_file_holds_the_token(tmp_path: Path, mode: int) -> None
         (".", None, "directory"),
         ("token", "", "gave nothing"),
         ("token", f"{SECRET} x", "more than the token"),
-        ("token", SECRET * 9_999, "far more"),
+        ("token", SECRET * 9_999, "larger than 64 KiB"),
     ],
     ids=["none", "pipe", "directory", "empty", "two", "huge"],
 )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -12,13 +10,6 @@ from alerts_kit import ACCOUNT, ENDPOINT, LOW, Room, balance
 from gwtui.domain.alert_rules import PriceRule
 from gwtui.watch.alerts import store
 from gwtui.watch.alerts.model import AlertKey
-from history_kit import desk
-
-
-@pytest.fixture
-def room(tmp_path: Path) -> Iterator[Room]:
-    with desk(tmp_path / "h.sqlite3") as opened:
-        yield Room(opened, {})
 
 
 def test_acknowledging_holds_until_it_fires_anew(room: Room) -> None:

@@ -51,11 +51,6 @@ def world() -> World:
     return made
 
 
-@pytest.fixture
-def time() -> FakeClock:
-    return FakeClock()
-
-
 @dataclass
 class Program:
     """One running program."""

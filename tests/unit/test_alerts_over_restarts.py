@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
-from pathlib import Path
-
-import pytest
 
 from alerts_kit import ACCOUNT, ENDPOINT, FIVE, LOW, Room, balance
 from gwtui.domain.alert_rules import PriceRule, default_rules
 from gwtui.watch.history.model import Observation
-from history_kit import desk
-
-
-@pytest.fixture
-def room(tmp_path: Path) -> Iterator[Room]:
-    with desk(tmp_path / "h.sqlite3") as opened:
-        yield Room(opened, {})
-
 
 # What lasts -------------------------------------------------------------------------------------
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,13 +23,7 @@ from gwtui.domain.alert_rules import (
     UptimeRule,
 )
 from gwtui.watch.history.model import Subject
-from history_kit import desk, minutes
-
-
-@pytest.fixture
-def room(tmp_path: Path) -> Iterator[Room]:
-    with desk(tmp_path / "h.sqlite3") as opened:
-        yield Room(opened, {})
+from history_kit import minutes
 
 
 def test_credits(room: Room) -> None:

@@ -26,11 +26,6 @@ from gwtui.watch.cadence import Cadence
 from gwtui.watch.hub import FeedHub
 
 
-@pytest.fixture
-def time() -> FakeClock:
-    return FakeClock()
-
-
 async def test_only_the_last_minute_counts(time: FakeClock) -> None:
     traffic = Traffic(time.clock)
     for _ in range(3):

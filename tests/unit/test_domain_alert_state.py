@@ -141,12 +141,3 @@ def test_no_event_without_a_reading_that_says_so(values: list[int | None], timin
         value = values[minute]
         assert value is not None
         assert LOW.evidence(Decimal(value)) == ("bad" if what == "fired" else "good")
-
-
-@given(VALUES, TIMINGS)
-def test_a_longer_wait_never_fires_more(values: list[int | None], timing: Timing) -> None:
-    longer = Timing(timing.fire_after + MINUTE, timing.clear_after)
-    fired = [
-        sum(what == "fired" for _, what in run(values, timing=one)[0]) for one in (timing, longer)
-    ]
-    assert bool(fired[1]) <= bool(fired[0])

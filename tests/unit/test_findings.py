@@ -20,8 +20,8 @@ from gwtui.domain.findings import (
     SEVERITIES,
     AccountFacts,
     AccountFinding,
+    AccountGuardrail,
     FindingSubject,
-    FoundGuardrail,
     UnreadPart,
     find,
 )
@@ -39,7 +39,7 @@ def account(*keys: ApiKey, **changes: Any) -> AccountFacts:
         workspaces=(workspace(name="Production"),),
         keys={WORKSPACE_ID: keys},
         budgets={WORKSPACE_ID: (Budget.model_validate({"id": "b", "limit_usd": 5}),)},
-        guardrails=(FoundGuardrail(guarded, WORKSPACE_ID, is_default=True),),
+        guardrails=(AccountGuardrail(guarded, WORKSPACE_ID, is_default=True),),
         key_guardrails={},
         member_guardrails={},
         people=frozenset({"user_1"}),
@@ -113,7 +113,7 @@ def test_the_bounds_of_the_alert_rules_and_of_the_profile_are_obeyed() -> None:
 
 def test_what_binds_a_key_is_its_own_its_makers_or_its_workspaces_guardrail() -> None:
     one = key(**WELL)
-    unmade = FoundGuardrail(Guardrail.model_validate({"id": "g"}), WORKSPACE_ID, True, made=False)
+    unmade = AccountGuardrail(Guardrail.model_validate({"id": "g"}), WORKSPACE_ID, True, made=False)
     bare = account(one, guardrails=(unmade,))
     assert found(bare) == [("no-guardrail", "warning")]
     assert found(replace(bare, key_guardrails={one.hash: "g2"})) == []
@@ -134,7 +134,7 @@ def test_names_that_are_there_twice_are_told_of_the_younger_one() -> None:
 
 
 def test_guardrails_budgets_and_models() -> None:
-    loose = FoundGuardrail(Guardrail.model_validate({"id": "g", "name": "PII"}), WORKSPACE_ID)
+    loose = AccountGuardrail(Guardrail.model_validate({"id": "g", "name": "PII"}), WORKSPACE_ID)
     assert found(account(guardrails=(loose,))) == [("assigned-to-nothing", "notice")]
     assert found(account(guardrails=(loose,), member_guardrails={"u": "g"})) == []
     assert found(account(guardrails=(loose,), key_guardrails=None)) == [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -43,12 +43,6 @@ class World:
 
     def values(self, key: SeriesKey, since: datetime, width: timedelta) -> list[Decimal | None]:
         return [found[key] for at, found in self.told if since <= at < since + width]
-
-
-@pytest.fixture
-def history(tmp_path: Path) -> Iterator[Desk]:
-    with desk(tmp_path / "h" / "one.sqlite3") as opened:
-        yield opened
 
 
 def live(history: Desk, world: World, days: int, every: int = 10) -> datetime:

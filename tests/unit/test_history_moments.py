@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
-from pathlib import Path
-
-import pytest
 
 from gwtui.domain.runway import WINDOWS
 from gwtui.watch.feeds.recorded import Between, rows_between
 from gwtui.watch.history.model import ACCOUNT, SeriesKey, Subject
 from gwtui.watch.history.reader import BALANCE, TOTAL_USAGE, credits_state
-from history_kit import START, Desk, desk, minutes
+from history_kit import START, Desk, minutes
 
 ENDPOINT = Subject("endpoint", "lab/model lab")
 GUARDRAIL = Subject("guardrail", "g1")
@@ -21,12 +17,6 @@ KEY = Subject("key", "k1")
 TOTAL_CREDITS = SeriesKey("credits", ACCOUNT, "total_credits")
 UPTIME = SeriesKey(*ENDPOINT, "uptime_last_5m")
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
-
-
-@pytest.fixture
-def history(tmp_path: Path) -> Iterator[Desk]:
-    with desk(tmp_path / "h" / "one.sqlite3") as opened:
-        yield opened
 
 
 def test_a_moment_long_ago_is_known_to_the_hour(history: Desk) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,18 +12,12 @@ from hypothesis import strategies as st
 from gwtui.watch.history import model, writer
 from gwtui.watch.history import model as kinds
 from gwtui.watch.history.model import SeriesKey, Subject, kept, moment_of, text_of
-from history_kit import START, USED, Desk, desk, minutes
+from history_kit import START, USED, Desk, minutes
 
 UPTIME = SeriesKey("endpoint", "lab/model lab|bf16", "uptime_last_5m")
 OTHER = SeriesKey("credits", "account", "total_credits")
 KEY = Subject("key", "a" * 64)
 KEYS = Subject("key", "")
-
-
-@pytest.fixture
-def history(tmp_path: Path) -> Iterator[Desk]:
-    with desk(tmp_path / "h" / "one.sqlite3") as opened:
-        yield opened
 
 
 def states(history: Desk, since: datetime, until: datetime, resolution: int = 60) -> str:

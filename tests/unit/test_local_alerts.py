@@ -158,7 +158,7 @@ def test_a_file_that_others_can_only_read_or_run_is_read(file: Path, mode: int) 
 def test_a_file_that_others_can_write_is_refused(file: Path, mode: int) -> None:
     file.write_text("")
     file.chmod(mode)
-    with pytest.raises(AlertFileError, match="can be written by everyone"):
+    with pytest.raises(AlertFileError, match="chmod 600"):
         load_alerts(file)
 
 

@@ -63,11 +63,6 @@ LARGE: BaseRead[Row] = BaseRead(FeedKey("large"), row)
 
 
 @pytest.fixture
-def time() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
 def account() -> Account:
     return Account()
 

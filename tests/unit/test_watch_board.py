@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from decimal import Decimal
-from pathlib import Path
-
-import pytest
 
 from gwtui.contract.usage import Credits
 from gwtui.domain.uptime import verdict
@@ -25,7 +22,7 @@ from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.models import EndpointRow
 from gwtui.watch.feeds.workspaces import Figures
 from gwtui.watch.history.model import SeriesKey, Subject
-from history_kit import START, Desk, desk, minutes
+from history_kit import START, Desk, minutes
 from resource_samples import key
 
 MODEL = "lab/one"
@@ -36,12 +33,6 @@ FACTS = {"name": "Lab /eu", "status": 0, "price_prompt": "0.000002", "discount":
 
 def figure(subject: Subject, name: str) -> SeriesKey:
     return SeriesKey(*subject, name)
-
-
-@pytest.fixture
-def history(tmp_path: Path) -> Iterator[Desk]:
-    with desk(tmp_path / "h" / "one.sqlite3") as opened:
-        yield opened
 
 
 def see_endpoint(history: Desk, minute: float, uptime: int | None, latency: int | None) -> None:

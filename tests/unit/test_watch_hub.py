@@ -40,11 +40,6 @@ class Counter:
 
 
 @pytest.fixture
-def time() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
 async def counter() -> Counter:
     return Counter()
 

@@ -39,7 +39,6 @@ from gwtui.cli.changes.many import (
     row_selection,
 )
 from gwtui.cli.command import DEMO, OUTPUT, Argument, Command
-from gwtui.cli.exits import CommandError
 from gwtui.cli.output import data_on_stdout, narrate, print_json
 from gwtui.cli.prompts import NoAnswerGivenError, read_secret
 from gwtui.cli.running import run_async, serve_recorded
@@ -104,7 +103,9 @@ class DeclaredChange:
             self.help,
             self._run,
             tuple(self._arguments()),
-            notes="\n".join([*self.notes, *(("fields:", *described) if described else ())]),
+            notes="\n".join(
+                [*self.notes, *(("", "fields:", *described) if described else ())]
+            ).lstrip(),
         )
 
     def _arguments(self) -> Iterator[Argument]:
@@ -197,7 +198,7 @@ class DeclaredChange:
             if operand.names[0] in model.model_fields:
                 given[operand.names[0]] = getattr(arguments, operand.names[0])
         if not given and not secret and self.name == "update":
-            raise CommandError("give the fields to change with --set or --unset", exits.USAGE)
+            raise exits.CommandError("give the fields to change with --set or --unset", exits.USAGE)
         if secret:
             with exits.reporting(NoAnswerGivenError, context=f"{secret}: "):
                 text = read_secret(f"{secret} (not shown): ")
@@ -221,10 +222,10 @@ class DeclaredChange:
 
     def _finish(self, session: Session, plan: Plan[Any], sent: list[Sent], *, as_json: bool) -> int:
         part, outcome = sent[-1]
-        for made, answer in sent:
+        for request, answer in sent:
             if isinstance(answer, Applied) and isinstance(answer.value, CreatedKey):
                 about = outcome_json(plan, sent) if as_json else None
-                code = print_new_key(session.executor.ledger, made, answer.value, about)
+                code = print_new_key(session.executor.ledger, request, answer.value, about)
                 return code or _code(plan, sent)
         if as_json:
             print_json(outcome_json(plan, sent))

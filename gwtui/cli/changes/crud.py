@@ -70,16 +70,16 @@ def changes_of(
             force=writes.create.force,
             notes=notes,
         )
-    for how in (*filter(None, (writes.update,)), *writes.further):
+    for update in (*filter(None, (writes.update,)), *writes.further):
         yield DeclaredChange(
-            how.command,
-            how.help,
-            partial(verbs.update, how),
-            (row_operand(spec),) if how.secret else rows,
-            how.request,
-            how.fields or writes.fields.editable,
-            secret=how.secret,
-            many=None if how.secret else many,
+            update.command,
+            update.help,
+            partial(verbs.update, update),
+            (row_operand(spec),) if update.secret else rows,
+            update.request,
+            update.fields or writes.fields.editable,
+            secret=update.secret,
+            many=None if update.secret else many,
         )
     if writes.switch is not None:
         for name, help, disabled in (

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gwtui.cli import exits
-from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.output import (
     OutputLostError,
     data_on_stdout,
@@ -64,10 +63,10 @@ async def execute_one(
     executor: WriteExecutor, confirmation: Confirmation[Any]
 ) -> tuple[Outcome[Any], bool]:
     """The outcome, and whether the person interrupted; errors of the ledger are reported."""
-    found = await _answer(executor, confirmation)
+    outcome = await _answer(executor, confirmation)
     if fault := executor.ledger_fault:
         narrate(f"the outcome could not be written to the ledger: {fault}")
-    return found
+    return outcome
 
 
 async def _answer(
@@ -196,15 +195,15 @@ def changed_identity(plan: Plan[Any], outcome: Applied[Any]) -> str | None:
 
 def result_json(plan: Plan[Any], outcome: Outcome[Any]) -> dict[str, Any]:
     """The outcome of one request as JSON."""
-    found: dict[str, Any] = {"outcome": outcome_label(outcome)}
+    result: dict[str, Any] = {"outcome": outcome_label(outcome)}
     if isinstance(outcome, Applied):
-        found["identity"] = changed_identity(plan, outcome)
+        result["identity"] = changed_identity(plan, outcome)
         if isinstance(outcome.value, ResponseModel):
-            found["answer"] = masked(outcome.value.raw)
+            result["answer"] = masked(outcome.value.raw)
     else:
         error = outcome.error
-        found |= {"error": error.message, "status": error.status, "request_id": error.request_id}
-    return found
+        result |= {"error": error.message, "status": error.status, "request_id": error.request_id}
+    return result
 
 
 T = TypeVar("T")
@@ -221,11 +220,11 @@ async def agree(plan: Plan[T], context: ChangeContext) -> Confirmation[T] | None
     if reasons and not arguments.yes:
         narrate(f"refused: {plan.title}: {why}")
         return None
-    how = await _consent(plan, session.connection, arguments)
-    if how is None:
+    consent = await _consent(plan, session.connection, arguments)
+    if consent is None:
         narrate("cancelled: nothing was sent")
         return None
-    agreed = Confirmation(plan, how)
+    agreed = Confirmation(plan, consent)
     if reasons:
         report_outcome(plan, await session.executor.reject(agreed, why))
         return None
@@ -240,11 +239,13 @@ async def _consent(
     if arguments.yes:
         narrate_lines(f"warning: {safe_line(warning, _TEXT)}" for warning in plan.warnings)
         if name and arguments.confirm is None:
-            raise CommandError(
-                f"this profile is critical: --yes also needs --confirm {name}", USAGE
+            raise exits.CommandError(
+                f"this profile is critical: --yes also needs --confirm {name}", exits.USAGE
             )
         if name and arguments.confirm != name:
-            raise CommandError(f"--confirm does not match this profile, which is {name}", USAGE)
+            raise exits.CommandError(
+                f"--confirm does not match this profile, which is {name}", exits.USAGE
+            )
     else:
         narrate_lines(plan_lines(plan))
         question, answer = "Apply this change? Type y", "y"
@@ -260,7 +261,7 @@ async def _consent(
 def require_terminal(*, yes: bool) -> None:
     """Fail early if a change cannot be confirmed. Raises CommandError."""
     if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise CommandError(NO_TERMINAL, USAGE)
+        raise exits.CommandError(NO_TERMINAL, exits.USAGE)
 
 
 def print_new_key(

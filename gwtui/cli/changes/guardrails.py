@@ -64,8 +64,8 @@ async def _assign(context: ChangeContext) -> Plan[Any]:
         plans.append(plan_assign(assignments.KEYS, fresh, called, bindings.keys, names))
     if context.arguments.member:
         people = (await context.gateway.organization.members()).items
-        found = [find_person(people, text) for text in context.arguments.member]
-        shown = {one.id or "": shown_person(one, one.id) for one in found}
+        chosen = [find_person(people, text) for text in context.arguments.member]
+        shown = {one.id or "": shown_person(one, one.id) for one in chosen}
         called = {user: named(user, shown) for user in shown}
         plans.append(plan_assign(assignments.MEMBERS, fresh, called, bindings.members, names))
     held = {**bindings.by_key, **bindings.by_member}

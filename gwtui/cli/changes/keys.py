@@ -15,7 +15,6 @@ from gwtui.cli.changes.change import ChangeContext, NothingToDoError, validated
 from gwtui.cli.changes.command import DeclaredChange
 from gwtui.cli.changes.crud import changes_of, plan_context, row_operand
 from gwtui.cli.command import DEMO, Argument, Command
-from gwtui.cli.exits import CommandError
 from gwtui.cli.lists.lookup import find
 from gwtui.cli.output import narrate
 from gwtui.cli.target import find_profile
@@ -136,7 +135,7 @@ async def _next(context: ChangeContext) -> Plan[Any]:
     match status.step:
         case "settle" | "show":
             way = "in the dashboard" if status.step == "settle" else "see gwtui recovery list"
-            raise CommandError(f"{status.message} Next: {status.next} ({way}).")
+            raise exits.CommandError(f"{status.message} Next: {status.next} ({way}).")
         case "assign":
             return await binding_plan(gateway, row)
         case "disable" | "delete" if status.is_due(context.now) or forced:
@@ -160,7 +159,7 @@ def _forget(arguments: argparse.Namespace) -> int:
         one = find(known, arguments.id, "rotation", _names)
         log.note(one.id, "ended", SYSTEM_CLOCK.now(), stage="forgotten")
     except OSError as error:
-        raise CommandError(f"{log.path}: {error.strerror or 'cannot be written'}") from None
+        raise exits.CommandError(f"{log.path}: {error.strerror or 'cannot be written'}") from None
     narrate(f"the rotation of {one.old_name} was abandoned; both keys stay as they are")
     return exits.OK
 
@@ -207,13 +206,13 @@ async def _recreate(context: ChangeContext) -> Plan[Any]:
     try:
         return await replacement_plan(context.gateway, lost, at)
     except ValidationError:
-        raise CommandError(
+        raise exits.CommandError(
             "the ledger has too little information to create the key again"
         ) from None
     except NotFoundError:
         ledger = context.session.executor.ledger
         await asyncio.to_thread(ledger.resolve, lost, context.now, _GONE)
-        raise CommandError(f"{_GONE}: create another with 'gwtui keys create'") from None
+        raise exits.CommandError(f"{_GONE}: create another with 'gwtui keys create'") from None
 
 
 def _acknowledge(arguments: argparse.Namespace) -> int:
@@ -223,7 +222,9 @@ def _acknowledge(arguments: argparse.Namespace) -> int:
         one = _find_new_key(ledger.open_writes(), arguments.id)
         ledger.acknowledge(one.id, SYSTEM_CLOCK.now())
     except OSError as error:
-        raise CommandError(f"{ledger.path}: {error.strerror or 'cannot be written'}") from None
+        raise exits.CommandError(
+            f"{ledger.path}: {error.strerror or 'cannot be written'}"
+        ) from None
     narrate("acknowledged: the value of the key is stored")
     return exits.OK
 

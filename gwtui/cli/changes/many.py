@@ -22,7 +22,6 @@ from gwtui.cli.changes.execute import (
     result_json,
 )
 from gwtui.cli.command import FILES, Argument
-from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.lists.lookup import find_row
 from gwtui.cli.lists.query import ListQuery, query_of
 from gwtui.cli.output import narrate, print_ndjson
@@ -80,13 +79,13 @@ def row_selection(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> Row
     ways = [bool(names), arguments.filter is not None, arguments.from_file is not None]
     if sum(ways) != 1:
         either = "name at least one, or select with --filter or --from-file"
-        raise CommandError(either if not any(ways) else f"{either}, not both", USAGE)
+        raise exits.CommandError(either if not any(ways) else f"{either}, not both", exits.USAGE)
     if arguments.filter is not None:
         return RowSelection(spec, (), _query(spec, arguments.filter))
     if arguments.from_file is not None:
         names = _names_in(arguments.from_file)
         if not names:
-            raise CommandError(f"--from-file: {arguments.from_file} is empty", USAGE)
+            raise exits.CommandError(f"--from-file: {arguments.from_file} is empty", exits.USAGE)
         return RowSelection(spec, tuple(dict.fromkeys(names)))
     if len(names) > 1:
         return RowSelection(spec, tuple(dict.fromkeys(names)))
@@ -96,13 +95,17 @@ def row_selection(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> Row
 
 def _query(spec: ResourceSpec[Any], text: str) -> ListQuery:
     """The query of the filter. Raises CommandError if it is empty or has unknown columns."""
-    asked = query_of(spec, text)
+    query = query_of(spec, text)
     if not parse(text).parts:
-        raise CommandError("--filter: the filter is empty and would match every row", USAGE)
+        raise exits.CommandError(
+            "--filter: the filter is empty and would match every row", exits.USAGE
+        )
     named = filter_kinds(spec.columns, spec.facets)
-    if asked.query.unknown_columns(named) or asked.query.note:
-        raise CommandError("--filter: nothing was changed because the filter is not valid", USAGE)
-    return asked
+    if query.query.unknown_columns(named) or query.query.note:
+        raise exits.CommandError(
+            "--filter: nothing was changed because the filter is not valid", exits.USAGE
+        )
+    return query
 
 
 def _names_in(file: str) -> list[str]:
@@ -110,7 +113,7 @@ def _names_in(file: str) -> list[str]:
         text = sys.stdin.read() if file == _STDIN else Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "not UTF-8 text"
-        raise CommandError(f"--from-file: {file}: {why}", USAGE) from None
+        raise exits.CommandError(f"--from-file: {file}: {why}", exits.USAGE) from None
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
@@ -118,7 +121,9 @@ def reject_own_fields(spec: ResourceSpec[Any], given: Mapping[str, Any]) -> None
     """Several rows cannot get the same name. Raises CommandError."""
     own = sorted(given.keys() & {*declared_writes(spec).called, "slug"})
     if own:
-        raise CommandError(f"{own[0]} must be unique: set it for one resource at a time", USAGE)
+        raise exits.CommandError(
+            f"{own[0]} must be unique: set it for one resource at a time", exits.USAGE
+        )
 
 
 # The plan ---------------------------------------------------------------------------------------
@@ -136,7 +141,7 @@ async def plan_selection(
             return await change.plan(context.named(identity))
         except NothingToDoError as nothing:
             raise LeftOutError(nothing.brief, already=True) from None
-        except CommandError as error:
+        except exits.CommandError as error:
             raise LeftOutError(str(error)) from None
 
     operation = BulkOperation(
@@ -161,23 +166,23 @@ async def _rows(context: ChangeContext, chosen: RowSelection) -> Sequence[Any]:
             more = await context.readings.value(completion.feed(hub, Scope()))
             rows = [completion.complete(row, more) for row in rows]
         if context.readings.exit_code != exits.OK:
-            raise CommandError(
+            raise exits.CommandError(
                 "nothing was sent: the list is incomplete, so the filter may miss rows"
             )
         return chosen.query.apply(rows, context.now)
-    found: list[Any] = []
+    named: list[Any] = []
     wrong = 0
     for name in chosen.names:
         try:
-            found.append(find_row(spec, rows, name))
-        except CommandError as error:
+            named.append(find_row(spec, rows, name))
+        except exits.CommandError as error:
             narrate(str(error))
             wrong += 1
     if wrong:
-        raise CommandError(
+        raise exits.CommandError(
             f"nothing was sent: {wrong} of {len(chosen.names)} names match no single row"
         )
-    return found
+    return named
 
 
 def bulk_json(bulk: BulkPlan) -> dict[str, Any]:
@@ -280,13 +285,13 @@ class ManyChanges:
 
 def _result(result: RowResult) -> dict[str, Any]:
     """The result of one row as JSON."""
-    found: dict[str, Any] = {
+    row: dict[str, Any] = {
         "identity": result.part.identity,
         "name": result.part.name,
         "outcome": result.status,
     }
     if result.outcome is not None:
-        found |= result_json(result.part.plan, result.outcome)
+        row |= result_json(result.part.plan, result.outcome)
     if result.status != "applied":
-        found["why"] = result.why
-    return found
+        row["why"] = result.why
+    return row

@@ -11,7 +11,6 @@ from typing import Any
 
 from gwtui.cli import exits
 from gwtui.cli.command import Argument
-from gwtui.cli.exits import CommandError
 from gwtui.cli.lists.command import list_command, read_scope, run_list
 from gwtui.cli.lists.lookup import CommandReadings
 from gwtui.cli.output import narrate, print_rows
@@ -87,18 +86,20 @@ def _parts(arguments: argparse.Namespace) -> tuple[Part, ...]:
     """The parts of --group-by. Raises CommandError."""
     given = [name for name in _ROWS_ONLY if getattr(arguments, name) is not None]
     if given:
-        raise CommandError(f"--{given[0]} cannot be combined with --group-by", exits.USAGE)
+        raise exits.CommandError(f"--{given[0]} cannot be combined with --group-by", exits.USAGE)
     names = [name.strip() for name in arguments.group_by.split(",")]
     known: Mapping[str, Part] = {part: part for part in PARTS}
     for name in names:
         if name not in known:
-            raise CommandError(
+            raise exits.CommandError(
                 f"--group-by: unknown part {name!r}{among(name, PARTS)}", exits.USAGE
             )
         if names.count(name) > 1:
-            raise CommandError(f"--group-by: {name} is given twice", exits.USAGE)
+            raise exits.CommandError(f"--group-by: {name} is given twice", exits.USAGE)
         if arguments.parent is not None and name in {"key", "user"}:
-            raise CommandError(f"--group-by {name} cannot be combined with --key", exits.USAGE)
+            raise exits.CommandError(
+                f"--group-by {name} cannot be combined with --key", exits.USAGE
+            )
     return tuple(known[name] for name in names)
 
 
@@ -157,13 +158,13 @@ def _in_order(groups: Sequence[ActivityGroup], by: Sequence[Part]) -> list[Activ
 
 def _sums(group: ActivityGroup, uses: UsageRows, by: Sequence[Part]) -> dict[str, Any]:
     """A sum as JSON; None is unknown."""
-    found: dict[str, Any] = {}
+    sums: dict[str, Any] = {}
     for part, identity in zip(by, group.parts, strict=True):
         known = bool(identity) and identity != OTHERS
-        found[part] = uses.name(part, identity) if identity else None
+        sums[part] = uses.name(part, identity) if identity else None
         for name in _IDS.get(part, ()):
-            found[name] = identity if known else None
-    return {**found, **{name: getattr(group.summary, name) for name in _FIGURES}}
+            sums[name] = identity if known else None
+    return {**sums, **{name: getattr(group.summary, name) for name in _FIGURES}}
 
 
 _LIST = list_command(_RESOURCE)

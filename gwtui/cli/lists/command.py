@@ -83,7 +83,7 @@ def list_command(resource: RegistryEntry) -> Command:
     spec = SPECS[resource.id]
     return Command(
         "list",
-        f"{'print' if resource.single else 'list'} {resource.help}",
+        f"{'print' if resource.single else 'list'} {resource.help or resource.id}",
         partial(run_list, resource),
         (
             *_parent_argument(resource),

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from gwtui.cli import exits
-from gwtui.cli.exits import CommandError
 from gwtui.cli.output import narrate
 from gwtui.client.errors import GatewayError
 from gwtui.client.request_log import Shortfall
@@ -129,7 +128,7 @@ def find(
     if not matches:
         near = ", ".join(safe_line(name, _NAME) for name in nearest(rows, text, names))
         meant = f"; did you mean {near}?" if near else ""
-        raise CommandError(f"there is no {noun} {called!r} that this key can see{meant}")
+        raise exits.CommandError(f"there is no {noun} {called!r} that this key can see{meant}")
     identities = [safe_line(names(row)[0] or "", _IDENTITY) for row in matches[:_SHOWN]]
     if differences is not None:
         apart = differences(matches)[:_SHOWN]
@@ -138,7 +137,7 @@ def find(
             for identity, differs in zip(identities, apart, strict=True)
         ]
     more = f" and {len(matches) - _SHOWN} more" if len(matches) > _SHOWN else ""
-    raise CommandError(
+    raise exits.CommandError(
         f"{len(matches)} {noun}s match {called!r}; use an identifier: {', '.join(identities)}{more}"
     )
 

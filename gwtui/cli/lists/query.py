@@ -10,7 +10,6 @@ from typing import Any
 
 from gwtui.cli import exits
 from gwtui.cli.command import Argument
-from gwtui.cli.exits import CommandError
 from gwtui.cli.output import ALL, MACHINE_FORMS, narrate
 from gwtui.crud.export import with_id
 from gwtui.crud.resource import (
@@ -70,14 +69,14 @@ class ListQuery:
             return list(rows)
         fields: RowFields[Any] = RowFields(self.spec.columns, self.spec.facets, now)
         cells = [column.cell for column in self.spec.columns] if self._reads_text() else []
-        found = []
+        matching = []
         for row in rows:
             fields.item = row
             if self.query.matches(fields, row_text(cells, row, now), now):
-                found.append(row)
+                matching.append(row)
         if self.query.slow:
-            raise CommandError(f"--filter: {self.query.slow}", exits.USAGE)
-        return found
+            raise exits.CommandError(f"--filter: {self.query.slow}", exits.USAGE)
+        return matching
 
     def _filters_by(self, completed: frozenset[str]) -> bool:
         """Whether the filter needs completed rows."""
@@ -92,7 +91,7 @@ class ListQuery:
 def list_query(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> ListQuery:
     """The query of the arguments. Raises CommandError."""
     if arguments.columns is not None and arguments.output in MACHINE_FORMS:
-        raise CommandError("--columns requires --output table or csv", exits.USAGE)
+        raise exits.CommandError("--columns requires --output table or csv", exits.USAGE)
     return query_of(spec, arguments.filter, arguments.sort, arguments.columns)
 
 
@@ -107,7 +106,7 @@ def query_of(
     headings = filter_headings(spec.columns, spec.facets)
     query = parse(filter_text or "").checked(kinds, headings)
     if query.error:
-        raise CommandError(f"--filter: {query.error}", exits.USAGE)
+        raise exits.CommandError(f"--filter: {query.error}", exits.USAGE)
     for name in query.unknown_columns(kinds):
         hint = did_you_mean(name, [*kinds, *headings])
         narrate(f"--filter: there is no column {name!r}; searching for it as text{hint}")
@@ -122,11 +121,11 @@ def query_of(
 def _order(spec: ResourceSpec[Any], sort: str | None) -> tuple[Column[Any] | None, bool]:
     if sort is None:
         name, descending = spec.default_sort
-        found = [column for column in spec.columns if column.id == name]
-        return (found[0] if found else None), descending
+        columns = [column for column in spec.columns if column.id == name]
+        return (columns[0] if columns else None), descending
     name, _, direction = sort.partition(":")
     if direction not in {"", "asc", "desc"}:
-        raise CommandError(
+        raise exits.CommandError(
             f"--sort: the direction must be asc or desc, not {direction!r}", exits.USAGE
         )
     return _column(spec, name, "--sort"), direction == "desc"
@@ -146,7 +145,7 @@ def _column(spec: ResourceSpec[Any], name: str, option: str) -> Column[Any]:
         if column.id == name.replace("-", "_"):
             return column
     hint = among(name, [column.id for column in columns])
-    raise CommandError(f"{option}: there is no column {name!r}{hint}", exits.USAGE)
+    raise exits.CommandError(f"{option}: there is no column {name!r}{hint}", exits.USAGE)
 
 
 PAST = (

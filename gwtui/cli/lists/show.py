@@ -16,7 +16,6 @@ from functools import partial
 from typing import Any
 
 from gwtui.cli import exits
-from gwtui.cli.exits import CommandError
 from gwtui.cli.lists.lookup import Portion
 from gwtui.cli.lists.query import ListQuery
 from gwtui.cli.output import (
@@ -150,7 +149,7 @@ class PortionPrinter:
         """Print every row once, after ``complete``.
 
         A list that arrives in one portion is printed in its default order. Raises GatewayError
-        before the first row, CommandError after it, and OutputLostError.
+        before the first row, exits.CommandError after it, and OutputLostError.
         """
         begun = False
         try:
@@ -186,9 +185,9 @@ class PortionPrinter:
             await loop.run_in_executor(self._thread, partial(show, further=further))
             self._printed += len(rows)
 
-    def _broken_off(self, error: GatewayError) -> CommandError:
+    def _broken_off(self, error: GatewayError) -> exits.CommandError:
         spec = self._query.spec
         noun = spec.singular if self._printed == 1 else spec.plural or f"{spec.singular}s"
-        return CommandError(
+        return exits.CommandError(
             f"{error.message}; the list ended after {self._printed} {noun}", exits.INCOMPLETE
         )

@@ -115,16 +115,16 @@ class Evaluator:
             elif (alert.title, alert.severity) != (self._names[key.rule], rule.severity):
                 self._keep(replace(alert, title=self._names[key.rule], severity=rule.severity))
 
-    def observe(self, seen: Observation) -> None:
+    def observe(self, observation: Observation) -> None:
         """Apply a reading of the gateway."""
-        self._learn(seen)
+        self._learn(observation)
         values: dict[Subject, dict[str, Decimal | None]] = {}
-        for sample in seen.samples:
+        for sample in observation.samples:
             subject = Subject(sample.series.key.resource, sample.series.key.identity)
             values.setdefault(subject, {})[sample.series.key.figure] = sample.value
-        patience = timedelta(seconds=gap_after(seen.every))
-        for subject in dict.fromkeys((*seen.facts, *values)):
-            self.read(subject, values.get(subject, {}), seen.at, patience)
+        patience = timedelta(seconds=gap_after(observation.every))
+        for subject in dict.fromkeys((*observation.facts, *values)):
+            self.read(subject, values.get(subject, {}), observation.at, patience)
 
     def read(
         self,
@@ -201,20 +201,23 @@ class Evaluator:
             subject = Subject("guardrail", subject.identity.partition(" ")[0])
         return self.facts.get(subject, _NO_FACTS)
 
-    def _learn(self, seen: Observation) -> None:
+    def _learn(self, observation: Observation) -> None:
         """Update the facts: null removes one, a missing one stays."""
-        for subject, fields in seen.facts.items():
+        for subject, fields in observation.facts.items():
             merged = {**self.facts.get(subject, _NO_FACTS), **fields}
             self.facts[subject] = {name: one for name, one in merged.items() if one is not None}
-        if seen.covers is None:
+        if observation.covers is None:
             return
-        resource, prefix = seen.covers
-        there = {*seen.facts, *(Subject(*sample.series.key[:2]) for sample in seen.samples)}
+        resource, prefix = observation.covers
+        there = {
+            *observation.facts,
+            *(Subject(*sample.series.key[:2]) for sample in observation.samples),
+        }
         known = {*self.facts, *(key.subject for key in self.alerts)}
         for subject in sorted(known - there):
             if subject.resource == resource and subject.identity.startswith(prefix):
                 self.facts.pop(subject, None)
-                self._end_conditions(subject, seen.at)
+                self._end_conditions(subject, observation.at)
 
     def _end_conditions(self, subject: Subject, at: datetime) -> None:
         """End the conditions of a subject that no longer exists."""
@@ -355,7 +358,7 @@ class PersistentEvaluator:
         self,
         connection: sqlite3.Connection,
         rules: Mapping[str, AlertRule],
-        seen: Sequence[Observation],
+        observations: Sequence[Observation],
         now: datetime,
     ) -> tuple[AlertEvent, ...]:
         """Evaluate the rules on recorded readings, and return the events, oldest first.
@@ -370,7 +373,7 @@ class PersistentEvaluator:
         elif rules is not self._rules:
             evaluator.set_rules(rules, now)
         self._evaluator, self._rules = evaluator, rules
-        for observation in seen:
+        for observation in observations:
             evaluator.observe(observation)
             if observation.source == _CREDITS.resource:
                 evaluator.observe(_runway(reader, observation))
@@ -398,12 +401,12 @@ class PersistentEvaluator:
             remember_setting(connection, store.LAST_CHANGE, changes[-1].id)
 
 
-def _runway(reader: HistoryReader, seen: Observation) -> Observation:
+def _runway(reader: HistoryReader, observation: Observation) -> Observation:
     """The runway, as a reading derived from that of the credits."""
-    state = credits_state(reader, seen.at)
-    series = Series(SeriesKey(*_CREDITS, RUNWAY), "days", seen.every)
+    state = credits_state(reader, observation.at)
+    series = Series(SeriesKey(*_CREDITS, RUNWAY), "days", observation.every)
     days = days_left(state.balance.value, state.burns)
-    return Observation(RUNWAY, seen.at, seen.every, (Sample(series, days),))
+    return Observation(RUNWAY, observation.at, observation.every, (Sample(series, days),))
 
 
 # Preview of a rule ------------------------------------------------------------------------------
@@ -506,8 +509,8 @@ def _runways(
     ]
     for point in _points(reader, subject, kinds.BALANCE, since, until):
         end = point.at + _HOUR
-        seen = [one for one in used if end - max(WINDOWS) - _HOUR <= one.at <= end]
-        yield end, {RUNWAY: days_left(point.last, burns(seen, end))}
+        recent = [total for total in used if end - max(WINDOWS) - _HOUR <= total.at <= end]
+        yield end, {RUNWAY: days_left(point.last, burns(recent, end))}
 
 
 def _points(

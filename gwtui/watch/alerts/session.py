@@ -81,7 +81,7 @@ class Alerts:
         self._rule_file = RuleFile(scope.rules, scope.profile)
         self.notifier = AlertNotifier({"profile": scope.profile, "gateway": scope.gateway})
         self._evaluator = PersistentEvaluator()
-        self._seen: deque[Observation] = deque(maxlen=_MOST_READINGS)
+        self._readings: deque[Observation] = deque(maxlen=_MOST_READINGS)
         self._wake = asyncio.Event()
         self._stop_routing: Callable[[], None] | None = None
         self._problem = ""
@@ -192,7 +192,7 @@ class Alerts:
             self._follow_routing(enabled=False)
 
     def _recorded(self, recorded: Recorded) -> None:
-        self._seen.append(recorded.observation)
+        self._readings.append(recorded.observation)
         self._wake.set()
 
     async def _add_computed(self) -> None:
@@ -209,10 +209,10 @@ class Alerts:
                 )
             )
             now = self._clock.now()
-            self._seen.append(readability(self._recorder.sources.states(), now))
+            self._readings.append(readability(self._recorder.sources.states(), now))
             if self._stop_routing is not None:
                 left = guarded(self._hub, models, routing_feed(self._hub).state.value, now)
-                self._seen.extend(() if left is None else (left,))
+                self._readings.extend(() if left is None else (left,))
             self._wake.set()
 
     def _follow_routing(self, *, enabled: bool) -> None:
@@ -227,18 +227,18 @@ class Alerts:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            seen = tuple(self._seen)
-            self._seen.clear()
+            readings = tuple(self._readings)
+            self._readings.clear()
             if self._recorder.status.recording:
-                await self._evaluate(seen)
+                await self._evaluate(readings)
             else:
                 self._evaluator.forget()
 
-    async def _evaluate(self, seen: Sequence[Observation]) -> None:
+    async def _evaluate(self, readings: Sequence[Observation]) -> None:
         """Evaluate readings; they are lost after a failure, which must not end the task."""
 
         def run(db: sqlite3.Connection) -> tuple[AlertEvent, ...]:  # in the writing thread
-            return self._evaluator.run(db, self._rule_file.refresh(), seen, self._clock.now())
+            return self._evaluator.run(db, self._rule_file.refresh(), readings, self._clock.now())
 
         try:
             events = await self._recorder.archive.write(run)

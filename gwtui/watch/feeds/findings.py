@@ -14,7 +14,7 @@ from gwtui.domain.findings import (
     UNUSED_DAYS,
     AccountFacts,
     AccountFinding,
-    FoundGuardrail,
+    AccountGuardrail,
     Part,
     UnreadPart,
     find,
@@ -70,7 +70,7 @@ async def read_account(reader: FeedReader) -> AccountFacts:
         workspaces=spaces,
         keys=_by_workspace(spaces, keys),
         budgets=_by_workspace(spaces, budgets),
-        guardrails=None if rows is None else tuple(map(_found, rows)),
+        guardrails=None if rows is None else tuple(map(_account_guardrail, rows)),
         key_guardrails=None if held is None else held_by(held),
         member_guardrails=None if members is None else held_by(members),
         people=people,
@@ -118,9 +118,9 @@ def _unread(part: Part, why: str, space: Workspace | None) -> UnreadPart:
     return UnreadPart(part, why, space.shown_name or "", space.id)
 
 
-def _found(row: GuardrailRow) -> FoundGuardrail:
+def _account_guardrail(row: GuardrailRow) -> AccountGuardrail:
     workspace_id = None if row.workspace is None else row.workspace.id
-    return FoundGuardrail(row.guardrail, workspace_id, row.is_default, row.made)
+    return AccountGuardrail(row.guardrail, workspace_id, row.is_default, row.made)
 
 
 async def _people(reader: FeedReader) -> frozenset[str]:

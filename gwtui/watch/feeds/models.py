@@ -119,7 +119,7 @@ def rows_of(model: ModelEndpoints, *, keyless: bool = False) -> tuple[EndpointRo
     The contract gives endpoints no identifier, so it consists of tag, tier and quantization;
     duplicates are numbered.
     """
-    seen: Counter[str] = Counter()
+    count: Counter[str] = Counter()
     rows = []
     for endpoint in model.endpoints or ():
         identity = "|".join(
@@ -130,9 +130,9 @@ def rows_of(model: ModelEndpoints, *, keyless: bool = False) -> tuple[EndpointRo
                 endpoint.quantization,
             )
         )
-        seen[identity] += 1
-        if seen[identity] > 1:
-            identity = f"{identity}#{seen[identity]}"
+        count[identity] += 1
+        if count[identity] > 1:
+            identity = f"{identity}#{count[identity]}"
         rows.append(EndpointRow(endpoint, identity, model.id, model.name, keyless))
     return tuple(rows)
 
@@ -178,13 +178,13 @@ async def _read_offers(
     lately = reader.relaxed(_ENDPOINTS_LAST)
     found: dict[str, ModelEndpoints | None] = {}
     done = refused = 0
-    told = reader.clock.monotonic()
+    shown_at = reader.clock.monotonic()
 
     def in_order() -> dict[str, ModelEndpoints | None]:
         return {name: found[name] for name in names if name in found}
 
     async def one(name: str) -> None:
-        nonlocal done, refused, told
+        nonlocal done, refused, shown_at
         if feed is not None and not feed.awaited:
             raise ReadAbandonedError("nobody waits for it")
         try:
@@ -199,8 +199,8 @@ async def _read_offers(
             if refused >= CONCURRENCY and not any(found.values()):
                 raise  # this key may read none
         done += 1
-        if feed is not None and reader.clock.monotonic() - told >= _SHOW_EVERY:
-            told = reader.clock.monotonic()
+        if feed is not None and reader.clock.monotonic() - shown_at >= _SHOW_EVERY:
+            shown_at = reader.clock.monotonic()
             feed.show_part(show(in_order()), f"{done} of {len(names)} models read")
 
     await fetch_each(names, one)

@@ -104,9 +104,9 @@ class ObservedReading:
 class _ObservationBuilder:
     """The samples and facts of one reading."""
 
-    def __init__(self, resource: Resource, seen: ObservedReading) -> None:
+    def __init__(self, resource: Resource, reading: ObservedReading) -> None:
         self._resource = resource
-        self._seen = seen
+        self._reading = reading
         self._samples: list[Sample] = []
         self._facts: dict[Subject, dict[str, JsonValue]] = {}
 
@@ -121,25 +121,25 @@ class _ObservationBuilder:
         units = figures.UNITS.get(self._resource, {})
         for figure, value in values.items():
             key = SeriesKey(*subject, figure)
-            self._samples.append(Sample(Series(key, units[figure], self._seen.every), value))
+            self._samples.append(Sample(Series(key, units[figure], self._reading.every), value))
         self._facts[subject] = facts or {}
 
     def observation(self, source: str, covers: str | None = "") -> Observation:
         """The observation; ``covers`` is the identity prefix that is listed completely."""
-        whole = covers is not None and self._seen.complete
+        whole = covers is not None and self._reading.complete
         return Observation(
             source,
-            self._seen.at,
-            self._seen.every,
+            self._reading.at,
+            self._reading.every,
             tuple(self._samples),
             self._facts,
             Subject(self._resource, covers or "") if whole else None,
         )
 
 
-def observe_credits(credits: Credits, seen: ObservedReading) -> Observation:
+def observe_credits(credits: Credits, reading: ObservedReading) -> Observation:
     """The observation of the credits."""
-    builder = _ObservationBuilder("credits", seen)
+    builder = _ObservationBuilder("credits", reading)
     builder.add(
         ACCOUNT,
         {
@@ -153,10 +153,10 @@ def observe_credits(credits: Credits, seen: ObservedReading) -> Observation:
 
 
 def observe_endpoints(
-    model_id: str, rows: Sequence[EndpointRow], seen: ObservedReading
+    model_id: str, rows: Sequence[EndpointRow], reading: ObservedReading
 ) -> Observation:
     """The observation of a model's endpoints; without rows if the model is gone."""
-    builder = _ObservationBuilder("endpoint", seen)
+    builder = _ObservationBuilder("endpoint", reading)
     for row in rows:
         endpoint = row.endpoint
         facts = {
@@ -169,9 +169,9 @@ def observe_endpoints(
     return builder.observation(endpoints_source(model_id), endpoint_identity(model_id, ""))
 
 
-def observe_keys(rows: Sequence[KeyRow], seen: ObservedReading) -> Observation:
+def observe_keys(rows: Sequence[KeyRow], reading: ObservedReading) -> Observation:
     """The observation of all keys; BYOK usage is left out while it is 0."""
-    builder = _ObservationBuilder("key", seen)
+    builder = _ObservationBuilder("key", reading)
     for row in rows:
         key: ApiKey = row.key
         values = {
@@ -186,9 +186,9 @@ def observe_keys(rows: Sequence[KeyRow], seen: ObservedReading) -> Observation:
     return builder.observation("keys")
 
 
-def observe_workspaces(found: Mapping[str, Figures], seen: ObservedReading) -> Observation:
+def observe_workspaces(found: Mapping[str, Figures], reading: ObservedReading) -> Observation:
     """The observation of all workspaces with their budgets and spending."""
-    builder = _ObservationBuilder("workspace", seen)
+    builder = _ObservationBuilder("workspace", reading)
     for identity, parts in found.items():
         values: dict[str, Decimal | None] = {}
         space = parts.workspace
@@ -211,9 +211,9 @@ def observe_workspaces(found: Mapping[str, Figures], seen: ObservedReading) -> O
     return builder.observation("workspaces")
 
 
-def observe_guardrails(rows: Sequence[GuardrailRow], seen: ObservedReading) -> Observation:
+def observe_guardrails(rows: Sequence[GuardrailRow], reading: ObservedReading) -> Observation:
     """The observation of all existing guardrails."""
-    builder = _ObservationBuilder("guardrail", seen)
+    builder = _ObservationBuilder("guardrail", reading)
     for row in rows:
         if row.made:
             names = tuple(name for name in Guardrail.model_fields if name not in _GUARDRAIL_OMITTED)

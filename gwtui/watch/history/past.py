@@ -72,11 +72,11 @@ async def fill(hub: FeedHub, archive: Archive, past: HistorySource) -> bool:
     def work(db: sqlite3.Connection) -> None:
         account.prepare([*ends, *readings])
         for moment in ends:
-            for seen in account.at(moment):
-                observe_hour(db, seen)
+            for observation in account.at(moment):
+                observe_hour(db, observation)
         for moment in readings:
-            for seen in account.at(moment):
-                observe(db, seen)
+            for observation in account.at(moment):
+                observe(db, observation)
         set_default_models(db, tuple(account.endpoints), past.until)
         tidy(db, past.until)
 
@@ -119,12 +119,12 @@ async def _evaluate(hub: FeedHub, archive: Archive, rules: RuleFile) -> None:
         await sources.settled()
     finally:
         sources.close()
-    seen = [build() for build in builds]
+    observations = [build() for build in builds]
 
     def work(db: sqlite3.Connection) -> None:
-        for observation in seen:
+        for observation in observations:
             observe(db, observation)
-        PersistentEvaluator().run(db, rules.refresh(), seen, hub.clock.now())
+        PersistentEvaluator().run(db, rules.refresh(), observations, hub.clock.now())
 
     await archive.write(work)
 
@@ -153,10 +153,10 @@ class _PastAccount:
             if (spent := self.past.spent(row.identity, asked)) is not None
         }
         self._figures = {
-            (model, row.identity): dict(zip(moments, map(_live, told), strict=True))
+            (model, row.identity): dict(zip(moments, map(_live, answers), strict=True))
             for model, rows in self.endpoints.items()
             for row in rows
-            if (told := self.past.figures(model, row.endpoint.tag or "", moments)) is not None
+            if (answers := self.past.figures(model, row.endpoint.tag or "", moments)) is not None
         }
 
     def at(self, moment: datetime) -> Iterator[Observation]:
@@ -224,9 +224,9 @@ class _PastAccount:
         return spent
 
 
-def _live(told: Mapping[str, Any]) -> dict[str, Any]:
+def _live(answer: Mapping[str, Any]) -> dict[str, Any]:
     """The live figures of an endpoint, as in an answer of the gateway."""
-    return {name: _exact(told[name]) for name in _LIVE}
+    return {name: _exact(answer[name]) for name in _LIVE}
 
 
 def _exact(value: Any) -> Any:

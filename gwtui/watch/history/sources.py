@@ -58,7 +58,7 @@ class Paces:
 DEFAULT_PACES = Paces()
 
 Build = Callable[[], Observation]
-See = Callable[[Any, ObservedReading], Observation]
+Convert = Callable[[Any, ObservedReading], Observation]
 Arrived = Callable[[str, Build], None]
 
 
@@ -73,7 +73,7 @@ class Source:
         name: str,
         feed: Feed[Any],
         every: int,
-        see: See,
+        convert: Convert,
         arrived: Arrived,
         clock: Clock | None = None,
     ) -> None:
@@ -82,7 +82,7 @@ class Source:
         self._clock = clock
         self._misses = 0
         self._every = every
-        self._see = see
+        self._convert = convert
         self._arrived = arrived
         self._taken_at: datetime | None = None
         self.close = feed.watch(self.news, background=True, every=every)
@@ -106,8 +106,8 @@ class Source:
         if not self._is_due(at):
             return
         self._taken_at = at
-        seen = ObservedReading(at, self._pace(), complete)
-        self._arrived(self.name, lambda: self._see(value, seen))
+        reading = ObservedReading(at, self._pace(), complete)
+        self._arrived(self.name, lambda: self._convert(value, reading))
 
     def _pace(self) -> int:
         """Seconds between two readings, longer if each takes many requests."""
@@ -136,14 +136,15 @@ class Sources:
         if self._account:
             return
         paces, hub, scope = self._paces, self._hub, Scope()
-        feeds: tuple[tuple[str, int, See, Feed[Any]], ...] = (
+        feeds: tuple[tuple[str, int, Convert, Feed[Any]], ...] = (
             ("credits", paces.credits, observe_credits, credits_feed(hub, scope)),
             ("keys", paces.keys, observe_keys, keys_feed(hub, scope)),
             ("workspaces", paces.workspaces, observe_workspaces, figures_feed(hub, scope)),
             ("guardrails", paces.guardrails, observe_guardrails, guardrails_feed(hub, scope)),
         )
         self._account = [
-            Source(name, feed, every, see, self._arrived) for name, every, see, feed in feeds
+            Source(name, feed, every, convert, self._arrived)
+            for name, every, convert, feed in feeds
         ]
 
     def follow(self, models: Iterable[str]) -> None:
@@ -153,10 +154,10 @@ class Sources:
             self._models.pop(model).close()
         for model in chosen:
             if model not in self._models:
-                every, see = self._paces.endpoints, partial(observe_endpoints, model)
+                every, convert = self._paces.endpoints, partial(observe_endpoints, model)
                 name = endpoints_source(model)
                 feed = endpoints_feed(self._hub, Scope(parent=model))
-                source = Source(name, feed, every, see, self._arrived, self._clock)
+                source = Source(name, feed, every, convert, self._arrived, self._clock)
                 self._models[model] = source
 
     def close(self) -> None:

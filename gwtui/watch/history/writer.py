@@ -51,33 +51,33 @@ _LATE = 300
 _log = logging.getLogger(__name__)
 
 
-def observe(db: sqlite3.Connection, seen: Observation) -> tuple[RecordedChange, ...]:
+def observe(db: sqlite3.Connection, observation: Observation) -> tuple[RecordedChange, ...]:
     """Store a reading; returns the changes."""
-    return _observe(db, seen, _EXTEND_RUN, _NEW_RUN)
+    return _observe(db, observation, _EXTEND_RUN, _NEW_RUN)
 
 
-def observe_hour(db: sqlite3.Connection, seen: Observation) -> tuple[RecordedChange, ...]:
+def observe_hour(db: sqlite3.Connection, observation: Observation) -> tuple[RecordedChange, ...]:
     """Store a reading as the hour that ends with it."""
-    return _observe(db, seen, _NEW_HOUR)
+    return _observe(db, observation, _NEW_HOUR)
 
 
 def _observe(
-    db: sqlite3.Connection, seen: Observation, *statements: str
+    db: sqlite3.Connection, observation: Observation, *statements: str
 ) -> tuple[RecordedChange, ...]:
-    at = seconds_of(seen.at)
+    at = seconds_of(observation.at)
     (newest,) = db.execute("SELECT max(last) FROM sources").fetchone()
     if newest is not None and newest - at > CLOCK_WENT_BACK:
         _log.warning(
             "history: the clock went back by %d s; later readings are dropped", newest - at
         )
         forget_after(db, at)
-    _write_samples(db, seen.samples, at, statements)
-    known = db.execute("SELECT last FROM sources WHERE name = ?", (seen.source,)).fetchone()
-    changes = _record_facts(db, seen, at, None if known is None else int(known[0]))
+    _write_samples(db, observation.samples, at, statements)
+    known = db.execute("SELECT last FROM sources WHERE name = ?", (observation.source,)).fetchone()
+    changes = _record_facts(db, observation, at, None if known is None else int(known[0]))
     db.execute(
         "INSERT INTO sources VALUES (?1, ?2, ?2) "
         "ON CONFLICT (name) DO UPDATE SET last = max(last, excluded.last)",
-        (seen.source, at),
+        (observation.source, at),
     )
     return changes
 
@@ -235,7 +235,7 @@ def forget_after(db: sqlite3.Connection, moment: int) -> None:
 
 
 def _record_facts(
-    db: sqlite3.Connection, seen: Observation, at: int, last: int | None
+    db: sqlite3.Connection, observation: Observation, at: int, last: int | None
 ) -> tuple[RecordedChange, ...]:
     """Update the facts; returns the changes.
 
@@ -245,9 +245,9 @@ def _record_facts(
     if last is not None and at <= last:
         return ()
     when = (moment_of(at), moment_of(at if last is None else last))
-    present = _present(db, seen)
+    present = _present(db, observation)
     found: list[RecordedChange] = []
-    for subject, fields in seen.facts.items():
+    for subject, fields in observation.facts.items():
         number, old = present.pop(subject, (None, {}))
         merged = {**old, **{name: short(value) for name, value in fields.items()}}
         new = {name: value for name, value in merged.items() if value is not None}
@@ -262,7 +262,7 @@ def _record_facts(
             "INSERT INTO facts (resource, identity, since, fields) VALUES (?, ?, ?, ?)",
             (*subject, at, json_of(new)),
         )
-    if seen.covers is not None:
+    if observation.covers is not None:
         for subject, (number, old) in present.items():
             db.execute("UPDATE facts SET until = ? WHERE id = ?", (at, number))
             found.append(_change(when, kinds.went(subject.resource), subject, old))
@@ -271,11 +271,13 @@ def _record_facts(
     return tuple(_write_change(db, change, last) for change in found)
 
 
-def _present(db: sqlite3.Connection, seen: Observation) -> dict[Subject, tuple[int | None, Fields]]:
+def _present(
+    db: sqlite3.Connection, observation: Observation
+) -> dict[Subject, tuple[int | None, Fields]]:
     """The present facts of all subjects that the observation may concern."""
-    areas = {Subject(subject.resource, "") for subject in seen.facts}
-    if seen.covers is not None:
-        areas = {seen.covers}
+    areas = {Subject(subject.resource, "") for subject in observation.facts}
+    if observation.covers is not None:
+        areas = {observation.covers}
     found: dict[Subject, tuple[int | None, Fields]] = {}
     for resource, prefix in areas:
         rows = db.execute(

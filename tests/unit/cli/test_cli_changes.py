@@ -12,8 +12,7 @@ import pytest
 from gwtui.cli import exits
 from gwtui.cli.main import main
 from gwtui.local.ledger import Ledger
-from headless_changes_kit import YES, done, log
-from headless_kit import Gwtui, Site
+from headless_kit import YES, Gwtui, Site, done, log
 
 # Keys
 

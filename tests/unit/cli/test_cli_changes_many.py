@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from gwtui.cli import exits
-from headless_changes_kit import YES, done, log
-from headless_kit import Gwtui, Site
+from headless_kit import YES, Gwtui, Site, done, log
 
 JSON = ("--output", "json")
 

@@ -12,8 +12,7 @@ from gwtui.cli import exits
 from gwtui.client.services import KeysService
 from gwtui.contract.keys import CreatedKey, CreateKeyRequest
 from gwtui.contract.workspaces import Workspace
-from headless_changes_kit import YES, done, log
-from headless_kit import Gwtui, Site
+from headless_kit import YES, Gwtui, Site, done, log
 
 
 def test_a_plan_says_everything_and_sends_nothing(gwtui: Gwtui, state: Path) -> None:

@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from gwtui.cli import exits
-from gwtui.local.ledger import DID_NOT_HAPPEN, Ledger
-from headless_changes_kit import YES, done, log
-from headless_kit import Gwtui, Site
+from gwtui.local.ledger import Ledger
+from headless_kit import YES, Gwtui, Site, done, log
 
 
 def named(gwtui: Gwtui, name: str) -> list[str]:
@@ -93,17 +92,6 @@ def test_a_lost_answer_is_settled_by_a_person_and_nothing_is_sent_again(
     assert "Nobody has confirmed to have stored" in settled["message"]
     gwtui("rotations", "forget", "lost-rot")
     assert stage(gwtui, "lost-rot")["stage"] == "forgotten"
-    # What did not happen, and what was refused, leaves the key to be rotated again.
-    place.faults.arm("reset-before:POST /keys x1")
-    assert gwtui("keys", "rotate", "lost-rot", "--name", "third", YES)[0] == exits.UNKNOWN
-    (open_one,) = ledger.open_writes()
-    ledger.resolve(open_one, now, DID_NOT_HAPPEN)
-    place.faults.arm("403:POST /keys x1")
-    gwtui("rotations", "list")
-    assert gwtui("keys", "rotate", "lost-rot", "--name", "third", YES)[0] == exits.FAILED
-    gwtui("rotations", "list")
-    assert gwtui("keys", "rotate", "lost-rot", "--name", "third", YES)[0] == exits.OK
-    assert len(named(gwtui, "third")) == 1
 
 
 def test_a_refused_assignment_leaves_a_successor_that_is_not_bound(

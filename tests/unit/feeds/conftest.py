@@ -12,11 +12,6 @@ from gwtui.watch.feed import Feed
 
 
 @pytest.fixture
-def time() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
 def source() -> Source:
     return Source()
 

@@ -54,11 +54,6 @@ class Catalog:
 
 
 @pytest.fixture
-def time() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
 def catalog(time: FakeClock) -> Catalog:
     return Catalog(time)
 

@@ -54,23 +54,6 @@ async def test_when_the_screen_leaves_the_slower_pace_is_back(
     assert source.calls == 4
 
 
-async def test_a_blurred_terminal_stops_only_what_screens_show(time: FakeClock) -> None:
-    shown, recorded = Source(), Source()
-    hub = FeedHub(cast("GatewayClient", object()), time.clock)
-    hub.feed(FeedKey("keys"), lambda _client: shown(), CADENCE).watch(ignore)
-    hub.feed(FeedKey("credits"), lambda _client: recorded(), CADENCE).watch(
-        ignore, background=True, every=30
-    )
-    await time.settle()
-    hub.pause_all()
-    await time.advance(91)
-    assert (shown.calls, recorded.calls) == (1, 4)
-    hub.resume_all()
-    await time.settle()
-    assert shown.calls == 2
-    await hub.close()
-
-
 async def test_a_write_waits_for_what_is_shown_and_lets_the_rest_follow(
     source: Source, time: FakeClock
 ) -> None:

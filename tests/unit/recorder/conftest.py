@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from recorder_kit import instance
 
 from fake_clock import FakeClock
 from gwtui.watch.history import archive as archive_module
 from gwtui.watch.history.recorder import Recorder
 from recorded_gateway_kit import Inline, World
-from recorder_kit import instance
 
 
 @pytest.fixture(autouse=True)
@@ -22,11 +22,6 @@ def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def world() -> World:
     return World()
-
-
-@pytest.fixture
-def time() -> FakeClock:
-    return FakeClock()
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from recorder_kit import ENDPOINT, changed, instance
 
 from fake_clock import FakeClock
 from gwtui.contract.usage import ActivityRow
@@ -21,7 +22,6 @@ from gwtui.watch.history.recorder import CLAIM_EVERY, Recorded, Recorder
 from gwtui.watch.history.writer import most_used
 from gwtui.watch.hub import FeedHub
 from recorded_gateway_kit import MODEL, World
-from recorder_kit import ENDPOINT, changed, instance
 from resource_samples import endpoint_body, key, model_endpoints
 
 

@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from recorder_kit import ENDPOINT, changed
 
 from fake_clock import FakeClock
 from gwtui.client.errors import ServerError
@@ -17,7 +18,6 @@ from gwtui.watch.history.model import SeriesKey, Subject
 from gwtui.watch.history.reader import BALANCE
 from gwtui.watch.history.recorder import Recorder
 from recorded_gateway_kit import MODEL, World
-from recorder_kit import ENDPOINT, changed
 
 
 def damage(path: Path) -> None:
