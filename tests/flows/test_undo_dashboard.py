@@ -79,7 +79,7 @@ async def test_nothing_is_undone_that_somebody_else_changed_or_that_is_gone(desk
     await desk.press("ctrl+z")
     said = await desk.reading(AskScreen)
     assert "cannot be undone any more" in said
-    assert "It is as it was before already" in said
+    assert "It already has its previous value" in said
     await desk.press("enter")
     await desk.back_to_list()
     await desk.press("D")
@@ -99,7 +99,7 @@ async def test_what_changes_while_it_is_asked_is_not_overwritten(desk: Desk) -> 
     await desk.seen(UpdateKeyRequest(disabled=False, name="renamed meanwhile"))
     await desk.press("y")
     said = await desk.reading(AskScreen)
-    assert "It is as it was before already" in said
+    assert "It already has its previous value" in said
     await desk.press("enter")
     await desk.back_to_list()
     assert [entry.action for entry in desk.ledger.audit()] == ["keys.toggle"]
