@@ -46,7 +46,7 @@ CLOCK = Clock(now=lambda: NOW, chance=lambda: 0.0)
 QUICK = Clock(now=lambda: NOW, chance=lambda: 0.0, sleep=lambda _: asyncio.sleep(0))
 """Does not wait before a read is repeated."""
 SECRETS = {name: marked(name) for name in MARKED}
-HASTY = Patience(connect=2, read=0.05, write=2, pool=2, whole=2)
+HASTY = Patience(connect=2, read=0.1, write=2, pool=2, whole=2)
 FAULTS = [
     "",
     *(f"{name}=0.01" if kind.number else name for name, kind in KINDS.items() if not kind.streams),
@@ -156,10 +156,11 @@ async def desk_at(world: World, folder: Path) -> AsyncIterator[Desk]:
     transport = Transport(where, clock=QUICK, patience=HASTY)
     async with (
         host_on_socket(world.gateway, socket),
+        GatewayClient(where) as patient,
         GatewayClient(where, clock=QUICK, transport=transport) as client,
     ):
         desk = Desk(folder, client)
-        desk.credential = await client.byok.create(
+        desk.credential = await patient.byok.create(
             CreateByokRequest(provider="northwind", key=SecretStr("sk-before-0123456789"))
         )
         yield desk
