@@ -1,4 +1,4 @@
-"""The answers of models: chat, whole or as a stream, and the vectors of embeddings.
+"""Simulated responses: chat, complete or streamed, and embedding vectors.
 
 Every model answers with the same sentences, token by token. Inference contract sections 4 and 8.
 """
@@ -54,10 +54,10 @@ BROKEN_OFF: dict[str, JsonValue] = {
     "metadata": {"error_type": "provider_unavailable"},
 }
 _CHUNK_SECONDS = 0.04
-"""How long the tokens of one chunk take at least: nobody reads faster."""
+"""Minimum duration of a chunk in seconds: nobody reads faster."""
 _KEEP_ALIVE_SECONDS = 10.0
 _BREAKS_OFF = 0.25
-"""Share of the failures of an endpoint that happen in the middle of an answer."""
+"""Share of the failures of an endpoint that occur in the middle of a response."""
 DIMENSIONS = 256
 MAX_DIMENSIONS = 4096
 
@@ -72,7 +72,7 @@ def _chat(call: OperationRequest) -> Deferred:
 async def _answer(
     exchange: InferenceExchange, request: ChatRequest, responder: Responder
 ) -> Response:
-    """The answer, whole or as a stream. Raises Refusal."""
+    """The response, complete or streamed. Raises Refusal."""
     taken = await exchange.reach()
     said = chat_answer(
         request, taken.attempt.model, taken.attempt.endpoint, exchange.parsed.prompt_tokens
@@ -135,7 +135,7 @@ async def _events(
     taken: ServingEndpoint,
     said: SimulatedAnswer,
 ) -> AsyncGenerator[str]:
-    """The stream. When it is closed early, what was written so far is booked."""
+    """The stream. When it is closed early, the tokens sent so far are charged."""
     sleep, dialect = exchange.site.clock.sleep, exchange.site.dialect
     head = _head(exchange, taken, "chat.completion.chunk")
     tokens, writing, is_booked = 0, 0.0, False
@@ -191,7 +191,7 @@ def _deltas(
 
 
 class _EventStream(StreamingResponse):
-    """Sends events; when the client leaves, their generator is closed, which ends its work."""
+    """Sends events; closes their generator when the client disconnects."""
 
     media_type = "text/event-stream"
     body_iterator: AsyncGenerator[str]
@@ -209,7 +209,7 @@ def _event(data: str) -> str:
 def chat_answer(
     request: ChatRequest, model: Model, endpoint: Endpoint, prompt_tokens: int
 ) -> SimulatedAnswer:
-    """The answer to a request with so many tokens, as long as the context leaves room for it."""
+    """A response of so many tokens, cut to what the context leaves."""
     context = endpoint.context_length
     room = None if context is None else max(1, context - prompt_tokens)
     form, parameters = request.response_format, endpoint.supported_parameters or ()
@@ -321,7 +321,7 @@ def _vectors(exchange: InferenceExchange, request: EmbeddingRequest) -> list[lis
 
 
 def vector(text: str, dimensions: int = DIMENSIONS) -> list[float]:
-    """The vector of a text, of length 1: how often each run of three letters stands in it.
+    """The unit vector of a text: the frequencies of its trigrams.
 
     The dot product of two vectors is the larger the more runs their texts share.
     """

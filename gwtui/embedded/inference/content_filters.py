@@ -1,4 +1,4 @@
-"""Content filters: they scan the input, and block, redact or flag it.
+"""Content filters: scan the input, and block, redact or flag it.
 
 Extended contract section 5, inference contract section 5: the filters of all guardrails are united,
 and of one filter that several guardrails hold the strongest action counts, block over redact over
@@ -25,7 +25,7 @@ TIME_LIMIT = 0.25
 """Seconds that one custom pattern may take for one request."""
 _PAST = {"block": "blocked", "redact": "redacted", "flag": "flagged"}
 _PII_NAMES = {"person-name": "PERSON", "address": "ADDRESS"}
-"""Filters that a refusal words differently, with the name that it gives them."""
+"""Filters whose refusal has its own wording, with their name in it."""
 _DISPLAY_NAMES: Mapping[str, str] = {
     "email": "Email",
     "phone": "Phone",
@@ -84,7 +84,7 @@ class FilterHit:
     count: int
 
     def match(self) -> dict[str, JsonValue]:
-        """What the service's metadata says of it."""
+        """Its entry in the metadata of the response."""
         by = self.filter
         return {
             "filter": by.slug or by.label or "custom",
@@ -95,7 +95,7 @@ class FilterHit:
 
 
 class BlockedByFilter(Refusal):
-    """403: a filter found what it is to block; ``hit`` says which one."""
+    """403: a blocking filter matched, which is ``hit``."""
 
     def __init__(self, message: str, hit: FilterHit, **metadata: JsonValue) -> None:
         metadata = {"error_type": "content_policy_violation", **metadata}
@@ -133,7 +133,7 @@ def united(guardrails: Mapping[str, Document]) -> tuple[ContentFilter, ...]:
 async def screen(
     texts: Sequence[InputText], filters: Sequence[ContentFilter]
 ) -> tuple[list[str], list[FilterHit]]:
-    """The texts as the model gets them, and what the filters found.
+    """The texts that the model receives, and the hits of the filters.
 
     Raises a 403 when one of them blocks the request.
     """
@@ -179,7 +179,7 @@ def _blocked(hit: FilterHit, texts: Sequence[InputText]) -> BlockedByFilter:
 
 
 def _redacted(text: str, cuts: list[tuple[int, int, str]]) -> str:
-    """The text with each cut replaced; of those that overlap, the one that begins first."""
+    """The text with each cut replaced; of overlapping cuts, the first."""
     parts: list[str] = []
     done = 0
     for start, end, label in sorted(cuts, key=lambda cut: (cut[0], -cut[1])):
@@ -190,7 +190,7 @@ def _redacted(text: str, cuts: list[tuple[int, int, str]]) -> str:
 
 
 def pipeline(hits: Iterable[FilterHit]) -> list[JsonValue]:
-    """The steps of the service's metadata: one for each guardrail whose filters acted."""
+    """The pipeline steps of the metadata: one per guardrail whose filters matched."""
     steps: dict[tuple[str, str], list[dict[str, JsonValue]]] = {}
     for hit in hits:
         by = (hit.filter.guardrail_id, hit.filter.scope)

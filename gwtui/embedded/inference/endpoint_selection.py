@@ -1,4 +1,4 @@
-"""Models and endpoints for a request: found, ordered, or refused with the reasons.
+"""Select and order the models and endpoints of a request, or refuse with reasons.
 
 Inference contract section 5, statuses 400 and 404.
 """
@@ -41,7 +41,7 @@ _WORDS: Mapping[str, str] = {
     "provider ignored": "provider-not-allowed-by-{}",
     "no zero data retention": "zdr-violation-by-{}",
 }
-"""A reason -> the contract's word for it, by whose rule."""
+"""Reason -> its name in the contract, by whose rule it is."""
 
 
 def select_endpoints(
@@ -50,7 +50,7 @@ def select_endpoints(
     parsed: ParsedRequest,
     now: datetime,
 ) -> Route:
-    """The endpoints to try. A model that cannot serve the request is passed over for the next.
+    """The endpoints to try. A model that cannot serve the request is skipped.
 
     Raises what the last model was refused for when none can, and 404 when nothing is left.
     """

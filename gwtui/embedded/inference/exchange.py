@@ -1,4 +1,4 @@
-"""What chat and embeddings have in common: filters, routing, attempts, and booking at the end.
+"""The common part of chat and embeddings: filters, routing, attempts and charging.
 
 The simulated providers take as long and fail as often as the live figures of their endpoints say.
 Inference contract sections 4, 6 and 7.
@@ -47,12 +47,12 @@ if TYPE_CHECKING:
 
 PROVIDER_ERROR = "Provider returned error"
 WRITTEN_AFTER = timedelta(seconds=1)
-"""How long after its end a generation can be looked up."""
+"""How long after its end a generation becomes available."""
 _MS = 1000
 _KEPT_HEADERS = ("user-agent", "http-referer", "origin", "x-session-id")
 _LONGEST_HEADER = 256
 _ACCEPTED_AFTER = 0.3
-"""Share of the time to the first token after which an endpoint says whether it answers at all."""
+"""Share of the time to the first token until an endpoint accepts or fails."""
 _ANSWER_PRICES = frozenset({"completion", "internal_reasoning", "audio_output", "image_output"})
 _FAILURES: tuple[tuple[float, int, dict[str, JsonValue]], ...] = (
     (0.6, 502, {"error_type": "provider_unavailable", "raw": '{"error":"upstream connect error"}'}),
@@ -67,12 +67,12 @@ _FAILURES: tuple[tuple[float, int, dict[str, JsonValue]], ...] = (
     ),
     (1.0, 503, {"error_type": "provider_overloaded", "raw": '{"error":"overloaded"}'}),
 )
-"""How often a failure is of which status, as running sums, with the metadata of the refusal."""
+"""Cumulative shares of the statuses of failures, with the metadata of the error."""
 
 
 @dataclass(frozen=True, slots=True)
 class SimulatedAnswer:
-    """An answer in tokens. ``error`` is given when it broke off after them."""
+    """A response in tokens; ``error`` if it broke off after them."""
 
     thoughts: tuple[str, ...] = ()
     content: tuple[str, ...] = ()
@@ -82,7 +82,7 @@ class SimulatedAnswer:
 
     @property
     def tokens(self) -> int:
-        """Tokens that are charged."""
+        """Charged tokens."""
         return len(self.thoughts) + len(self.content)
 
     @property
@@ -92,7 +92,7 @@ class SimulatedAnswer:
 
     @property
     def reasoning(self) -> str | None:
-        """The thoughts, None where there are none or they are not shown."""
+        """The reasoning; None without any, or when it is excluded."""
         return "".join(self.thoughts) if self.thoughts and self.shows_thoughts else None
 
     def cut(
@@ -101,7 +101,7 @@ class SimulatedAnswer:
         finish_reason: str | None = None,
         error: Mapping[str, JsonValue] | None = None,
     ) -> SimulatedAnswer:
-        """The first ``tokens`` tokens of the answer."""
+        """The first ``tokens`` tokens of the response."""
         thoughts = self.thoughts[:tokens]
         content = self.content[: tokens - len(thoughts)]
         return SimulatedAnswer(thoughts, content, finish_reason, self.shows_thoughts, error)
@@ -109,17 +109,17 @@ class SimulatedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ServingEndpoint:
-    """An endpoint that a request is sent to, and how fast it takes this one."""
+    """An endpoint and its timing for one request."""
 
     attempt: RouteAttempt
     item: CatalogEndpoint
     latency_ms: float
-    """To the first token, or to the whole result where there are no tokens."""
+    """Seconds to the first token, or to the complete result of embeddings."""
     tokens_per_second: float | None
 
     @property
     def accepted_after(self) -> float:
-        """Seconds until it says whether it answers."""
+        """Seconds until it accepts or fails."""
         return self.latency_ms / _MS * _ACCEPTED_AFTER
 
     @property
@@ -128,17 +128,17 @@ class ServingEndpoint:
         return self.latency_ms / _MS * (1 - _ACCEPTED_AFTER)
 
     def writing(self, tokens: int) -> float:
-        """Seconds it takes to write this many tokens."""
+        """Seconds for this many tokens."""
         return tokens / self.tokens_per_second if self.tokens_per_second else 0.0
 
     def cached(self, parsed: ParsedRequest) -> int:
-        """Prompt tokens that come from a cache, as many as activity says of the endpoint."""
+        """Prompt tokens from a cache, at the cache rate of the endpoint."""
         text = parsed.prompt_tokens - parsed.audio_tokens
         return min(self.item.cached_tokens(parsed.prompt_tokens), text)
 
 
 class InferenceExchange:
-    """A request on its way to its answer. ``id`` is that of the generation to come."""
+    """A request in progress; ``id`` is that of its generation."""
 
     def __init__(self, call: OperationRequest, policy: KeyPolicy, parsed: ParsedRequest) -> None:
         self.site = call.site
@@ -158,12 +158,12 @@ class InferenceExchange:
         self._taken: RouteAttempt | None = None
         """The attempt that succeeded."""
         self._attempts: list[tuple[str, dict[str, JsonValue]]] = []
-        """The model of each attempt, and what came of it."""
+        """The model and the outcome of each attempt."""
         self._paused = 0.0
         """Seconds that the failed attempts took."""
 
     async def reach(self) -> ServingEndpoint:
-        """The first endpoint that takes the request. Raises the Refusal of the last attempt."""
+        """The first endpoint that accepts. Raises the Refusal of the last attempt if none does."""
         try:
             filters = united(self.policy.binding)
             texts, self._hits = await screen(self.parsed.texts, filters)
@@ -200,7 +200,7 @@ class InferenceExchange:
         raise last
 
     async def _try(self, attempt: RouteAttempt) -> ServingEndpoint:
-        """The endpoint of an attempt once it takes the request, at a pace near its live figures."""
+        """The endpoint of an attempt once it accepts, with a timing near its live figures."""
         self.policy.check_payment(attempt, self.parsed, self.now)
         endpoint = attempt.endpoint
         item = self.site.catalog.endpoint(f"{attempt.model.id}|{endpoint.tag}")
@@ -222,7 +222,7 @@ class InferenceExchange:
         return taken
 
     def _note(self, taken: ServingEndpoint, status: int, latency: float, **more: JsonValue) -> None:
-        """Note an attempt. The contract leaves out what is not known of one."""
+        """Record an attempt, without the fields that are unknown."""
         item, attempt = taken.item, taken.attempt
         details = {
             "status": status,
@@ -237,12 +237,12 @@ class InferenceExchange:
         self._attempts.append((item.model_id, known(details)))
 
     def fails(self, item: CatalogEndpoint, share: float = 1.0) -> bool:
-        """Whether the endpoint fails now; ``share`` of its failures are meant."""
+        """Whether the endpoint fails now, by ``share`` of its failure rate."""
         health = EndpointHealth(self.site.seed, item.key, item.condition)
         return self.site.clock.chance() < health.failures(self.now.timestamp()) * share
 
     def _check_accepted(self, attempt: RouteAttempt, item: CatalogEndpoint) -> None:
-        """Raise a 429, 502 or 503 when the endpoint does not take the request."""
+        """Raise a 429, 502 or 503 when the endpoint fails."""
         if self.fails(item):
             kind = fraction(self.site.seed, "failure", item.key, self.now.isoformat())
             _, status, details = next(each for each in _FAILURES if kind < each[0])
@@ -260,7 +260,7 @@ class InferenceExchange:
         answer: SimulatedAnswer | None,
         writing: float | None,
     ) -> RequestCost:
-        """Book the request, even when the client leaves meanwhile. Returns its cost.
+        """Charge the request, even if the client disconnects meanwhile. Returns its cost.
 
         ``answer`` is None for embeddings, ``writing`` how many seconds its tokens took.
         """
@@ -300,7 +300,7 @@ class InferenceExchange:
         return cost
 
     def _cost(self, taken: ServingEndpoint, answer: SimulatedAnswer | None) -> RequestCost:
-        """The cost of the request, cut to whole pico-USD, as it is booked."""
+        """The charged cost of the request, rounded down to pico-USD."""
         attempt, said = taken.attempt, answer or SimulatedAnswer()
         found = request_cost(
             attempt.endpoint.pricing or Pricing.model_validate({"prompt": "0", "completion": "0"}),
@@ -358,7 +358,7 @@ class InferenceExchange:
         writing: float | None,
         cost: RequestCost,
     ) -> dict[str, JsonValue]:
-        """The answer of GET /generation: extended contract section 8."""
+        """The response of GET /generation: extended contract section 8."""
         item, parsed, headers = taken.item, self.parsed, self._headers
         media = parsed.images + len(parsed.modalities - {"image", "audio"})
         return {
@@ -399,7 +399,7 @@ class InferenceExchange:
         }
 
     def metadata_field(self, writing: float | None) -> dict[str, JsonValue]:
-        """The field of an answer that tells how it was handled; nothing unless asked for."""
+        """The routing metadata of a response; empty unless requested."""
         return {"service_metadata": self._metadata(writing)} if self._wants_metadata else {}
 
     def _metadata(self, writing: float | None) -> dict[str, JsonValue]:

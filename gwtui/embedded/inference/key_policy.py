@@ -33,7 +33,7 @@ _REGION = "global"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyPolicy:
-    """A key with everything that its requests depend on. Amounts are USD."""
+    """A key and everything that decides about its requests. Amounts are in USD."""
 
     record: keys.KeyRecord
     workspace: Document
@@ -47,7 +47,7 @@ class KeyPolicy:
     free: generations.FreeUse
 
     def check_payment(self, attempt: RouteAttempt, parsed: ParsedRequest, now: datetime) -> None:
-        """Raise a 402 or 429 when this attempt cannot be paid, or is one free request too many."""
+        """Raise a 402 when this attempt cannot be paid, a 429 above the free request limit."""
         if attempt.credential is None and is_free(attempt.model):
             self._check_free(now)
         elif attempt.credential is None and self.balance <= 0:
@@ -103,7 +103,7 @@ class KeyPolicy:
             raise _too_many(message, "minute", generations.FREE_PER_MINUTE, reset, now)
 
     def _rest(self, attempt: RouteAttempt) -> Decimal | None:
-        """The remaining amount to pay an attempt with; None when nothing limits it."""
+        """What can be spent on an attempt; None without a limit."""
         limit = self.record.limit_remaining
         if attempt.credential is not None:
             return limit if self.record.key["include_byok_in_limit"] else None
@@ -117,7 +117,7 @@ class KeyPolicy:
 
 
 def policy_of(call: OperationRequest) -> KeyPolicy:
-    """The policy of the caller. Raises 402 and 403 when it may not spend at all."""
+    """The policy of the caller. Raises a 402 or 403 when it may not spend anything."""
     record = keys.find(call.db, call.known_caller.key_hash, call.now)
     workspace = record and WORKSPACES.get(call.db, record.key["workspace_id"])
     if record is None or workspace is None:
@@ -164,7 +164,7 @@ _SPENT: Mapping[str, str] = {
     "workspace_default_member": "Org member budget limit exceeded ({} limit). "
     "Contact your org admin.",
 }
-"""The refusals of scopes that have words of their own."""
+"""Messages of the scopes whose refusal has its own wording."""
 
 
 def _check_layers(found: Sequence[Cap]) -> None:

@@ -1,4 +1,4 @@
-"""Requests to models in one form, chat and embeddings: models, texts, tokens, preferences.
+"""Chat and embedding requests in one form: models, texts, tokens, preferences.
 
 Tokens are pieces of up to six letters. Prompts and answers are counted alike.
 """
@@ -36,7 +36,7 @@ _MODALITIES = {
     "input_video": "video",
 }
 _HOLD_TEXTS = frozenset({"messages", "content", "text"})
-"""Fields of the logged input that lead to texts."""
+"""Fields of the logged input that contain texts."""
 _SIGNS, _FIRST_SIGN = 20_000, 0x4E00
 """A token that is given by its number stands in the text as one of so many Chinese characters:
 a word of one token, in which no filter finds anything."""
@@ -44,7 +44,7 @@ a word of one token, in which no filter finds anything."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedRequest:
-    """One request. ``texts`` are those that filters read and that the model gets."""
+    """One request. ``texts`` are scanned by filters and sent to the model."""
 
     api: Api
     models: tuple[str, ...]
@@ -64,7 +64,7 @@ class ParsedRequest:
     user: str | None = None
     session_id: str | None = None
     logged: dict[str, Any] = field(default_factory=dict, repr=False)
-    """The input as a workspace that logs keeps it."""
+    """The input as logged."""
 
     @property
     def prompt_tokens(self) -> int:
@@ -144,7 +144,7 @@ def parse_embedding(request: EmbeddingRequest) -> ParsedRequest:
 
 
 def with_texts(parsed: ParsedRequest, texts: Sequence[str]) -> ParsedRequest:
-    """The request with other texts in the place of its own, also in what is logged."""
+    """The request with its texts replaced, also in the logged input."""
     if list(texts) == [each.text for each in parsed.texts]:
         return parsed
     new = tuple(each._replace(text=text) for each, text in zip(parsed.texts, texts, strict=True))

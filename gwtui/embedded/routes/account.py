@@ -1,4 +1,4 @@
-"""The account: credits, organization, the key that asks, its activity and its generations.
+"""The account: credits, organization, the calling key, activity and generations.
 
 Contract "GET /credits", extended sections 1, 4 and 8.
 """
@@ -65,7 +65,7 @@ def _credits(call: OperationRequest) -> JsonValue:
 
 
 def outsiders(call: OperationRequest, user_ids: Sequence[str]) -> list[str]:
-    """Those of the users who are not in the organization, each once, in the order given."""
+    """The distinct users who are not in the organization, in the order given."""
     people = PEOPLE.documents(call.db, in_list("id"), (json.dumps(list(user_ids)),))
     known = {person["id"] for person in people}
     return [user for user in dict.fromkeys(user_ids) if user not in known]
@@ -173,7 +173,7 @@ def _activity(call: OperationRequest) -> JsonValue:
 
 
 def _days(call: OperationRequest) -> tuple[int, int]:
-    """The first and the last day that are asked for. Today is not over, so it is not shown."""
+    """The first and the last requested day. Today is not over, so it is excluded."""
     last = to_day(call.now) - 1
     first = last - ACTIVITY_DAYS + 1
     day: date | None = call.query["date"]

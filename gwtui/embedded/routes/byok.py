@@ -41,7 +41,7 @@ RESOURCE = StoredResource(
 
 
 def _list(call: OperationRequest) -> JsonValue:
-    """In the order in which they are tried."""
+    """Credentials in the order in which they are tried."""
     workspace_id = workspace_of(call, call.query["workspace_id"])
     found = byok.in_order(call.db, workspace_id, call.query["provider"])
     offset, limit = call.query["offset"], call.query["limit"]
@@ -85,7 +85,7 @@ def _update(call: OperationRequest) -> Document:
 
 
 def _check_hashes(call: OperationRequest, given: Sequence[str], known: Sequence[str]) -> None:
-    """Keys must be of this account; one that was listed before may have been deleted since."""
+    """Keys must exist, except deleted ones that the credential lists already."""
     new = [key_hash for key_hash in given if key_hash not in known]
     refuse_unknown("allowed_api_key_hashes", keys.unknown(call.db, new))
 

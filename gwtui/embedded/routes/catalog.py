@@ -40,11 +40,11 @@ _RANKS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
     "agentic_index": ("agentic", "percent", {}),
     "tool_success_rate": ("tool_success", "a share from 0 to 1", {"maximum": 1}),
 }
-"""Figures with a lower and an upper bound each: their name in the data file and their unit."""
+"""Figures with ``min_`` and ``max_`` filters: their name in the data file and their unit."""
 
 
 class _Filter(NamedTuple):
-    """A query parameter and whether a model passes it, given the value."""
+    """A query parameter and its condition on a model."""
 
     query: QueryParameter
     passes: Callable[[CatalogModel, Any, datetime], bool]
@@ -96,7 +96,7 @@ def _mentions(wire: Mapping[str, Any], text: str) -> bool:
 
 
 def _is_of(architecture: Mapping[str, Any], family: str) -> bool:
-    """Whether the tokenizer or the instruction format is of that family."""
+    """Whether the tokenizer or the instruction format belongs to the family."""
     names = (architecture["tokenizer"], architecture["instruct_type"])
     return family.casefold() in {name.casefold() for name in names if name}
 
@@ -226,7 +226,7 @@ _SORTS: Mapping[str, tuple[_Figure, bool]] = {
     "agentic-high-to-low": (_rank("agentic"), True),
     "design-arena-elo-high-to-low": (_rank("arena"), True),
 }
-"""The figure that an order compares, and whether the largest comes first.
+"""The figure of each order, and whether the largest comes first.
 
 Models without that figure come last, newest first.
 """
@@ -251,7 +251,7 @@ def select(catalog: Catalog, query: Mapping[str, Any], now: datetime) -> list[Ca
 
 
 def usable_models(site: Site, binding: Binding) -> frozenset[str]:
-    """Identifiers of the models that keep an endpoint under every guardrail that binds."""
+    """Identifiers of the models with an endpoint that every guardrail allows."""
     if not binding:
         return frozenset(model.id for model in site.catalog.models)
     guardrails = [restrictions_of(each) for each in binding.values()]
@@ -292,7 +292,7 @@ def _catalog(call: OperationRequest) -> list[CatalogModel]:
 def _left(
     call: OperationRequest, caller: Principal, found: list[CatalogModel]
 ) -> list[CatalogModel]:
-    """The models that the guardrails on the caller's key leave an endpoint of."""
+    """The models with an endpoint that the guardrails of the caller's key allow."""
     key = keys.find(call.db, caller.key_hash, call.now)
     if key is None:
         return found
@@ -316,7 +316,7 @@ def _page(call: OperationRequest, path: str, found: list[CatalogModel]) -> JsonV
 
 
 def _page_link(call: OperationRequest, path: str, offset: int, limit: int) -> str:
-    """The next page, relative to the host: the gateway does not know by what name it is reached."""
+    """The next page, relative to the host, whose name the gateway does not know."""
     kept = [(name, value) for name, value in call.given_query if name not in {"offset", "limit"}]
     return f"{path}?{urlencode([*kept, ('offset', offset), ('limit', limit)])}"
 
@@ -337,7 +337,7 @@ _ABSENT_WITHOUT_KEY = "perf_last_30m_by_workload"
 
 
 def _as_seen_by(caller: Principal | None, endpoints: list[dict[str, Any]]) -> list[JsonValue]:
-    """Endpoints as this caller may see them: some figures are for those with a key."""
+    """Endpoints for this caller: some figures require a key."""
     return [dict(endpoint) if caller else _without_key(endpoint) for endpoint in endpoints]
 
 

@@ -1,4 +1,4 @@
-"""Guardrails, and the keys and members that they bind.
+"""Guardrails, and their assignments to keys and members.
 
 Contract "POST /guardrails", extended section 5.
 
@@ -141,7 +141,7 @@ def _check(
 def _changes(
     call: OperationRequest, request: CreateGuardrailRequest | UpdateGuardrailRequest
 ) -> Document:
-    """The fields that a request sets, in the form in which they are stored."""
+    """The fields that a request sets, as stored."""
     changes = changes_in(request, "workspace_id")
     for name in _MODEL_LISTS & {name for name, value in changes.items() if value is not None}:
         # Two slugs of one model are one entry.
@@ -157,7 +157,7 @@ def _changes(
 def _copies_of_zdr(
     call: OperationRequest, request: CreateGuardrailRequest | UpdateGuardrailRequest
 ) -> dict[str, Any]:
-    """The deprecated switch stands for every vendor that the request leaves out."""
+    """The deprecated switch applies to every vendor that the request omits."""
     if request.enforce_zdr is None:
         return {}
     absent = call.site.dialect.absent_fields.get(Guardrail.__name__, frozenset())
@@ -166,7 +166,7 @@ def _copies_of_zdr(
 
 
 def _builtin(request: BuiltinFilterRequest) -> Document:
-    """The gateway labels what the filters for personal data redact; nobody else can."""
+    """Labels of the filters for personal data are set by the gateway only."""
     found: Document = {"slug": request.slug, "action": request.action}
     if request.slug == PROMPT_INJECTION:
         found["scan_scope"] = request.scan_scope
@@ -176,7 +176,7 @@ def _builtin(request: BuiltinFilterRequest) -> Document:
 
 
 def _with_keys(call: OperationRequest, found: Sequence[Document]) -> list[Document]:
-    """Assignments with the name and the label that the keys have now."""
+    """Assignments with the current name and label of the keys."""
     hashes = json.dumps([each["key_hash"] for each in found])
     known = {key["hash"]: key for key in KEYS.documents(call.db, in_list("id"), (hashes,))}
     return [
@@ -191,29 +191,29 @@ def _with_keys(call: OperationRequest, found: Sequence[Document]) -> list[Docume
 
 @dataclass(frozen=True)
 class Assignments:
-    """The operations on assignments of guardrails to keys or members, at most one to each."""
+    """The operations on assignments to keys or members; each has at most one guardrail."""
 
     bound: str
     """``keys`` or ``members``."""
     holder: str
-    """The field that says who is bound."""
+    """The field that identifies the key or member."""
     kind: Kind
     body: type[RequestModel]
     unknown: Callable[[OperationRequest, Sequence[str]], list[str]]
-    """Those of some identities that do not exist."""
+    """The identities that do not exist."""
     show: Callable[[OperationRequest, Sequence[Document]], list[Document]] = lambda _call, found: [
         *found
     ]
 
     def _given(self, call: OperationRequest) -> list[str]:
-        """Those that a request names, each once. Raises a 400 for one that does not exist."""
+        """The distinct identities in a request. Raises a 400 for one that does not exist."""
         ((field, identities),) = call.body.model_dump().items()
         given = list(dict.fromkeys(identities))
         refuse_unknown(field, self.unknown(call, given))
         return given
 
     def assign(self, call: OperationRequest) -> JsonValue:
-        """Bind those that the request names; how many these are.
+        """Assign the identities in the request, and return their number.
 
         What bound them before is replaced; the same guardrail stays as is.
         """
@@ -238,19 +238,19 @@ class Assignments:
         return {"assigned_count": len(given)}
 
     def unassign(self, call: OperationRequest) -> JsonValue:
-        """Free those that the request names; how many of them were bound."""
+        """Unassign the identities in the request, and return how many were assigned."""
         guardrail, given = RESOURCE.found(call), json.dumps(self._given(call))
         where = f"guardrail_id = ? AND {in_list(self.holder)}"
         return {"unassigned_count": self.kind.delete(call.db, where, (guardrail["id"], given))}
 
     def listed(self, condition: Callable[[OperationRequest], Condition]) -> Handler:
-        """Answers with a page of the assignments for which a condition holds."""
+        """A page of the assignments for which a condition holds."""
         return lambda call: page_of(
             call, self.kind, condition(call), lambda found: self.show(call, found)
         )
 
     def operations(self) -> tuple[Operation, ...]:
-        """List of one guardrail and of all, bind, free."""
+        """List the assignments of one guardrail or of all, assign, unassign."""
         path, title = f"/assignments/{self.bound}", self.bound.capitalize()
         return (
             Operation(

@@ -35,7 +35,7 @@ def _show(call: OperationRequest, document: Document) -> JsonValue:
 
 
 def _find(call: OperationRequest, identity: str) -> Document | None:
-    """An ordinary key; management keys are not resources of this API."""
+    """An ordinary key; management keys are not in this API."""
     found = KEYS.get(call.db, identity)
     return found if found and found["workspace_id"] else None
 
@@ -102,7 +102,7 @@ def _update(call: OperationRequest) -> Document:
 
 
 def _delete(call: OperationRequest, document: Document) -> None:
-    """Delete a key. Its usage stays in the sums of the account and the workspace."""
+    """Delete a key. Its usage remains in the totals of account and workspace."""
     KEYS.delete(call.db, "id = ?", (document["hash"],))
     KEY_ASSIGNMENTS.delete(call.db, "key_hash = ?", (document["hash"],))
 

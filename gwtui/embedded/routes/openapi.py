@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of the gateway, written from the declared operations."""
+"""The OpenAPI 3.1 document of the gateway, generated from the declared operations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VERSION = "1.0.0"
 _SCHEME = "bearer"
 _NULL = {"type": "null"}
 _PHRASES = {524: "Provider Timeout", 529: "Provider Overloaded"}
-"""Statuses of the contract that HTTP itself has no name for."""
+"""Statuses without a name in HTTP."""
 
 
 @cache
@@ -62,7 +62,7 @@ def describe(dialect: Dialect) -> dict[str, Any]:
 def _schemas(
     models: Iterable[type[BaseModel]], dialect: Dialect, *, are_answers: bool
 ) -> dict[str, dict[str, Any]]:
-    """Schemas by name for models and everything that they hold.
+    """Schemas by name of models and everything in them.
 
     In an answer each field is there and not null, unless the contract says otherwise. In a request
     unknown fields are ignored, so they are allowed.
@@ -97,7 +97,7 @@ def _schemas(
 
 
 def _field(described: Mapping[str, Any]) -> dict[str, Any]:
-    """A field without the titles and defaults that only mean something in Python."""
+    """A field without titles and the defaults of Python."""
     return {name: value for name, value in described.items() if name not in {"title", "default"}}
 
 
@@ -166,7 +166,7 @@ def _responses(operation: Operation) -> Mapping[str, Any]:
 
 
 def _event(data: Mapping[str, Any]) -> dict[str, Any]:
-    """One event of a stream, whose data is JSON; only the last one's is the word [DONE]."""
+    """An event of a stream; its data is JSON, or [DONE] in the last one."""
     return {
         "type": "object",
         "description": "one event; the data of the last one is [DONE]",

@@ -78,11 +78,11 @@ _INSIDE: tuple[tuple[Kind, str], ...] = (
     (BUDGETS, _HERE),
     (GUARDRAILS, _HERE),
 )
-"""What goes with a workspace: a kind, and the condition on its documents."""
+"""Deleted with a workspace: kinds, and the condition on their documents."""
 
 
 def _find(call: OperationRequest, id_or_slug: str) -> Document | None:
-    """The workspace of a UUID or a slug; the UUID wins."""
+    """The workspace with a UUID or else a slug."""
     where = "id = ?1 OR slug = ?2 ORDER BY id = ?1 DESC"
     return WORKSPACES.find(call.db, where, (id_or_slug.lower(), id_or_slug))
 
@@ -125,7 +125,7 @@ def _changes(
     request: CreateWorkspaceRequest | UpdateWorkspaceRequest,
     workspace_id: str,
 ) -> Document:
-    """The fields that a request sets. Raises a 400 for unknown tools and a slug that is taken.
+    """The fields that a request sets. Raises a 400 for unknown tools and a taken slug.
 
     A client may know tools that came later, this service knows its own.
     """
@@ -147,7 +147,7 @@ def _changes(
 
 
 def _delete(call: OperationRequest, workspace: Document) -> None:
-    """Delete a workspace with all that is in it.
+    """Delete a workspace with everything in it.
 
     What its keys used stays in the account's total, without what they read and wrote.
     """
@@ -173,7 +173,7 @@ def _delete(call: OperationRequest, workspace: Document) -> None:
 
 
 def _list_members(call: OperationRequest) -> JsonValue:
-    """In the order they joined; everybody of the organization is in the default workspace."""
+    """In the order of joining; the default workspace has everybody in the organization."""
     workspace = RESOURCE.found(call)
     here = ("workspace_id = ?", (workspace["id"],))
     kind, condition = (PEOPLE, EVERY) if _is_default(call, workspace) else (MEMBERS, here)
@@ -218,7 +218,7 @@ def _memberships(
 
 
 def _add_members(call: OperationRequest) -> JsonValue:
-    """Existing members count as added, too; their role is that in the organization."""
+    """Existing members count as added; the role is that in the organization."""
     workspace = RESOURCE.found(call)
     users: list[str] = call.body.user_ids
     unknown = outsiders(call, users)
@@ -240,7 +240,7 @@ def _add_members(call: OperationRequest) -> JsonValue:
 
 
 def _remove_members(call: OperationRequest) -> JsonValue:
-    """All of them or nobody. Who is no member is not counted."""
+    """All or none. Users who are no members are not counted."""
     workspace = RESOURCE.found(call)
     users: list[str] = call.body.user_ids
     if _is_default(call, workspace):
@@ -326,7 +326,7 @@ def _delete_budget(call: OperationRequest) -> JsonValue:
 
 
 def _interval(call: OperationRequest) -> str:
-    """The interval that the path names."""
+    """The interval in the path."""
     interval = call.path["interval"]
     if interval not in BUDGET_INTERVALS:
         raise invalid([Problem("interval", "must be one of " + ", ".join(BUDGET_INTERVALS))])

@@ -21,7 +21,7 @@ from gwtui.domain.history_source import KeyUsage
 from gwtui.embedded.simulator.seeded_random import between, number
 
 PICO = Decimal("1e-12")
-"""Prices are counted in whole pico-USD, which every catalog price is a multiple of."""
+"""Prices are whole pico-USD; every catalog price is a multiple."""
 
 _MICROSECOND = timedelta(microseconds=1)
 _DAY = timedelta(days=1)
@@ -35,7 +35,7 @@ DAY_MICROSECONDS = 24 * HOUR_MICROSECONDS
 HOURS = 24
 
 DAY_SHARES = 1 << 16
-"""The hours of a day share this many parts; whole parts keep every sum exact."""
+"""Parts of a day that its hours share; integers keep every sum exact."""
 TOTAL_WEIGHT = DAY_SHARES * HOUR_MICROSECONDS
 
 VARIANTS = 16
@@ -61,7 +61,7 @@ RHYTHMS: Mapping[RhythmName, tuple[tuple[int, ...], float]] = {
 
 
 def rate_now(rhythm: RhythmName, hour: float) -> float:
-    """Traffic at an hour of the day (0..24, with fraction), 1 being the average of the day."""
+    """Traffic at an hour of the day (0..24, with fraction); 1 is the average of the day."""
     hours, _ = RHYTHMS[rhythm]
     # Hour figures stand at the middle of their hour; in between they are joined by lines.
     left = int(hour - 0.5) if hour >= 0.5 else -1  # noqa: PLR2004 - half an hour
@@ -85,7 +85,7 @@ def day_weights(rhythm: RhythmName, variant: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class UsageStream:
-    """One model at one endpoint, as one key uses it on an average day."""
+    """The use of one endpoint by one key on an average day."""
 
     endpoint_key: str
     """Key of the endpoint in the catalog."""
@@ -99,11 +99,11 @@ class UsageStream:
     completion_price: int
     """Pico-USD per completion token."""
     request_price: int
-    """Pico-USD per request, for whatever is not priced by token."""
+    """Pico-USD per request, for everything that is not priced by token."""
     byok: bool = False
-    """Whether the requests run on the customer's own provider key: they cost no credits."""
+    """Whether the requests use the customer's provider key and cost no credits."""
     typical: Mapping[str, Any] = field(default_factory=dict)
-    """The metadata that the generations of these requests have in common."""
+    """The metadata that the generations of these requests share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class UsageProfile:
     rhythm: RhythmName
     active_from: datetime
     abandoned_at: datetime | None = None
-    """When the last client went away; None while there are some."""
+    """When the last client stopped; None while there are some."""
     streams: tuple[UsageStream, ...] = ()
 
 
@@ -132,7 +132,7 @@ class UsageSlice:
     """
 
     moment: datetime
-    """When the last of them was made; never outside the interval that was asked for."""
+    """Time of the last request, within the requested interval."""
     endpoint_key: str
     requests: int
     prompt_tokens: int
@@ -140,7 +140,7 @@ class UsageSlice:
     usd: Decimal
     """Credits used."""
     byok_usd: Decimal
-    """The cost of BYOK requests at the customer's own provider account."""
+    """The cost of BYOK requests at the customer's provider."""
     typical: Mapping[str, Any] = field(default_factory=dict)
     """That of its stream."""
 
@@ -160,7 +160,7 @@ def accrual(profile: UsageProfile, since: datetime, until: datetime) -> list[Usa
 
 
 def accrued_by_day(profile: UsageProfile, since: datetime, until: datetime) -> list[UsageSlice]:
-    """The slices of ``accrual`` joined to one per endpoint and UTC day, at one step per day."""
+    """The slices of ``accrual`` merged to one per endpoint and UTC day."""
     return [
         _slice(plan, first, past)
         for plan, start, end in day_plans(profile, since, until)

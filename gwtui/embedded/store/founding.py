@@ -44,18 +44,18 @@ Content = Literal["simulated", "empty"]
 _TOP_UP = Decimal(500)
 _BALANCE = (430.0, 690.0)
 _JOINING = timedelta(days=60)
-"""Over how long a team gathers after its workspace was made."""
+"""Period in which a team joins a new workspace."""
 _REVISED = 0.4
 """Share of budgets that were changed once."""
 _LEAST_DAYS = {"daily": 1.0, "weekly": 5.0, "monthly": 18.0}
 """A limit counts as used over at least so many days: early in a window nobody has spent it yet,
 and pretending so would make the key absurdly busy for ever after."""
 _DELIBERATE = 3.0
-"""Days from which on an expiry was chosen as a date, not as a duration."""
+"""From this many days, an expiry was chosen as a date, not as a duration."""
 _LIMIT_REACHED = timedelta(hours=5)
 """The time since a key without reset reached its limit."""
 _DAYS_LOOKED_UP = 2
-"""Full days before the first one whose generations can be looked up."""
+"""Full days before the first day with generations."""
 _SCALING_STEPS = 2
 """The second step takes out what rounding to whole requests left of the first."""
 _REQUESTS: Mapping[str, tuple[int, int, Mapping[str, int]]] = {
@@ -102,7 +102,7 @@ def found(
 
 
 def _relabel(db: sqlite3.Connection, origin: Origin, dialect: Dialect) -> None:
-    """Give the keys of the founding labels in the form of a dialect: they have no key text."""
+    """Set labels in the format of a dialect on the founding keys, which have no key text."""
     db.execute(
         "UPDATE keys SET document = json_set(document, '$.label', "
         "? || substr(json_extract(document, '$.label'), -9)) WHERE workspace_id IS NOT NULL "
@@ -190,7 +190,7 @@ class _Founder:
     # Moments, to the second, and not all at the same time of the day -------------------------
 
     def _days_ago(self, days: float, *jitter: object, most: int = 0) -> datetime:
-        """So many days ago, and up to ``most`` seconds earlier, by what the moment is for."""
+        """So many days ago, and up to ``most`` seconds earlier, drawn from the purpose."""
         earlier = int(between(0, most, self._seed, *jitter)) if most else 0
         return (self._now - timedelta(days=days, seconds=earlier)).replace(microsecond=0)
 
@@ -278,7 +278,7 @@ class _Founder:
         }
 
     def _assign(self, guardrail: Document, entry: Entry) -> None:
-        """Bind the keys and the members of a guardrail, a few minutes after it was made."""
+        """Assign a guardrail to keys and members, a few minutes after its creation."""
         made = datetime.fromisoformat(guardrail["created_at"])
         bound = {
             "guardrail_id": guardrail["id"],
@@ -324,7 +324,7 @@ class _Founder:
         return moment if abs(entry["expires"]) < _DELIBERATE else window_start("daily", moment)
 
     def _add_key(self, entry: Entry) -> None:
-        """A key with what it used until now. It has no key text: nobody can use it."""
+        """A key with its usage until now. It has no key text, so nobody can use it."""
         profile = self._usage_profile(entry)
         days = accrued_by_day(profile, profile.active_from, self._stopped_at(entry))
         last_used_at = max((day.moment for day in days), default=None)
@@ -359,7 +359,7 @@ class _Founder:
             self._profiles.append(profile)
 
     def _stopped_at(self, entry: Entry) -> datetime:
-        """When the gateway began to refuse the key; now for a key that works."""
+        """When the gateway began to refuse the key; the present for an active key."""
         ends = [self._now, self._expires_at(entry) or self._now]
         if "disabled" in entry:
             ends.append(self._days_ago(entry["disabled"]))
@@ -368,7 +368,7 @@ class _Founder:
         return min(ends)
 
     def _usage_profile(self, entry: Entry) -> UsageProfile:
-        """What the clients of a key ask for, as busy as its share of a limit takes, if any."""
+        """The traffic of a key, scaled to the used share of its limit, if it has one."""
         abandoned = entry.get("abandoned")
         profile = UsageProfile(
             seed=self._seed,
@@ -399,7 +399,7 @@ class _Founder:
         return profile
 
     def _add_purchases(self) -> None:
-        """Purchases that leave a plausible balance, and what earlier, deleted keys used."""
+        """Purchases that leave a plausible balance, and the usage of deleted keys."""
         balance = Decimal(between(*_BALANCE, self._seed, "balance")).quantize(Decimal("0.01"))
         count = int(((self._spent + balance) / _TOP_UP).to_integral_value(ROUND_CEILING)) + 1
         for index in range(count):

@@ -1,4 +1,4 @@
-"""Generations: requests to models that can be looked up. Extended contract section 8.
+"""Generations: records of requests to models. Extended contract section 8.
 
 Every request that is served here is kept. Of what the simulated keys ask for, one request of each
 kind of work is kept a day. The API has no list of generations: whoever made a request knows its
@@ -39,7 +39,7 @@ _API_TYPES: Mapping[str, str] = {
     "image_generation": "image",
     "video_generation": "video",
 }
-"""The contract's ``api_type`` of a workload, where it is another word."""
+"""The contract's ``api_type`` of a workload, where it differs."""
 _FINISHES = ("stop", "stop", "stop", "stop", "stop", "stop", "length", "tool_calls", None)
 """None: the client cancelled the request."""
 _USER_AGENTS = ("python-httpx/0.28.1", "node", "Go-http-client/2.0", None)
@@ -60,17 +60,17 @@ UNKNOWN_FIELDS = dict.fromkeys(
 
 
 class RecentGeneration(NamedTuple):
-    """A generation that can be looked up."""
+    """The record of a generation."""
 
     id: str
     made_at: datetime
     model: str
     key_name: str
-    """Empty when the key was deleted since."""
+    """Empty if the key was deleted."""
 
 
 def store(db: sqlite3.Connection, **generation: Any) -> None:
-    """Keep a generation, given by the columns of its table."""
+    """Store a generation, given by the columns of its table."""
     names = ", ".join(generation)
     values = ", ".join(f":{name}" for name in generation)
     db.execute(f"INSERT INTO generations ({names}) VALUES ({values})", generation)
@@ -79,7 +79,7 @@ def store(db: sqlite3.Connection, **generation: Any) -> None:
 def find(
     db: sqlite3.Connection, generation_id: str, now: datetime
 ) -> tuple[dict[str, Any], dict[str, Any] | None] | None:
-    """The metadata and the content of a generation; None when there is none.
+    """The metadata and the content of a generation; None if it does not exist.
 
     A request can be looked up shortly after its end. The content is None where it is not logged.
     """
@@ -91,7 +91,7 @@ def find(
 
 
 def forget_old(db: sqlite3.Connection, now: datetime) -> None:
-    """Delete what is older than the activity that it is part of."""
+    """Delete the generations that are older than the activity kept."""
     oldest = to_micros(now - timedelta(days=ACTIVITY_DAYS))
     db.execute("DELETE FROM generations WHERE created_at < ?", (oldest,))
 
@@ -99,7 +99,7 @@ def forget_old(db: sqlite3.Connection, now: datetime) -> None:
 def typical_generation(
     endpoint: CatalogEndpoint, prompt: int, completion: int, *, byok: bool
 ) -> dict[str, Any]:
-    """The metadata that all requests of one kind of work have in common."""
+    """The metadata that all requests of one stream share."""
     workload = endpoint.workloads[0]
     is_chat = workload == "text_generation"
     provider, tier = endpoint.wire["provider_name"], endpoint.wire["service_tier"]
@@ -216,7 +216,7 @@ def _content(seed: int, details: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def recent_generations(database: Path, *, clock: Clock = SYSTEM_CLOCK) -> list[RecentGeneration]:
-    """The newest generations that can be looked up, newest first.
+    """The newest generations, newest first.
 
     Works on an existing database, whether or not a gateway serves it right now. Raises
     DatabaseMissingError and DatabaseUnusableError.
@@ -236,13 +236,13 @@ class FreeUse(NamedTuple):
     """Requests to free variants, without those on own provider keys."""
 
     limit: int
-    """Allowed a day: inference contract section 9."""
+    """Allowed per day: inference contract section 9."""
     today: int
     last_minute: int
 
 
 def free_use(db: sqlite3.Connection, total_credits: Decimal, now: datetime) -> FreeUse:
-    """The use of free variants by an account that ever bought so many credits, in USD."""
+    """The use of free variants by an account with these total purchases in USD."""
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     used = usage.requests_to_variant(db, to_day(now), _VARIANT)
     return FreeUse(

@@ -39,7 +39,7 @@ def new_document(
     created_at: datetime,
     workspace_id: str | None,
 ) -> Document:
-    """The document of a new key, with the defaults of what is not given."""
+    """The document of a new key, with defaults."""
     return {
         "hash": hash,
         "name": name,
@@ -59,7 +59,7 @@ def new_document(
 
 
 class KeyRecord(NamedTuple):
-    """A key with its usage as of the moment it was read."""
+    """A key with its usage at the moment of reading."""
 
     number: int
     key: Document
@@ -72,7 +72,7 @@ class KeyRecord(NamedTuple):
 
     @property
     def limit_remaining(self) -> Decimal | None:
-        """The remaining limit, exactly; negative when overdrawn, None without a limit."""
+        """The exact remaining limit; negative when exceeded, None without a limit."""
         key = self.key
         if key["limit"] is None:
             return None
@@ -82,13 +82,13 @@ class KeyRecord(NamedTuple):
 
     @property
     def usage(self) -> dict[str, float]:
-        """The usage fields of an answer, in USD."""
+        """The usage fields of a response, in USD."""
         amounts = (float(from_pico(pico)) for pico in self.sums)
         return dict(zip(USAGE_FIELDS, amounts, strict=True))
 
     @property
     def document(self) -> Document:
-        """The key with the fields that are computed for each answer."""
+        """The key with the fields that are computed for each response."""
         left = self.limit_remaining
         return {
             **self.key,
@@ -98,14 +98,14 @@ class KeyRecord(NamedTuple):
 
 
 def find(db: sqlite3.Connection, key_hash: str, now: datetime) -> KeyRecord | None:
-    """The key of a hash, management keys included; None when there is none."""
+    """The key with a hash, ordinary or management; None if it does not exist."""
     return next(iter(records(db, "id = ?", (key_hash,), now)), None)
 
 
 def records(
     db: sqlite3.Connection, where: str, values: Sequence[Any], now: datetime
 ) -> list[KeyRecord]:
-    """The keys for which a condition holds, newest first."""
+    """The keys that match a condition, newest first."""
     rows = db.execute(
         f"SELECT number, document, {usage.sums_sql(now)} FROM keys LEFT JOIN usage "
         f"ON key_hash = id WHERE {where} GROUP BY number ORDER BY number DESC",
@@ -135,7 +135,7 @@ def page(
 
 
 def sortable(moment: datetime) -> str:
-    """A moment as the column ``expires`` has it."""
+    """A moment in the format of the column ``expires``."""
     return timestamp_text(moment).rstrip("Z")
 
 
@@ -145,7 +145,7 @@ def count_active(db: sqlite3.Connection, workspace_id: str, now: datetime) -> in
 
 
 def active_creators(db: sqlite3.Connection, workspace_id: str, now: datetime) -> set[str]:
-    """The users who made a key of a workspace that still works."""
+    """The creators of the active keys of a workspace."""
     rows = db.execute(
         f"SELECT DISTINCT creator_user_id FROM keys WHERE {_ACTIVE}",
         (workspace_id, sortable(now)),
@@ -154,7 +154,7 @@ def active_creators(db: sqlite3.Connection, workspace_id: str, now: datetime) ->
 
 
 def unknown(db: sqlite3.Connection, hashes: Sequence[str]) -> list[str]:
-    """Those of the hashes that are no ordinary keys of the account, each once."""
+    """The distinct hashes that belong to no ordinary key."""
     known = db.execute(
         f"SELECT id FROM keys WHERE workspace_id IS NOT NULL AND {in_list('id')}",
         (json.dumps(list(hashes)),),
@@ -164,7 +164,7 @@ def unknown(db: sqlite3.Connection, hashes: Sequence[str]) -> list[str]:
 
 
 def use(db: sqlite3.Connection, key_hash: str, moment: datetime) -> None:
-    """Note that a key was used, unless it was used later already."""
+    """Record the last use of a key, unless a later one is recorded."""
     at = timestamp_text(moment)
     db.execute(
         "UPDATE keys SET document = json_set(document, '$.last_used_at', ?1) WHERE id = ?2 AND "
@@ -186,7 +186,7 @@ _BINDING = """
 
 
 def binding_of(db: sqlite3.Connection, key: Document) -> Binding:
-    """The guardrails that bind a key; none for a management key, which cannot use models."""
+    """The guardrails of a key; none for a management key, which cannot use models."""
     if key["workspace_id"] is None:
         return {}
     given = (key["workspace_id"], key["creator_user_id"], key["hash"])
@@ -195,7 +195,7 @@ def binding_of(db: sqlite3.Connection, key: Document) -> Binding:
 
 @dataclass(frozen=True, kw_only=True)
 class Cap:
-    """A limit in USD on what some requests cost together, in each window of its reset."""
+    """A limit in USD on the total cost of some requests in each window of its reset."""
 
     scope: str
     limit: Decimal
@@ -213,7 +213,7 @@ class Cap:
         return self.limit - self.spend
 
     def spent(self, db: sqlite3.Connection, moment: datetime) -> int:
-        """Pico-USD that are booked in the window of a moment."""
+        """Pico-USD spent in the window of a moment."""
         day = usage.first_day(self.reset_interval, moment)
         return usage.spent_since(db, self.whose, day, include_byok=self.include_byok)
 
@@ -221,7 +221,7 @@ class Cap:
 def applied_budgets(
     db: sqlite3.Connection, key: Document, binding: Binding, now: datetime
 ) -> list[Cap]:
-    """The budgets of a key with what was spent of them, outermost first."""
+    """The budgets of a key with the amounts spent, outermost first."""
     return [replace(cap, spend=from_pico(cap.spent(db, now))) for cap in caps_of(db, key, binding)]
 
 
@@ -232,7 +232,7 @@ def effective_budget(found: Sequence[Cap]) -> Cap | None:
 
 
 def caps_of(db: sqlite3.Connection, key: Document, binding: Binding) -> Iterator[Cap]:
-    """The caps on the requests of a key, outermost first."""
+    """The budgets of a key, outermost first."""
     own, workspace_id = usage.of_key(key["hash"]), key["workspace_id"]
     user_id = key["creator_user_id"]
     for scope, bound_to, whose in (
@@ -281,5 +281,5 @@ def budgets_of(db: sqlite3.Connection, workspace_id: str) -> dict[str, Document]
 
 
 def exact(usd: float) -> Decimal:
-    """An amount of a document, as it was given."""
+    """An amount of a document, exactly as given."""
     return Decimal(str(usd))
