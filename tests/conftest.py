@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import compileall
 import gc
-import inspect
 import itertools
 import os
 import re
@@ -15,11 +14,9 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary, WeakValueDictionary
+from weakref import WeakValueDictionary
 
-import certifi
 import pytest
-import textual._callback
 import textual.app
 import textual.constants
 import textual.pilot
@@ -218,19 +215,9 @@ def style_sheets_parsed_once() -> Iterator[None]:
     """Applications share their parsed style sheets; each one parses them again otherwise."""
     parse = Stylesheet._parse_rules
     known: dict[Any, list[RuleSet]] = {}
-    themes: dict[Any, int] = {}
-    numbers: WeakKeyDictionary[Stylesheet, tuple[Any, int]] = WeakKeyDictionary()
-
-    def theme(sheet: Stylesheet) -> int:
-        """The number of a sheet's variables: there are hundreds, and they are replaced whole."""
-        variables, number = numbers.get(sheet, (None, 0))
-        if variables is not sheet._variables:
-            number = themes.setdefault(tuple(sheet._variables.items()), len(themes))
-            numbers[sheet] = sheet._variables, number
-        return number
 
     def parse_once(sheet: Stylesheet, *arguments: Any, **options: Any) -> list[RuleSet]:
-        key = (theme(sheet), arguments, tuple(options.items()))
+        key = (tuple(sheet._variables.items()), arguments, tuple(options.items()))
         if key not in known:
             known[key] = parse(sheet, *arguments, **options)
         return known[key]
@@ -241,41 +228,10 @@ def style_sheets_parsed_once() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def known_once() -> Iterator[None]:
-    """What Textual asks Python for again and again, of functions that stay the same."""
-
-    @cache
-    def of_function(function: Any) -> int:
-        return len(inspect.signature(function).parameters)
-
-    def parameters(function: Any) -> int:
-        if inspect.ismethod(function) and inspect.isfunction(function.__func__):
-            return of_function(function.__func__) - 1
-        if inspect.isfunction(function) and function.__closure__ is None:
-            return of_function(function)
-        return len(inspect.signature(function).parameters)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(textual._callback, "_count_parameters", parameters)
-        yield
-
-
-@pytest.fixture(autouse=True, scope="session")
 def trust_roots_loaded_once() -> Iterator[None]:
     """Clients share the certificates that httpx trusts by default; no test changes them."""
-    make = ssl.create_default_context
-
-    @cache
-    def default() -> ssl.SSLContext:
-        return make(cafile=certifi.where())
-
-    def make_once(*arguments: Any, **options: Any) -> ssl.SSLContext:
-        if not arguments and options == {"cafile": certifi.where()}:
-            return default()
-        return make(*arguments, **options)
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ssl, "create_default_context", make_once)
+        patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
         yield
 
 

@@ -107,15 +107,14 @@ class PtyTerminal:
                 states.append(stat.read_text().rpartition(")")[2].split()[0])
         return "R" in states
 
-    def wait_for_output(self, timeout: float = 30.0) -> None:
-        """Wait until the program has written something more."""
-        end = time.monotonic() + timeout
-        while not self.pump(0.05):
-            if time.monotonic() > end:
-                raise AssertionError(f"nothing more was written:\n{self.text}")
-
     def send(self, keys: str | bytes) -> None:
         os.write(self.master, keys.encode() if isinstance(keys, str) else keys)
+
+    def answer(self, *dialog: tuple[str, str]) -> None:
+        """Wait for each text, then type what belongs to it."""
+        for text, keys in dialog:
+            self.wait_for(text, 60)
+            self.send(keys)
 
     def resize(self, columns: int, rows: int) -> None:
         set_size(self.master, columns, rows)

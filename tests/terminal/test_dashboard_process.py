@@ -6,7 +6,6 @@ import re
 import time
 from pathlib import Path
 
-import pyte
 import pytest
 
 from loaded_program import GWTUI
@@ -16,7 +15,10 @@ DEMO = [*GWTUI, "--demo", "keys"]
 
 
 def test_what_is_drawn_and_sent_from_the_first_row_to_the_end(demo_home: Path) -> None:
-    """The first frame and differences cost little, rest costs nothing, nothing is left behind."""
+    """The first frame and differences cost little, rest costs nothing, nothing is left behind.
+
+    That differences show what a whole repaint shows is proven by ``unit/test_screen_diff.py``.
+    """
     with pty_terminal(DEMO, anew=True) as demo:
         demo.wait_for("airflow-staging", 60)
         assert demo.left_over_modes() == [
@@ -36,7 +38,6 @@ def test_what_is_drawn_and_sent_from_the_first_row_to_the_end(demo_home: Path) -
         demo.resize(80, 24)
         demo.settle()
         assert "airflow-staging" in demo.text, "a smaller terminal is redrawn"
-        shows_what_a_whole_repaint_shows(demo)
         demo.send("q")
         assert demo.wait_exit() == 0
         assert demo.left_over_modes() == []
@@ -79,46 +80,6 @@ def wait_for_the_past(terminal: PtyTerminal) -> None:
     terminal.settle()
     terminal.wait_gone("alerts fired", 30)
     terminal.settle()
-
-
-def shows_what_a_whole_repaint_shows(demo: PtyTerminal) -> None:
-    """Only differences are sent: after many of them the screen must still be the right one."""
-    steps = (
-        ("\x1b[B\x1b[B", "46 keys"),
-        ("d", "Identity"),
-        ("?", "Help · Keys"),
-        ("\x1b", "Identity"),
-        ("5", "15 guardrails"),
-        ("/red\r", "of 15 guardrails"),
-        ("7", "Ranked by"),
-        ("2", "Identity"),
-        ("n", "New API key"),
-        ("\x1b", "Identity"),
-        (":", "46 keys"),
-        ("\x1b", "Identity"),
-    )
-    for step, text in steps:
-        demo.send(step)
-        demo.wait_for(text)
-        demo.settle(0.4)
-        for _ in range(3):  # a reading of the gateway may come in between
-            before = screen_cells(demo.screen)
-            sent = len(demo.raw)
-            demo.send("\x0c")  # ctrl+l
-            demo.wait_for_output()
-            demo.settle(0.3)
-            if screen_cells(demo.screen) == before:
-                break
-        assert screen_cells(demo.screen) == before, step
-        empty = pyte.Screen(demo.columns, demo.rows)
-        pyte.ByteStream(empty).feed(bytes(demo.raw[sent:]))
-        assert screen_cells(empty) == before, f"{step}: all of it was sent"
-
-
-def screen_cells(screen: pyte.Screen) -> list[tuple[object, ...]]:
-    """Every cell with its style; of a blank only what can be seen of it."""
-    cells = [screen.buffer[y][x] for y in range(screen.lines) for x in range(screen.columns)]
-    return [(c.data, c.bg, c.reverse, c.data != " " and (c.fg, c.bold)) for c in cells]
 
 
 def test_an_unusable_runtime_directory_draws_nothing_over_the_screen(

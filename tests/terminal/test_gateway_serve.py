@@ -77,24 +77,21 @@ def test_it_stops_cleanly(
     assert "Traceback" not in process.stderr.read()
 
 
-def test_a_second_start_on_the_same_database_says_so(
-    server: tuple[subprocess.Popen[str], str], database: Path
-) -> None:
-    second = gateway("serve", "--port", "0", "--database", database)
-    assert second.returncode == exits.IN_USE
-    assert str(database) in second.stderr
-    assert "Traceback" not in second.stderr
-    assert second.stdout == ""
-
-
-def test_a_port_in_use_is_said_plainly(
-    server: tuple[subprocess.Popen[str], str], tmp_path: Path
+def test_what_cannot_be_served_is_named(
+    server: tuple[subprocess.Popen[str], str], database: Path, tmp_path: Path
 ) -> None:
     port = server[1].rsplit(":", 1)[1].split("/")[0]
-    second = gateway("serve", "--port", port, "--database", tmp_path / "other.sqlite3")
-    assert second.returncode == exits.FAILED
-    assert port in second.stderr
-    assert "Traceback" not in second.stderr
+    broken = tmp_path / "broken.sqlite3"
+    broken.write_text("this is no database, not at all" * 40)
+    for where, name, code, named in (
+        ("0", database, exits.IN_USE, str(database)),
+        (port, tmp_path / "other.sqlite3", exits.FAILED, port),
+        ("0", broken, exits.FAILED, str(broken)),
+    ):
+        second = gateway("serve", "--port", where, "--database", name)
+        assert (second.returncode, second.stdout) == (code, "")
+        assert named in second.stderr
+        assert "Traceback" not in second.stderr
 
 
 def test_a_key_can_be_issued_before_the_first_start(database: Path) -> None:
@@ -103,14 +100,6 @@ def test_a_key_can_be_issued_before_the_first_start(database: Path) -> None:
     assert len(issued.stdout.split()) == 1
     assert "created the database" in issued.stderr
     assert stat.S_IMODE(database.stat().st_mode) == 0o600
-
-
-def test_a_broken_database_is_named(database: Path) -> None:
-    database.write_text("this is no database, not at all" * 40)
-    broken = gateway("serve", "--port", "0", "--database", database)
-    assert broken.returncode == exits.FAILED
-    assert str(database) in broken.stderr
-    assert "Traceback" not in broken.stderr
 
 
 def test_faults_are_listed_checked_and_in_force(database: Path) -> None:

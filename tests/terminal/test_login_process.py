@@ -25,10 +25,10 @@ def test_address_and_key_are_asked_for_and_the_key_is_never_shown(
     gateway: ServedGateway, private_home: Path
 ) -> None:
     with pty_terminal([*GWTUI, "login", "--save-file", "--critical"], columns=120) as terminal:
-        terminal.wait_for("Address of the gateway")
-        terminal.send(f"{gateway.base_url}\r")
-        terminal.wait_for("Management key for 127.0.0.1")
-        terminal.send(f"{gateway.management}\r")
+        terminal.answer(
+            ("Address of the gateway", f"{gateway.base_url}\r"),
+            ("Management key for 127.0.0.1", f"{gateway.management}\r"),
+        )
         assert terminal.wait_exit() == exits.OK
         terminal.wait_for("is now the default")
         assert gateway.management.encode() not in terminal.raw

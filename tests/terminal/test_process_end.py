@@ -35,10 +35,7 @@ def journal_in(home: Path) -> Ledger:
 def a_write_in_flight(home: Path, *, controlling: bool = True) -> Iterator[PtyTerminal]:
     """The selected key is being switched off; the intent is on the disk."""
     with pty_terminal(HANGING, controlling=controlling) as terminal:
-        terminal.wait_for("airflow-staging", 60)
-        terminal.send("x")
-        terminal.wait_for("y confirms")
-        terminal.send("y")
+        terminal.answer(("airflow-staging", "x"), ("y confirms", "y"))
         end = time.monotonic() + 20
         while not [*journal_in(home).entries()]:
             assert time.monotonic() < end, terminal.text

@@ -15,10 +15,7 @@ def test_a_write_that_was_killed_on_its_way_is_in_doubt(demo_home: Path) -> None
     ledger = Ledger(demo_home / "state" / "gwtui" / "audit.jsonl")
     faults = ["--fault", "hang-after:POST /keys x1"]
     with pty_terminal([*GWTUI, "--demo", *faults, "keys"]) as terminal:
-        terminal.wait_for("airflow-staging", 60)
-        terminal.send("n")
-        terminal.wait_for("New API key")
-        terminal.send("nightly\t25\x13")
+        terminal.answer(("airflow-staging", "n"), ("New API key", "nightly\t25\x13"))
         terminal.wait_for("Sending")
         terminal.pump(1.0)
         terminal.signal(signal.SIGKILL)

@@ -16,10 +16,7 @@ def test_the_demo_is_one_letter_away(demo_home: Path) -> None:
     """First the steps that are shown once; the key that closes them does its work beneath."""
     (demo_home / "state" / "gwtui" / "first-steps").unlink()
     with pty_terminal(GWTUI, columns=80, rows=24, anew=True) as terminal:
-        terminal.wait_for("How do you want to start?")
-        terminal.send("z\rd\r")
-        terminal.wait_for("Welcome to gwtui")
-        terminal.send("0")
+        terminal.answer(("How do you want to start?", "z\rd\r"), ("Welcome to gwtui", "0"))
         terminal.wait_for("since ")
         terminal.wait_for("UTC")
         terminal.send("q")
@@ -27,10 +24,7 @@ def test_the_demo_is_one_letter_away(demo_home: Path) -> None:
         assert terminal.left_over_modes() == []
     assert (demo_home / "state" / "gwtui" / "first-steps").exists()
     with pty_terminal(GWTUI, columns=80, rows=24) as terminal:
-        terminal.wait_for("How do you want to start?")
-        terminal.send("d\r")
-        terminal.wait_for("UTC")
-        terminal.send("q")
+        terminal.answer(("How do you want to start?", "d\r"), ("UTC", "q"))
         assert terminal.wait_exit() == exits.OK
         assert "Welcome to gwtui" not in terminal.text
 
@@ -42,14 +36,12 @@ def test_leaving_and_logging_in_to_watch(private_home: Path) -> None:
         assert terminal.wait_exit() == exits.OK
         assert terminal.left_over_modes() == []
     with served_gateway() as gateway, pty_terminal(GWTUI, columns=120, rows=30) as terminal:
-        terminal.wait_for("How do you want to start?")
-        terminal.send("w\r")
-        terminal.wait_for("Address of the gateway")
-        terminal.send(f"{gateway.base_url}\r")
-        terminal.wait_for("Management key for 127.0.0.1")
-        terminal.send(f"{gateway.management}\r")
-        terminal.wait_for("Where do you want to store the key?")
-        terminal.send("f\r")
+        terminal.answer(
+            ("How do you want to start?", "w\r"),
+            ("Address of the gateway", f"{gateway.base_url}\r"),
+            ("Management key for 127.0.0.1", f"{gateway.management}\r"),
+            ("Where do you want to store the key?", "f\r"),
+        )
         terminal.wait_for("READ-ONLY")
         terminal.wait_for("Board")
         terminal.send("q")
@@ -67,16 +59,13 @@ def test_a_wrong_address_or_key_is_asked_for_again_and_no_keyring_is_not_offered
         served_gateway(faults=faults) as gateway,
         pty_terminal(GWTUI, columns=100, rows=40) as terminal,
     ):
-        terminal.wait_for("How do you want to start?")
-        terminal.send("l\r")
-        terminal.wait_for("Address of the gateway: ")
-        terminal.send(gateway.base_url.replace("http:", "htp:") + "\r")
-        terminal.wait_for("the base URL must begin with")
-        terminal.send(f"{gateway.base_url}\r")
-        terminal.wait_for("no gateway answers at this address: Internal Server Error")
-        terminal.send(f"{gateway.base_url}\r")
-        terminal.wait_for("Management key for 127.0.0.1")
-        terminal.send("gw-v1-of-nobody\r")
+        terminal.answer(
+            ("How do you want to start?", "l\r"),
+            ("Address of the gateway: ", gateway.base_url.replace("http:", "htp:") + "\r"),
+            ("the base URL must begin with", f"{gateway.base_url}\r"),
+            ("no gateway answers at this address: Internal Server Error", f"{gateway.base_url}\r"),
+            ("Management key for 127.0.0.1", "gw-v1-of-nobody\r"),
+        )
         terminal.wait_for("Invalid API key")
         terminal.settle()
         faults.arm("500:GET /key x1")
