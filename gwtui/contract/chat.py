@@ -218,9 +218,9 @@ class ChatRequest(RequestModel):
     temperature: Temperature | None = Field(
         None, description="temperature, 0 to 2; higher is more random"
     )
-    top_p: Share | None = Field(None, description="draw from this share of likely words, 0 to 1")
-    frequency_penalty: Penalty | None = Field(None, description="against frequent words, -2 to 2")
-    presence_penalty: Penalty | None = Field(None, description="against repeated words, -2 to 2")
+    top_p: Share | None = Field(None, description="nucleus sampling, 0 to 1")
+    frequency_penalty: Penalty | None = Field(None, description="frequency penalty, -2 to 2")
+    presence_penalty: Penalty | None = Field(None, description="presence penalty, -2 to 2")
     seed: int | None = Field(None, description="the same seed gives the same answer")
     stop: str | Annotated[list[str], Field(max_length=4)] | None = Field(
         None, description="stop sequences"
