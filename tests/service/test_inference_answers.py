@@ -35,7 +35,12 @@ RESULT: dict[str, Any] = {
         {
             "index": 0,
             "finish_reason": "stop",
-            "message": {"role": "assistant", "content": "A lighthouse.", "reasoning": "hm"},
+            "message": {
+                "role": "assistant",
+                "content": "A lighthouse.",
+                "reasoning": "hm",
+                "refusal": "no",
+            },
         }
     ],
     "usage": USAGE,
@@ -55,7 +60,7 @@ async def test_a_whole_answer_with_what_it_took() -> None:
         httpx.Response(200, json=RESULT, headers={"X-Generation-Id": "gen-header"})
     )
     answer = await inference.chat(hello(stream=True))
-    assert (answer.text, answer.reasoning) == ("A lighthouse.", "hm")
+    assert (answer.text, answer.reasoning, answer.refusal) == ("A lighthouse.", "hm", "no")
     assert (answer.generation_id, answer.provider) == ("gen-header", "One")
     assert answer.cost == Decimal("0.000123")
     assert answer.first_token_ms is None
