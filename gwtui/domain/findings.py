@@ -456,11 +456,11 @@ def find(
 ) -> tuple[AccountFinding, ...]:
     """All findings, the most severe first, including the unknown."""
     rules = (*RULES, *_key_rules(alert_rules))
-    found = [finding for rule in rules for finding in _of_rule(rule, rule.evaluate(facts, now))]
-    found += [_unread(one, rules) for one in facts.unread]
+    findings = [finding for rule in rules for finding in _of_rule(rule, rule.evaluate(facts, now))]
+    findings += [_unread(one, rules) for one in facts.unread]
     return tuple(
         sorted(
-            _numbered(found),
+            _numbered(findings),
             key=lambda one: (
                 SEVERITIES.index(one.severity),
                 one.title,

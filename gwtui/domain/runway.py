@@ -138,13 +138,13 @@ def used_per_block(
     readings: Sequence[UsedTotal], now: datetime, block: timedelta, count: int
 ) -> list[Decimal]:
     """The usage in each of the last fully observed blocks, oldest first."""
-    found = []
+    blocks = []
     for place in range(count, 0, -1):
         since = now - block * place
         steps = list(_steps(readings, since, since + block))
         if sum((step.over for step in steps), timedelta()) == block:
-            found.append(sum((step.used for step in steps), Decimal(0)))
-    return found
+            blocks.append(sum((step.used for step in steps), Decimal(0)))
+    return blocks
 
 
 def outlook(
@@ -165,18 +165,18 @@ def outlook(
     return Outlook(_date(now, soonest), _date(now, likely), _date(now, latest), chosen.window)
 
 
-def days_left(balance: Decimal | None, found: Sequence[Burn]) -> Decimal | None:
+def days_left(balance: Decimal | None, rates: Sequence[Burn]) -> Decimal | None:
     """The most likely number of days until the balance runs out, at most those of ``FARTHEST``.
 
     None if the balance is unknown or too little was observed.
     """
     if balance is None or balance <= 0:
         return balance if balance is None else Decimal(0)
-    usable = [burn for burn in found if burn.share >= ENOUGH and _has_usage(burn)]
+    usable = [burn for burn in rates if burn.share >= ENOUGH and _has_usage(burn)]
     if usable:
         days = _hours(balance, _decisive(balance, usable)) / (_DAY / _HOUR)
         return Decimal(min(days, float(FARTHEST.days)))
-    return Decimal(FARTHEST.days) if any(burn.share >= ENOUGH for burn in found) else None
+    return Decimal(FARTHEST.days) if any(burn.share >= ENOUGH for burn in rates) else None
 
 
 class _Step(NamedTuple):

@@ -95,17 +95,17 @@ def recorded(reader: HistoryReader, moment: datetime, models: Iterable[str]) -> 
 
     Endpoints without a reading around then are left out. Raises sqlite3.Error.
     """
-    found: dict[Subject, dict[str, Reading]] = {}
+    figures_of: dict[Subject, dict[str, Reading]] = {}
     for resource in ("credits", "endpoint"):
         for series, reading in reader.at(moment, resource).items():
             subject = Subject(resource, series.key.identity)
-            found.setdefault(subject, {})[series.key.figure] = reading
+            figures_of.setdefault(subject, {})[series.key.figure] = reading
     facts = reader.facts_at(moment, "endpoint")
-    credits = _values(found.get(Subject("credits", ACCOUNT), {}))
+    credits = _values(figures_of.get(Subject("credits", ACCOUNT), {}))
     endpoints: dict[str, list[tuple[EndpointRow, datetime]]] = {model: [] for model in models}
     for subject, fields in facts.items():
         rows = endpoints.get(model_of(subject.identity))
-        values = _values(found.get(subject, {}))
+        values = _values(figures_of.get(subject, {}))
         if rows is not None and values.at is not None:
             rows.append((_endpoint_row(subject.identity, fields, values.by_name), values.at))
     paces = DEFAULT_PACES
@@ -148,14 +148,14 @@ def _endpoint_row(
     data: dict[str, Any] = {**facts, "provider_name": facts.get(figures.NAME), "tag": None}
     data |= {name: values[name] for name in figures.UPTIMES if name in values}
     for what in ("latency", "throughput"):
-        found = {
+        percentiles = {
             which: values[f"{what}_{which}"]
             for which in figures.PERCENTILES
             if f"{what}_{which}" in values
         }
-        if found:
-            known = any(value is not None for value in found.values())
-            data[f"{what}_last_30m"] = found if known else None
+        if percentiles:
+            known = any(value is not None for value in percentiles.values())
+            data[f"{what}_last_30m"] = percentiles if known else None
     prices = {key: facts.get(figures.price_figure(key)) for key in PRICE_KEYS}
     prices |= {name: facts.get(name) for name in ("discount", "overrides")}
     data["pricing"] = {name: price for name, price in prices.items() if price is not None}
@@ -217,9 +217,11 @@ def limits(
     keys: Sequence[KeyRow], workspaces: Mapping[str, Figures], now: datetime
 ) -> tuple[Limit, ...]:
     """All active limits, the most used first, unknown shares last."""
-    found = [*_of_keys(keys, now), *_of_workspaces(workspaces)]
-    found.sort(key=lambda one: (one.share is None, -(one.share or Decimal(0)), one.identity))
-    return tuple(found)
+    active = [*_of_keys(keys, now), *_of_workspaces(workspaces)]
+    active.sort(
+        key=lambda limit: (limit.share is None, -(limit.share or Decimal(0)), limit.identity)
+    )
+    return tuple(active)
 
 
 def _of_keys(keys: Sequence[KeyRow], now: datetime) -> Iterable[Limit]:
@@ -240,11 +242,11 @@ def _of_keys(keys: Sequence[KeyRow], now: datetime) -> Iterable[Limit]:
 
 
 def _of_workspaces(workspaces: Mapping[str, Figures]) -> Iterable[Limit]:
-    for identity, found in workspaces.items():
-        space = found.workspace
+    for identity, contents in workspaces.items():
+        space = contents.workspace
         name = identity if space is None else space.shown_name or identity
-        for interval, budget in (found.budgets or {}).items():
-            limit, spent = budget.limit_usd, found.spent.get(interval)
+        for interval, budget in (contents.budgets or {}).items():
+            limit, spent = budget.limit_usd, contents.spent.get(interval)
             if limit is None:
                 continue
             share = spent / limit if spent is not None and limit > 0 else None

@@ -219,12 +219,12 @@ class ReadingsCollector(Collector):
 
     def collect(self) -> Iterator[Family]:
         """The families with samples."""
-        found: dict[Metric, Family] = {}
+        families: dict[Metric, Family] = {}
         for metric, labels, value in _samples(self._snapshot()):
-            if metric not in found:
-                found[metric] = _family(metric)
-            found[metric].add_metric([safe_line(text, _LABEL) for text in labels], float(value))
-        return (found[metric] for metric in METRICS if metric in found)
+            if metric not in families:
+                families[metric] = _family(metric)
+            families[metric].add_metric([safe_line(text, _LABEL) for text in labels], float(value))
+        return (families[metric] for metric in METRICS if metric in families)
 
 
 def registry_of(snapshot: Callable[[], ReadingsSnapshot]) -> CollectorRegistry:

@@ -47,11 +47,11 @@ def readability(states: Mapping[str, FeedState[Any]], at: datetime) -> Observati
     # Lists that are read rarely may not have failed yet.
     well = newest is not None and at - newest <= RECENT
     unreadable = failing and not well if failing or newest is not None else None
-    found = {ACCOUNT: unreadable}
-    found.update({name: None if unreadable else found for name, found in faulty.items()})
+    values = {ACCOUNT: unreadable}
+    values.update({name: None if unreadable else values for name, values in faulty.items()})
     samples = (
         _sample(Subject(GATEWAY, name), UNREADABLE, "", None if bad is None else Decimal(bad))
-        for name, bad in found.items()
+        for name, bad in values.items()
     )
     return Observation(GATEWAY, at, EVERY, tuple(samples), covers=Subject(GATEWAY, ""))
 

@@ -98,8 +98,8 @@ class Evaluator:
 
     def take(self) -> EvaluationResult:
         """The events and changed alerts since the last call."""
-        found, self._result = self._result, EvaluationResult()
-        return found
+        result, self._result = self._result, EvaluationResult()
+        return result
 
     # Input -------------------------------------------------------------------------------------
 
@@ -175,8 +175,8 @@ class Evaluator:
         for key, alert in list(self.alerts.items()):
             rule = self.rules.get(key.rule)
             if isinstance(rule, EventRule):
-                found = lapse(alert.status, at, rule.keep_for)
-                if found.transition == "cleared":
+                lapsed = lapse(alert.status, at, rule.keep_for)
+                if lapsed.transition == "cleared":
                     self._end(alert, at, "expired")
 
     # Inside -----------------------------------------------------------------------------------
@@ -270,19 +270,19 @@ class Evaluator:
         alert = Alert(key, QUIET, rule.severity, self._names[key.rule], name, message)
         self._transition(alert, occur(change.at), change.at)
 
-    def _transition(self, alert: Alert, found: AlertStep, at: datetime) -> None:
+    def _transition(self, alert: Alert, after: AlertStep, at: datetime) -> None:
         """Store an alert in its new state, with an event for a transition."""
-        if found.transition == "cleared":
+        if after.transition == "cleared":
             self._end(alert, at, "")
             return
-        if found.status.state == "quiet":
+        if after.status.state == "quiet":
             self._forget(alert)
             return
-        alert = replace(alert, status=found.status)
-        if found.transition == "fired":
+        alert = replace(alert, status=after.status)
+        if after.transition == "fired":
             alert = replace(alert, fired_at=at, acknowledged_at=None, acknowledged_by="")
             self._add_event("fired", alert, at, alert.message)
-        self._statuses[alert.key] = found.status
+        self._statuses[alert.key] = after.status
         self._keep(alert)
 
     def _keep(self, alert: Alert) -> None:
@@ -339,8 +339,8 @@ def _words(change: RecordedChange) -> str:
 
 def _price(value: JsonValue) -> Decimal | None:
     """A price; a negative one is variable and gives None."""
-    found = amount(value)
-    return None if found is None or found < 0 else found
+    price = amount(value)
+    return None if price is None or price < 0 else price
 
 
 class PersistentEvaluator:
@@ -475,12 +475,12 @@ def _subjects(
 ) -> Sequence[Subject]:
     """The recorded subjects in the scope of a rule."""
     figures = (kinds.BALANCE,) if isinstance(rule, RunwayRule) else rule.figures
-    found = dict.fromkeys(
+    recorded = dict.fromkeys(
         Subject(*series.key[:2])
         for figure in figures
         for series in reader.series(rule.kind.resource, None, figure)
     )
-    return [one for one in found if rule.watches(one, evaluator.facts.get(one, {}))]
+    return [one for one in recorded if rule.watches(one, evaluator.facts.get(one, {}))]
 
 
 def _hours(

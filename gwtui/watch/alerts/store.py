@@ -80,19 +80,19 @@ def read_events(
 
 
 def write_result(
-    connection: sqlite3.Connection, found: EvaluationResult, now: datetime
+    connection: sqlite3.Connection, result: EvaluationResult, now: datetime
 ) -> tuple[AlertEvent, ...]:
     """Store the result of an evaluation; returns its events as stored."""
-    for key, alert in found.changed.items():
+    for key, alert in result.changed.items():
         if alert.status.state == "quiet":
             connection.execute(
                 "DELETE FROM alerts WHERE rule = ? AND resource = ? AND identity = ?", _of(key)
             )
         else:
             _write(connection, alert)
-    silenced = _silenced(connection, now) if found.events else frozenset()
+    silenced = _silenced(connection, now) if result.events else frozenset()
     return tuple(
-        _log(connection, replace(event, quiet=event.key in silenced)) for event in found.events
+        _log(connection, replace(event, quiet=event.key in silenced)) for event in result.events
     )
 
 

@@ -91,14 +91,14 @@ async def read_activity(
 
     Raises GatewayError.
     """
-    found = await reader.client.activity.list(
+    activity = await reader.client.activity.list(
         workspace_id=workspace, api_key_hash=key_hash, user_id=user, by_workspace=True
     )
     spaces: tuple[Workspace, ...] = ()
     with suppress(GatewayError):  # show the ids instead
         spaces = await reader.get(WORKSPACES)
     names = {space.id: safe_line(space.shown_name, _NAME) for space in spaces if space.id}
-    return Activity(found.items, names)
+    return Activity(activity.items, names)
 
 
 activity_feed = FeedSpec(
@@ -190,8 +190,10 @@ every_user_activity_feed = FeedSpec(
 
 
 async def _days(reader: FeedReader, scope: Scope) -> Sequence[DayRow]:
-    found = await read_activity(reader, scope.workspace, scope.parent)
-    return tuple(DayRow(row, found.workspaces.get(row.workspace_id or "")) for row in found.rows)
+    activity = await read_activity(reader, scope.workspace, scope.parent)
+    return tuple(
+        DayRow(row, activity.workspaces.get(row.workspace_id or "")) for row in activity.rows
+    )
 
 
 days_feed = FeedSpec("activity:rows", _days, cadence.ACTIVITY, of_parent_or_workspace)

@@ -62,17 +62,17 @@ def ranked(rows: Iterable[ByokRow]) -> tuple[ByokRow, ...]:
     Per provider and workspace: by ``sort_order``, fallbacks last; disabled ones are not used
     (contract "BYOK provider credential").
     """
-    found: list[ByokRow] = []
+    placed: list[ByokRow] = []
     ordered = sorted(rows, key=lambda row: (*_group(row), *_trial(row)))
     for _, group in groupby(ordered, key=_group):
         members = list(group)
         tried = [row for row in members if row.credential.disabled is False]
         places = {row.identity: place for place, row in enumerate(tried, start=1)}
-        found += [
+        placed += [
             replace(row, place=places.get(row.identity), rank=rank, tried=len(tried))
             for rank, row in enumerate(members)
         ]
-    return tuple(found)
+    return tuple(placed)
 
 
 def _group(row: ByokRow) -> tuple[str, str]:

@@ -143,8 +143,8 @@ async def _findings(reader: FeedReader, scope: Scope) -> Sequence[AccountFinding
     facts = await read_account(reader)
     unused = reader.client.connection.unused_days or UNUSED_DAYS
     rules = await asyncio.to_thread(rules_of, reader.hub)
-    found = find(replace(facts, unused_days=unused), rules, reader.clock.now())
-    shown = [one for one in found if _is_of(one, scope.workspace)]
+    findings = find(replace(facts, unused_days=unused), rules, reader.clock.now())
+    shown = [one for one in findings if _is_of(one, scope.workspace)]
     if reader.client.gate.closed:
         # A fix would be refused.
         shown = [replace(one, remedy="") for one in shown]

@@ -136,11 +136,11 @@ class Bindings:
 
     @cached_property
     def _defaults(self) -> Mapping[str | None, GuardrailRow]:
-        found: dict[str | None, GuardrailRow] = {}
+        defaults: dict[str | None, GuardrailRow] = {}
         for row in (self.guardrails or {}).values():
             if row.is_default and row.workspace is not None:
-                found.setdefault(row.workspace.id, row)
-        return found
+                defaults.setdefault(row.workspace.id, row)
+        return defaults
 
 
 def held_by(assignments: Iterable[KeyAssignment | MemberAssignment]) -> Mapping[str, str]:
@@ -154,10 +154,10 @@ def held_by(assignments: Iterable[KeyAssignment | MemberAssignment]) -> Mapping[
 
 def _by_guardrail(rows: Sequence[A]) -> Mapping[str | None, tuple[A, ...]]:
     """Assignments by the id of their guardrail, in their order."""
-    found: dict[str | None, list[A]] = {}
+    groups: dict[str | None, list[A]] = {}
     for row in rows:
-        found.setdefault(row.guardrail_id, []).append(row)
-    return {guardrail: tuple(group) for guardrail, group in found.items()}
+        groups.setdefault(row.guardrail_id, []).append(row)
+    return {guardrail: tuple(group) for guardrail, group in groups.items()}
 
 
 async def read_guardrails(

@@ -77,8 +77,10 @@ def unsettled(ledger: Ledger, gateway: str, clock: Clock) -> tuple[LedgerEntry, 
     Blocks. Raises OSError.
     """
     now = clock.now()
-    found = ledger.open_writes()
-    return tuple(one for one in found if one.gateway == gateway and not one.is_running(now))
+    writes = ledger.open_writes()
+    return tuple(
+        write for write in writes if write.gateway == gateway and not write.is_running(now)
+    )
 
 
 async def _unsettled(reader: FeedReader, _scope: Scope) -> Sequence[LedgerEntry]:

@@ -176,12 +176,12 @@ async def _read_offers(
     feed = reader.feed
     names = [model.id for model in await reader.get(MODELS) if model.id]
     lately = reader.relaxed(_ENDPOINTS_LAST)
-    found: dict[str, ModelEndpoints | None] = {}
+    offers: dict[str, ModelEndpoints | None] = {}
     done = refused = 0
     shown_at = reader.clock.monotonic()
 
     def in_order() -> dict[str, ModelEndpoints | None]:
-        return {name: found[name] for name in names if name in found}
+        return {name: offers[name] for name in names if name in offers}
 
     async def one(name: str) -> None:
         nonlocal done, refused, shown_at
@@ -189,14 +189,14 @@ async def _read_offers(
             raise ReadAbandonedError("nobody waits for it")
         try:
             offer = await lately.get(endpoints_of(name))
-            found[name] = offer
+            offers[name] = offer
         except NotFoundError:
             pass
         except (RateLimitedError, ServerError):
             raise
         except (InvalidRequestError, StatusError):
-            found[name], refused = None, refused + 1
-            if refused >= CONCURRENCY and not any(found.values()):
+            offers[name], refused = None, refused + 1
+            if refused >= CONCURRENCY and not any(offers.values()):
                 raise  # this key may read none
         done += 1
         if feed is not None and reader.clock.monotonic() - shown_at >= _SHOW_EVERY:

@@ -137,15 +137,15 @@ def _credits(now: datetime, reader: HistoryReader) -> CreditsPast:
 
 
 def _endpoints(model: str, now: datetime, reader: HistoryReader) -> EndpointCurves:
-    found: dict[str, dict[str, Curve | None]] = {}
+    curves: dict[str, dict[str, Curve | None]] = {}
     prefix = f"{model} "
     for figure in SPARKS:
         for series in reader.series("endpoint", figure=figure):
             identity = series.key.identity
             if identity.startswith(prefix):
                 curve = reader.points(series.key, now - SPAN, now, resolution=_SLOT)
-                found.setdefault(identity.removeprefix(prefix), {})[figure] = curve
-    return found
+                curves.setdefault(identity.removeprefix(prefix), {})[figure] = curve
+    return curves
 
 
 # Changes between two moments ----------------------------------------------------------------------
@@ -306,7 +306,7 @@ def _figures(
     out.
     """
     earlier = reader.at(since)
-    found: dict[Subject, list[FigureDifference]] = {}
+    differences: dict[Subject, list[FigureDifference]] = {}
     for series, after in sorted(reader.at(until).items(), key=lambda item: item[0].key):
         before = earlier.get(series, GAP)
         subject = Subject(series.key.resource, series.key.identity)
@@ -316,8 +316,8 @@ def _figures(
             or series.key.figure in facts.get(subject, {})
         ):
             continue
-        found.setdefault(subject, []).append(FigureDifference(series, before, after))
-    for subject, group in found.items():
+        differences.setdefault(subject, []).append(FigureDifference(series, before, after))
+    for subject, group in differences.items():
         group.sort(key=lambda figure: abs(figure.share or Decimal(0)), reverse=True)
         name = _name(subject, facts.get(subject))
         yield ChangeRow(f"{subject.resource}.figure", subject, name, figures=tuple(group))

@@ -149,11 +149,11 @@ def creation_outcomes(
 
     A person who settled an unknown outcome decided it.
     """
-    found: dict[str, tuple[CreationOutcome, str | None]] = {}
+    outcomes: dict[str, tuple[CreationOutcome, str | None]] = {}
     for entry in ledger.entries() if plans else ():
         if entry.id in plans:
-            found.setdefault(entry.id, _outcome(entry, now))
-    return found
+            outcomes.setdefault(entry.id, _outcome(entry, now))
+    return outcomes
 
 
 def _outcome(entry: LedgerEntry, now: datetime) -> tuple[CreationOutcome, str | None]:

@@ -50,13 +50,13 @@ DIGESTS = frozenset({"content_filters"})
 
 def fields_of(model: ResponseModel, names: Sequence[str]) -> dict[str, JsonValue]:
     """The readable fields; null means none, a missing field is unknown."""
-    found: dict[str, JsonValue] = {}
+    fields: dict[str, JsonValue] = {}
     gaps = model.gaps
     for name in names:
         if name not in gaps:
             value = json_value(getattr(model, name))
-            found[name] = digest_of(value) if name in DIGESTS else value
-    return found
+            fields[name] = digest_of(value) if name in DIGESTS else value
+    return fields
 
 
 def json_value(value: Any) -> JsonValue:
@@ -186,10 +186,10 @@ def observe_keys(rows: Sequence[KeyRow], reading: ObservedReading) -> Observatio
     return builder.observation("keys")
 
 
-def observe_workspaces(found: Mapping[str, Figures], reading: ObservedReading) -> Observation:
+def observe_workspaces(workspaces: Mapping[str, Figures], reading: ObservedReading) -> Observation:
     """The observation of all workspaces with their budgets and spending."""
     builder = _ObservationBuilder("workspace", reading)
-    for identity, parts in found.items():
+    for identity, parts in workspaces.items():
         values: dict[str, Decimal | None] = {}
         space = parts.workspace
         facts = {} if space is None else fields_of(space, _WORKSPACE_FACTS)

@@ -198,7 +198,7 @@ class _PastAccount:
         if row.identity not in self._spent:
             return row
         used, today = (self._used(row.identity, each, moment) for each in ("lifetime", "daily"))
-        found: dict[str, Any] = {
+        changes: dict[str, Any] = {
             "usage": used.usd,
             "usage_daily": today.usd,
             "byok_usage": used.byok_usd,
@@ -206,16 +206,16 @@ class _PastAccount:
         if key.limit is not None:
             window = self._used(row.identity, key.limit_reset or "lifetime", moment)
             counted = window.usd + (window.byok_usd if key.include_byok_in_limit else 0)
-            found["limit_remaining"] = key.limit - counted
+            changes["limit_remaining"] = key.limit - counted
         if (disabled_at := self.past.disabled_at(row.identity)) is not None:
-            found["disabled"] = disabled_at <= moment
-        return replace(row, key=key.model_copy(update=found))
+            changes["disabled"] = disabled_at <= moment
+        return replace(row, key=key.model_copy(update=changes))
 
     def _spent_in(
-        self, workspace: str, found: Figures, moment: datetime
+        self, workspace: str, contents: Figures, moment: datetime
     ) -> Mapping[str, Decimal | None]:
         """The usage of the present keys of a workspace, by interval."""
-        byok = bool(found.workspace and found.workspace.include_byok_in_budgets)
+        byok = bool(contents.workspace and contents.workspace.include_byok_in_budgets)
         keys = [row.identity for row in self.keys if row.key.workspace_id == workspace]
         spent: dict[str, Decimal | None] = {}
         for interval in BUDGET_INTERVALS:

@@ -106,7 +106,7 @@ class PrometheusReader(HistoryReader):
         figure: str | None = None,
     ) -> dict[Series, Reading]:
         """The figures at a moment."""
-        found: dict[Series, Reading] = {}
+        readings: dict[Series, Reading] = {}
         for each in (resource,) if resource else SUBJECT_LABELS:
             for sample in self._samples(each, seconds_of(moment)):
                 subject = _subject(each, sample.labels)
@@ -115,23 +115,23 @@ class PrometheusReader(HistoryReader):
                 for name in UNITS[each]:
                     nothing = Reading("null", None, moment)
                     if not name.startswith(PRICE_FIELDS):
-                        found.setdefault(_series(SeriesKey(*subject, name)), nothing)
+                        readings.setdefault(_series(SeriesKey(*subject, name)), nothing)
                 known = _FIGURES.get((each, sample.labels["__name__"], _extra(each, sample.labels)))
                 for value in sample.values.values() if known else ():
                     name, factor = known or ("", Decimal(1))
                     key = SeriesKey(*subject, name)
-                    found[_series(key)] = Reading("value", value / factor, moment)
-        return {one: read for one, read in found.items() if figure in (None, one.key.figure)}
+                    readings[_series(key)] = Reading("value", value / factor, moment)
+        return {one: read for one, read in readings.items() if figure in (None, one.key.figure)}
 
     def facts_at(self, moment: datetime, resource: str | None = None) -> dict[Subject, Fields]:
         """The recorded facts, and the names of endpoints that only the server knows."""
-        found = super().facts_at(moment, resource)
+        facts = super().facts_at(moment, resource)
         if resource in (None, "endpoint"):
             for sample in self._samples("endpoint", seconds_of(moment)):
-                found.setdefault(
+                facts.setdefault(
                     _subject("endpoint", sample.labels), {NAME: sample.labels.get("provider", "")}
                 )
-        return found
+        return facts
 
     def span(self) -> tuple[datetime, datetime] | None:
         """The first and the last reading; those of the file without an answer."""

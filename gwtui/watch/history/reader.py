@@ -300,10 +300,10 @@ class HistoryReader:
 
     def first_read(self, source: str) -> datetime | None:
         """The first reading of a source, None without one."""
-        found = self.connection.execute(
+        row = self.connection.execute(
             "SELECT first FROM sources WHERE name = ?", (source,)
         ).fetchone()
-        return None if found is None else moment_of(found[0])
+        return None if row is None else moment_of(row[0])
 
     def span(self) -> tuple[datetime, datetime] | None:
         """The first and the last recorded reading, None without one."""
