@@ -15,8 +15,6 @@ from gwtui.contract.dialects import DIALECTS
 from gwtui.embedded.operations import Access
 from gwtui.embedded.routes import all_operations
 
-pytestmark = pytest.mark.xdist_group("contract walk")
-
 
 @pytest.fixture(params=sorted(DIALECTS), scope="module")
 def witness(request: pytest.FixtureRequest) -> Witness:

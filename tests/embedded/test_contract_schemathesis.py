@@ -14,9 +14,6 @@ from gwtui.contract.dialects import DIALECTS
 from gwtui.embedded.operations import Operation
 from gwtui.embedded.routes import all_operations
 
-# Schemathesis is large, and so is the description: one worker loads them.
-pytestmark = pytest.mark.xdist_group("described_requests")
-
 
 def can_be_wrong(operation: Operation) -> bool:
     """Whether the description forbids anything; of a parameter that is any text it does not."""

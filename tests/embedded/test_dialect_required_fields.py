@@ -19,8 +19,6 @@ from response_validator import Witness
 from gwtui.contract.dialects import DIALECTS, GENERIC, OPENROUTER
 from gwtui.embedded.routes import all_operations
 
-pytestmark = pytest.mark.xdist_group("contract walk")
-
 
 @dataclass(frozen=True)
 class Shape:

@@ -28,8 +28,6 @@ from gwtui.client.errors import GatewayError
 from gwtui.domain.safe_text import ELLIPSIS
 from thoroughness import FULL
 
-pytestmark = pytest.mark.xdist_group("hostile_rendering")
-"""The counts at the end are of all the tests here: they share one worker."""
 ROUNDS = 4
 """Rounds of the small size: a different text for each field in each round."""
 START = 12

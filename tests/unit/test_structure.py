@@ -11,12 +11,15 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 
 import pytest
 
 import gwtui.ui
 from gwtui.ui.terminal import textual_private
-from source_kit import PACKAGE, ROOT, files_of, text_of
+
+ROOT = Path(__file__).parents[2]
+TEXTS = {path: path.read_text("utf-8") for path in sorted((ROOT / "gwtui").rglob("*.py"))}
 
 MOST_LINES = {ast.ClassDef: 350, ast.FunctionDef: 50, ast.AsyncFunctionDef: 50}
 
@@ -33,9 +36,9 @@ def definitions(body: list[ast.stmt]) -> Iterator[ast.ClassDef | ast.FunctionDef
 def test_no_class_or_function_is_too_long_and_no_class_name_is_used_twice() -> None:
     too_long: list[str] = []
     classes: Counter[str] = Counter()
-    for path in files_of(PACKAGE):
+    for path, text in TEXTS.items():
         # Not kept: the trees of all modules are a million objects.
-        tree = ast.parse(text_of(path))
+        tree = ast.parse(text)
         classes.update(node.name for node in tree.body if isinstance(node, ast.ClassDef))
         too_long += [
             f"{path}: {node.name}"
@@ -61,10 +64,8 @@ def imports_of(text: str, modules: set[str]) -> set[str]:
 
 def test_no_modules_import_one_another() -> None:
     texts = {
-        ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): text_of(
-            file
-        )
-        for file in files_of(PACKAGE)
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): text
+        for path, text in TEXTS.items()
     }
     graph = {name: imports_of(text, {*texts}) - {name} for name, text in texts.items()}
     assert sum(map(len, graph.values())) > len(graph), "imports are read"
@@ -102,5 +103,11 @@ def test_private_names_of_textual_stand_in_one_module() -> None:
     assert "HookedApp._display" in found.pop(textual_private.__name__)
     assert not any(found.values()), found
     imported = re.compile(r"^ *(?:from|import) (?:textual|rich)\b.*[ .]_\w", re.MULTILINE)
-    files = [file for file in files_of(PACKAGE / "ui") if imported.search(text_of(file))]
-    assert [file.stem for file in files] == ["textual_private"]
+    files = [path.stem for path, text in TEXTS.items() if imported.search(text)]
+    assert files == ["textual_private"]
+
+
+def test_a_consent_is_made_only_where_a_person_is_asked() -> None:
+    """The executor takes nothing else, so that no other module can send a write."""
+    makers = {path.stem for path, text in TEXTS.items() if re.search(r"\bConfirmation\(", text)}
+    assert makers == {"plan", "writing", "execute"}
