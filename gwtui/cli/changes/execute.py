@@ -62,30 +62,24 @@ async def send(executor: WriteExecutor, confirmation: Confirmation[Any]) -> list
 async def execute_one(
     executor: WriteExecutor, confirmation: Confirmation[Any]
 ) -> tuple[Outcome[Any], bool]:
-    """The outcome, and whether the person interrupted; errors of the ledger are reported."""
-    outcome = await _answer(executor, confirmation)
-    if fault := executor.ledger_fault:
-        narrate(f"the outcome could not be written to the ledger: {fault}")
-    return outcome
-
-
-async def _answer(
-    executor: WriteExecutor, confirmation: Confirmation[Any]
-) -> tuple[Outcome[Any], bool]:
-    """The outcome, and whether the person interrupted.
+    """The outcome, and whether the person interrupted; errors of the ledger are reported.
 
     A sent request cannot be recalled, and its answer may hold the value of a new key: an interrupt
     waits for it.
     """
     task = asyncio.ensure_future(executor.execute(confirmation))
+    interrupted = False
     try:
-        return await asyncio.shield(task), False
+        await asyncio.shield(task)
     except asyncio.CancelledError:
         narrate("waiting for the answer to the request; interrupt again to quit")
+        interrupted = True
         await asyncio.wait({task}, timeout=PATIENCE)
         if not task.done():
             raise
-        return task.result(), True
+    if fault := executor.ledger_fault:
+        narrate(f"the outcome could not be written to the ledger: {fault}")
+    return task.result(), interrupted
 
 
 async def report_in_doubt(session: Session) -> None:

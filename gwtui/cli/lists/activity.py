@@ -6,7 +6,6 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import date
 from typing import Any
 
 from gwtui.cli import exits
@@ -69,7 +68,8 @@ def _run(arguments: argparse.Namespace) -> int:
             scope = await read_scope(readings, _RESOURCE, arguments)
             days = _days(arguments, readings)
             whole = await readings.value(activity_feed(hub, scope))
-            rows = activity.within(whole.rows, _each(days, readings))
+            completed = activity.completed_days(hub.clock.now())
+            rows = activity.within(whole.rows, tuple(day for day in completed if day in days))
             uses = await _uses(readings, scope, by, whole)
             groups = _in_order(grouped(_on(uses, days), rows, by), by)
             if arguments.output == "table":
@@ -109,11 +109,6 @@ def _days(arguments: argparse.Namespace, readings: CommandReadings) -> DayRange:
     options = [f"--{name}" for name in ("since", "until") if getattr(arguments, name)]
     with exits.reporting(ValueError, context=f"{' and '.join(options)}: "):
         return days_between(arguments.since, arguments.until, completed)
-
-
-def _each(days: DayRange, readings: CommandReadings) -> tuple[date, ...]:
-    completed = activity.completed_days(readings.hub.clock.now())
-    return tuple(day for day in completed if day in days)
 
 
 async def _uses(

@@ -260,6 +260,7 @@ def test_a_plan_says_what_is_left_why_and_what_it_may_cost(
     assert "excluded northwind/flex: " in err
     assert "unknown: restrictions of the key: reading them needs a management key" in err
     assert "maximum cost: $0.00" in err
+    assert "would not be sent" not in err
     assert not models.asked
 
 
