@@ -161,6 +161,8 @@ def test_a_workspace_in_use_and_the_default_one_are_not_deleted(gwtui: Gwtui) ->
     code, _, err = gwtui("workspaces", "delete", "default", YES)
     assert code == exits.FAILED
     assert "--confirm-default default" in err
+    words = ("workspaces", "delete", "default", "--confirm-default", "default", "--plan")
+    assert "--confirm-default" not in gwtui(*words)[1]
 
 
 def test_a_guardrail_with_assignments(gwtui: Gwtui, place: Site) -> None:
