@@ -1,4 +1,4 @@
-"""The catalog: models, their endpoints and the providers, as the wire shows them in generic names.
+"""The catalog: models, their endpoints and the providers, in generic names.
 
 Made from ``world/models.toml`` and ``world/providers.toml``, whose comments say what each field
 means. Everything here stays as it is. What moves (latency, throughput, uptime) comes from
@@ -40,7 +40,7 @@ _DEFAULTS = (
     *("frequency_penalty", "presence_penalty", "repetition_penalty"),
 )
 _EUROPEAN_UNION = frozenset({"DE", "FI", "FR", "IE", "NL", "SE"})
-"""Members that a provider of the catalog has a data centre in."""
+"""Members with a data centre of a provider in the catalog."""
 TOOL_PREFIX = "service:"
 
 Entry = Mapping[str, Any]
@@ -51,7 +51,7 @@ WireObject = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class CatalogEndpoint:
-    """One provider's offer of a model."""
+    """A model at one provider."""
 
     key: str
     """``author/slug|tag``, unique in the catalog."""
@@ -78,12 +78,12 @@ class CatalogEndpoint:
 
     @property
     def latency_ms(self) -> float:
-        """Median time to the first token, or to the whole result for images and videos."""
+        """Median time to the first token, or to the complete image or video."""
         return float(self.offer["latency"])
 
     @property
     def throughput(self) -> float | None:
-        """Median tokens per second; None where there are no tokens to count."""
+        """Median tokens per second; None without tokens."""
         return self.offer.get("throughput")
 
     @property
@@ -98,20 +98,20 @@ class CatalogEndpoint:
 
     @property
     def regions(self) -> frozenset[str]:
-        """``eu`` and ``us``, as far as the provider says where its data centres are."""
+        """``eu`` and ``us``, by the published data centres of the provider."""
         countries = frozenset(self.provider.get("datacenters", ()))
         european = {"eu"} if countries & _EUROPEAN_UNION else set()
         return frozenset(european | ({"us"} if "US" in countries else set()))
 
     @property
     def is_zero_retention(self) -> bool:
-        """Whether nothing of a request outlives it at this endpoint."""
+        """Whether this endpoint retains no data."""
         promise = self.provider.get("zero_retention")
         return promise == "always" or (promise == "standard" and self.wire["service_tier"] is None)
 
     @property
     def may_train(self) -> bool:
-        """Whether the provider may train with what is sent: without a policy nothing is promised.
+        """Whether the provider may train on requests, which it may without a policy.
 
         Retention of nothing leaves nothing to train with.
         """
@@ -132,7 +132,7 @@ class CatalogEndpoint:
 
 @dataclass(frozen=True)
 class CatalogModel:
-    """A model and who serves it."""
+    """A model and its endpoints."""
 
     wire: WireObject
     """The model object of GET /models."""
@@ -140,12 +140,12 @@ class CatalogModel:
 
     @property
     def id(self) -> str:
-        """Model identifier, author/slug, with a variant such as ``:free`` where it is one."""
+        """Model identifier, author/slug, with its variant such as ``:free``, if any."""
         return str(self.wire["id"])
 
     @property
     def entry(self) -> Entry:
-        """Its table in the data file; a variant such as ``:free`` has that of the model itself."""
+        """Its table in the data file, which variants such as ``:free`` share."""
         return _model_entries().get(self.id.partition(":")[0], {})
 
     def rank(self, figure: str) -> Decimal | None:
@@ -160,7 +160,7 @@ class CatalogModel:
 
     @property
     def is_distillable(self) -> bool:
-        """Whether other models may be trained on what it writes: here those with open weights."""
+        """Whether other models may be trained on its output: true for open weights."""
         return self.wire["hugging_face_id"] is not None
 
 
@@ -183,12 +183,12 @@ class Catalog:
         return {item.key: item for model in self.models for item in model.endpoints}
 
     def canonical_slug(self, slug: str) -> str:
-        """The lasting name of a model given by its slug; any other text is given back as it is."""
+        """The permanent name of a model given by its slug; any other text unchanged."""
         model = self._models.get(slug)
         return slug if model is None else str(model.wire["canonical_slug"])
 
     def model(self, model_id: str) -> CatalogModel | None:
-        """The model of an author/slug identifier, None when there is none."""
+        """The model with an author/slug identifier; None if it does not exist."""
         return self._models.get(model_id)
 
     def endpoint(self, key: str) -> CatalogEndpoint:
@@ -198,7 +198,7 @@ class Catalog:
 
 @lru_cache(maxsize=4)
 def build_catalog(seed: int) -> Catalog:
-    """The catalog of a seed, one for all who ask.
+    """The catalog of a seed, cached.
 
     Names and prices are the same for every seed, behaviour differs.
     """
@@ -207,7 +207,7 @@ def build_catalog(seed: int) -> Catalog:
 
 @lru_cache(maxsize=4)
 def catalog_view(seed: int) -> CatalogView:
-    """The catalog of a seed as rules about routing see it, without live figures."""
+    """The catalog of a seed for routing rules, without live figures."""
     catalog = build_catalog(seed)
 
     def keys(holds: Callable[[CatalogEndpoint], bool]) -> frozenset[EndpointKey]:
@@ -273,7 +273,7 @@ def _provider_object(entry: Entry) -> WireObject:
 
 
 def _permaslug(model: Entry) -> str:
-    """The model's lasting name: its identifier without variant, with the day of release."""
+    """The model's permanent name: its identifier without variant, with the day of release."""
     return f"{model['id'].split(':')[0]}-{model['created'].replace('-', '')}"
 
 
@@ -362,7 +362,7 @@ def _pricing(offer: Entry) -> WireObject:
 
 
 def _parameters(names: list[str]) -> list[str]:
-    """Names of parameters, with those of a group in the place of ``@group``."""
+    """Names of parameters, with each ``@group`` replaced by its names."""
     return [
         parameter
         for name in names

@@ -16,7 +16,7 @@ from gwtui.embedded.simulator.usage import rate_now
 MINUTE = 60
 DAY = 86_400
 BAD_MINUTE = 0.2
-"""A minute counts as down from this share of failed attempts (contract, uptime_last_1d)."""
+"""A minute is bad above this share of failed attempts (contract, uptime_last_1d)."""
 
 _RAMP = 4 * MINUTE
 _STRAIN_AT = tuple((index + 0.5) / 12 for index in range(12))
@@ -123,7 +123,7 @@ def _incident(seed: int, key: str, condition: str, slot: int) -> _Incident | Non
 
 @lru_cache(maxsize=4096)
 def _bad_minutes(health: EndpointHealth, slot: int) -> tuple[int, ...]:
-    """The bad minutes of the incident in a slot, counted from the epoch: there are none without."""
+    """The bad minutes since the epoch of the incident in a slot, if it has one."""
     incident = _incident(health.seed, health.key, health.condition, slot)
     if incident is None:
         return ()
@@ -137,17 +137,17 @@ def _bad_minutes(health: EndpointHealth, slot: int) -> tuple[int, ...]:
 
 
 STEP = 15
-"""Seconds for which the figures stand still: rolling windows are computed this often."""
+"""Seconds for which the figures are constant."""
 
 _SECOND_WORKLOAD_SHARE = 0.35
 _PICTURE_DELAY = 3.5
-"""A whole picture takes this much longer than the first token of the same model."""
+"""Time of a complete image in times to the first token of the same model."""
 _DOWN_DELAY = 4.0
 _DOWN_TRAFFIC = 0.05
 
 
 def live_figures(catalog: Catalog, endpoint_key: str, moment: datetime) -> dict[str, Any]:
-    """The moving fields of an endpoint object, to be merged over its other ones.
+    """The live fields of an endpoint object, to be merged over the others.
 
     ``latency_last_30m`` (ms), ``throughput_last_30m`` (tokens/s), ``perf_last_30m_by_workload``,
     ``uptime_last_5m``, ``uptime_last_30m`` and ``uptime_last_1d`` (%). Without traffic the figures
@@ -186,7 +186,7 @@ def endpoints_answer(catalog: Catalog, model_id: str, moment: datetime) -> dict[
 
 
 def shown_endpoint(catalog: Catalog, endpoint: CatalogEndpoint, moment: datetime) -> dict[str, Any]:
-    """The endpoint object with the figures of a moment; nothing is hidden here either."""
+    """The endpoint object with the figures of a moment, none hidden."""
     return {**endpoint.wire, **live_figures(catalog, endpoint.key, moment)}
 
 
@@ -238,7 +238,7 @@ def _shares(workloads: int) -> tuple[float, ...]:
 
 
 def _load(seed: int, key: str, at: float) -> float:
-    """Traffic, 1 being the day's average: the day's rhythm shifted to where the customers are."""
+    """Traffic relative to the day's average, shifted to the time zone of the customers."""
     hour = (at / 3600 + between(-3, 3, seed, "shift", key)) % 24
     return rate_now("steady", hour) * (0.8 + 0.4 * smooth(seed, f"load:{key}", at / 900))
 
@@ -257,7 +257,7 @@ def _percentiles(
     steps: Iterable[tuple[int, float, float, int]],
     digits: int | None = None,
 ) -> dict[str, float]:
-    """p50 to p99, each of them a wandering share of the one before."""
+    """p50 to p99, each a varying multiple of the one before."""
     found = {"p50": p50}
     for percentile, low, span, minutes in steps:
         wander = smooth(seed, f"p{percentile}:{name}", at / (minutes * MINUTE))

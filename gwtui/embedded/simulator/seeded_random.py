@@ -1,4 +1,4 @@
-"""Repeatable chance: every value is a hash of the seed and of what it is for.
+"""Repeatable random values: each is a hash of the seed and its purpose.
 
 Unlike a random generator there is no state, so asking in another order changes nothing.
 """
@@ -51,12 +51,12 @@ def uuid_text(seed: int, *parts: object) -> str:
 
 @lru_cache(maxsize=1024)
 def _corner(seed: int, name: str, position: int) -> float:
-    """Kept for a moment: figures of neighbouring moments lie between the same ones."""
+    """Cached: neighbouring moments interpolate between the same values."""
     return fraction(seed, name, position)
 
 
 def smooth(seed: int, name: str, position: float) -> float:
-    """A wandering value in [0, 1]: hashed at whole positions, eased in between."""
+    """Smooth noise in [0, 1]: hashed at whole positions, eased in between."""
     left = floor(position)
     part = position - left
     ease = part * part * (3.0 - 2.0 * part)

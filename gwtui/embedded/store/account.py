@@ -18,18 +18,18 @@ class Account(NamedTuple):
     organization_id: str | None
     owner_user_id: str
     purchases: tuple[tuple[datetime, Decimal], ...]
-    """When credits were bought, and how many; oldest first."""
+    """Time and amount of each purchase of credits, oldest first."""
     total_usage: Decimal
     booked_until: datetime
 
     @property
     def total_credits(self) -> Decimal:
-        """All credits that were ever bought."""
+        """All credits ever bought."""
         return sum((amount for _, amount in self.purchases), Decimal(0))
 
 
 def setting(db: sqlite3.Connection, name: str) -> Any:
-    """A setting, None when it was never written."""
+    """A setting; None if it was never written."""
     row = db.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
     return None if row is None else json.loads(row[0])
 
@@ -46,12 +46,12 @@ def is_founded(db: sqlite3.Connection) -> bool:
 
 
 def booked_until(db: sqlite3.Connection) -> datetime:
-    """The moment up to which usage is booked."""
+    """The moment until which simulated usage is recorded."""
     return from_micros(setting(db, "booked_until"))
 
 
 def get(db: sqlite3.Connection) -> Account:
-    """The account of a database that was founded."""
+    """The account in the database."""
     return Account(
         setting(db, "organization_id"),
         setting(db, "owner_user_id"),

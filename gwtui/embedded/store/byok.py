@@ -30,12 +30,12 @@ class UnreadableSecretError(Exception):
 
 
 def key_file(database: Path) -> Path:
-    """The path of the key that the secrets of a database are encrypted with."""
+    """The path of the encryption key of a database."""
     return database.with_name(database.name + ".key")
 
 
 class SecretBox:
-    """Encrypts and decrypts. Its key is made when something is first encrypted.
+    """Encrypts and decrypts. Its key is created by the first encryption.
 
     ``database`` is None for a gateway in memory, whose key is in memory, too. Raises
     DatabaseUnusableError for a key file that cannot be used.
@@ -95,7 +95,7 @@ def _read(path: Path) -> bytes | None:
 
 
 def _write(path: Path, key: bytes) -> None:
-    """Put the key on the disk before anything is encrypted with it."""
+    """Write the key to disk before its first use."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     for target, content in ((path, key), (path.parent, None)):
         descriptor = os.open(target, flags if content else os.O_RDONLY | os.O_DIRECTORY, _PRIVATE)
@@ -119,7 +119,7 @@ NEW_CREDENTIAL: Document = {
     "allowed_user_ids": None,
     "allowed_api_key_hashes": None,
 }
-"""The fields that may be left out when a credential is made."""
+"""The optional fields of a new credential."""
 
 
 def in_order(
@@ -139,7 +139,7 @@ def in_order(
 
 
 def encrypted_keys(db: sqlite3.Connection, workspace_id: str | None) -> dict[str, bytes]:
-    """The encrypted keys of a workspace by credential; those of the founding never had one."""
+    """The encrypted keys of a workspace by credential; founding credentials have none."""
     where = "workspace_id = ? AND secret IS NOT NULL"
     return dict(
         db.execute(f"SELECT id, secret FROM byok WHERE {where}", (workspace_id,)).fetchall()
@@ -159,7 +159,7 @@ def remove(db: sqlite3.Connection, where: str, values: Sequence[Any]) -> None:
 
 
 def _rewrite(db: sqlite3.Connection) -> None:
-    """Put all credentials into clean pages.
+    """Rewrite all credentials into clean pages.
 
     ``secure_delete`` clears a deleted row, but not the copies of it that remain between the rows
     of a page when others move to another page. Emptying the table clears all of its pages.

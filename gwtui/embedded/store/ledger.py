@@ -1,4 +1,4 @@
-"""Books the usage of the simulated keys since the last request.
+"""Records the usage of the simulated keys since the last request.
 
 Nothing runs in the background. Usage is an exact function of time, so it is booked when it is
 asked for, and only for keys that may spend: enabled, not expired, and no cap that binds them
@@ -22,15 +22,15 @@ from gwtui.embedded.store.keys import Cap, binding_of, caps_of
 from gwtui.embedded.store.usage import Actor, first_day, to_day, to_micros, to_pico
 
 _INTERVAL = timedelta(seconds=1)
-"""Reads that follow each other faster than this share one booking."""
+"""Reads within this time share one update."""
 
 TOP_UP_BELOW = Decimal(25)
 TOP_UP = Decimal(500)
-"""The simulated account buys credits in USD when few are left, so that an old database lives on."""
+"""The simulated account buys credits in USD when few are left."""
 
 
 class UsageLedger:
-    """Enters usage into a database up to a moment."""
+    """Records usage in a database up to a moment."""
 
     def __init__(
         self, database: Database, profiles: Mapping[str, UsageProfile], booked_until: datetime
@@ -40,7 +40,7 @@ class UsageLedger:
         self._booked_until = booked_until
 
     def catch_up(self, now: datetime, *, exactly: bool = False) -> None:
-        """Book everything up to ``now``, or to within a second of it when that is enough.
+        """Record everything up to ``now``, or to within a second of it if that is enough.
 
         A clock that went back enters nothing until it has caught up. Raises DatabaseBusyError when
         ``exactly`` is not possible now.
@@ -79,7 +79,7 @@ class UsageLedger:
     def _requested(
         self, db: sqlite3.Connection, since: datetime, now: datetime
     ) -> list[tuple[UsageSlice, Document]]:
-        """The requests of the clients of enabled keys, each with its key, in order of time."""
+        """The usage of the enabled keys with each key, in order of time."""
         # Of a large account hardly any key is used by the simulated clients.
         rows = KEYS.documents(
             db,
@@ -100,7 +100,7 @@ class UsageLedger:
 
 
 class _Meter:
-    """A cap while usage is booked. The last admitted usage may overdraw it."""
+    """A budget during an update. The last admitted usage may exceed it."""
 
     def __init__(self, db: sqlite3.Connection, cap: Cap) -> None:
         self._db = db
@@ -110,7 +110,7 @@ class _Meter:
         self._spent = 0
 
     def admits(self, moment: datetime) -> bool:
-        """Whether anything is left at a moment, which is never earlier than the one before."""
+        """Whether anything is left at a moment; moments never decrease."""
         window = first_day(self._cap.reset_interval, moment)
         if window != self._window:
             self._window = window
@@ -118,7 +118,7 @@ class _Meter:
         return self._spent < self._limit
 
     def count(self, piece: UsageSlice) -> None:
-        """Count usage that was admitted."""
+        """Count admitted usage."""
         self._spent += to_pico(piece.usd) + (
             to_pico(piece.byok_usd) if self._cap.include_byok else 0
         )
@@ -127,7 +127,7 @@ class _Meter:
 def _admitted(
     db: sqlite3.Connection, requested: list[tuple[UsageSlice, Document]]
 ) -> Iterable[tuple[Document, list[UsageSlice]]]:
-    """The usage within all caps, by key. Keys that share a cap use it up in order of time."""
+    """The usage within all budgets, by key. Keys share a budget in order of time."""
     meters: dict[Cap, _Meter] = {}
     of_key: dict[str, list[_Meter]] = {}
     admitted: dict[str, tuple[Document, list[UsageSlice]]] = {}

@@ -1,4 +1,4 @@
-"""The usage of each key at each endpoint on each UTC day: the one source of every sum.
+"""The usage of each key at each endpoint on each UTC day: the source of every total.
 
 Amounts are whole pico-USD, so the database adds them up exactly. Rows stay when their key or their
 workspace is deleted: they are the account's history. Extended contract sections 1, 3 and 8.
@@ -17,9 +17,9 @@ from gwtui.domain.resets import window_start
 from gwtui.embedded.simulator.usage import UsageSlice, total
 
 DAYS_KEPT = 40
-"""Days that are kept apart: those of the activity, and every month that one of them is in."""
+"""Days kept separately: those of the activity, and every month that contains one."""
 EARLIER = 0
-"""The day that stands for all days before those."""
+"""The day that holds all earlier usage."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -33,7 +33,7 @@ def to_micros(moment: datetime) -> int:
 
 
 def from_micros(value: int) -> datetime:
-    """The moment of so many microseconds since 1970."""
+    """The moment at these microseconds since 1970."""
     return _EPOCH + value * _MICROSECOND
 
 
@@ -48,12 +48,12 @@ def to_pico(usd: Decimal) -> int:
 
 
 def from_pico(value: int) -> Decimal:
-    """USD of a pico-USD count, exact."""
+    """Pico-USD as USD, exact."""
     return Decimal(value).scaleb(-_PICO_DIGITS)
 
 
 class Actor(NamedTuple):
-    """The key, workspace and user that requests count for."""
+    """The key, workspace and user that requests are charged to."""
 
     key_hash: str
     workspace_id: str
@@ -61,7 +61,7 @@ class Actor(NamedTuple):
 
 
 class Whose(NamedTuple):
-    """A condition on the rows that count together, with its values."""
+    """A condition on the rows of a total, with its values."""
 
     condition: str
     values: tuple[str | None, ...]
@@ -73,12 +73,12 @@ def of_key(key_hash: str) -> Whose:
 
 
 def of_workspace(workspace_id: str) -> Whose:
-    """The usage in a workspace, by keys that are there, were moved or were deleted."""
+    """The usage in a workspace, including moved and deleted keys."""
     return Whose("workspace_id = ?", (workspace_id,))
 
 
 def of_member(user_id: str, workspace_id: str | None) -> Whose:
-    """The usage of a member's present keys, of one workspace or of all."""
+    """The usage of a member's existing keys, in one workspace or in all."""
     keys = "SELECT id FROM keys WHERE creator_user_id = ?1 AND (?2 IS NULL OR workspace_id = ?2)"
     return Whose(f"key_hash IN ({keys})", (user_id, workspace_id))
 
@@ -100,7 +100,7 @@ def spent_since(db: sqlite3.Connection, whose: Whose, day: int, *, include_byok:
 
 
 def byok_since(db: sqlite3.Connection, day: int) -> int:
-    """Pico-USD of list price that all keys used on own provider keys from a day on."""
+    """Pico-USD of list price of all BYOK usage from a day on."""
     (total,) = db.execute(
         "SELECT coalesce(sum(byok_usage_pico), 0) FROM usage WHERE day >= ?", (day,)
     ).fetchone()
@@ -108,7 +108,7 @@ def byok_since(db: sqlite3.Connection, day: int) -> int:
 
 
 Sums = Sequence[int]
-"""Pico-USD of credits used in all, today, this week and this month, then the same of BYOK usage."""
+"""Pico-USD of credits in total, today, this week and this month, then of BYOK usage."""
 
 
 def sums_sql(now: datetime) -> str:
@@ -157,14 +157,14 @@ def book(db: sqlite3.Connection, actor: Actor, slices: Iterable[UsageSlice]) -> 
 
 
 def book_all(db: sqlite3.Connection, actor: Actor, days: Sequence[UsageSlice], today: int) -> None:
-    """Add all that a key ever used, given by days: those that are kept apart, and the rest."""
+    """Add the whole usage of a key, given by days, and the earlier rest."""
     recent = [day for day in days if to_day(day.moment) >= today - DAYS_KEPT]
     book(db, actor, recent)
     book_earlier(db, actor, total([day for day in days if to_day(day.moment) < today - DAYS_KEPT]))
 
 
 def book_earlier(db: sqlite3.Connection, actor: Actor, used: KeyUsage) -> None:
-    """Add usage from before the days that are kept apart."""
+    """Add usage from before the separate days."""
     amounts = (0, to_pico(used.usd), to_pico(used.byok_usd), 0, 0)
     _add(db, [(actor.key_hash, EARLIER, actor.workspace_id, "", actor.user_id, *amounts)])
 
@@ -177,7 +177,7 @@ def _add(db: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> None:
 
 
 def fold_old(db: sqlite3.Connection, today: int) -> None:
-    """Join the days that need no longer be told apart."""
+    """Merge the days that need not be separate any more."""
     oldest = today - DAYS_KEPT
     old = db.execute(
         "SELECT key_hash, ?, workspace_id, '', max(user_id), sum(requests), sum(usage_pico), "
@@ -230,7 +230,7 @@ def has_used(db: sqlite3.Connection, key_hash: str, day: int) -> bool:
 
 
 def requests_to_variant(db: sqlite3.Connection, day: int, variant: str) -> int:
-    """The number of requests of a day to models of a variant, such as ``free``."""
+    """The number of requests on a day to models of a variant, such as ``free``."""
     (total,) = db.execute(
         "SELECT coalesce(sum(requests), 0) FROM usage WHERE day = ? AND instr(endpoint_key, ?)",
         (day, f":{variant}|"),
