@@ -22,6 +22,7 @@ from gwtui.contract.keys import ApiKey, limit_used_share
 from gwtui.contract.request import RequestModel, field_rules
 from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.alert_state import Bounds, Direction, Timing
+from gwtui.domain.keys import EXPIRING_SOON, NEAR_LIMIT
 from gwtui.domain.money import percent_points, quantity, usd
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import duration, utc
@@ -441,7 +442,9 @@ class KeyExpiryRule(ConditionRule):
         "within {within}",
     )
     scope: OfKeys = Field("all", description=_SCOPE)
-    within: Decimal = _default(Decimal(7), "fires when it expires within", DAYS, gt=0, le=365)
+    within: Decimal = _default(
+        Decimal(EXPIRING_SOON.days), "fires when it expires within", DAYS, gt=0, le=365
+    )
 
     @property
     def bounds(self) -> Bounds:
@@ -649,7 +652,9 @@ def default_rules() -> dict[str, AlertRule]:
         "endpoint-status": StatusRule(name="Endpoint status not normal"),
         "endpoint-gone": GoneRule(name="Endpoint gone"),
         "price-changed": PriceRule(name="Price changed"),
-        "key-near-limit": KeyLimitRule(name="Key close to its limit", **bounds(80, 75)),
+        "key-near-limit": KeyLimitRule(
+            name="Key close to its limit", **bounds(int(NEAR_LIMIT * 100), 75)
+        ),
         "key-limit-used-up": KeyLimitRule(
             name="Limit of a key used up", severity="critical", **bounds(100, 99)
         ),

@@ -1,8 +1,7 @@
 """State of API keys, and their number and spending per workspace.
 
-Amounts are USD. The contract gives budgets no spending of their own. What the present keys report
-for the UTC day, week, month and for all time is the least that was spent: keys that were deleted
-are not in it.
+Amounts are USD. The contract does not report the spending of budgets. The usage of the present keys
+is a lower bound: deleted keys are missing.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from gwtui.domain.money import percent
 from gwtui.domain.times import relative
 
 NEAR_LIMIT = Decimal("0.8")
-"""Used share of a limit from which a person should look: a fifth is left."""
+"""The used share from which a key is near its limit, in its state and in the alert rules."""
 EXPIRING_SOON = timedelta(days=7)
-"""A week is enough to issue a new key and to roll it out."""
+"""The time before its expiry from which a key expires soon, in its state and in the rules."""
 _USAGE = {
     "daily": ("usage_daily", "byok_usage_daily"),
     "weekly": ("usage_weekly", "byok_usage_weekly"),
@@ -32,7 +31,7 @@ _USAGE = {
 
 @dataclass(frozen=True, slots=True)
 class KeyState:
-    """``word`` is shown, ``tone`` colours it, ``why`` explains it in a few words."""
+    """The state as a ``word`` with a ``tone``, and a short reason."""
 
     word: str
     tone: Tone
@@ -40,7 +39,7 @@ class KeyState:
 
 
 def key_state(key: ApiKey, now: datetime) -> KeyState:
-    """The state of a key. What stops requests comes first, then what will, then use."""
+    """The state of a key: blocked first, then soon blocked, then by usage."""
     return _stopped(key, now) or _threatened(key, now) or _in_use(key, now)
 
 
@@ -74,7 +73,7 @@ def _in_use(key: ApiKey, now: datetime) -> KeyState:
 
 
 def is_used_up(key: ApiKey) -> bool:
-    """Whether nothing is left of the limit. Without a limit there is nothing to use up."""
+    """Whether the limit is used up; False without a limit."""
     if key.limit == 0:
         return True
     limited = key.limit is not None or "limit" in key.gaps
@@ -82,7 +81,7 @@ def is_used_up(key: ApiKey) -> bool:
 
 
 def is_never_used(key: ApiKey) -> bool:
-    """Whether the key's own figures are known to show no use at all."""
+    """Whether the figures of the key show no usage at all."""
     if key.last_used_at is not None or key.usage is None:
         return False
     return key.usage == 0 and not key.byok_usage
@@ -129,5 +128,5 @@ class KeyCount:
         return cls(len(listed), len(enabled) - len(expiries), expiries)
 
     def active(self, now: datetime) -> int:
-        """Keys whose requests are accepted at ``now``."""
+        """The number of keys whose requests are accepted at ``now``."""
         return self.lasting + sum(not is_expired(moment, now) for moment in self.expiries)
