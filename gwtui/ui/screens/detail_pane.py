@@ -101,11 +101,13 @@ class DetailPane(LinesView):
 
     def follow(self) -> None:
         """Another row is selected. While a key is held the pane waits for the last one."""
+        first = self._identity is None
         if self._resting is None:
             self._show_selected()
         else:
             self._resting.stop()
-        self._resting = self.set_timer(_REST, self._rested)
+        if not first:  # nobody holds a key when the first row comes
+            self._resting = self.set_timer(_REST, self._rested)
 
     def _rested(self) -> None:
         self._resting = None

@@ -97,7 +97,8 @@ class HeaderFacts:
         return tuple(filter(None, (self.host, source, self.why_read_only)))
 
 
-def header_parts(facts: HeaderFacts, width: int) -> list[Part]:
+@lru_cache(maxsize=8)
+def header_parts(facts: HeaderFacts, width: int) -> tuple[Part, ...]:
     """The richest version of the header that fits ``width`` cells.
 
     The badges and the profile never give way. What ``left_out`` gives must be said elsewhere.
@@ -105,7 +106,7 @@ def header_parts(facts: HeaderFacts, width: int) -> list[Part]:
     variant = _richest(facts, width)
     left, right = _left(variant), _right(variant)
     used = _cells(left) + _cells(right)
-    return [*left, Part(Content(" " * (width - used))), *right]
+    return (*left, Part(Content(" " * (width - used))), *right)
 
 
 def left_out(facts: HeaderFacts, width: int) -> tuple[str, ...]:
@@ -386,7 +387,8 @@ class StatusLine(OneLine):
             self.show_status(self._left, self._facts)
 
 
-def footer_parts(actions: Sequence[Action], width: int) -> list[Part]:
+@lru_cache(maxsize=8)
+def footer_parts(actions: tuple[Action, ...], width: int) -> tuple[Part, ...]:
     """The hints that fit ``width`` cells; those later in the sequence give way first."""
     hinted = [action for action in actions if action.footer and action.keys]
     room = width - 1
@@ -400,7 +402,7 @@ def footer_parts(actions: Sequence[Action], width: int) -> list[Part]:
     # The frame's own keys stand last, so that they are always found at the same end.
     ordered = sorted(hinted, key=lambda action: action.scope == APP)
     hints = [Part(_hint(action), action.id) for action in ordered if action.id in kept]
-    return [Part(Content(" ")), *hints]
+    return (Part(Content(" ")), *hints)
 
 
 def _hint(action: Action) -> Content:
@@ -414,14 +416,14 @@ class KeyFooter(PartsLine):
 
     def __init__(self) -> None:
         super().__init__(id="footer")
-        self._actions: Sequence[Action] = ()
+        self._actions: tuple[Action, ...] = ()
 
     def show_actions(self, actions: Sequence[Action]) -> None:
         """Show hints for these actions, in the order of their importance.
 
         Where the focus takes keys before them, these are shown instead.
         """
-        self._actions = actions
+        self._actions = tuple(actions)
         self.fit()
 
     def on_resize(self) -> None:
