@@ -210,7 +210,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         if len(caught_errors) > self._errors_told:
             self._errors_told = len(caught_errors)
             self.say(
-                f"Not all can be shown because of an error in gwtui; {LOG} says where",
+                f"Something could not be shown because of a bug in gwtui; see {LOG}",
                 severity="error",
             )
 
@@ -303,7 +303,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
     def refusal(self, action: Action, context: ActionContext) -> str | None:
         """Why an action cannot be done now, None when it can."""
         if (action.mutates or action.bills) and self.session is None:
-            return f"{action.title}: there is no connection yet"
+            return f"{action.title}: not connected yet"
         if (why := self.holds_back(action)) is not None:
             return f"{action.title} is not possible: {why}"
         if action.target and context.target is None:
@@ -334,10 +334,10 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         A modal screen tells so by ``unsaved``, and what it is by ``loss``.
         """
         if self.session is not None and self.session.in_flight:
-            return "A change is on its way; its outcome would only stand in the ledger."
+            return "A change is in progress; only the ledger would record its outcome."
         for screen in self.screen_stack:
             if getattr(screen, "unsaved", False):
-                return str(getattr(screen, "loss", "What was typed is not saved."))
+                return str(getattr(screen, "loss", "Your input is not saved."))
         return None
 
     def hints(self, scopes: Sequence[str]) -> Sequence[Action]:
@@ -361,9 +361,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         if not report_failure(self, error):
             caught_errors.add(f"action {title}", error)
             self._errors_told = len(caught_errors)
-            self.say(
-                f"{title} failed because of an error in gwtui; {LOG} says where", severity="error"
-            )
+            self.say(f"{title} failed because of a bug in gwtui; see {LOG}", severity="error")
 
     async def open_route(self, route: str) -> None:
         """Go to a path such as keys/HASH, or say that there is no such place."""
@@ -397,5 +395,5 @@ def _one_row_only(action: Action, marks: Marks) -> str:
     key = key_of("list.unmark")
     return (
         f"{action.title} acts on one row, and {marks.count:,} {are} marked{hidden}: "
-        f"{key} takes the marks away"
+        f"{key} clears the marks"
     )

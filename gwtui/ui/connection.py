@@ -235,7 +235,7 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
     def open_session(self) -> Session:
         """The open connection. NotSentError while there is none."""
         if self.session is None:
-            raise NotSentError("There is no connection yet")
+            raise NotSentError("Not connected yet")
         return self.session
 
     @property

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 _WORDS: tuple[tuple[type[GatewayError], str], ...] = (
     (UnauthorizedError, "The gateway does not accept this key (401)"),
     (ForbiddenError, "This key may not read this (403); a management key is needed"),
-    (RateLimitedError, "The gateway asks for fewer requests (429)"),
+    (RateLimitedError, "Rate limited by the gateway (429)"),
     (ConnectFailedError, "Gateway unreachable"),
     (NoAnswerError, "The gateway does not answer"),
-    (UnreadableAnswerError, "The gateway's answer cannot be read"),
+    (UnreadableAnswerError, "The gateway sent an unreadable answer"),
 )
 
 _UNIT_FROM = 2
@@ -156,7 +156,7 @@ class StatePanel(Static):
 
     def say_connecting(self) -> None:
         """Say that the connection is on its way."""
-        self.say("Connecting…", "The dashboard fills in as soon as the gateway answers.")
+        self.say("Connecting…", "The dashboard loads as soon as the gateway answers.")
 
     @property
     def text(self) -> str:

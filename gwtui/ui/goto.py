@@ -80,7 +80,7 @@ def parse_goto(text: str) -> GotoTarget:
     if command is not None and (not rest or command.id in _TAKING):
         return GotoTarget(command=command, argument=rest)
     if command is not None:
-        return GotoTarget(problem=f"“{word}” is a command that takes nothing behind it")
+        return GotoTarget(problem=f"“{word}” is a command without arguments")
     place = resource_of(word, rest)
     if place in PLACES or (place in PARENTS and rest):
         return GotoTarget(route=f"{place}/{rest}" if rest else place)

@@ -27,7 +27,7 @@ So many screens also keep their painted lines, which makes coming back to them q
 """
 _ASKED = 0.01
 """Seconds in which a reading has begun that goes on by itself."""
-_COVERED = "Close what is open first, then go there"
+_COVERED = "Close the dialog first"
 
 
 @dataclass(frozen=True, slots=True)

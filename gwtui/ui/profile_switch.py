@@ -63,7 +63,7 @@ class ProfileSwitch:
         Naming the present one opens it anew, with its token as it is now.
         """
         if self._app.navigation.covered:
-            self._app.say("Close what is open first, then switch", severity="warning")
+            self._app.say("Close the dialog first", severity="warning")
         elif name:
             problem = await self._tried(name)
             if problem:
@@ -80,7 +80,7 @@ class ProfileSwitch:
                 app.say(str(error), severity="error")
                 return
             if not known:
-                app.say("There are no profiles: gwtui login makes one", severity="warning")
+                app.say("There are no profiles: run gwtui login to create one", severity="warning")
                 return
             chosen = await app.push_screen_wait(profile_picker(known, self._present, problem))
             if chosen in (None, self._present):
@@ -118,8 +118,7 @@ class ProfileSwitch:
             await self._app.push_screen_wait(
                 WaitScreen(
                     f"Opening “{safe_line(name, _NAME)}”",
-                    "Its key is fetched, and its gateway asked whether it answers. "
-                    "The present one stays open until then.",
+                    "Fetching its key and checking its gateway. The current profile stays open.",
                     lambda: asyncio.wait({finding}),
                     enough="Stay here",
                 )
@@ -135,7 +134,7 @@ class ProfileSwitch:
                 f"“{safe_line(name, _NAME)}” does not answer",
                 f"{away}.",
                 safe="Stay here",
-                deliberate="Open it all the same",
+                deliberate="Open it anyway",
             )
         )
         return target if agreed else None
@@ -171,13 +170,13 @@ class ProfileSwitch:
         app = self._app
         if app.session is None:
             return True
-        await app.last_answer("A few seconds at most, then you are asked.", "Wait no longer")
+        await app.last_answer("This takes a few seconds at most.", "Stop waiting")
         lost = app.would_be_lost()
         if lost is None:
             lost = await self._in_doubt()
         if not lost:
             return True
-        question = f"Switch to “{safe_line(to.name, _NAME)}” all the same?"
+        question = f"Switch to “{safe_line(to.name, _NAME)}” anyway?"
         return await app.push_screen_wait(
             AskScreen(question, lost, safe="Stay here", deliberate="Switch")
         )
@@ -190,7 +189,7 @@ class ProfileSwitch:
         are = "is" if len(found) == 1 else "are"
         return (
             f"{count_text(len(found))} to “{here}” {are} in doubt. The "
-            "ledger keeps it: it is shown again when you come back, and :recovery looks into it."
+            "ledger keeps it: gwtui shows it when you come back, and :recovery lists it."
         )
 
     async def _opened(self, to: TargetFacts) -> None:
@@ -199,9 +198,9 @@ class ProfileSwitch:
         await app.connection_manager.opened(_OPENED)
         if app.link.error is not None:
             raise CannotSwitchError(f"“{called}” cannot be opened: {app.link.error}")
-        held = "read-only, nothing can be changed" if to.read_only else "changes are possible"
+        held = "read-only" if to.read_only else "changes are possible"
         care = "CRITICAL, " if to.critical else ""
-        text = f"This is “{called}” now: {care}{held} · {safe_line(to.where, _NAME)}"
+        text = f"Switched to “{called}”: {care}{held} · {safe_line(to.where, _NAME)}"
         app.say(text, severity="warning" if to.critical else "information")
 
 

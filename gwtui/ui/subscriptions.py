@@ -92,9 +92,7 @@ class Subscriptions:
         """Which feeds' newest states could not be shown because of an error; empty for none."""
         names = ", ".join(one.feed.name for one in self._open if one.broken)
         return (
-            f"{BROKEN} not shown because of an error in gwtui, see its log: {names}"
-            if names
-            else ""
+            f"{BROKEN} not shown because of a bug in gwtui, see its log: {names}" if names else ""
         )
 
     @property

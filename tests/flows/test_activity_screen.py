@@ -148,7 +148,7 @@ async def test_who_spent_most_yesterday_takes_three_keys() -> None:
         terminal.write("\x1b[27u")
         await at_rest(app)
         terminal.write(",.\x1b[27u")
-        await until(pilot, lambda: "30 completed days" in line(screen_of(app), "status"), "all")
+        await until(pilot, lambda: "30 complete days" in line(screen_of(app), "status"), "all")
 
 
 async def test_keys_that_are_not_read_one_by_one_are_counted(
@@ -226,7 +226,7 @@ async def test_an_account_without_activity_says_so() -> None:
         harness(content="empty") as place,
         dashboard(place, start="activity") as (app, pilot),
     ):
-        await until(pilot, lambda: "last 30 completed days" in shown(app), "the reason")
+        await until(pilot, lambda: "last 30 complete days" in shown(app), "the reason")
 
 
 async def test_activity_of_models_keys_and_people() -> None:

@@ -116,7 +116,7 @@ async def where_nobody_recorded_nothing_is_made_up(opened: Harness) -> None:
     assert "AS OF 2026-11-20 07:30:00" in screen.query_one("#banner", OneLine).text
     assert "The recording begins" in notices(app)
     await press(opened, "at", "type soon", "enter")
-    assert "No moment" in notices(app)
+    assert "Invalid time" in notices(app)
     await press(opened, "escape", "L")
     assert not screen.query_one("#banner", OneLine).display
 

@@ -109,7 +109,7 @@ async def test_letters_narrow_a_list_and_enter_takes_what_is_highlighted() -> No
 
 async def test_titles_are_found_before_notes() -> None:
     choices = [PickOption("s", "State", "never used"), PickOption("u", "Used", "today")]
-    app = HostApp(Picker("Copy the cell under", choices, current=None))
+    app = HostApp(Picker("Copy the cell in column", choices, current=None))
     async with app.run_test(size=(80, 24)) as pilot:
         await press(pilot, *"used", "enter")
         assert app.results == ["u"]

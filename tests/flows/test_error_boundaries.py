@@ -53,7 +53,7 @@ async def test_broken_cells_and_sections_leave_the_list(
         assert screen.declared.name(screen.target()) in shown(app)
         assert " ? " in shown(app)
         await pilot.press("down", "slash", *"ci", "enter")
-        await until(pilot, lambda: "gwtui.log says where" in notices(app), "the notice")
+        await until(pilot, lambda: "see gwtui.log" in notices(app), "the notice")
         assert ERROR not in shown(app)
         await pilot.press("q")
         await until(pilot, lambda: not app.is_running, "the end")
@@ -70,7 +70,7 @@ async def test_a_broken_action_is_told(monkeypatch: pytest.MonkeyPatch, immediat
     async with harness() as place, dashboard(place) as (app, pilot):
         monkeypatch.setattr(app_module, "handler", lambda _action: (broken, immediate))
         await pilot.press("s")
-        await until(pilot, lambda: "Sort failed because of an error in gwtui" in notices(app), "")
+        await until(pilot, lambda: "Sort failed because of a bug in gwtui" in notices(app), "")
         monkeypatch.undo()
         await pilot.press("x")
         await until(pilot, lambda: isinstance(app.screen, ConfirmScreen), "the next action")
@@ -98,7 +98,7 @@ async def test_a_feed_that_cannot_be_shown_says_so(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(ResourceScreen, "_show", fail)
     async with harness() as place, dashboard(place) as (app, pilot):
         await until(pilot, lambda: "keys" in line(listing(app), "banner"), "the banner")
-        assert "not shown because of an error in gwtui" in line(listing(app), "banner")
+        assert "not shown because of a bug in gwtui" in line(listing(app), "banner")
         assert "? Keys cannot be shown" in app.screen.query_one(StatePanel).text
         monkeypatch.undo()
         listing(app).refeed()

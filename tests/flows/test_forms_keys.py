@@ -265,7 +265,7 @@ async def keeping_theirs_sends_nothing(desk: Harness) -> None:
     await desk.press("end", *" mine", "ctrl+s")
     await desk.wait_for_conflict()
     await desk.press("ctrl+s")
-    await until(desk.pilot, lambda: "Nothing is left to change" in shown(desk.app), "the reason")
+    await until(desk.pilot, lambda: "already has these values" in shown(desk.app), "the reason")
     assert (await desk.read(key.hash)).name == "theirs"
     assert desk.events() == []
     await desk.app.hub.refresh("keys")

@@ -51,7 +51,7 @@ async def test_disabling_what_a_colleague_disabled_enables_nothing(desk: Harness
     async with desk.colleague() as client:
         await client.keys.update(key.hash or "", UpdateKeyRequest(disabled=True))
     await desk.press("x")
-    await desk.said("is disabled already")
+    await desk.said("is already disabled")
     assert (await desk.read(key.hash)).disabled is True
     assert desk.events() == []
 
@@ -139,7 +139,7 @@ async def test_a_lost_answer_is_told_and_stays_in_the_ledger(
     await desk.wait_for(ConfirmScreen)
     await desk.press("right", "enter")
     await desk.wait_for(AskScreen)
-    assert "may have happened or not" in " ".join(shown(desk.app).split())
+    assert "may or may not have been applied" in " ".join(shown(desk.app).split())
     await desk.press("escape")
     await desk.back_to_list()
     (left,) = desk.ledger.open_writes()
@@ -166,7 +166,7 @@ async def test_quitting_waits_for_a_write_under_way(monkeypatch: pytest.MonkeyPa
             await begun.wait()
             await desk.press("q")
             await desk.wait_for(AskScreen)
-            assert "on its way" in shown(app)
+            assert "in progress" in shown(app)
             await desk.press("right", "enter")
             await desk.wait_for(WaitScreen)
             assert app.return_code is None

@@ -112,7 +112,7 @@ async def what_is_not_made_can_be_neither_deleted_nor_assigned(desk: GuardrailDe
     for key in ("D", "A", "M", "m"):
         desk.app._notifications.clear()
         await desk.press(key)
-        await desk.said("not made yet")
+        await desk.said("does not exist yet")
     assert desk.events() == []
 
 

@@ -34,7 +34,7 @@ def test_every_verb_with_a_target_says_what_it_does_with_marked_rows(action: Act
     if action.marked == "refuse":
         assert said == (
             f"{action.title} acts on one row, and 3 rows are marked (1 hidden by the filter): "
-            "u takes the marks away"
+            "u clears the marks"
         )
     else:
         assert said is None
@@ -45,7 +45,7 @@ def test_every_verb_with_a_target_says_what_it_does_with_marked_rows(action: Act
 def test_a_single_mark_counts_too() -> None:
     rotate = next(action for action in TARGETED if action.id == "keys.rotate")
     assert refusal(rotate, Marks(1)) == (
-        f"{rotate.title} acts on one row, and 1 row is marked: u takes the marks away"
+        f"{rotate.title} acts on one row, and 1 row is marked: u clears the marks"
     )
 
 

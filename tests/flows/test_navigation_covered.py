@@ -18,7 +18,7 @@ async def test_what_came_up_above_is_not_taken_away() -> None:
         await pilot.pause()
         assert app.screen is question
         assert app.navigation.screen is keys
-        assert "Close what is open first" in notices(app)
+        assert "Close the dialog first" in notices(app)
         await pilot.press("y")
         await until(pilot, lambda: answers == [True], "the answer")
         await app.open_route("providers")

@@ -228,7 +228,7 @@ async def test_a_filter_that_hides_the_row_is_cleared() -> None:
         await until(pilot, lambda: not table.visible_count, "the filter")
         await app.open_route(f"keys/{name}")
         await selected(app, pilot, "keys", identity)
-        assert f"The filter hid key “{name}”: it is cleared" in notices(app)
+        assert f"Filter cleared: it hid key “{name}”" in notices(app)
         assert not listing(app).filtering.text
 
 
@@ -301,7 +301,7 @@ async def test_while_the_list_cannot_be_read_it_is_said_and_looked_for_afterward
         await place.stop()
         await go(app, pilot, "keys/made elsewhere")
         await until(pilot, lambda: "Keys could not be read" in notices(app), "the failure")
-        assert "“made elsewhere” is looked for once that works" in notices(app)
+        assert "“made elsewhere” once it can be read" in notices(app)
         assert listing(app).table.selected_identity == before
         await place.start()
         await app.hub.refresh("keys")

@@ -106,11 +106,11 @@ async def test_what_cannot_be_read_is_said_below_its_field_and_keeps_the_figures
         await fill(app, pilot, "when", "25:00")
         assert "tokens" in calculator(app).query_one("#price-prompt-note", OneLine).text
         assert "UTC time" in calculator(app).query_one("#price-when-note", OneLine).text
-        assert "typed before" in shown(app)
+        assert "last valid input" in shown(app)
         assert calculator(app).query_one(LinesView).text == before
         await fill(app, pilot, "prompt", "20k")
         await fill(app, pilot, "when", "")
-        assert "typed before" not in shown(app)
+        assert "last valid input" not in shown(app)
         assert calculator(app).query_one(LinesView).text != before
 
 

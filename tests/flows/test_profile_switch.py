@@ -112,7 +112,7 @@ async def test_nothing_of_the_first_profile_is_left(tmp_path: Path) -> None:
         assert await app.navigation.back() is False
         assert "staging" not in shown(app)
         _is_marked(one, "production", read_only=False)
-        assert "This is “production” now: CRITICAL" in notices(app)
+        assert "Switched to “production”: CRITICAL" in notices(app)
         del hub
         await until(pilot, lambda: _collected(gone), "the end of session, token and screen", 20)
         await _and_back(one)
@@ -224,7 +224,7 @@ async def test_a_write_on_its_way_or_in_doubt_is_held_up_to_the_person_first(
         await until(pilot, lambda: isinstance(app.screen, WaitScreen), "the wait")
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, AskScreen), "the question")
-        assert "A change is on its way" in shown(app)
+        assert "A change is in progress" in shown(app)
         await pilot.press("enter")
         await at_rest(app)
         assert app.connection.label == "staging"

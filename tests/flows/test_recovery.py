@@ -95,7 +95,7 @@ async def test_a_lost_creation_is_looked_into_at_once_and_its_key_disabled(desk:
         await pilot.press("y")
         await wait_for(pilot, app, Picker)
         assert desk.ledger.open_writes() == ()
-        assert "Nobody has seen the value" in shown(app)
+        assert "Nobody has the value" in shown(app)
         await pilot.press("enter")
         await wait_for(pilot, app, ConfirmScreen)
         await pilot.press("y")
@@ -185,8 +185,8 @@ async def test_who_may_only_read_can_settle_and_see_what_was_settled_elsewhere(d
         await pilot.press("X")
         await wait_for(pilot, app, AskScreen)
         await pilot.press("y")
-        await until(pilot, lambda: "settled meanwhile" in notices(app), "the word")
-        await until(pilot, lambda: "not in doubt any more" in shown(app), "the panel")
+        await until(pilot, lambda: "settled elsewhere" in notices(app), "the word")
+        await until(pilot, lambda: "no longer in doubt" in shown(app), "the panel")
         events = [entry.outcome for entry in desk.ledger.entries() if entry.id == second.id][::-1]
         assert events == ["intent", "unknown", "resolved"]
 
@@ -211,7 +211,7 @@ async def test_a_person_can_look_further_and_a_full_disk_leaves_it_in_doubt(
                 pilot, lambda r=search_span: f"{r} before and after" in shown(app), search_span
             )
         await pilot.press("minus")
-        await until(pilot, lambda: "nothing further" in notices(app), "the end")
+        await until(pilot, lambda: "cannot be widened" in notices(app), "the end")
         assert screen.search_span.total_seconds() == 24 * 3600
         monkeypatch.setattr("gwtui.local.private_file.write_all", full)
         await pilot.press("h")
@@ -252,7 +252,7 @@ async def test_a_key_that_nobody_stored_is_offered_and_created_again(desk: Desk)
         assert [one.outcome for one in desk.ledger.open_writes()] == ["applied"], "the new one"
         await pilot.press("tab", "tab", "tab", "space", "escape")
         await until(pilot, lambda: desk.ledger.open_writes() == (), "the acknowledgement")
-        await until(pilot, lambda: "not in doubt any more" in shown(app), "the panel")
+        await until(pilot, lambda: "no longer in doubt" in shown(app), "the panel")
     (made,) = [key for key in await desk.keys() if key.name == "ci"]
     assert made.hash != lost
 
@@ -267,7 +267,7 @@ async def test_a_key_that_somebody_stored_after_all_is_acknowledged(desk: Desk) 
         await evidence(pilot, app)
         await pilot.press("h")
         await wait_for(pilot, app, AskScreen)
-        assert "Its value is stored?" in shown(app)
+        assert "Is its value stored?" in shown(app)
         await pilot.press("y")
         await until(pilot, lambda: desk.ledger.open_writes() == (), "the acknowledgement")
     assert next(desk.ledger.entries()).outcome == "acknowledged"

@@ -108,7 +108,7 @@ def test_a_search_of_the_help_page_keeps_entries_with_every_word_and_their_title
     assert found("limit none") == ["Filter", "limit:none          unknown or not set"]
     assert found("go to guardrails")[0] == "Go to"
     assert len(found("columns")) > 10, "a title finds all that it stands above"
-    assert found("no such thing") == ["Nothing here is about no such thing."]
+    assert found("no such thing") == ["No match for “no such thing”."]
 
 
 async def test_the_help_page_opens_and_closes_with_its_key() -> None:

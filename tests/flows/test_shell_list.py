@@ -109,7 +109,7 @@ async def the_bar_offers_what_can_be_typed_and_shows_what_was_found(desk: Any) -
     terminal.write("/")
     await at_rest(app)
     assert line(screen, "filter-help").startswith("Tab  name  ")
-    terminal.write("All t\t>=1 -sta\t\t")
+    terminal.write("all>=1 -sta\t\t")
     await at_rest(app)
     filled = screen.query_one(FilterPrompt).text
     assert re.fullmatch("all>=1 -state:[a-z]+", filled), filled

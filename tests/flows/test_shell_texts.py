@@ -45,7 +45,7 @@ def test_raw_json_keeps_numbers_and_order_as_they_came() -> None:
 def test_raw_json_lists_unknown_fields_and_gaps() -> None:
     key = ApiKey.model_validate({"hash": "h", "name": "n", "surprise": 1, "usage": "much"})
     text = text_of(raw_lines(key.raw, key))
-    assert "Fields that the contract does not know\n  surprise\n" in text
+    assert "Fields outside the contract\n  surprise\n" in text
     assert '"name": "n",\n' in text
     assert "Gaps against the contract" in text
     assert "label: missing" in text

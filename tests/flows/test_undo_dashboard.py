@@ -78,7 +78,7 @@ async def test_nothing_is_undone_that_somebody_else_changed_or_that_is_gone(desk
     await desk.seen(UpdateKeyRequest(disabled=False))
     await desk.press("ctrl+z")
     said = await desk.reading(AskScreen)
-    assert "cannot be undone any more" in said
+    assert "can no longer be undone" in said
     assert "It already has its previous value" in said
     await desk.press("enter")
     await desk.back_to_list()

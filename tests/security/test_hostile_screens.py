@@ -139,7 +139,7 @@ async def refused(site: Hostile, walk: Walk) -> None:
     assert "[@click=app.quit]" in walk.look("refused")
     walk.app.run_worker(illegal(), group="actions", exit_on_error=False)
     for _ in range(50):
-        if "contract forbids" in shown(walk.app):
+        if "break the contract" in shown(walk.app):
             break
         await walk.pilot.pause(0.02)
     assert "must not be negative" in walk.look("illegal")

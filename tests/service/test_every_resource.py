@@ -111,7 +111,7 @@ async def test_a_field_that_both_changed_is_for_the_person_to_decide(
         desk.person.side = "theirs"
         await desk.verbs["edit"]()
         assert desk.person.disputed == ([name] if others else []), "the same twice is no conflict"
-        assert "Nothing is left to change" in desk.person.text
+        assert "already has these values" in desk.person.text
         assert not desk.door.writes
         assert alike((await desk.known())[name], theirs)
         if not others:
@@ -170,7 +170,7 @@ async def test_what_changes_while_the_question_stands_is_asked_about_anew(
         desk.person.side = "theirs"
         await desk.verbs["edit"]()
         assert desk.person.disputed == ([] if found is None else [name])
-        assert "was changed meanwhile: look once more" in desk.person.text
+        assert "was changed by somebody else: review the plan again" in desk.person.text
         assert not desk.door.writes
 
 
@@ -240,7 +240,7 @@ async def test_what_somebody_else_switched_already_is_left_alone(
     async with desk_for(world, resource, tmp_path) as desk:
         await desk.colleague_sets(disabled=True)
         await desk.verbs["toggle"]()
-        assert "is disabled already" in desk.person.text
+        assert "is already disabled" in desk.person.text
         assert not desk.door.writes
         assert not desk.events
         await desk.colleague_sets(disabled=False)

@@ -68,7 +68,7 @@ def test_commands_go_by_their_words(text: str, action: str, argument: str) -> No
         ("hlep", "did you mean 'help'?"),
         ("zzzzzz", "there are credits, keys, models"),
         ("members", "members needs a name of workspaces: members/NAME"),
-        ("quit now", "“quit” is a command that takes nothing behind it"),
+        ("quit now", "“quit” is a command without arguments"),
     ],
 )
 def test_what_means_nothing_says_so(text: str, said: str) -> None:

@@ -23,7 +23,7 @@ async def open_ranked(context: ActionContext) -> None:
     if not isinstance(screen, ActivityScreen) or not isinstance(one, RankedGroup):
         return
     if one.parts[0] in {"", OTHERS}:
-        context.app.say("There is nothing to open behind this line")
+        context.app.say("This line has no details")
         return
     navigation = context.app.navigation
     match screen.grouping:
@@ -43,12 +43,12 @@ async def show_content(context: ActionContext[Generation]) -> None:
     """Read what it read and wrote, and show it as text."""
     app, one = context.app, context.target
     if not one.id:
-        app.say("The gateway gave this generation no id", severity="warning")
+        app.say("This generation has no id", severity="warning")
         return
     try:
         content = await app.gateway.generations.content(one.id)
     except NotFoundError:
-        app.say("Nothing is kept of it: its workspace does not log inputs and outputs")
+        app.say("No content: the workspace does not log inputs and outputs")
         return
     if app.screen is context.screen:
         screen = ReadingScreen(shown_name(one), lambda width: content_lines(content, width))

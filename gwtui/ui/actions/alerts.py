@@ -88,21 +88,19 @@ class AlertRuleScreen(FormScreen[str]):
         try:
             self._found = preview_cell(await self._ready_try(rule), rule)
         except HistoryError as error:
-            self._found = Cell(f"It cannot be tried on the past: {error}", "muted")
+            self._found = Cell(f"No preview: {error}", "muted")
         self._show_message()
 
 
 def preview_cell(found: Preview, rule: AlertRule) -> Cell:
     """What a rule would have told, in a sentence."""
     if rule.kind.resource in {GATEWAY, GUARDED}:
-        return Cell("What it watches is not recorded, so it cannot be tried on the past.", "muted")
+        return Cell("No preview: what this rule watches is not recorded.", "muted")
     if not found.recorded:
-        return Cell("Nothing is recorded yet that it could be tried on.", "muted")
+        return Cell("No preview: nothing is recorded yet.", "muted")
     noun = _NOUNS.get(rule.kind.resource, "")
     if not found.of:
-        return Cell(
-            f"Nothing that it watches is recorded yet{f' ({noun})' if noun else ''}.", "muted"
-        )
+        return Cell(f"No preview: no {noun or 'readings'} recorded yet.", "muted")
     seconds = found.recorded.total_seconds()
     when = "last week" if seconds >= _WEEK else f"in the {age(seconds)} recorded so far"
     if not found.fired:
@@ -113,7 +111,7 @@ def preview_cell(found: Preview, rule: AlertRule) -> Cell:
     if found.still:
         text += f"; {found.still} would be firing now"
     if found.subjects < found.of:
-        text += f" (the first {found.subjects} of {found.of} {noun} were looked at)"
+        text += f" (the first {found.subjects} of {found.of} {noun} were checked)"
     return Cell(f"{text}.", "warn" if found.fired else "plain")
 
 
@@ -144,7 +142,9 @@ async def acknowledge(context: ActionContext[Alert]) -> None:
     """Say that somebody knows."""
     keys = [alert.key for alert in context.chosen]
     count = await _kept(_alerts(context).acknowledge(keys))
-    context.app.say(f"Acknowledged {_counted(count)}" if count else "Already known, or not firing")
+    context.app.say(
+        f"Acknowledged {_counted(count)}" if count else "Already acknowledged, or not firing"
+    )
 
 
 async def silence(context: ActionContext[Alert]) -> None:
@@ -152,9 +152,9 @@ async def silence(context: ActionContext[Alert]) -> None:
     alerts, chosen = _alerts(context), context.chosen
     keys = [alert.key for alert in chosen]
     if all(alert.silenced_until is not None for alert in chosen):
-        question = f"Tell of {_counted(len(chosen))} again?"
-        text = "What is still firing is told at once."
-        screen = AskScreen(question, text, safe="Keep silent", deliberate="Tell again")
+        question = f"Unsilence {_counted(len(chosen))}?"
+        text = "Alerts that still fire notify at once."
+        screen = AskScreen(question, text, safe="Keep silenced", deliberate="Unsilence")
         if await context.app.push_screen_wait(screen):
             await _kept(alerts.lift(keys))
         return
@@ -263,9 +263,9 @@ async def delete(context: ActionContext[RuleRow]) -> None:
     agreed = await context.app.push_screen_wait(
         AskScreen(
             f"{'Reset' if row.built_in else 'Delete'} the rule “{name}”?",
-            "It is as it was made then."
+            "It returns to its defaults."
             if row.built_in
-            else "Its alerts end; what they did stays in the history.",
+            else "Its alerts end; their history stays.",
             safe="Keep it",
             deliberate="Reset" if row.built_in else "Delete",
         )

@@ -96,7 +96,7 @@ async def switch_profile(context: ActionContext) -> None:
 
     app = context.app
     if app.targets is None:
-        app.say("There are no profiles to switch to here", severity="warning")
+        app.say("There are no profiles to switch to", severity="warning")
     else:
         await ProfileSwitch(app, app.targets).run(context.argument)
 
@@ -141,7 +141,9 @@ async def leave(context: ActionContext) -> None:
         AskScreen("Quit now?", loss, safe="Stay", deliberate="Quit")
     )
     if answer:
-        unknown = "A few seconds at most. Without an answer the ledger keeps it as unknown."
+        unknown = (
+            "This takes a few seconds at most. Without an answer the ledger records it as unknown."
+        )
         await app.last_answer(unknown, "Leave now")
         app.exit(0)
 

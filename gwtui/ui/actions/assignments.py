@@ -76,7 +76,7 @@ async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> 
     def option(one: Assignable) -> PickOption:
         guardrail = held.get(one.identity)
         holds = "no guardrail" if guardrail is None else f"has {_name(guardrail, names)}"
-        holds = "has it already" if guardrail and guardrail == fresh.id else holds
+        holds = "already assigned" if guardrail and guardrail == fresh.id else holds
         return PickOption(one.identity, one.title, f"{holds} · {one.note}")
 
     def replaced(value: Sequence[str] | None, *_form: object) -> Cell | None:
@@ -122,7 +122,7 @@ def _assign_form(kind: AssignmentKind, title: str, preview: Preview, choices: Ch
         model=kind.request,
         fields=(picked,),
         submit="Review",
-        unknown_help="They may have been assigned or not: look at the list before you try again.",
+        unknown_help="Check the list of assignments before you try again.",
     )
 
 
@@ -160,7 +160,7 @@ async def _pick_and_assign(context: ActionContext, kind: AssignmentKind, called:
     """Read what holds what, let a guardrail be picked, show what it replaces, send."""
     app, chosen = context.app, count(len(called), kind.noun)
     if not called:
-        app.say(f"The gateway gave this {kind.noun} no identifier", severity="warning")
+        app.say(f"This {kind.noun} has no id", severity="warning")
         return
     bindings = (await bindings_feed(app.hub).refresh()).value or Bindings()
     known = {
@@ -169,7 +169,7 @@ async def _pick_and_assign(context: ActionContext, kind: AssignmentKind, called:
         if row.made and row.guardrail.id
     }
     if not known:
-        why = "No guardrail can be assigned: 6 lists them, n there creates one"
+        why = "There is no guardrail to assign: press 6, then n to create one"
         app.say("; ".join(bindings.faults) or why, severity="warning")
         return
     held = kind.held(bindings)
@@ -197,7 +197,7 @@ async def _pick(
         PickOption(
             identity,
             safe_line(display_name(row), NAMED),
-            ("has it already · " if present == {identity} else "")
+            ("already assigned · " if present == {identity} else "")
             + safe_line(row.workspace_name or "", NAMED),
         )
         for identity, row in sorted(

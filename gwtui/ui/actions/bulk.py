@@ -223,7 +223,7 @@ def _marked(
     if nameless:
         key = key_of("list.unmark")
         why = f"The gateway gave {len(nameless)} of them no {writes.identifier}"
-        raise NotSentError(f"{why}: they cannot be changed; {key} takes the marks away")
+        raise NotSentError(f"{why}: they cannot be changed; {key} clears the marks")
     of_id = {str(each.identity(one)): (each, one) for each, one in ones}
     many = BulkWrites(
         app.gateway,

@@ -64,7 +64,7 @@ def conflict_form(called: str, fields: Sequence[Field]) -> FormSpec:
     """
     sides: dict[str, Any] = dict.fromkeys((field.name for field in fields), (str, "theirs"))
     return FormSpec(
-        title=f"{called} was changed meanwhile: choose for each field",
+        title=f"{called} was changed by somebody else: choose for each field",
         model=create_model("Sides", __base__=RequestModel, **sides),
         fields=fields,
         submit="Go on",
@@ -108,7 +108,9 @@ class EditFlow(Generic[T]):
             if self.known(again) == self.known(fresh):
                 return await self.send(self.context, confirmation)
             fresh = again
-            self.context.app.say(f"{self.called} was changed meanwhile: look once more")
+            self.context.app.say(
+                f"{self.called} was changed by somebody else: review the plan again"
+            )
         return None
 
     async def _confirmed(self, mine: Mapping[str, Any], fresh: T) -> Confirmation[Any] | None:
@@ -118,7 +120,7 @@ class EditFlow(Generic[T]):
         if changes is None:
             return None
         if not changes:
-            why = f"Nothing is left to change: the {self.noun} is like this already."
+            why = f"Not sent: the {self.noun} already has these values."
             raise NotSentError(why)
         plan = self.plan(fresh, changes)
         if self.uses is not None:
@@ -278,12 +280,12 @@ async def toggle(context: ActionContext) -> None:
         return
     writes, one = written(context), selected(context)
     if one.disabled is None:
-        raise NotSentError(f"It is not known whether this {writes.noun} is disabled")
+        raise NotSentError(f"The gateway did not say whether this {writes.noun} is disabled")
     disabled = not one.disabled
     fresh = await _read_again(context, one)
     state = "disabled" if disabled else "enabled"
     if fresh.disabled is disabled:
-        context.app.say(f"{writes.title(fresh)} is {state} already")
+        context.app.say(f"{writes.title(fresh)} is already {state}")
         await refresh(context, *writes.feeds)
         return
     at = plan_context(context)
@@ -336,7 +338,7 @@ def selected(context: ActionContext) -> Any:
     writes = written(context)
     one = writes.of_row(context.target)
     if not writes.identity(one):
-        why = f"The gateway gave this {writes.noun} no {writes.identifier}: it cannot be changed"
+        why = f"This {writes.noun} has no {writes.identifier}, so it cannot be changed"
         raise NotSentError(why)
     return one
 

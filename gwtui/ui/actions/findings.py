@@ -23,14 +23,14 @@ async def fix(context: ActionContext[AccountFinding]) -> None:
     app, finding = context.app, context.target
     way = remedy_of(finding)
     if way is None:
-        app.say(finding.advice or "Nothing that can be sent mends this")
+        app.say(finding.advice or "No request can fix this")
         return
     found = await _subject(context)
     if context.covered:
         return
     if way.action == "keys.toggle" and found.target.key.disabled is not False:
         # The action would switch it on again.
-        app.say("It is disabled already, or not known to be enabled")
+        app.say("The key is already disabled, or its state is unknown")
         return
     await app.perform(by_id(way.action), replace(found, argument=way.field))
 

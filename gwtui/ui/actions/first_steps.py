@@ -39,15 +39,15 @@ class Step:
 
 
 _DEMO = (
-    "This is the demo: a made-up gateway on this machine, with a week that is recorded already. "
-    "It is offline, and nothing in it costs anything: change and delete what you like."
+    "This is the demo: a simulated gateway on this machine, with a recorded week. "
+    "It is offline and free: change and delete what you like."
 )
 STEPS = (
     Step("go.board", "the board: live status and the past week"),
-    Step("list.filter", "in the list of keys: those that are near a limit", "used>=80%"),
-    Step("keys.toggle", "switch a key off, with a plan first; undo it", " {app.undo}"),
+    Step("list.filter", "in the list of keys: keys near their limit", "used>=80%"),
+    Step("keys.toggle", "disable a key after seeing the plan; undo it", " {app.undo}"),
     Step("go.activity", "who spent what, on which model, on which day"),
-    Step("app.palette", "every command, found by its name"),
+    Step("app.palette", "every command by name"),
 )
 _HELP = "app.help"
 _HOST = 60
@@ -77,9 +77,9 @@ class FirstStepsScreen(Dialog[None]):
                 keys = step.keys.ljust(widest + 2)
                 line = Content.assemble(toned(keys, "accent"), toned(step.text))
                 yield Static(line, classes="step")
-            more = "is help: every key of the screen you are on. Esc takes you back."
+            more = "shows the keys of the current screen. Esc goes back."
             yield Static(toned(f"{key_of(_HELP)} {more}"), classes="section")
-            keys = "The first key of a step starts it; any other key only closes this."
+            keys = "The first key of a step starts it; any other key closes this."
             yield Static(toned(keys, "muted"), classes="keys")
 
     def on_key(self, event: events.Key) -> None:

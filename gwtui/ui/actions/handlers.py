@@ -100,5 +100,5 @@ def report_failure(app: GwtuiApp, error: Exception) -> bool:
 
     why = violation_text(error)
     if why is not None:
-        app.say(f"Nothing was sent, the contract forbids it: {why}", severity="error")
+        app.say(f"Not sent, the request would break the contract: {why}", severity="error")
     return why is not None

@@ -44,9 +44,8 @@ async def hand_over(context: ActionContext, plan_id: str, created: CreatedKey) -
     if created.key is None:
         await app.push_screen_wait(
             AskScreen(
-                f"Key {name} was created, but its value did not come",
-                "The gateway's answer lacked it and it cannot be asked for again: "
-                "delete this key and create another.",
+                f"Key {name} was created, but the answer did not contain its value",
+                "The gateway shows a value only once: delete this key and create another.",
             )
         )
         return
@@ -57,7 +56,7 @@ async def hand_over(context: ActionContext, plan_id: str, created: CreatedKey) -
     except OSError as error:
         why = error.strerror or "unknown reason"
         app.say(
-            f"It could not be written down that the key is stored ({why}): :recovery asks again",
+            f"The ledger could not record that the key is stored ({why}): :recovery asks again",
             severity="warning",
         )
 
@@ -77,12 +76,12 @@ async def offer_to_stop(context: ActionContext, lost: LedgerEntry, one: Candidat
     await show_route(context, one.route, one.item)
     if not isinstance(one.item, ApiKey) or app.navigation.screen is None:
         return
-    title = f"Nobody has seen the value of key {one.name}: it cannot be used. What now?"
+    title = f"Nobody has the value of key {one.name}, so it cannot be used"
     choices = [
         PickOption("keys.toggle", "Disable it", "can be undone"),
-        PickOption(_REPLACE, "Delete it and create it again", "for good"),
+        PickOption(_REPLACE, "Delete and recreate it", "for good"),
         PickOption("keys.delete", "Delete it", "for good"),
-        PickOption(_LEAVE, "Leave it as it is", "it stays, of no use to anybody"),
+        PickOption(_LEAVE, "Leave it as it is", "keeps an unusable key"),
     ]
     if one.item.disabled:
         del choices[0]
@@ -107,10 +106,10 @@ async def replace_key(context: ActionContext, lost: LedgerEntry) -> None:
     try:
         plan = await replacement_plan(gateway, lost, plan_context(context, facts.workspaces))
     except ValidationError:
-        context.app.say("The ledger does not tell enough to create this key again: delete it")
+        context.app.say("The ledger does not hold enough to recreate this key: delete it")
         return
     replaced = await confirm_and_report(
-        context, plan, "Delete and create it again", "Key deleted and created again"
+        context, plan, "Delete and recreate", "Key deleted and recreated"
     )
     if replaced is not None:
         _, created = replaced.value

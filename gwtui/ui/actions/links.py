@@ -63,7 +63,7 @@ def child(resource: str) -> Handler:
         if spec is None or identity is None:
             return
         if is_made_up(identity):
-            context.app.say(f"The gateway gave this {spec.singular} no id", severity="warning")
+            context.app.say(f"This {spec.singular} has no id", severity="warning")
             return
         name = spec.name(context.target)
         await context.app.navigation.open_child(spec, identity, resource, name=name)
@@ -96,7 +96,7 @@ async def guardrail_of_key(context: ActionContext[KeyRow]) -> None:
     elif not binding.known:
         context.app.say("The guardrails could not be read", severity="warning")
     elif binding.target is None:
-        context.app.say("No guardrail binds this key: A assigns one")
+        context.app.say("No guardrail applies to this key: A assigns one")
     else:
         await show_route(context, f"guardrails/{binding.target}")
 
@@ -104,8 +104,8 @@ async def guardrail_of_key(context: ActionContext[KeyRow]) -> None:
 def say_not_made(context: ActionContext) -> None:
     """Why nothing can be done with a default guardrail before its first change."""
     context.app.say(
-        f"This default guardrail is not made yet: {key_of('guardrails.edit')} sets it up, "
-        "and it then binds its workspace",
+        f"This default guardrail does not exist yet: {key_of('guardrails.edit')} creates it "
+        "for its workspace",
         severity="warning",
     )
 
@@ -125,7 +125,7 @@ def workspace_of(context: ActionContext[WorkspaceRow]) -> Workspace:
     """The workspace that was selected at the key press. NotSentError when it has no id."""
     space = context.target.workspace
     if not space.id:
-        raise NotSentError("The gateway gave this workspace no id")
+        raise NotSentError("This workspace has no id")
     return space
 
 
@@ -135,7 +135,7 @@ async def go_to_subject(context: ActionContext[Alert | AlertEvent]) -> None:
     app, resource, identity = context.app, subject.resource, subject.identity
     selected = ""
     if resource == GATEWAY:
-        app.say("This is about reading the gateway: the banner of each list says what is wrong")
+        app.say("This alert is about reading the gateway: see the banner above each list")
     elif resource == "credits":
         await app.open_route(resource)
     elif resource == GUARDED:
@@ -159,7 +159,7 @@ async def subject_of_finding(context: ActionContext) -> None:
     if one.resource and one.identity:
         await show_route(context, f"{one.resource}/{one.identity}")
     else:
-        context.app.say("This is about the account as a whole, or about what could not be read")
+        context.app.say("This finding has no resource of its own")
 
 
 IMMEDIATE: Mapping[str, Handler] = {
@@ -189,7 +189,9 @@ IMMEDIATE: Mapping[str, Handler] = {
     "alerts.rules": place("alert-rules"),
     "alerts.history": place("alert-history"),
     "assignments.guardrail": link(
-        "guardrails", lambda context: context.target.assignment.guardrail_id, "No id was given"
+        "guardrails",
+        lambda context: context.target.assignment.guardrail_id,
+        "This assignment names no guardrail",
     ),
     "assignments.key": link(
         "keys",
@@ -201,7 +203,7 @@ IMMEDIATE: Mapping[str, Handler] = {
     "generation.model": link(
         "models",
         lambda context: context.target.model,
-        "The gateway did not say which model it was",
+        "The gateway did not name the model",
     ),
     "guardrails.assigned": show_assigned,
     "key.models": place("user-models"),
@@ -217,7 +219,7 @@ IMMEDIATE: Mapping[str, Handler] = {
     "rotations.new": link(
         "keys",
         lambda context: context.target.rotation.new_hash,
-        "Not known which key it is: the write that made it is in doubt",
+        "Unknown key: the write that created it is in doubt",
     ),
     "rotations.old": link("keys", lambda context: context.target.rotation.old_hash, ""),
     "workspaces.byok": partial(show_scoped, "byok"),

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 _PATH = 160
-_SECRET = "a secret that this program uses is in it"  # noqa: S105 - a sentence
+_SECRET = "it contains a secret that gwtui uses"  # noqa: S105 - a sentence
 _NAME = 40
 _FORMS: tuple[tuple[ExportForm, str, str], ...] = (
     ("csv", "c", "CSV"),
@@ -52,9 +52,9 @@ _FORMS: tuple[tuple[ExportForm, str, str], ...] = (
 )
 """Each form with its letter, of which the capital one means a file, and its name."""
 _PICTURES = (
-    MenuEntry("svg", "s", "SVG to a file", "in its colours, for a browser"),
-    MenuEntry("txt", "t", "text to a file", "lines without colours"),
-    MenuEntry("clipboard", "c", "text to clipboard", "lines without colours"),
+    MenuEntry("svg", "s", "SVG to a file", "with colors, for a browser"),
+    MenuEntry("txt", "t", "text to a file", "plain text"),
+    MenuEntry("clipboard", "c", "text to clipboard", "plain text"),
 )
 
 
@@ -64,7 +64,7 @@ async def to_clipboard(context: ActionContext, what: str, text: str) -> None:
     if holds_secret(text):
         app.say(f"{what}: not copied, {_SECRET}", severity="error")
     elif not text:
-        app.say(f"{what}: not copied, there is nothing in it", severity="warning")
+        app.say(f"{what}: not copied, it is empty", severity="warning")
     else:
         copied = await copy_text(context.screen.app, text)
         app.say(f"{what}: {copied.sentence}", severity="information" if copied.ok else "warning")
@@ -88,7 +88,7 @@ async def to_file(context: ActionContext, title: str, what: str, name: str, text
         try:
             await asyncio.to_thread(write, path, text, replace=there)
         except FileExistsError:
-            problem = "another file came there just now"
+            problem = "a file with this name was just created"
         except ExportError as error:
             problem = str(error)
         else:
@@ -99,7 +99,7 @@ async def to_file(context: ActionContext, title: str, what: str, name: str, text
 async def _may_replace(app: GwtuiApp, path: Path) -> bool:
     question = AskScreen(
         "Replace the file?",
-        f"{safe_ends(path, _PATH)} is there already. What is in it is then lost.",
+        f"{safe_ends(path, _PATH)} already exists. Its contents will be lost.",
         safe="Keep it",
         deliberate="Replace",
     )
@@ -128,7 +128,7 @@ async def copy(context: ActionContext, *, first: str | None = None) -> None:
     """Let the person choose what to copy of the selected row, or of the marked ones."""
     app, source = context.app, _copy_source(context)
     if source is None:
-        app.say("There is nothing to copy here", severity="warning")
+        app.say("Nothing to copy here", severity="warning")
         return
     rows, now = context.chosen, app.clock.now()
     connection = None if app.session is None else app.connection
@@ -172,7 +172,7 @@ async def _column(
         PickOption(column.id, column.title, _first_line(cell_lines(column, rows[:1], now), rows))
         for column in source.columns
     ]
-    taken = await app.push_screen_wait(Picker("Copy the cell under", choices, current=None))
+    taken = await app.push_screen_wait(Picker("Copy the cell in column", choices, current=None))
     return next((column for column in source.columns if column.id == taken), None)
 
 
@@ -185,10 +185,10 @@ async def export(context: ActionContext) -> None:
     """Let the person choose form and place, then export the rows that the list shows."""
     app, table, spec = context.app, _table(context), context.screen.spec
     if table is None or not table.visible_count:
-        app.say("There is no row to export here", severity="warning")
+        app.say("No rows to export here", severity="warning")
         return
     if table.model.provisional:
-        app.say("The filter has not looked at every row yet", severity="warning")
+        app.say("The filter is still running", severity="warning")
         return
     model, places, rows = table.model, table.choice, table.model.visible
     columns = model.columns if places is None else [model.columns[place] for place in places]
@@ -255,7 +255,7 @@ async def screenshot(context: ActionContext) -> None:
         picture = await picture_of(cast("Screen[Any]", top))
     except SecretInSightError as error:
         what = "dialog" if dialog else "screen"
-        app.say(f"There is no picture of this {what}: {error}", severity="warning")
+        app.say(f"No screenshot of this {what}: {error}", severity="warning")
         return
     taken = await app.push_screen_wait(MenuScreen(f"Screenshot · {heading}", _PICTURES))
     if taken is None:

@@ -20,7 +20,7 @@ from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.recovery import RecoveryScreen
 from gwtui.watch.feeds.ledger import RECOVERY_FEED, unsettled
 
-_TOLD = "This is written to the ledger. Nothing is sent to the gateway."
+_TOLD = "The ledger records this. Nothing is sent to the gateway."
 _HAPPENED, _STORED = "it happened", "acknowledged"
 _NAME = 120
 
@@ -31,17 +31,17 @@ async def happened(context: ActionContext) -> None:
 
     evidence = _evidence(context)
     if evidence.intent.is_unacknowledged:
-        if await _agreed(context, "Its value is stored?", "", "It is stored"):
+        if await _agreed(context, "Is its value stored?", "", "It is stored"):
             await _settle(context, evidence, _STORED)
         return
     one: Candidate | None = context.target
     if one is not None:
-        question, answer = f"It happened: {one.name} is what came of it?", "It is this one"
+        question, answer = f"Was {one.name} created by this write?", "Yes, this one"
         about = _of_candidate(one)
         finding = f"{_HAPPENED}: {one.name}, {one.identity}"
     else:
-        question, answer = "It happened?", "It happened"
-        about = "Nothing is listed here to point at. " if evidence.is_creation else ""
+        question, answer = "Was it applied?", "It was applied"
+        about = "There are no candidates to choose from. " if evidence.is_creation else ""
         finding = _HAPPENED
     if not await _agreed(context, question, about, answer):
         return
@@ -58,14 +58,14 @@ async def did_not(context: ActionContext) -> None:
     """Settle it as not applied."""
     evidence = _evidence(context)
     if evidence.intent.is_unacknowledged:
-        context.app.say("The gateway said that it did: the key was created")
+        context.app.say("The gateway confirmed that the key was created")
         return
     about = ""
     if evidence.candidates:
         count = len(evidence.candidates)
-        listed = "1 thing that was made" if count == 1 else f"{count} things that were made"
-        about = f"{listed} near that time stay as they are. "
-    if await _agreed(context, "It did not happen?", about, "It did not happen") and await _settle(
+        listed = "1 resource created" if count == 1 else f"{count} resources created"
+        about = f"{listed} around that time will not change. "
+    if await _agreed(context, "Was it not applied?", about, "It was not applied") and await _settle(
         context, evidence, DID_NOT_HAPPEN
     ):
         await context.app.navigation.back()
@@ -77,7 +77,7 @@ async def recreate(context: ActionContext) -> None:
 
     evidence = _evidence(context)
     if not evidence.intent.is_unacknowledged:
-        context.app.say("There is no key here whose value nobody has stored")
+        context.app.say("This write left no key to recreate")
     elif not evidence.compared:
         await _settle(context, evidence, "The key is gone")
     else:
@@ -88,7 +88,7 @@ async def further(context: ActionContext) -> None:
     """Search for candidates further before and after the write."""
     screen = context.screen
     if isinstance(screen, RecoveryScreen) and not screen.look_further():
-        context.app.say("There is nothing further to look for")
+        context.app.say("The search cannot be widened further")
 
 
 async def show(context: ActionContext) -> None:
@@ -98,7 +98,7 @@ async def show(context: ActionContext) -> None:
     if route:
         await show_route(context, route, None if one is None else one.item)
     else:
-        context.app.say("There is nothing to go to")
+        context.app.say("Nothing to open")
 
 
 # What they share --------------------------------------------------------------------------------
@@ -108,14 +108,14 @@ def _evidence(context: ActionContext) -> Evidence:
     screen = context.screen
     found = screen.evidence if isinstance(screen, RecoveryScreen) else None
     if found is None:
-        raise NotSentError("There is nothing to settle here")
+        raise NotSentError("There is nothing to settle")
     return found
 
 
 def _of_candidate(one: Candidate) -> str:
-    made = f"Another write of this machine made it: {one.made_by}. " if one.made_by else ""
+    made = f"Created by another write from this machine: {one.made_by}. " if one.made_by else ""
     known = [line for line in one.compared if line.verdict != "not known"]
-    fields = f"{one.as_wanted} of {len(known)} fields are as wanted. " if known else ""
+    fields = f"{one.as_wanted} of {len(known)} fields match the request. " if known else ""
     return f"{made}{fields}"
 
 
@@ -144,9 +144,9 @@ async def _settle(
             await asyncio.to_thread(write)
     except OSError as error:
         why = error.strerror or "unknown reason"
-        raise NotSentError(f"It could not be written to the ledger: {why}") from error
+        raise NotSentError(f"The ledger could not be written: {why}") from error
     if not still:
-        app.say("It was settled meanwhile", severity="warning")
+        app.say("Already settled elsewhere", severity="warning")
     else:
         app.say(f"Settled, and written to the ledger: {finding.partition(':')[0]}")
     await app.hub.refresh(RECOVERY_FEED)

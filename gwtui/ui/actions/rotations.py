@@ -57,7 +57,7 @@ async def rotate(context: ActionContext[KeyRow]) -> None:
         source = await read_source(app.open_session, old, None if space is None else space.id)
         at = plan_context(context, facts.workspaces)
         plan = plan_rotation(source, asked, at, rotation_storage(app.open_session))
-        confirmation = await confirm(context, plan, "Make the successor")
+        confirmation = await confirm(context, plan, "Create the successor")
         if confirmation is None:
             return None
         sent.clear()
@@ -76,9 +76,9 @@ async def rotate(context: ActionContext[KeyRow]) -> None:
     plan, last = sent[-1]
     if isinstance(last, Applied):
         called = WRITES.title(old)
-        app.say(f"{called} has a successor. :rotations tells when the old key is silent")
+        app.say(f"{called} has a successor. :rotations shows when the old key is unused")
     else:
-        await report_failed(context, plan.title, last, ":rotations offers it again.")
+        await report_failed(context, plan.title, last, "Retry it from :rotations.")
     await refresh(context, *WRITES.feeds, "guardrails")
 
 
@@ -100,7 +100,7 @@ async def next_step(context: ActionContext[RotationRow]) -> None:
 async def _assign(context: ActionContext[RotationRow]) -> None:
     plan = await binding_plan(context.app.gateway, context.target)
     name = safe_line(context.target.rotation.new_name, _NAME)
-    done = f"The guardrail binds “{name}” now"
+    done = f"The guardrail now applies to “{name}”"
     await confirm_and_report(context, plan, "Assign it", done, "guardrails", FEED)
 
 
@@ -115,11 +115,11 @@ async def forget(context: ActionContext[RotationRow]) -> None:
     """Follow it no more, after a question."""
     app, one = context.app, context.target.rotation
     if one.ended is not None:
-        app.say("It has ended already; it is listed for a week")
+        app.say("This rotation has ended; it stays listed for a week")
         return
     agreed = await app.push_screen_wait(
         AskScreen(
-            f"Follow the rotation of “{safe_line(one.old_name, _NAME)}” no more?",
+            f"Stop tracking the rotation of “{safe_line(one.old_name, _NAME)}”?",
             "Both keys stay as they are. Nothing is sent to the gateway.",
             safe="Go on",
             deliberate="Forget it",
@@ -133,7 +133,7 @@ async def forget(context: ActionContext[RotationRow]) -> None:
     except OSError as error:
         app.say(f"{log.path}: {error.strerror or 'not usable'}", severity="error")
         return
-    app.say("The rotation is followed no more")
+    app.say("Rotation no longer tracked")
     await refresh(context, FEED)
 
 

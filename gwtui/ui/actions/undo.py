@@ -41,7 +41,7 @@ async def undo(context: ActionContext) -> None:
     except CannotUndoError as error:
         changes.forget(done)
         if not context.covered:
-            title = f"This cannot be undone any more: {done.title}"
+            title = f"This can no longer be undone: {done.title}"
             await app.push_screen_wait(AskScreen(title, safe_line(str(error), 400)))
         return
     if confirmation is None:
@@ -73,7 +73,7 @@ async def _confirmed(context: ActionContext, done: AppliedChange) -> Confirmatio
         plan = await _planned(context, done)
         if _requests(plan) == _requests(confirmation.plan):
             return confirmation
-        notes = ("Somebody else changed it while this was asked: it means this now.",)
+        notes = ("Somebody else changed it while this dialog was open. This is the new plan.",)
     return None
 
 

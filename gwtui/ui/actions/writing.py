@@ -35,7 +35,7 @@ T = TypeVar("T")
 _NAME = 60
 _REMOVING = frozenset({"delete", "remove"})
 """The verbs after which rows are gone."""
-LOOK = "It is not sent again. Look what became of it before you try again."
+LOOK = "gwtui does not retry it. Check the outcome before you try again."
 
 
 def plain_facts(context: ActionContext) -> Facts:
@@ -149,7 +149,7 @@ async def execute(
     message = f"{plan.parts[len(values)].title}: {outcome.error.message}"
     if values:
         carried = ", ".join(done(part) for part in plan.parts[: len(values)])
-        message = f"Done before: {carried}. Then {message}"
+        message = f"Applied so far: {carried}. Then {message}"
     return replace(outcome, error=GatewayError(message, request_id=outcome.error.request_id))
 
 
@@ -157,7 +157,7 @@ async def send_one(context: ActionContext, confirmation: Confirmation[T]) -> Out
     """Send the plan's request; what could not be written down of it is told."""
     session = context.app.session
     if session is None:
-        return Refused(NotSentError("Nothing was sent: there is no connection now."))
+        return Refused(NotSentError("Not sent: there is no connection."))
     await session.complete()
     executor = session.executor
     outcome = await executor.execute(confirmation)
@@ -202,7 +202,7 @@ async def read_again(context: ActionContext, read: Awaitable[T], called: str, *f
         await refresh(context, *feeds)
         raise NotSentError(f"{called} no longer exists") from None
     except GatewayError as error:
-        why = f"{called} could not be read again: {error.message}"
+        why = f"{called} could not be read: {error.message}"
         raise NotSentError(why) from error
 
 
@@ -239,7 +239,7 @@ async def report_failed(
     if isinstance(failed, Refused):
         context.app.say(" ".join(filter(None, (f"{title}: {why}", hint))), severity="error")
         return
-    text = f"{sentence(why)} It may have happened or not. {LOOK}"
+    text = f"{sentence(why)} It may or may not have been applied. {LOOK}"
     lost = AskScreen(f"{title}: the answer was lost", text, deliberate="Look now")
     if await context.app.push_screen_wait(lost):
         await context.app.open_route(route_to(failed.plan_id))
@@ -269,7 +269,7 @@ async def pick_and_send(
         strange = [each for each in chosen if each not in offered]
         if strange:
             who = safe_line(", ".join(strange), 200)
-            raise NotSentError(f"{stranger}, as far as is known: {who}.")
+            raise NotSentError(f"{stranger}: {who}.")
         wanted = plan({each: offered[each][0] for each in chosen})
         confirmation = await confirm(context, wanted, button)
         return None if confirmation is None else await execute(context, confirmation)

@@ -37,10 +37,10 @@ _ARROWS = {1: "▲", -1: "▼", 0: "±"}
 _SEVERITY = {"bad": 0, "warn": 1, "muted": 2, "plain": 3, "accent": 3, "good": 3}
 _ALL, _HALF = Decimal(100), Decimal(50)
 NOTHING_WATCHED = (
-    "No model is watched: {board.watch} adds one by its name, "
-    "{models.watch} in the list of models too."
+    "No model is watched: {board.watch} adds one by name, "
+    "{models.watch} adds one in the list of models."
 )
-NOTHING_RECORDED = "Nothing was recorded of any endpoint around this moment."
+NOTHING_RECORDED = "No endpoint was recorded around this time."
 TALL = 34
 """From this height on the list takes only the lines that it needs."""
 _TITLES = 2

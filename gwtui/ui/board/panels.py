@@ -58,7 +58,7 @@ class Panel(Vertical):
         except Exception as error:
             if caught_errors.add(f"panel {self.id}", error):
                 note = OneLine()
-                note.show(toned(f"{BROKEN} not all shown: an error in gwtui, see its log", "bad"))
+                note.show(toned(f"{BROKEN} not all shown: a bug in gwtui, see its log", "bad"))
                 self.mount(note, before=0)
 
     def on_resize(self) -> None:
@@ -185,10 +185,10 @@ class LimitsPanel(Panel):
         self.table.show(found[:_MOST_LIMITS])
         words = [_state("keys", keys, now), _state("budgets", spaces, now)]
         if state.view.past:
-            words.append("limits are those of now")
+            words.append("limits are current")
         text = " · ".join(word for word in words if word)
         if not text and not found:
-            text = "no key and no workspace has a limit"
+            text = "no key or workspace has a limit"
         line = self.query_one("#board-limits-state", OneLine)
         line.display = bool(text)
         line.show(toned(f" {text}", "warn" if found else "muted"))

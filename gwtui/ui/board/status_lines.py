@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 _LONG = 160
 _NAME = 34
 _EXPLANATION = (
-    "A reading that takes many requests is repeated less often: one a second at most for each.",
-    "While the terminal has no focus only the recorder of the history reads, at its own pace.",
-    "A gateway that asks for fewer (429) is obeyed: it is asked again when it said, or later.",
+    "A reading of many requests is repeated less often: at most one request per second.",
+    "Without focus, only the history recorder reads, at its own pace.",
+    "After a 429, gwtui waits as long as the gateway says.",
 )
 
 
@@ -49,10 +49,10 @@ def alerts_part(hub: FeedHub, *, live: bool) -> Content | None:
 def recording_line(recorder: Recorder | None, known: Known | None) -> Content:
     """The one who records, or why nobody does; what a person should know of the file."""
     if recorder is None or (not recorder.open_archive and not recorder.status.error):
-        return toned("The history is not open", "muted")
+        return toned("History not open", "muted")
     status = recorder.status
     if not recorder.open_archive:
-        return toned(f"Nothing is recorded: {safe_text(status.error, _LONG)}", "bad")
+        return toned(f"Not recording: {safe_text(status.error, _LONG)}", "bad")
     parts = [_who(recording=status.recording, known=known)]
     if status.error is not None:
         parts.append(toned(safe_text(status.error, _LONG), "bad"))
@@ -67,7 +67,7 @@ def _who(*, recording: bool, known: Known | None) -> Content:
     if recording:
         return toned("Recorded here", "good")
     if known is None or known.process is None:
-        return toned("Nobody records yet", "warn")
+        return toned("Not recording yet", "warn")
     return toned(f"Recorded by another gwtui (process {known.process})", "plain")
 
 
@@ -95,9 +95,9 @@ def request_lines(session: Session, now: datetime, width: int) -> Sequence[Conte
 def _rates(session: Session) -> Iterator[DetailRow]:
     recent, expected = session.gateway.traffic.recent(), session.hub.expected_per_minute
     yield DetailRow("last minute", Cell(f"{recent.reads} reads, {recent.writes} writes"))
-    yield DetailRow("expected", Cell(f"about {expected:.0f} a minute as long as the same is shown"))
+    yield DetailRow("expected", Cell(f"about {expected:.0f} per minute on this screen"))
     if recent.limited:
-        words = f"{recent.limited} answers asked for fewer requests (429)"
+        words = f"{recent.limited} rate-limited (429)"
         yield DetailRow("refused", Cell(words, "bad"))
 
 

@@ -22,8 +22,8 @@ async def watch_model(app: GwtuiApp, model: str, *, watched: bool = True) -> Non
     except (ValueError, HistoryError) as error:
         app.say(f"{'Not' if watched else 'Still'} watched: {error}", severity="warning")
     else:
-        off = "is off the board; what was recorded of it stays"
-        app.say(f"{safe_line(model, 80)} {'is on the board now (0)' if watched else off}")
+        off = "removed from the board; its history stays"
+        app.say(f"{safe_line(model, 80)} {'added to the board (0)' if watched else off}")
 
 
 def recorder_of(app: GwtuiApp) -> Recorder | None:

@@ -154,7 +154,7 @@ class ActivityScreen(TableScreen):
         """What it means that there is nothing."""
         if self._every or self._found is None:
             return None
-        return "Nothing was asked of a model on the last 30 completed days, UTC."
+        return "No requests in the last 30 complete days (UTC)."
 
     def status_parts(self) -> Sequence[Content]:
         """The scope, how many days, and what could not be shown."""
@@ -165,11 +165,11 @@ class ActivityScreen(TableScreen):
             way_out = f"{key_of('app.back')} shows all"
             parts.append(toned(f"only {self._chosen} UTC, {way_out}", "accent"))
         elif self._days:
-            parts.append(toned(f"{len(self._days)} completed days, today is not over", "muted"))
+            parts.append(toned(f"{len(self._days)} complete days, without today", "muted"))
         if self._found is not None:
             lost = len(self._found.rows) - len(self._every)
             if lost:
-                parts.append(toned(f"{lost} rows of other or unreadable days left out", "warn"))
+                parts.append(toned(f"{lost} rows with unreadable or other dates left out", "warn"))
         return [*self._left_out(), *parts]
 
     def _left_out(self) -> Iterator[Content]:
@@ -215,7 +215,7 @@ class ActivityScreen(TableScreen):
         if "key" in self._offered():
             self._rank_by("key")
         else:
-            self.gwtui.say("One key or person is shown: their keys are not told apart")
+            self.gwtui.say("Keys cannot be ranked here: only one key or person is shown")
 
     def _rank_by(self, grouping: Grouping) -> None:
         self._grouping = grouping

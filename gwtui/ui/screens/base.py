@@ -158,9 +158,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
 
     def resolve_path(self, path: str, child: str | None = None) -> None:  # noqa: ARG002 - the hook's
         """Show what a path names, or say that it names nothing; ``child`` is the list to open."""
-        self.gwtui.say(
-            f"{self.heading} has no “{safe_line(path, 60)}”: all of it is shown", severity="warning"
-        )
+        self.gwtui.say(f"{self.heading} has no “{safe_line(path, 60)}”", severity="warning")
 
     def crumbs(self) -> Sequence[str]:
         """The path to here, for a screen that another one opened."""
@@ -359,7 +357,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         """Fill the panel when it must stand in for the body; whether it must."""
         if self._broken or self._subscriptions.never_shown:
             title = f"{BROKEN} {self.heading} cannot be shown"
-            panel.say(title, "There is an error in gwtui; its log says where.", tone="bad")
+            panel.say(title, "This is a bug in gwtui; see its log.", tone="bad")
             return True
         deciding = self.deciding_state()
         if deciding is not None and say_without_value(panel, self.heading, deciding, now):

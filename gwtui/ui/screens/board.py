@@ -351,7 +351,7 @@ class BoardScreen(TableScreen):
         try:
             moment = times.parse_past(event.text, self.now)
         except ValueError as error:
-            self.gwtui.say(f"No moment: {error}", severity="warning")
+            self.gwtui.say(f"Invalid time: {error}", severity="warning")
             event.prompt.open(event.text)
             return
         self.focus_body()

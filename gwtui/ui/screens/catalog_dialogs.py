@@ -199,7 +199,7 @@ def offer_lines(offer: QuotedEndpoint) -> list[Content]:
     """The quote line by line, each with the rule that set its price."""
     provider = cells.text(offer.row.title).text
     if offer.quote is None:
-        return [toned(f"{provider} gives no price", "warn")]
+        return [toned(f"{provider} has no price", "warn")]
     lines = [toned(f"{provider}: {rules_text(offer)}", "plain", bold=True)]
     lines += [_quote_line(line, offer.places) for line in offer.quote.lines]
     lines += [toned(note, "warn") for note in offer.quote.notes]
@@ -259,9 +259,9 @@ class PriceScreen(TableDialog[QuotedEndpoint]):
     def summary(self) -> tuple[str, Tone]:
         """How many endpoints there are, unless a field cannot be read."""
         if not self._rows:
-            return "No endpoint serves this model now", "warn"
+            return "No endpoint serves this model", "warn"
         if self._unread:
-            return "Not readable as typed: the figures are for what was typed before", "warn"
+            return "Invalid input: the prices below are for the last valid input", "warn"
         return f"{len(self._rows)} endpoints, cheapest first", "muted"
 
     def compose_above(self) -> ComposeResult:
@@ -418,7 +418,7 @@ class RemainingScreen(TableDialog[ModelEffect]):
     def title_line(self) -> tuple[str, str]:
         """The guardrails."""
         names = " and ".join(safe_line(one.name, 60) for one in self._applied)
-        return "What remains under", names
+        return "Endpoints allowed by", names
 
     def summary(self) -> tuple[str, Tone]:
         """How many models keep an endpoint."""

@@ -22,7 +22,7 @@ from gwtui.watch.feeds.recorded import Between, changes_feed, last_day
 if TYPE_CHECKING:
     from gwtui.watch.hub import FeedHub
 
-NO_EVENT = "No price, endpoint, key, budget or guardrail changed between the two moments."
+NO_EVENT = "No price, endpoint, key, budget or guardrail changed between these times."
 _SEPARATOR = ".."
 _BETWEEN_HINT = "from .. to, UTC: yesterday 18:00 .. 3h ago, or 2026-11-20 .. now"
 
@@ -96,12 +96,12 @@ class ChangesScreen(ResourceScreen):
             since = times.parse_past(first, now)
             until = times.parse_past(second, now) if second.strip() else None
         except ValueError as error:
-            self.gwtui.say(f"No moments: {error}", severity="warning")
+            self.gwtui.say(f"Invalid times: {error}", severity="warning")
             return False
         if until is not None and until < since:
             since, until = until, since
         if since >= now:
-            self.gwtui.say("The earlier moment lies in the future", severity="warning")
+            self.gwtui.say("The earlier time is in the future", severity="warning")
             return False
         self._compare(Between(since, _past(until, now), each=self.between.each))
         return True

@@ -119,7 +119,7 @@ class DetailPane(LinesView):
             return
         if item is None:
             self._identity = self._folded = None
-            self.show([toned("Nothing is selected", "muted")])
+            self.show([toned("No row selected", "muted")])
             return
         identity = spec.identity(item)
         if identity != self._identity:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gwtui.watch.hub import FeedHub
 
 
-_ASK = "Enter looks it up. Every answer of the gateway names its generation: gen-…"
+_ASK = "Enter looks it up. Every answer contains its generation id: gen-…"
 
 
 class GenerationScreen(ObjectScreen):
@@ -110,7 +110,7 @@ class GenerationScreen(ObjectScreen):
         self._pending = self.gwtui.session is None
         named = f"“{safe_line(identity, 36)}”"
         if self._pending:
-            self._say(f"{named} is looked up once there is a connection")
+            self._say(f"{named} will be looked up once connected")
             return
         self._say(f"Looking up {named}…")
         try:
@@ -120,7 +120,7 @@ class GenerationScreen(ObjectScreen):
         except GatewayError as error:
             self._say(f"{named} could not be read: {safe_text(error.message, 200)}", "bad")
         else:
-            self._say("/ or i asks for another one")
+            self._say("/ or i looks up another one")
             self.show_object(shown_name(found), SECTIONS, found)
             self.query_one("#object", LinesView).scroll_home(animate=False)
             super().focus_body()

@@ -33,17 +33,17 @@ _TABLE_KEYS = (
     ("Home End, g G", "first and last row"),
     ("← →", "scroll the columns"),
     ("Tab", "between the list and the detail pane"),
-    ("click on a title", "sort by that column, again to reverse"),
+    ("click a title", "sort by that column; again to reverse"),
 )
 _FILTER = (
-    ("word", "somewhere in the row, capitals or not"),
-    ('"two words"', "the same, with the blank"),
-    ("-word", "rows that do not match it; goes before any other part too"),
-    ("column:text", "the column holds it; a figure or yes/no is compared by its value"),
-    ("column=text", "the column is exactly that; != is the opposite"),
-    ("column>5", "also >= < <=; $ and % may be written, k M B T multiply"),
-    ("created<7d", "a moment less than 7 days away, before or after now"),
-    ("created>=2026-11-01", "a moment, UTC"),
+    ("word", "anywhere in the row, ignoring case"),
+    ('"two words"', "a phrase"),
+    ("-word", "rows that do not match; works before any other term"),
+    ("column:text", "the column contains it; numbers and yes/no compare by value"),
+    ("column=text", "the column equals it; != is the opposite"),
+    ("column>5", "also >= < <=; $, % and k M B T are understood"),
+    ("created<7d", "a time within 7 days of now"),
+    ("created>=2026-11-01", "a time, UTC"),
     ("limit:none", "unknown or not set"),
 )
 
@@ -121,7 +121,7 @@ def help_lines(
         for line in meaning.wrap(room) or [meaning]:
             lines.append(Content.assemble(start, line))
             start = Content(" " * start.cell_length)
-    return lines or [toned(f"Nothing here is about {safe_text(search_text, 60)}.", "muted")]
+    return lines or [toned(f"No match for “{safe_text(search_text, 60)}”.", "muted")]
 
 
 def _entries(
@@ -154,7 +154,7 @@ def _entries(
             ("In the list", _TABLE_KEYS),
             ("Filter", _FILTER),
             ("Columns", [(column.id, column.help or column.title) for column in spec.columns]),
-            ("Further names for the filter", [(name, "") for name in spec.facets]),
+            ("More filter fields", [(name, "") for name in spec.facets]),
         ]
     for title, pairs in tables:
         for term, explanation in pairs:

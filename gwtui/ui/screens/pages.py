@@ -136,7 +136,7 @@ def raw_lines(raw: Any, item: Any) -> list[Content]:
         gaps = [f"{path}: {why}" for path, why in all_gaps(item)]
         unknown = [path for path, _value in all_unknown_fields(item)]
         notes += _note("Gaps against the contract", gaps, "warn")
-        notes += _note("Fields that the contract does not know", unknown, "accent")
+        notes += _note("Fields outside the contract", unknown, "accent")
     text = exact_json(masked(raw), indent=len(_INDENT), ascii_only=False)
     return [*notes, *(toned(safe_text(line, _TEXT)) for line in text.split("\n"))]
 

@@ -94,7 +94,7 @@ class PathResolver:
                 self.look_in(state)
             elif state.error is not self._failure and self._query is query:
                 self._failure = state.error
-                named = f"“{safe_line(query.path, _NAME)}” is looked for once that works"
+                named = f"gwtui looks for “{safe_line(query.path, _NAME)}” once it can be read"
                 why = sentence(f"{self._spec.title} could not be read: {state.error.message}")
                 screen.gwtui.say(f"{why} {named}.", severity="warning")
 
@@ -116,7 +116,7 @@ class PathResolver:
         screen, spec, app = self._screen, self._spec, self._screen.gwtui
         identity = spec.identity(row)
         if self._screen.filtering.reveal(identity):
-            app.say(f"The filter hid {self._called(row)}: it is cleared")
+            app.say(f"Filter cleared: it hid {self._called(row)}")
         screen.show_row(identity, detail=query.child is None)
         child = query.child or spec.opens
         if child is None or app.navigation.screen is not screen:
@@ -136,7 +136,7 @@ class PathResolver:
         app, spec = self._screen.gwtui, self._spec
         title = f"{len(rows)} {self._plural} are called “{safe_line(query.path, _NAME)}”"
         if app.navigation.covered:
-            app.say(f"{title}: name one by its identifier", severity="warning")
+            app.say(f"{title}: use its id", severity="warning")
             return None
         by_identity = {spec.identity(row): row for row in rows}
         apart = spec.differences(rows, self._screen.now)

@@ -77,11 +77,11 @@ class RecoveryScreen(TableScreen):
         """What it means that the write is in doubt no more."""
         if self._found is None or self._found.evidence is not None:
             return None
-        return "The audit log says what became of it. {app.back} goes back."
+        return "The audit log shows its outcome. {app.back} goes back."
 
     def empty_title(self) -> str:
         """A short title for it."""
-        return "This write is not in doubt any more"
+        return "This write is no longer in doubt"
 
     def crumbs(self) -> Sequence[str]:
         """The write beneath the writes in doubt."""

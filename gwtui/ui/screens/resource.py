@@ -92,7 +92,7 @@ class ResourceScreen(TableScreen):
         if not self.table.total_count:
             return self.declared.empty
         only = self.gwtui.scope_name if self.declared.scoped else None
-        seen = f" Only {safe_text(only, 40)} is listed: {{app.workspace}} shows others."
+        seen = f" Only {safe_text(only, 40)} is listed; {{app.workspace}} changes the workspace."
         return "{app.back} clears the filter." + ("" if only is None else seen)
 
     def empty_title(self) -> str:

@@ -138,7 +138,7 @@ class AnswerScreen(Dialog[str]):
     @property
     def loss(self) -> str:
         """What quitting now would lose."""
-        return "A request to a model is under way; what was made of its answer may be billed."
+        return "A request to a model is in progress; the answer so far may be billed."
 
     # Asking ---------------------------------------------------------------------------------
 
@@ -249,7 +249,7 @@ class AnswerScreen(Dialog[str]):
 
     def _keys(self) -> str:
         if self.unsaved:
-            return "Esc cancels and hangs up · ↑ ↓ PgUp PgDn scroll · Tab"
+            return "Esc cancels · ↑ ↓ PgUp PgDn scroll · Tab"
         opens = "Enter opens the generation · " if self.tried and self.tried.generation_id else ""
         return f"Esc back to the form · {opens}↑ ↓ PgUp PgDn scroll · Tab"
 
@@ -295,7 +295,7 @@ class TryScreen(FormScreen[str]):
     nothing typed is lost; the key is not among it.
     """
 
-    READING: ClassVar[str] = "Reading what it may cost at most"
+    READING: ClassVar[str] = "Estimating the maximum cost"
     SENDING: ClassVar[str] = f"{READING}…"
 
     def __init__(
@@ -323,7 +323,7 @@ class TryScreen(FormScreen[str]):
     @property
     def loss(self) -> str:
         """What quitting now would lose."""
-        return "What was typed into the form is kept nowhere."
+        return "The form is not saved."
 
     def action_leave(self) -> None:
         """Close: what was typed stands here again the next time."""

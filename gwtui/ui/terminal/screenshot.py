@@ -65,7 +65,7 @@ class ScreenPicture:
         return f"{_FOREIGN.sub('', styles)}{end}{rest}"
 
     def text(self) -> str:
-        """The lines without colours."""
+        """The plain text."""
         return "".join(f"{line.text.rstrip()}\n" for line in self.lines)
 
 
