@@ -7,7 +7,7 @@ import time
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from textual.app import App, ScreenStackError
+from textual.app import ScreenStackError
 from textual.message_pump import MessagePump
 from textual.pilot import Pilot, WaitForScreenTimeout
 
@@ -105,21 +105,6 @@ def _in_threads(loop: Any) -> bool:
     """Whether something that was asked of a thread is not answered yet."""
     executor = loop._default_executor
     return executor is not None and executor._idle_semaphore._value < len(executor._threads)
-
-
-def busy_pump(app: App[Any], likely: MessagePump | None = None) -> MessagePump | None:
-    """A pump with a message queued or being handled: of the app, its screens or their widgets.
-
-    ``likely`` is looked at first. None when there is nothing left to do; workers, timers and what
-    the operating system is asked for do not count. Textual tells nobody; the pilot of its tests
-    goes by processor time.
-    """
-    if likely is not None and is_busy(likely):
-        return likely
-    for pump in (app, *app._registry):
-        if is_busy(pump):
-            return pump
-    return None
 
 
 def is_busy(pump: MessagePump) -> bool:

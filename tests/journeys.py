@@ -32,7 +32,7 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.resource import ResourceScreen
 from harness import Harness, has_data, notices, until
-from idle import busy_pump, wait_for_idle
+from idle import is_busy, wait_for_idle
 from switch_kit import SomeTargets
 
 KEYS = {
@@ -268,7 +268,7 @@ def _busy(app: GwtuiApp) -> bool:
     return (
         reading
         or app._typed.pending
-        or busy_pump(app) is not None
+        or any(map(is_busy, (app, *app._registry)))
         or (bool(asking) and not _asks(app))
     )
 
