@@ -345,6 +345,9 @@ async def test_lengths_and_stops(me: Caller):
     cut = await me.said(max_tokens=4)
     assert cut["choices"][0]["finish_reason"] == "length"
     assert cut["usage"]["completion_tokens"] == 4
+    longest = (await me.said())["usage"]["completion_tokens"]
+    whole = await me.said(max_tokens=longest)
+    assert whole["choices"][0]["finish_reason"] == "stop"
     ended = await me.said(stop=["simulated"])
     assert ended["choices"][0]["message"]["content"] == "This is a "
     assert ended["choices"][0]["finish_reason"] == "stop"

@@ -209,7 +209,7 @@ def _event(data: str) -> str:
 def chat_answer(
     request: ChatRequest, model: Model, endpoint: Endpoint, prompt_tokens: int
 ) -> SimulatedAnswer:
-    """A response of so many tokens, cut to what the context leaves."""
+    """The response to a prompt of this length, cut to the room left in the context."""
     context = endpoint.context_length
     room = None if context is None else max(1, context - prompt_tokens)
     form, parameters = request.response_format, endpoint.supported_parameters or ()
