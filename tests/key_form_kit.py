@@ -43,14 +43,3 @@ def api_key(**changes: Any) -> ApiKey:
 
 def editing(key: ApiKey | None = None) -> FormState:
     return FormState(WRITES.edit_form(key or api_key(), form_context(NOW)), FACTS)
-
-
-def body(state: FormState) -> dict[str, Any]:
-    assert state.attempt(), [state.problem(name) for name in state.fields]
-    request = state.request()
-    assert request is not None
-    return request.body()
-
-
-def replace_none() -> Any:
-    raise AssertionError("there is no note")

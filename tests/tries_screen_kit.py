@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from pydantic import SecretStr
-from textual import events
 from textual.pilot import Pilot
 
 from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest, Guardrail
@@ -21,6 +19,7 @@ from gwtui.local.ledger import Ledger
 from gwtui.ui.forms.field_editors import ChoiceEditor, LinesEditor, TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
+from gwtui.ui.forms.secret import SecretEditor
 from gwtui.ui.screens.tries import AnswerScreen, TryScreen
 from gwtui.ui.widgets.growing_text import GrowingText
 from gwtui.ui.widgets.lines import LinesView, OneLine
@@ -115,17 +114,14 @@ async def fill(pilot: Pilot[Any], **typed: Any) -> None:
     for name, wanted in typed.items():
         editor = form.query_one(f"#{form.state.fields[name].row_id}", FieldRow).editor
         match editor:
+            case SecretEditor():
+                editor.value = wanted.get_secret_value()
             case TextEditor():
                 editor.value = wanted
             case LinesEditor():
                 editor.text = wanted
             case ChoiceEditor():
-                editor.follow(wanted)
-            case _:
-                editor.focus()
-                await pilot.pause()
-                pilot.app.post_message(events.Paste(wanted.get_secret_value()))
-                await until(pilot, partial(form.state.typed, name), name)
+                editor.chosen = [value for value, _ in editor._options].index(wanted)
         await pilot.pause()
 
 

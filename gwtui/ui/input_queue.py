@@ -21,7 +21,7 @@ from textual.screen import Screen
 from textual.worker import NoActiveWorker, Worker, get_current_worker
 
 from gwtui.ui.terminal.app import TerminalApp
-from gwtui.ui.widgets.lifetime import TerminalSized
+from gwtui.ui.widgets.lifetime import InputTarget
 
 ACTIONS = "actions"
 """Group of the workers that do what an action promises: most of them open a screen."""
@@ -146,8 +146,6 @@ class InputQueue:
         """Hand out what waits, each when what the one before it began is over."""
         try:
             while await self._over():
-                if self._leaves(event):
-                    self._app.key_handled()
                 if not self._waiting:
                     return
                 event = self._waiting.popleft()
@@ -226,7 +224,7 @@ class InputQueue:
     def _needs(self, event: Input, hold: Hold) -> bool:
         """Whether an input counts on what is held up for."""
         screen, focused = self._app.screen, self._app.focused
-        if hold is Hold.READING and isinstance(screen, TerminalSized):
+        if hold is Hold.READING and isinstance(screen, InputTarget):
             return screen.awaits(event)
         if not self._leaves(event) or screen.is_modal:
             return True
@@ -247,7 +245,7 @@ class InputQueue:
                 found[worker] = Hold.OPENING if worker.group in _OPENING_SCREENS else Hold.CHANGING
             elif asked() not in stack:
                 found[worker, asked] = Hold.CHANGING
-        if stack and isinstance(stack[-1], TerminalSized) and stack[-1].reading:
+        if stack and isinstance(stack[-1], InputTarget) and stack[-1].reading:
             found[stack[-1]] = Hold.READING
         return found
 
@@ -257,8 +255,6 @@ class InputQueue:
         """Drop what waits, and what comes from now on until there is a pause."""
         dropped = [one for one in (*self._waiting, *more) if isinstance(one, _COUNTED)]
         self._waiting.clear()
-        if any(self._leaves(one) for one in dropped):
-            self._app.key_handled()
         if dropped:
             self._dropped += len(dropped)
             if self._reporting is not None:
@@ -290,7 +286,6 @@ class QueuedInputApp(TerminalApp, inherit_bindings=False):
     @on(events.Mount)
     def _open_queue(self) -> None:
         self._typed.open()
-        self.watch_for(self.leaving_keys)
 
     @on(events.Unmount)
     def _close_queue(self) -> None:

@@ -22,12 +22,10 @@ from gwtui.domain.alert_rules import KINDS
 from gwtui.local.targets import TargetFacts
 from gwtui.resources.keys.resource import KEYS as KEYS_LIST
 from gwtui.resources.keys.writes import WRITES
-from gwtui.ui.actions.crud import conflict_form, side_field
 from gwtui.ui.commands import offered
 from gwtui.ui.forms.field_editors import ChoiceEditor
-from gwtui.ui.forms.form_screen import FormScreen, keep_request
+from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import ModelEditor, PickEditor, PickScreen
-from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.profile_switch import profile_picker
 from gwtui.ui.screens.columns import ColumnsScreen
 from gwtui.ui.screens.palette import palette
@@ -113,32 +111,6 @@ async def test_titles_are_found_before_notes() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await press(pilot, *"used", "enter")
         assert app.results == ["u"]
-
-
-async def test_enter_without_a_match_takes_nothing_and_says_so() -> None:
-    screen, app = chooser()
-    async with app.run_test(size=(80, 24)) as pilot:
-        await press(pilot, *"limits")
-        assert "No match for “limits”" in shown(app)
-        await press(pilot, "enter", "enter")
-        assert app.results == []
-        assert "No match for “limits”" in shown(app)
-        assert screen.query_one(OptionList).highlighted is None
-        await press(pilot, "backspace")
-        assert "No match" not in shown(app)
-        await press(pilot, "enter")
-        assert app.results == ["l"]
-
-
-async def test_escape_ends_the_search_at_the_present_choice_then_leaves() -> None:
-    screen, app = chooser()
-    async with app.run_test(size=(80, 24)) as pilot:
-        await press(pilot, *"na", "escape")
-        options = screen.query_one(OptionList)
-        assert (options.option_count, options.highlighted) == (3, 2)
-        assert app.results == []
-        await press(pilot, "escape")
-        assert app.results == [None]
 
 
 def every_list() -> list[SearchList[Any]]:
@@ -253,16 +225,6 @@ async def test_nothing_is_ticked_or_kept_by_a_search_that_finds_nothing() -> Non
         assert (await desk.send())["allowed_models"] == ["vendor-1/model-1", "vendor-3/model-12"]
 
 
-async def test_a_letter_opens_the_list_of_picks_with_that_letter() -> None:
-    async with Desk(one(PICKS, allowed_models=None)) as desk:
-        await desk.press("tab")
-        await until(desk.pilot, lambda: desk.form.query_one("PicksEditor").has_focus, "the field")
-        await desk.press("m")
-        await until(desk.pilot, lambda: isinstance(desk.app.screen, PickScreen), "the list")
-        await desk.press(*"odel-399")
-        await until(desk.pilot, lambda: "1 of 400 models" in desk.shown(), "the model")
-
-
 async def test_an_identifier_that_is_not_found_is_left_as_it_was() -> None:
     field = Field("default_text_model", "Text model", kind="model", choices=models)
     spec = FormSpec("New", CreateWorkspaceRequest, (field,), "Create")
@@ -301,104 +263,28 @@ async def test_a_word_that_is_typed_out_chooses_what_it_says() -> None:
     row = Row()
     words = ["never", "daily", "weekly", "monthly"]
     async with row.app.run_test(size=(80, 24)) as pilot:
-        for present, word in itertools.product(words, words):
+        for present, word in itertools.product(range(len(words)), words):
             row.form.set_focus(None)
             await pilot.pause()
             row.editor.focus()
-            row.editor.follow("" if present == "never" else present)
-            await press(pilot, *word)
+            row.editor.chosen = present
+            await press(pilot, *word, "q")
             assert row.editor.value == ("" if word == "never" else word), (present, word)
+        await press(pilot, "enter")
+        assert not row.editor.has_focus
 
 
-async def test_what_no_choice_is_called_changes_nothing_and_enter_does_not_go_on() -> None:
-    row = Row()
-    async with row.app.run_test(size=(80, 24)) as pilot:
-        editor = row.editor
-        editor.focus()
-        await press(pilot, "right")
-        assert editor.value == "daily"
-        await press(pilot, *"mox", "enter")
-        assert editor.value == "daily"
-        assert editor.has_focus
-        assert "no choice begins with “mox”: still daily" in shown(row.app)
-        await press(pilot, "backspace")
-        assert editor.value == "monthly"
-        assert "no choice begins" not in shown(row.app)
-        await press(pilot, "escape")
-        assert editor.value == "daily", "what was chosen before"
-        assert row.app.screen is row.form
-        await press(pilot, *"we", "right", *"d", "enter")
-        assert editor.value == "daily"
-        assert not editor.has_focus
-
-
-async def test_the_same_letter_goes_on_to_the_next_that_begins_with_it() -> None:
-    editor = ChoiceEditor([("a", "on"), ("b", "off"), ("c", "only text"), ("d", "in")], "d")
-    row = Row()
-    async with row.app.run_test(size=(80, 24)) as pilot:
-        await row.form.mount(editor)
-        editor.focus()
-        seen = []
-        for _ in range(4):
-            await press(pilot, "o")
-            seen.append(editor.value)
-        assert seen == ["a", "b", "c", "a"]
-        await press(pilot, "home", *"only t")
-        assert editor.value == "c"
-        await press(pilot, "home", *"text")
-        assert editor.value == "c", "a word within"
-
-
-async def test_a_switch_with_three_positions_and_one_with_two() -> None:
-    fields = [
-        (
-            Field("enforce_zdr", "ZDR", kind="three_way", words=("off", "on"), empty="inherit"),
-            "off",
-            False,
-        ),
-        (
-            Field("enforce_zdr", "ZDR", kind="three_way", words=("off", "on"), empty="inherit"),
-            "on",
-            True,
-        ),
-        (Field("enforce_zdr", "ZDR", kind="switch"), "yes", True),
-    ]
-    for field, word, value in fields:
-        async with Desk(one(field)) as desk:
-            editor = desk.form.query_one(ChoiceEditor)
-            editor.focus()
-            await desk.press(*word)
-            assert editor.value is value
-            await desk.press("q", "enter")
-            assert editor.has_focus
-            assert "no choice begins with" in desk.shown()
-
-
-async def test_a_builtin_filter_is_typed_and_escape_first_takes_that_back() -> None:
-    field = Field("content_filter_builtins", "Builtin filters", kind="builtins")
-    async with Desk(one(field, content_filter_builtins=None)) as desk:
-        desk.form.query_one("#field-content_filter_builtins", FieldRow).editor.focus()
-        await desk.press("enter")
-        await until(desk.pilot, lambda: desk.app.screen is not desk.form, "the form of a part")
-        screen = desk.app.screen
-        editor = screen.query(ChoiceEditor).first()
-        before = editor.value
-        await desk.press(*"block")
-        assert editor.value == "block"
-        await desk.press("escape")
-        assert desk.app.screen is screen
-        assert editor.value == before
-
-
-async def test_the_side_of_a_conflict_is_typed() -> None:
-    spec = conflict_form("Key “ci”", [side_field("name", "Name", "a", "b", "c")])
-    app = HostApp(FormScreen[Any](spec, FACTS, keep_request))
+async def test_letters_choose_by_label_then_by_a_word_within() -> None:
+    options = [(True, "on"), (False, "off"), ("c", "only text"), ("d", "in")]
+    editor = ChoiceEditor(options, "d")
+    app = Row().app
     async with app.run_test(size=(80, 24)) as pilot:
-        side = app.modal.query_one(ChoiceEditor)
-        await press(pilot, *"your")
-        assert side.value == "mine"
-        await press(pilot, *"x", "enter")
-        assert side.value == "theirs", "nobody's change is overwritten by mistake"
-        assert side.has_focus
-        await press(pilot, "escape")
-        assert app.results == []
+        await app.screen.mount(editor)
+        editor.focus()
+        for typed, value in ("on", True), ("of", False), ("only t", "c"), ("text", "c"), ("i", "d"):
+            await press(pilot, "home", *typed)
+            assert editor.value == value, typed
+        await press(pilot, "space")
+        assert editor.value is True
+        await press(pilot, "left")
+        assert editor.value == "d"

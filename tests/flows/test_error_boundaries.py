@@ -94,6 +94,16 @@ async def test_a_screen_that_cannot_be_made_says_so(
     assert app.crash is None
 
 
+async def test_a_dialog_that_cannot_be_composed_closes(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with harness() as place, dashboard(place) as (app, pilot):
+        monkeypatch.setattr(ConfirmScreen, "compose", fail)
+        await pilot.press("x")
+        await until(pilot, lambda: f"? {len(caught_errors)}" in shown(app), "the count")
+        await until(pilot, lambda: app.screen is listing(app), "the list")
+    assert app.crash is None
+    assert len(caught_errors) == 1
+
+
 async def test_a_feed_that_cannot_be_shown_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ResourceScreen, "_show", fail)
     async with harness() as place, dashboard(place) as (app, pilot):

@@ -37,7 +37,7 @@ async def offered(
         if shown:
             screen = app.screen
             assert screen.query_one("#first-steps").region.bottom <= 24
-            assert screen.query_one(".keys").region.bottom < 24, "all of it is in sight"
+            assert screen.query(".section").last().region.bottom < 24, "all of it is in sight"
             about = str(screen.query_one("#first-steps").query(Static)[1].content)
             assert f"You are connected to {app.connection.where}." in about
             before = listing(app).identity()

@@ -83,17 +83,6 @@ async def test_builtin_filters_that_are_unknown_or_not_allowed_here_are_kept_and
         assert "“iban”: must be one of" in " ".join(desk.shown().split())
 
 
-async def test_leaving_the_form_of_a_part_asks_and_changes_nothing() -> None:
-    async with Desk(one(BUILTINS, content_filter_builtins=None)) as desk:
-        screen = await opened(desk, "content_filter_builtins")
-        await desk.press("right", "escape")
-        await until(desk.pilot, lambda: desk.app.screen is not screen, "the question")
-        assert "Discard your changes?" in desk.shown()
-        await desk.press("y")
-        await desk.back()
-        assert "all off" in desk.shown()
-
-
 @pytest.mark.parametrize(("dialect", "offered"), [(GENERIC, 0), (OPENROUTER, 1)])
 async def test_custom_filters_flag_only_where_the_dialect_allows_it(
     dialect: Dialect, offered: int

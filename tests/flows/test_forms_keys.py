@@ -13,10 +13,8 @@ from gwtui.contract.keys import UpdateKeyRequest
 from gwtui.local.ledger import Ledger
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.option_pickers import PickEditor
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.dialogs import AskScreen
-from gwtui.ui.screens.picker import Picker
 from harness import Harness, dashboard, harness, listing, start_over, until
 from screen_text import shown
 
@@ -77,34 +75,6 @@ async def a_key_that_may_be_a_mistake_is_confirmed_first(desk: Harness) -> None:
     await desk.acknowledge()
 
 
-async def a_limit_that_grows_tenfold_is_flagged(desk: Harness) -> None:
-    key = await desk.select(limit_reset="monthly", disabled=False)
-    await desk.press("e")
-    await desk.wait_for(FormScreen)
-    await desk.press("tab", "end", *"0", "ctrl+s")
-    await desk.wait_for(ConfirmScreen)
-    assert "! Spending limit grows tenfold or more" in shown(desk.app)
-    await desk.press("escape")
-    assert (await desk.read(key.hash)).limit == key.limit
-
-
-async def the_new_key_goes_to_the_workspace_that_was_picked(desk: Harness) -> None:
-    await desk.press("n")
-    await desk.wait_for(FormScreen)
-    await desk.press(*"zz there", "tab", "5")
-    desk.app.screen.query_one(PickEditor).focus()
-    await desk.press("enter")
-    await desk.wait_for(Picker)
-    await desk.press("end", "enter")
-    form = await desk.wait_for(FormScreen)
-    chosen = form.state.value("workspace_id")
-    await desk.press("ctrl+s")
-    await desk.wait_for(SecretScreen)
-    await desk.acknowledge()
-    await until(desk.pilot, lambda: desk.selected.key.name == "zz there", "the selection")
-    assert desk.selected.key.workspace_id == chosen
-
-
 async def a_key_pressed_twice_opens_one_form(desk: Harness) -> None:
     for key, kind in (("n", FormScreen), ("e", FormScreen), ("D", ConfirmScreen)):
         for _ in range(3):
@@ -150,85 +120,6 @@ async def quitting_asks_while_the_value_is_not_stored(desk: Harness) -> None:
     await desk.press("escape")
     await until(desk.pilot, lambda: desk.app.screen is screen, "the value")
     await desk.acknowledge()
-
-
-async def quitting_asks_while_something_typed_is_not_sent(desk: Harness) -> None:
-    await desk.press("n")
-    form = await desk.wait_for(FormScreen)
-    await desk.press(*"zz", "ctrl+q")
-    await desk.wait_for(AskScreen)
-    await desk.press("escape")
-    await until(desk.pilot, lambda: desk.app.screen is form, "the form")
-    assert form.state.typed("name") == "zz"
-    await desk.press("escape")
-    await desk.wait_for(AskScreen)
-    await desk.press("y")
-    await desk.back_to_list()
-    assert desk.events() == []
-
-
-async def an_edit_changes_only_what_was_edited(desk: Harness) -> None:
-    key = await desk.select(limit_reset="monthly", disabled=False)
-    before = await desk.read(key.hash)
-    await desk.press("e")
-    await desk.wait_for(FormScreen)
-    await desk.press("end", *" 2", "ctrl+s")
-    await desk.wait_for(ConfirmScreen)
-    text = shown(desk.app)
-    assert f"{key.name} → {key.name} 2" in text
-    assert "Spending limit" not in text
-    await desk.press("y")
-    await desk.back_to_list()
-    await until(desk.pilot, lambda: desk.selected.key.name == f"{key.name} 2", "the new name")
-    assert desk.selected.key.hash == key.hash, "the selection stays on the same key"
-    after = await desk.read(key.hash)
-    same = ("limit", "limit_reset", "expires_at", "disabled", "workspace_id")
-    assert [getattr(after, name) for name in same] == [getattr(before, name) for name in same]
-    (intent, _) = desk.entries()
-    assert intent.summary == {"name": f"{key.name} 2"}
-
-
-async def a_limit_is_cleared_with_null(desk: Harness) -> None:
-    key = await desk.select(limit_reset="monthly", disabled=False)
-    await desk.press("e")
-    await desk.wait_for(FormScreen)
-    await desk.press("tab", "end", "ctrl+u", "ctrl+s")
-    await desk.wait_for(ConfirmScreen)
-    assert "→ no limit" in shown(desk.app)
-    await desk.press("y")
-    await desk.back_to_list()
-    after = await desk.read(key.hash)
-    assert after.limit is None
-    assert "limit" not in after.gaps
-
-
-async def both_changed_the_same_field(desk: Harness) -> None:
-    key = await desk.select(limit_reset="monthly", disabled=False)
-    await desk.press("e")
-    form = await desk.wait_for(FormScreen)
-    async with desk.colleague() as client:
-        theirs = UpdateKeyRequest(name="theirs", limit_reset="daily")
-        await client.keys.update(key.hash or "", theirs)
-    await desk.press("end", *" mine", "ctrl+s")
-    await desk.wait_for_conflict()
-    text = shown(desk.app)
-    for words in (f"was: {key.name}", "theirs: theirs", f"yours: {key.name} mine"):
-        assert words in text
-    await desk.press("escape")
-    await until(desk.pilot, lambda: desk.app.screen is form, "the form")
-    assert form.state.typed("name") == f"{key.name} mine"
-
-    await desk.press("ctrl+s")
-    await desk.wait_for_conflict()
-    await desk.press("right", "ctrl+s")
-    await desk.wait_for(ConfirmScreen)
-    text = " ".join(shown(desk.app).split())
-    assert f"theirs → {key.name} mine" in text
-    assert "Limit resets was changed by somebody else and stays" in text
-    await desk.press("y")
-    await desk.back_to_list()
-    after = await desk.read(key.hash)
-    assert (after.name, after.limit_reset) == (f"{key.name} mine", "daily")
 
 
 async def a_change_made_while_the_question_stood_is_asked_about(desk: Harness) -> None:
@@ -286,9 +177,7 @@ async def test_keys_are_made_and_kept_until_stored(desk: Harness) -> None:
     await desk.walk(
         a_new_key_is_shown_once_and_then_selected,
         a_key_that_may_be_a_mistake_is_confirmed_first,
-        the_new_key_goes_to_the_workspace_that_was_picked,
         quitting_asks_while_the_value_is_not_stored,
-        quitting_asks_while_something_typed_is_not_sent,
         a_key_pressed_twice_opens_one_form,
         a_full_disk_after_the_write_is_told,
         the_form_does_not_wait_for_the_names_of_workspaces,
@@ -297,11 +186,7 @@ async def test_keys_are_made_and_kept_until_stored(desk: Harness) -> None:
 
 async def test_keys_are_changed_beside_somebody_else(desk: Harness) -> None:
     await desk.walk(
-        an_edit_changes_only_what_was_edited,
-        a_limit_that_grows_tenfold_is_flagged,
-        a_limit_is_cleared_with_null,
         a_change_made_while_the_question_stood_is_asked_about,
-        both_changed_the_same_field,
         keeping_theirs_sends_nothing,
         a_key_deleted_meanwhile_is_said_in_the_form,
     )

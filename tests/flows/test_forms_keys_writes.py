@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from gwtui.client.errors import NotFoundError
-from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest
+from gwtui.contract.keys import ApiKey, UpdateKeyRequest
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
@@ -25,57 +24,6 @@ async def desk() -> AsyncIterator[Harness]:
         yield place
 
 
-async def test_a_key_is_disabled_and_enabled(desk: Harness) -> None:
-    key = await desk.select(disabled=False, limit_reset="monthly")
-    await desk.press("x")
-    await desk.wait_for(ConfirmScreen)
-    assert "refused at once" in shown(desk.app)
-    await desk.press("enter")
-    await desk.back_to_list()
-    assert (await desk.read(key.hash)).disabled is False, "the safe answer has the focus"
-    await desk.press("x")
-    await desk.wait_for(ConfirmScreen)
-    await desk.press("y")
-    await desk.said("disabled")
-    await until(desk.pilot, lambda: desk.selected.key.disabled, "the new state")
-    assert desk.selected.key.hash == key.hash
-    await desk.press("x")
-    await desk.wait_for(ConfirmScreen)
-    await desk.press("y")
-    await desk.said("enabled")
-    assert (await desk.read(key.hash)).disabled is False
-
-
-async def test_disabling_what_a_colleague_disabled_enables_nothing(desk: Harness) -> None:
-    key = await desk.select(disabled=False, limit_reset="monthly")
-    async with desk.colleague() as client:
-        await client.keys.update(key.hash or "", UpdateKeyRequest(disabled=True))
-    await desk.press("x")
-    await desk.said("is already disabled")
-    assert (await desk.read(key.hash)).disabled is True
-    assert desk.events() == []
-
-
-async def test_a_key_is_deleted_only_by_going_to_the_button(desk: Harness) -> None:
-    key = await desk.select(disabled=False, limit_reset="monthly")
-    await desk.press("D")
-    await desk.wait_for(ConfirmScreen)
-    text = shown(desk.app)
-    assert "cannot be undone" in text
-    assert str(key.label) in text
-    await desk.press("y")
-    await desk.pilot.pause()
-    assert isinstance(desk.app.screen, ConfirmScreen)
-    await desk.press("right", "enter")
-    await desk.said("deleted")
-    with pytest.raises(NotFoundError):
-        await desk.read(key.hash)
-    table = listing(desk.app).table
-    await until(desk.pilot, lambda: key.hash not in table.identities, "the row to go")
-    assert table.selected_identity is not None
-    assert desk.events() == ["intent", "applied"]
-
-
 async def test_the_target_is_that_of_the_key_press(desk: Harness) -> None:
     key = await desk.select(disabled=False, limit_reset="monthly")
     await desk.press("D")
@@ -88,23 +36,6 @@ async def test_the_target_is_that_of_the_key_press(desk: Harness) -> None:
     await desk.read(other)
     with pytest.raises(NotFoundError):
         await desk.read(key.hash)
-
-
-async def test_a_refusal_of_the_gateway_lands_on_its_field(
-    desk: Harness, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from gwtui.client import services as service  # noqa: PLC0415
-
-    # Past the client's own check, to see what the gateway says.
-    wrong = CreateKeyRequest.model_construct({"name", "limit"}, name="", limit=Decimal(-1))
-    monkeypatch.setattr(service, "validated", lambda _request, _model: wrong)
-    await desk.press("n")
-    await desk.wait_for(FormScreen)
-    await desk.press(*"zz", "tab", *"5", "ctrl+s")
-    await until(desk.pilot, lambda: "must not be negative" in shown(desk.app), "the refusal")
-    assert "must have at least 1 character" in shown(desk.app)
-    assert "zz" in shown(desk.app)
-    assert desk.events() == ["intent", "refused"]
 
 
 async def test_a_gateway_that_is_gone_loses_nothing_typed(desk: Harness) -> None:

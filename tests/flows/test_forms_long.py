@@ -179,7 +179,7 @@ async def test_a_switch_with_three_values_says_its_state_in_words_and_signs() ->
         assert "● inherit  ○ on  ○ off" in desk.shown()
         await desk.press("tab", "right")
         assert "○ inherit  ● on  ○ off" in desk.shown()
-        await desk.press("o")
+        await desk.press(*"of")
         assert "○ inherit  ○ on  ● off" in desk.shown()
         assert (await desk.send()) == {"enforce_zdr_vendor_a": False}
 

@@ -168,18 +168,6 @@ async def test_hostile_options_are_only_texts(text: str) -> None:
         assert desk.form.state.value("allowed_models") == [f"{text}2", text]
 
 
-async def test_hundreds_of_entries_are_gone_through_by_pages() -> None:
-    async with Desk(one(PICK, allowed_models=None)) as desk:
-        screen = await desk.open("allowed_models", PickScreen)
-        await until(desk.pilot, lambda: "400 models" in desk.shown(), "the list")
-        await desk.press("pagedown", "pagedown")
-        assert screen.row > 20
-        await desk.press("end")
-        assert "model-399" in desk.shown()
-        await desk.press("home")
-        assert "all models" in desk.shown()
-
-
 async def test_a_click_ticks() -> None:
     async with Desk(one(PICK, allowed_models=None)) as desk:
         screen = await desk.open("allowed_models", PickScreen)
@@ -241,16 +229,6 @@ async def test_an_identifier_can_be_found_in_the_list() -> None:
         await desk.press("down", "escape")
         await desk.back()
         assert desk.form.state.typed("default_text_model") == "vendor-3/model-399"
-
-
-async def test_the_list_begins_with_what_is_typed() -> None:
-    async with Desk(MODEL) as desk:
-        await desk.press(*"model39", "ctrl+o")
-        await until(desk.pilot, lambda: isinstance(desk.app.screen, Picker), "the list")
-        await until(desk.pilot, lambda: "11 of 400" in desk.shown(), "what is found")
-        await desk.press("down", "enter")
-        await desk.back()
-        assert desk.form.state.typed("default_text_model") == "vendor-3/model-390"
 
 
 async def test_any_identifier_can_be_typed() -> None:

@@ -67,17 +67,6 @@ async def test_the_wheel_scrolls_three_rows_and_leaves_the_cursor() -> None:
         assert "row-001" in app.cursor_line()
 
 
-async def test_the_wheel_stops_at_the_ends() -> None:
-    app = TableApp(things(30))
-    async with app.run_test(size=SIZE) as pilot:
-        await wheel(pilot, events.MouseScrollUp)
-        assert app.table.top == 0
-        for _ in range(9):
-            await wheel(pilot, events.MouseScrollDown)
-        assert app.table.top == 30 - 23
-        assert "row-029" in app.lines()[-1]
-
-
 async def test_the_wheel_with_shift_turns_to_other_columns() -> None:
     app = TableApp(things(30))
     async with app.run_test(size=(40, 10)) as pilot:

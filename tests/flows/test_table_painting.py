@@ -37,19 +37,6 @@ def painted(app: TableApp) -> Iterator[list[Region | None]]:
         app.table._set_dirty = original  # type: ignore[method-assign]
 
 
-async def test_one_changed_figure_repaints_its_line_alone() -> None:
-    app = TableApp(things(50))
-    async with app.run_test(size=SIZE) as pilot:
-        await pilot.pause()
-        rows = things(50)
-        rows[4] = replace(rows[4], used=9999)
-        with painted(app) as regions:
-            app.table.show(rows)
-            await pilot.pause()
-        assert regions == [Region(0, 5, app.table.shape.width, 1)]
-        assert "9,999" in app.lines()[5]
-
-
 async def test_a_change_out_of_view_and_equal_data_repaint_nothing() -> None:
     app = TableApp(things(50))
     async with app.run_test(size=SIZE) as pilot:
@@ -62,16 +49,6 @@ async def test_a_change_out_of_view_and_equal_data_repaint_nothing() -> None:
             app.table.tick()
             await pilot.pause()
         assert regions == []
-
-
-async def test_a_cursor_move_repaints_two_lines() -> None:
-    app = TableApp(things(50))
-    async with app.run_test(size=SIZE) as pilot:
-        await pilot.pause()
-        with painted(app) as regions:
-            await pilot.press("down")
-        width = app.table.shape.width
-        assert regions == [Region(0, 1, width, 1), Region(0, 2, width, 1)]
 
 
 async def test_a_new_row_below_the_view_repaints_nothing_but_the_scrollbar() -> None:

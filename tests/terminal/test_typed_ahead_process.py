@@ -5,7 +5,6 @@ That a burst ends as slow typing does is proven in the process, by ``flows/test_
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
 from loaded_program import GWTUI
@@ -25,17 +24,6 @@ def test_the_name_and_the_limit_get_what_is_meant_for_them(demo_home: Path) -> N
         terminal.wait_for("Quit now?")
         terminal.send("y")
         assert terminal.wait_exit() == 0
-
-
-def test_what_is_typed_behind_q_is_for_the_shell(demo_home: Path) -> None:
-    line = f'{shlex.join(DEMO)}; read -r line; echo "the shell got: $line"'
-    with pty_terminal(["sh", "-c", line]) as terminal:
-        terminal.wait_for("airflow-staging", 60)
-        terminal.settle()
-        terminal.send("qls and more\n")
-        terminal.wait_for("the shell got: ls and more")
-        assert terminal.wait_exit() == 0
-        assert terminal.left_over_modes() == []
 
 
 def test_a_terminal_that_is_gone_ends_the_program_whatever_was_typed_ahead(

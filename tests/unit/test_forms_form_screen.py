@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
-from uuid import UUID
 
 import pytest
 from textual.screen import Screen
 
 from form_kit import FACTS, NOW, HostApp, ScriptedSubmit, form, until
 from gwtui.client import errors
-from gwtui.contract.keys import ApiKey
 from gwtui.crud.plan import Applied, Refused, Unknown
 from gwtui.resources.keys.writes import WRITES
 from gwtui.ui.forms.field_editors import ChoiceEditor
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.option_pickers import PickEditor
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.dialogs import AskScreen, TooSmallScreen
-from gwtui.ui.screens.picker import Picker
 from key_form_kit import api_key
 from plan_kit import form_context, key_plans
 from screen_text import shown
@@ -34,27 +30,6 @@ def focused_field(screen: FormScreen[Any]) -> str | None:
         row for row in screen.query(FieldRow) if focus is not None and focus in row.walk_children()
     ]
     return rows[0].field.name if rows else None
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_the_form_fits(size: tuple[int, int]) -> None:
-    app = HostApp(form(ScriptedSubmit()))
-    async with app.run_test(size=size) as pilot:
-        await pilot.pause()
-        text = shown(app)
-        for word in ("New API key", "Name", "Made for member", "Create key", "Cancel"):
-            assert word in text
-        buttons = app.screen.query_one("#submit").region
-        assert buttons.bottom <= size[1]
-
-
-async def test_a_small_terminal_scrolls_to_the_field_with_the_keys() -> None:
-    app = HostApp(form(ScriptedSubmit()))
-    async with app.run_test(size=(80, 14)) as pilot:
-        await pilot.press(*["tab"] * 6)
-        await pilot.pause()
-        assert "Made for member" in shown(app)
-        assert "Create key" in shown(app)
 
 
 async def test_what_would_be_sent_stands_above_the_button_while_the_form_is_filled_in() -> None:
@@ -105,25 +80,6 @@ async def test_typing_and_sending() -> None:
                 "expires_at": "2026-12-21T07:00:00Z",
             }
         ]
-
-
-async def test_enter_on_the_button_sends() -> None:
-    submit = ScriptedSubmit(MADE)
-    app = HostApp(form(submit))
-    async with app.run_test() as pilot:
-        await pilot.press(*"ci", *["tab"] * 9)
-        assert app.screen.focused is app.screen.query_one("#submit")
-        await pilot.press("enter")
-        await until(pilot, lambda: app.results, "the end of the form")
-        assert submit.bodies == [{"name": "ci", "include_byok_in_limit": False}]
-
-
-async def test_shift_tab_goes_back() -> None:
-    screen = form(ScriptedSubmit())
-    app = HostApp(screen)
-    async with app.run_test() as pilot:
-        await pilot.press("tab", "tab", "shift+tab")
-        assert focused_field(screen) == "limit"
 
 
 @pytest.mark.parametrize(
@@ -281,14 +237,6 @@ async def test_a_lost_answer_is_explained_and_cannot_be_sent_again() -> None:
         assert app.results == [lost]
 
 
-async def test_escape_asks_only_when_something_was_typed() -> None:
-    app = HostApp(form(ScriptedSubmit()))
-    async with app.run_test() as pilot:
-        await pilot.press("escape")
-        await until(pilot, lambda: app.results, "the end of the form")
-        assert app.results == [None]
-
-
 @pytest.mark.parametrize(("answer", "left"), [("escape", False), ("enter", False), ("y", True)])
 async def test_escape_asks_before_typed_text_is_lost(answer: str, left: bool) -> None:
     screen = form(ScriptedSubmit())
@@ -302,29 +250,13 @@ async def test_escape_asks_before_typed_text_is_lost(answer: str, left: bool) ->
         assert screen.state.typed("name") == "ci"
 
 
-async def test_typing_and_taking_it_back_leaves_nothing_to_lose() -> None:
+@pytest.mark.parametrize("keys", [[], [*"ci", "backspace", "backspace"]])
+async def test_escape_asks_nothing_where_nothing_is_lost(keys: list[str]) -> None:
     app = HostApp(form(ScriptedSubmit()))
     async with app.run_test() as pilot:
-        await pilot.press(*"ci", "backspace", "backspace", "escape")
+        await pilot.press(*keys, "escape")
         await until(pilot, lambda: app.results, "the end of the form")
-
-
-async def test_the_workspace_is_picked_from_a_list() -> None:
-    submit = ScriptedSubmit(MADE)
-    screen = form(submit)
-    app = HostApp(screen)
-    async with app.run_test() as pilot:
-        await pilot.press(*"ci")
-        screen.query_one(PickEditor).focus()
-        await pilot.press("enter")
-        await until(pilot, lambda: app.screen is not screen, "the list")
-        assert "the default workspace" in shown(app)
-        await pilot.press("down", "enter")
-        await until(pilot, lambda: app.screen is screen, "the form")
-        assert "Research" in shown(app)
-        await pilot.press("ctrl+s")
-        await until(pilot, lambda: app.results, "the end of the form")
-        assert submit.bodies[0]["workspace_id"] == next(iter(FACTS.workspaces))
+        assert app.results == [None]
 
 
 async def test_the_mouse_chooses_and_sends() -> None:
@@ -341,31 +273,10 @@ async def test_the_mouse_chooses_and_sends() -> None:
         assert submit.bodies[0]["limit_reset"] == "daily"
 
 
-def existing(**changes: Any) -> ApiKey:
-    given = {"hash": "h", "name": "ci", "limit": 5, "limit_reset": None, "expires_at": None}
-    return ApiKey.model_validate({**given, **changes})
-
-
-async def test_going_back_from_the_confirmation_keeps_the_form() -> None:
-    submit = ScriptedSubmit(None, MADE)
-    screen = form(submit, WRITES.edit_form(existing(), form_context(FACTS.now())))
-    app = HostApp(screen)
-    async with app.run_test() as pilot:
-        await pilot.press("end", "2", "ctrl+s")
-        await until(pilot, lambda: not screen._sending, "the way back")
-        assert app.results == []
-        assert screen.state.typed("name") == "ci2"
-        await pilot.press("ctrl+s")
-        await until(pilot, lambda: app.results, "the end of the form")
-        assert submit.bodies == [{"name": "ci2"}] * 2
-
-
 async def test_hostile_values_do_not_reach_the_terminal_or_the_markup() -> None:
     hostile = "[/red]\x1b[31m[@click=app.exit]x[/]\u202e"
-    screen = form(
-        ScriptedSubmit(),
-        WRITES.edit_form(existing(name=hostile, limit_reset=hostile), form_context(FACTS.now())),
-    )
+    key = api_key(name=hostile, limit_reset=hostile)
+    screen = form(ScriptedSubmit(), WRITES.edit_form(key, form_context(FACTS.now())))
     app = HostApp(screen)
     async with app.run_test(size=(120, 40)) as pilot:
         await pilot.pause()
@@ -374,29 +285,6 @@ async def test_hostile_values_do_not_reach_the_terminal_or_the_markup() -> None:
         assert "[/red]" in shown(app)
         await pilot.press("escape")
         await until(pilot, lambda: app.results, "the end of the form")
-
-
-async def test_one_of_many_workspaces_is_found_by_typing() -> None:
-    spaces = {str(UUID(int=number)): f"Team {number}" for number in range(300)}
-    submit = ScriptedSubmit(MADE)
-    app = HostApp(
-        FormScreen(WRITES.create_form(form_context()), replace(FACTS, workspaces=spaces), submit)
-    )
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press(*"ci")
-        app.screen.query_one(PickEditor).focus()
-        await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, Picker), "the list")
-        await pilot.press(*"team 277", "enter")
-        await until(pilot, lambda: "Team 277" in shown(app), "the form")
-        await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, Picker), "the list again")
-        await pilot.press("escape")
-        await until(pilot, lambda: "Team 277" in shown(app), "the form again")
-        await until(pilot, lambda: isinstance(app.screen, FormScreen), "the keys")
-        await pilot.press("ctrl+s")
-        await until(pilot, lambda: bool(submit.bodies), "the request")
-    assert submit.bodies[0]["workspace_id"] == str(UUID(int=277))
 
 
 async def test_news_for_a_form_that_is_being_closed_are_no_failure() -> None:

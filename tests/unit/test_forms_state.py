@@ -1,77 +1,264 @@
-"""What a form knows: every rule of the model right and wrong, counters and previews."""
+"""What a form sends, what it refuses, what it says, and what it keeps of a refusal."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import partial
+from typing import Any
+from zoneinfo import ZoneInfo
 
 import pydantic
 import pytest
 from pydantic import SecretStr
 
+from form_values_kit import BASICS, LOGGING, RULES, body, guardrail, problem, workspace
+from gwtui.client import errors
+from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
+from gwtui.contract.content_filters import BuiltinFilter, CustomFilter
+from gwtui.contract.dialects import OPENROUTER
 from gwtui.contract.keys import CreateKeyRequest, ExternalUserRequest, UpdateKeyRequest
-from gwtui.contract.request import RequestModel
+from gwtui.contract.request import Problem, RequestModel, field_rules
 from gwtui.contract.scalars import Usd
 from gwtui.crud.fields import Facts, Field
-from gwtui.crud.form import FormSpec
+from gwtui.crud.form import BuiltinRow, CustomRow, FormSpec
 from gwtui.domain.diffs import ABSENT
 from gwtui.resources.keys.writes import WRITES
-from gwtui.ui.forms.form_state import FormState
-from key_form_kit import FACTS, NOW, SPACE, TOKYO, api_key, body, creating, replace_none
+from gwtui.ui.forms.form_state import NOTHING_CHANGED, UNSAID, FormState, to_typed, to_value
+from key_form_kit import FACTS, NOW, SPACE, TOKYO, api_key, creating, editing
 from plan_kit import form_context, key_plans
 
+SECRET = "sk-provider-0123456789"
+GIVEN = {
+    "name": "g",
+    "content_filter_builtins": [BuiltinFilter(slug="email", action="redact", label="[EMAIL]")],
+    "content_filters": [CustomFilter(pattern="a+", action="block", label=None)],
+}
 
-def test_only_what_was_given_is_sent() -> None:
-    assert body(creating(name=" ci ")) == {"name": "ci", "include_byok_in_limit": False}
+
+def narrowed() -> FormState:
+    return FormState(WRITES.create_form(form_context(workspace=SPACE)), FACTS)
 
 
-def test_everything_given_is_sent() -> None:
-    state = creating(
-        name="ci",
-        limit="$1,000.50",
-        limit_reset="monthly",
-        include_byok_in_limit=True,
-        expires_at="in 30 days",
-        workspace_id=SPACE,
-        creator_user_id="user_1",
+def credential(model: Any = CreateByokRequest, **more: Any) -> FormState:
+    name = "name" if model is UpdateByokRequest else "provider"
+    fields = (
+        Field(name, name, kind="text"),
+        Field("key", "Key", kind="secret"),
+        Field("allowed_models", "Models", kind="pick"),
     )
-    assert body(state) == {
-        "name": "ci",
-        "limit": 1000.5,
-        "limit_reset": "monthly",
-        "include_byok_in_limit": True,
-        "expires_at": "2026-12-21T07:00:00Z",
-        "workspace_id": SPACE,
-        "creator_user_id": "user_1",
-    }
+    return FormState(FormSpec("c", model, fields, "Store", **more), FACTS)
+
+
+Make = Callable[[], FormState]
+UNREAD: Make = partial(editing, api_key(limit=..., limit_reset=5, name=None))
+KEY = {"name": "ci", "include_byok_in_limit": False}
+SPACE_X = {"name": "x", "slug": "x", "description": None, "io_logging_api_key_ids": []}
+
+
+def space() -> FormState:
+    return workspace({**SPACE_X, "io_logging_sampling_rate": Decimal("0.125")})
+
+
+SENT: list[tuple[Make, dict[str, Any], dict[str, Any]]] = [
+    # New: everything given is sent, and nothing else.
+    (creating, {"name": " ci "}, KEY),
+    (
+        creating,
+        {
+            "name": "ci",
+            "limit": "$1,000.50",
+            "limit_reset": "monthly",
+            "include_byok_in_limit": True,
+            "expires_at": "in 30 days",
+            "workspace_id": SPACE,
+            "creator_user_id": "user_1",
+        },
+        {
+            "name": "ci",
+            "limit": 1000.5,
+            "limit_reset": "monthly",
+            "include_byok_in_limit": True,
+            "expires_at": "2026-12-21T07:00:00Z",
+            "workspace_id": SPACE,
+            "creator_user_id": "user_1",
+        },
+    ),
+    (narrowed, {"name": "ci"}, {**KEY, "workspace_id": SPACE}),
+    (
+        creating,
+        {"name": "ci", "external.user": " customer-7 "},
+        {**KEY, "external": {"user": "customer-7"}},
+    ),
+    (creating, {"name": "ci", "external.user": " "}, KEY),
+    (guardrail, {"name": "g"}, {"name": "g"}),
+    (
+        guardrail,
+        {"name": "g", "enforce_zdr_vendor_a": False},
+        {"name": "g", "enforce_zdr_vendor_a": False},
+    ),
+    (workspace, {"name": "My Space"}, {"name": "My Space", "slug": "my-space"}),
+    # An update: what changed.
+    (editing, {"name": "ci 2"}, {"name": "ci 2"}),
+    (editing, {"limit": "", "limit_reset": ""}, {"limit": None, "limit_reset": None}),
+    (partial(editing, api_key(name=" ci ")), {"limit": "5"}, {"limit": 5}),
+    (partial(editing, api_key(limit_reset="hourly")), {"name": "x"}, {"name": "x"}),
+    (UNREAD, {"include_byok_in_limit": True}, {"include_byok_in_limit": True}),
+    (UNREAD, {"limit": "7"}, {"limit": 7}),
+    (space, {"name": "y"}, {"name": "y"}),
+    (space, {"io_logging_sampling_rate": "0.01 %"}, {"io_logging_sampling_rate": 0.0001}),
+    (space, {"io_logging_sampling_rate": "100 %"}, {"io_logging_sampling_rate": 1}),
+    (space, {"io_logging_api_key_ids": ""}, {"io_logging_api_key_ids": None}),
+    (space, {"io_logging_api_key_ids": "[2; 2, 7]"}, {"io_logging_api_key_ids": [2, 7]}),
+    (space, {"description": "one\n\n  two \n"}, {"description": "one\n\n  two"}),
+    (space, {"default_text_model": " my/own "}, {"default_text_model": "my/own"}),
+    (partial(guardrail, {"name": "g"}), {"allowed_models": None}, {"allowed_models": None}),
+    (
+        partial(guardrail, {"name": "g", "allowed_models": ["a/b"]}),
+        {"allowed_models": ("a/b", "gone/model")},
+        {"allowed_models": ["a/b", "gone/model"]},
+    ),
+    *(
+        (
+            partial(guardrail, {"name": "g", "enforce_zdr_vendor_a": before}),
+            {"enforce_zdr_vendor_a": after},
+            {"enforce_zdr_vendor_a": after},
+        )
+        for before, after in ((None, True), (None, False), (True, None))
+    ),
+    (partial(guardrail, GIVEN), {"name": "h"}, {"name": "h"}),
+    (partial(guardrail, GIVEN), {"content_filters": ()}, {"content_filters": None}),
+    (
+        partial(guardrail, GIVEN),
+        {"content_filters": (CustomRow("a+", "block"), CustomRow("b", "redact", "[B]"))},
+        {
+            "content_filters": [
+                {"pattern": "a+", "action": "block"},
+                {"pattern": "b", "action": "redact", "label": "[B]"},
+            ]
+        },
+    ),
+    (
+        partial(guardrail, GIVEN),
+        {
+            "content_filter_builtins": (
+                BuiltinRow("email", "block", "user_only"),
+                BuiltinRow("regex-prompt-injection", "flag", "user_only"),
+            )
+        },
+        {
+            "content_filter_builtins": [
+                {"slug": "email", "action": "block"},
+                {"slug": "regex-prompt-injection", "action": "flag", "scan_scope": "user_only"},
+            ]
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "typed", "sent"), SENT)
+def test_a_form_sends(make: Make, typed: dict[str, Any], sent: dict[str, Any]) -> None:
+    state = make()
+    for name, value in typed.items():
+        state.put(name, value)
+    assert body(state) == sent
 
 
 @pytest.mark.parametrize(
-    ("field", "wrong", "message", "right"),
+    ("make", "name", "typed"),
     [
-        ("name", "", "at least 1 character", "x"),
-        ("limit", "-1", "must not be negative", "0"),
-        ("limit", "abc", "expected an amount", "5"),
-        ("limit", "1,5", "commas only for thousands", "1.5"),
-        ("limit", "1000000000001", "must be at most", "1000000000000"),
-        ("expires_at", "some day", "expected a moment", "2027-01-01"),
-        ("expires_at", "2026-13-01", "no such date", "2026-12-01"),
-        ("workspace_id", "nowhere", "must be a UUID", SPACE),
+        (editing, "limit", "100.00"),
+        (editing, "limit", "$100"),
+        (editing, "name", " ci "),
+        (partial(guardrail, GIVEN), "content_filters", (CustomRow("a+", "block"),)),
     ],
 )
-def test_each_rule_wrong_and_right(field: str, wrong: str, message: str, right: str) -> None:
-    state = creating(name="ci")
-    state.put(field, "something else")
+def test_the_same_value_written_differently_is_no_change(make: Make, name: str, typed: Any) -> None:
+    state = make()
+    state.put(name, "" if isinstance(typed, str) else ())
+    state.put(name, typed)
+    assert state.attempt() is None
+    assert state.refusal == NOTHING_CHANGED
+
+
+WRONG: list[tuple[Make, str, Any, str, Any]] = [
+    (creating, "name", "", "at least 1 character", "x"),
+    (creating, "limit", "-1", "must not be negative", "0"),
+    (creating, "limit", "abc", "expected an amount", "5"),
+    (creating, "limit", "1,5", "commas only for thousands", "1.5"),
+    (creating, "limit", "1000000000001", "must be at most", "1000000000000"),
+    (creating, "expires_at", "some day", "expected a moment", "2027-01-01"),
+    (creating, "expires_at", "2026-13-01", "no such date", "2026-12-01"),
+    (creating, "workspace_id", "nowhere", "must be a UUID", SPACE),
+    (editing, "name", " ", "at least 1 character", "x"),
+    (space, "io_logging_sampling_rate", "50", "must be from 0.0001 to 1", "50 %"),
+    (space, "io_logging_sampling_rate", "0.00009", "must be from 0.0001 to 1", "0.0001"),
+    (space, "io_logging_api_key_ids", "1, b", "expected whole numbers", "-1, 2"),
+    (space, "description", "x" * 501, "must have at most 500 characters", "x" * 500),
+    (
+        partial(guardrail, GIVEN),
+        "allowed_models",
+        ("fine", ""),
+        "“”: must have at least 1 character",
+        ("fine",),
+    ),
+    (partial(guardrail, GIVEN), "allowed_models", (), "must have at least 1 entry", None),
+    (
+        partial(guardrail, GIVEN),
+        "content_filters",
+        (CustomRow("ok", "block"), CustomRow("(", "block")),
+        "filter 2, pattern: is not a valid",
+        (),
+    ),
+    (
+        partial(guardrail, GIVEN),
+        "content_filter_builtins",
+        (BuiltinRow("email", "redact"), BuiltinRow("ssn", "flag")),
+        "“ssn”: PII filters can only block or redact, not flag",
+        (BuiltinRow("ssn", "block"),),
+    ),
+    (
+        partial(guardrail, GIVEN),
+        "content_filter_builtins",
+        (BuiltinRow("\x1b[2J[/red]", "block"),),
+        "␛[2J[/red]",
+        (),
+    ),
+    (
+        credential,
+        "allowed_models",
+        tuple(f"m{number}" for number in range(101)),
+        "must have at most 100 entries",
+        ("m1",),
+    ),
+    (credential, "key", SecretStr("  "), "is required", SecretStr("x")),
+]
+
+
+@pytest.mark.parametrize(("make", "field", "wrong", "message", "right"), WRONG)
+def test_each_rule_wrong_and_right(
+    make: Make, field: str, wrong: Any, message: str, right: Any
+) -> None:
+    state = make()
+    for name, other in (("name", "x"), ("provider", "x"), ("key", SecretStr("x"))):
+        if name in state.fields:
+            state.put(name, other)
+    state.put(field, right)
     state.put(field, wrong)
-    assert not state.attempt()
-    assert state.request() is None
-    problem = state.problem(field)
-    assert problem is not None
-    assert message in problem.text
+    assert state.attempt() is None
+    assert message in problem(state, field)
     assert state.first_problem == field
+    assert state.refusal == "", "nothing stands loose on the form"
     state.put(field, right)
     assert state.problem(field) is None
+    assert state.attempt()
+
+
+def test_the_dialect_decides_what_a_filter_may_do() -> None:
+    state = guardrail(GIVEN, OPENROUTER)
+    state.put("content_filter_builtins", (BuiltinRow("ssn", "flag"),))
     assert state.attempt()
 
 
@@ -80,106 +267,206 @@ def test_nothing_is_said_before_a_field_was_touched() -> None:
     assert all(state.problem(name) is None for name in state.fields)
     state.put("name", "x")
     state.put("name", "")
-    hint = state.problem("name")
-    assert hint is not None
-    assert hint.tone == "warn", "a hint while typing"
+    tones = [cell.tone for cell in [state.problem("name")] if cell]
     state.leave("name")
-    plain = state.problem("name")
-    assert plain is not None
-    assert plain.tone == "bad"
-
-
-def test_an_attempt_says_everything_that_is_wrong() -> None:
-    state = creating(limit="abc")
+    tones += [cell.tone for cell in [state.problem("name")] if cell]
+    assert tones == ["warn", "bad"], "a hint while typing"
+    state.put("limit", "abc")
     assert not state.attempt()
     assert {name for name in state.fields if state.problem(name)} == {"name", "limit"}
+
+
+def test_typing_back_and_forth_is_no_change() -> None:
+    state = editing()
+    state.put("name", "other")
+    assert state.changed
+    state.put("name", "ci")
+    assert not state.changed
 
 
 class Short(RequestModel):
     """A body with an upper limit."""
 
     name: str = pydantic.Field(min_length=2, max_length=10)
-    note: str | None = pydantic.Field(None, max_length=20)
     amount: Usd | None = None
 
 
 def test_counters_come_from_the_limits_of_the_model() -> None:
-    fields = (
-        Field("name", "Name", kind="text"),
-        Field("note", "Note", kind="text"),
-        Field("amount", "Amount", kind="usd"),
-    )
+    fields = (Field("name", "Name", kind="text"), Field("amount", "Amount", kind="usd"))
     state = FormState(FormSpec("t", Short, fields, "s"), FACTS)
     counts = []
-    for text in ("a", "abc", "abcdefghi", "abcdefghijk"):
+    for text in ("a", "abcdefghi", "abcdefghijk"):
         state.put("name", text)
         counter = state.counter("name")
         counts.append((counter.text, counter.tone))
-    assert counts == [("1/10", "muted"), ("3/10", "muted"), ("9/10", "warn"), ("11/10", "bad")]
+    assert counts == [("1/10", "muted"), ("9/10", "warn"), ("11/10", "bad")]
     assert state.counter("amount").text == ""
+    picked = credential()
+    assert picked.counter("allowed_models").text == ""
+    picked.put("allowed_models", ("a", "b"))
+    assert picked.counter("allowed_models").text == "2/100"
+    long = space()
+    long.put("description", "one\n\n  two \n")
+    assert long.counter("description").text == "10/500", "as it is sent"
+
+
+def note(state: FormState, name: str) -> str:
+    cell = state.note(name)
+    assert cell is not None
+    return cell.text
 
 
 def test_previews() -> None:
     state = creating(name="ci", limit="50", limit_reset="monthly", expires_at="in 30 days")
-    notes = {name: note.text for name in state.fields if (note := state.note(name))}
-    assert notes["limit"] == "$50.00 each UTC month"
-    assert notes["limit_reset"] == "next reset Tuesday 2026-12-01 00:00 UTC, in 10 days"
-    assert notes["expires_at"].startswith("in 30 days · 2026-12-21 07:00 UTC · here Mon 2026-12-21")
+    assert note(state, "limit") == "$50.00 each UTC month"
+    assert note(state, "limit_reset") == "next reset Tuesday 2026-12-01 00:00 UTC, in 10 days"
+    assert note(state, "expires_at").startswith("in 30 days · 2026-12-21 07:00 UTC · here Mon")
     state.put("limit", "")
-    assert "any amount" in (state.note("limit") or replace_none()).text
-    assert (
-        "only applies with a spending limit" in (state.note("limit_reset") or replace_none()).text
-    )
+    assert "any amount" in note(state, "limit")
+    assert "only applies with a spending limit" in note(state, "limit_reset")
     state.put("expires_at", "2020-01-01")
-    past = state.note("expires_at")
-    assert past is not None
-    assert past.tone == "warn"
-    assert "already past" in past.text
+    assert "already past" in note(state, "expires_at")
+    assert note(UNREAD(), "limit").startswith("unknown")
+    tokyo = FormState(state.spec, replace(FACTS, zone=ZoneInfo(TOKYO)))
+    tokyo.put("expires_at", "2026-12-31 18:00")
+    assert "2026-12-31 18:00 UTC" in note(tokyo, "expires_at")
+    assert "Fri 2027-01-01 03:00 JST" in note(tokyo, "expires_at")
 
 
-def test_a_preview_shows_the_local_clock() -> None:
-    from zoneinfo import ZoneInfo  # noqa: PLC0415
-
-    facts = replace(FACTS, zone=ZoneInfo(TOKYO))
-    state = FormState(WRITES.create_form(form_context()), facts)
-    state.put("expires_at", "2026-12-31 18:00")
-    note = state.note("expires_at")
-    assert note is not None
-    assert "2026-12-31 18:00 UTC" in note.text
-    assert "Fri 2027-01-01 03:00 JST" in note.text
-
-
-def test_the_workspace_that_the_list_is_narrowed_to_is_sent() -> None:
-    state = FormState(WRITES.create_form(form_context(workspace=SPACE)), FACTS)
-    assert not state.changed
+def test_a_relative_moment_follows_the_clock() -> None:
+    moments = [NOW, NOW + timedelta(hours=1)]
+    state = FormState(WRITES.create_form(form_context()), Facts(now=lambda: moments[0]))
     state.put("name", "ci")
-    assert body(state)["workspace_id"] == SPACE
+    state.put("expires_at", "in 30 days")
+    moments.pop(0)
+    assert body(state)["expires_at"] == "2026-12-21T08:00:00Z"
 
 
-def test_an_outside_user_is_given_by_an_identifier_and_perhaps_a_key() -> None:
-    request = creating(name="ci", **{"external.user": " customer-7 "}).request()
+def test_a_slug_follows_the_name_until_it_is_touched() -> None:
+    state = workspace()
+    state.put("name", "My Space")
+    state.put("slug", "own")
+    state.put("name", "Another")
+    assert state.typed("slug") == "own"
+
+
+def test_every_field_of_the_requests_can_be_filled_in() -> None:
+    named = [field.name for field in WRITES.create_form(form_context()).every_field()]
+    assert {name.partition(".")[0] for name in named} == set(CreateKeyRequest.model_fields)
+    parts = {name for name in named if "." in name}
+    assert parts == {f"external.{name}" for name in ExternalUserRequest.model_fields}
+    edited = tuple(WRITES.edit_form(api_key(), form_context(NOW)).every_field())
+    fixed = {field.name: field.fixed[0] for field in edited if field.fixed is not None}
+    editable = {field.name for field in edited} - fixed.keys()
+    assert editable == set(UpdateKeyRequest.model_fields) - {"disabled"}
+    assert fixed["expires_at"] == "2026-12-31 00:00 UTC, in 40 days"
+    assert not fixed.keys() & editing().fields.keys()
+
+
+def test_parts_count_what_is_wrong_missing_and_changed() -> None:
+    state = workspace()
+    assert state.spec.groups == (BASICS, LOGGING)
+    assert state.mark(BASICS).text == " …2"
+    state.put("name", "x")
+    assert state.mark(BASICS).text == " •2", "the name, and the slug that follows it"
+    state.put("io_logging_sampling_rate", "7")
+    assert state.mark(LOGGING).text == " …1"
+    state.leave("io_logging_sampling_rate")
+    assert state.mark(LOGGING).text == " ✗1"
+    assert [group.title for group in guardrail().spec.groups] == [""] * len(RULES)
+
+
+# Refusals ---------------------------------------------------------------------------------------
+
+
+def refused(message: str) -> FormState:
+    state = creating(name="ci", limit="5", expires_at="2027-01-01")
+    assert state.attempt()
+    state.refuse(errors.BadRequestError(message, status=400, request_id="req-1"))
+    return state
+
+
+def test_a_refusal_lands_on_the_fields_it_names_and_is_forgiven_once_they_change() -> None:
+    state = refused("limit: \x1bmust be at most 3; name: is taken; by you")
+    assert problem(state, "limit") == "␛must be at most 3"
+    assert problem(state, "name") == "is taken; by you"
+    assert (state.refusal, state.first_problem) == ("", "name")
+    assert (state.typed("limit"), state.typed("expires_at")) == ("5", "2027-01-01")
+    assert state.attempt(), "the same may be sent again"
+    state.put("limit", "2")
+    assert state.problem("limit") is None
+    assert state.problem("name") is not None
+
+
+@pytest.mark.parametrize(
+    "message", ["Invalid request parameters", "https: //x", "colour: unknown", "a: b: c"]
+)
+def test_other_refusals_stand_on_the_form(message: str) -> None:
+    state = refused(message)
+    assert state.refusal == f"{message} (request req-1)"
+    assert all(state.problem(name) is None for name in state.fields)
+
+
+@pytest.mark.parametrize(
+    ("error", "refusal"),
+    [
+        (errors.BadRequestError("disabled: must be true", status=400), "disabled: must be true"),
+        (errors.ForbiddenError("name: not for you", status=403), "name: not for you"),
+        (errors.ConnectFailedError("no connection"), "no connection. Nothing was sent."),
+        (errors.InvalidRequestError([Problem("", "no"), Problem("limit", "odd")]), "no"),
+    ],
+)
+def test_a_refusal_without_a_field_stands_on_the_form(
+    error: errors.GatewayError, refusal: str
+) -> None:
+    state = editing()
+    state.refuse(error)
+    assert state.refusal == refusal
+    assert state.problem("name") is None
+    assert (state.problem("limit") is None) == (refusal != "no")
+
+
+def test_a_refusal_inside_of_a_list_lands_there_and_is_forgiven() -> None:
+    state = guardrail(GIVEN)
+    state.put("content_filters", (CustomRow("b", "block"),))
+    message = "content_filters.0.pattern: is too clever; content_filters.0.pattern: again"
+    state.refuse(errors.BadRequestError(message, status=400))
+    assert problem(state, "content_filters") == "filter 1, pattern: again"
+    assert state.first_problem == "content_filters"
+    state.put("content_filters", (CustomRow("c", "block"),))
+    assert state.problem("content_filters") is None
+
+
+# Secrets ----------------------------------------------------------------------------------------
+
+
+def test_a_secret_is_sent_in_clear_and_shown_nowhere() -> None:
+    state = credential()
+    state.put("provider", "vendor")
+    state.put("key", SecretStr(f" {SECRET}\n"))
+    request = state.attempt()
     assert request is not None
-    assert request.body()["external"] == {"user": "customer-7"}
-    untouched = creating(name="ci").request()
-    assert untouched is not None
-    assert "external" not in untouched.body()
-    emptied = creating(name="ci", **{"external.user": "x"})
-    emptied.put("external.user", " ")
-    assert emptied.attempt()
-    assert emptied.problem("external.user") is None
-    assert "external" not in emptied.payload()
+    assert request.wire_body() == {"provider": "vendor", "key": SECRET}
+    assert SECRET not in repr((request, request.body(), state.values(), vars(state)))
+    state.forget_secrets()
+    assert state.value("key") is ABSENT
+
+
+def test_no_new_secret_leaves_the_old_one() -> None:
+    state = credential(UpdateByokRequest, initial={"name": "a"}, partial=True)
+    state.put("name", "b")
+    assert body(state) == {"name": "b"}
+    assert not state.is_unknown("key")
 
 
 def test_the_key_of_an_outside_user_is_checked_while_typed_and_never_told() -> None:
     secret = "their-own-secret-in-that-system-0"
     state = creating(name="ci")
     state.put("external.api_key", SecretStr(secret[:12]))
-    problem = state.problem("external.api_key")
-    assert problem is not None
-    assert (problem.text, problem.tone) == ("must have at least 32 characters", "warn")
+    assert problem(state, "external.api_key") == "must have at least 32 characters"
     assert state.first_problem == "external.user"  # a key of nobody
     assert not state.attempt()
-    assert (state.problem("external.user") or replace_none()).text == "is required"
+    assert problem(state, "external.user") == "is required"
     state.put("external.api_key", SecretStr(secret))
     state.put("external.user", "customer-7")
     request = state.request()
@@ -189,33 +476,36 @@ def test_the_key_of_an_outside_user_is_checked_while_typed_and_never_told() -> N
     told = {change.field: change.after for change in plan.changes}
     assert told["Outside user"] == "customer-7, with a key of their own (kept as a hash)"
     assert secret not in f"{plan!r} {plan.summary} {request!r} {state.values()}"
-    state.forget_secrets()
-    assert state.value("external.api_key") is ABSENT
 
 
-def test_every_field_of_the_requests_can_be_filled_in() -> None:
-    named = [field.name for field in WRITES.create_form(form_context()).every_field()]
-    assert {name.partition(".")[0] for name in named} == set(CreateKeyRequest.model_fields)
-    parts = {name for name in named if "." in name}
-    assert parts == {f"external.{name}" for name in ExternalUserRequest.model_fields}
-    editable = {
-        field.name
-        for field in WRITES.edit_form(api_key(), form_context(NOW)).every_field()
-        if field.fixed is None
-    }
-    assert editable == set(UpdateKeyRequest.model_fields) - {"disabled"}
+# Values and texts -------------------------------------------------------------------------------
+
+KEY_RULES = field_rules(CreateKeyRequest)
 
 
-def test_a_relative_moment_follows_the_clock() -> None:
-    moments = [NOW, NOW + timedelta(hours=1)]
-    facts = Facts(now=lambda: moments[0])
-    state = FormState(WRITES.create_form(form_context()), facts)
-    state.put("name", "ci")
-    state.put("expires_at", "in 30 days")
-    moments.pop(0)
-    assert body(state)["expires_at"] == "2026-12-21T08:00:00Z"
+@pytest.mark.parametrize(
+    ("kind", "name", "given"),
+    [
+        ("usd", "limit", Decimal("1000.50")),
+        ("usd", "limit", Decimal("0.000001")),
+        ("usd", "limit", Decimal("1E+3")),
+        ("usd", "limit", None),
+        ("datetime", "expires_at", datetime(2026, 12, 31, 18, 0, 5, tzinfo=UTC)),
+        ("datetime", "expires_at", datetime(2026, 12, 31, tzinfo=UTC)),
+        ("choice", "limit_reset", "weekly"),
+        ("choice", "limit_reset", None),
+        ("switch", "include_byok_in_limit", True),
+        ("text", "name", ""),
+    ],
+)
+def test_a_value_survives_the_editor(kind: Any, name: str, given: object) -> None:
+    field = Field(name, name, kind=kind)
+    assert to_value(field, KEY_RULES[name], to_typed(field, given), NOW) == given
 
 
-def test_amounts_stay_exact() -> None:
-    state = creating(name="ci", limit="0.1")
-    assert state.value("limit") == Decimal("0.1")
+def test_what_nobody_told_stays_as_it_is() -> None:
+    state = guardrail({"name": "g"})
+    assert state.typed("allowed_models") == UNSAID
+    assert state.value("allowed_models") is ABSENT
+    assert space().typed("io_logging_api_key_ids") == "[]", "none, not no restriction"
+    assert space().typed("io_logging_sampling_rate") == "12.5 %"

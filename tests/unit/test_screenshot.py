@@ -33,7 +33,7 @@ class Plain(TerminalApp):
         yield Static(self._line, markup=False)
         yield Input(self._typed)
         if self._widget is not None:
-            yield self._widget
+            yield self._widget()
 
 
 async def refused(screen: Screen[Any]) -> str:
@@ -69,7 +69,7 @@ async def test_there_is_none_of_a_screen_with_a_secret_in_sight() -> None:
         app = Plain(line)
         async with app.run_test(size=(40, 10)):
             assert "this program uses" in await refused(app.screen)
-    app = Plain(typed="Bearer abcdef0123456789", widget=SecretEditor("none"))
+    app = Plain(typed="Bearer abcdef0123456789", widget=lambda: SecretEditor("none"))
     async with app.run_test(size=(40, 10)) as pilot:
         app.query_one(SecretEditor).focus()
         assert "may be a key" in await refused(app.screen), "nothing is typed there yet"

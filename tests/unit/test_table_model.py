@@ -35,23 +35,6 @@ def test_the_first_row_is_selected_once_there_is_one() -> None:
     assert table.selected_identity == "id-000"
 
 
-def test_a_table_without_columns_is_refused() -> None:
-    with pytest.raises(ValueError, match="column"):
-        TableModel([], str, Wall(), {})
-
-
-def test_the_cursor_stays_with_its_row_through_data_order_and_filter() -> None:
-    table = model(things(50))
-    table.select("id-020")
-    table.show(list(reversed(things(60))))
-    assert (table.selected_identity, table.cursor) == ("id-020", 39)
-    table.sort_by("used", True)
-    assert table.selected_identity == "id-020"
-    assert table.filter_by("row-02") is None
-    assert table.selected_identity == "id-020"
-    assert len(table.order) == 10
-
-
 def test_a_deleted_row_leaves_the_cursor_to_its_lower_neighbour_and_says_so() -> None:
     table = model(things(5))
     table.select("id-002")
@@ -59,14 +42,6 @@ def test_a_deleted_row_leaves_the_cursor_to_its_lower_neighbour_and_says_so() ->
     assert lost is not None
     assert (lost.identity, lost.reason, lost.neighbour) == ("id-002", "deleted", "id-003")
     assert table.selected_identity == "id-003"
-
-
-def test_the_last_row_leaves_the_cursor_to_the_one_above() -> None:
-    table = model(things(5))
-    table.select("id-004")
-    lost = table.show(things(4))
-    assert lost is not None
-    assert lost.neighbour == "id-003"
 
 
 def test_a_filtered_row_is_told_from_a_deleted_one() -> None:
@@ -117,17 +92,6 @@ def test_marks_outlive_the_filter_but_not_the_row() -> None:
     assert table.marked == ("id-003",)
     table.toggle_mark("id-003")
     assert table.marked == ()
-
-
-def test_a_bad_query_says_why_and_changes_nothing() -> None:
-    table = model(things(30))
-    table.filter_by("row-01")
-    table.filter_by("used>")
-    assert table.filter_error
-    assert len(table.order) == 10
-    table.filter_by("")
-    assert table.filter_error is None
-    assert len(table.order) == 30
 
 
 def test_an_error_keeps_the_rows_whichever_way_it_was_typed() -> None:

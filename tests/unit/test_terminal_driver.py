@@ -118,22 +118,3 @@ def test_who_sets_another_delay_gets_it(
     patient.type("[B")
     assert patient.key() == "down"
     patient.close()
-
-
-def test_what_is_typed_behind_a_key_that_ends_the_program_is_left_in_the_terminal(
-    terminal: Terminal,
-) -> None:
-    terminal.leaving_keys = frozenset({"q"})
-    terminal.type("qx")
-    assert terminal.key() == "q"
-    terminal.key_handled()
-    assert terminal.key() == "x", "the program went on"
-    terminal.type("\x1b[200~a")
-    terminal.type("q")
-    terminal.type("z\x1b[201~y")
-    assert terminal.key() == "y", "a pasted letter is no key"
-    terminal.type("qls")
-    assert terminal.key() == "q"
-    terminal.leave_the_rest()
-    terminal._reader.join(SECONDS)
-    assert os.read(terminal.fileno, 10) == b"ls"

@@ -61,6 +61,8 @@ class FirstStepsScreen(Dialog[None]):
     Texts must have passed ``safe_text``.
     """
 
+    hint = "the first key of a step starts it · any other key closes this"
+
     def __init__(self, about: str, steps: Sequence[Step]) -> None:
         super().__init__()
         self._about = about
@@ -79,8 +81,6 @@ class FirstStepsScreen(Dialog[None]):
                 yield Static(line, classes="step")
             more = "shows the keys of the current screen. Esc goes back."
             yield Static(toned(f"{key_of(_HELP)} {more}"), classes="section")
-            keys = "The first key of a step starts it; any other key closes this."
-            yield Static(toned(keys, "muted"), classes="keys")
 
     def on_key(self, event: events.Key) -> None:
         """Close; only what is named here is done as well."""

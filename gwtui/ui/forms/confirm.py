@@ -6,7 +6,7 @@ from typing import Any
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Button, Static
 
@@ -17,7 +17,7 @@ from gwtui.ui.forms.field_editors import Edited, Entered, TextEditor
 from gwtui.ui.screens.dialogs import Question
 from gwtui.ui.screens.modal import buttons
 from gwtui.ui.text import toned
-from gwtui.ui.widgets.containers import FoldingScroll
+from gwtui.ui.widgets.containers import DialogBox, FoldingScroll
 
 
 class ConfirmScreen(Question):
@@ -51,7 +51,7 @@ class ConfirmScreen(Question):
         """Title, warnings, changes, effects, two buttons."""
         plan = self._plan
         tone: Tone = "bad" if self._grave else "accent"
-        with Vertical(id="confirm", classes="dialog"):
+        with DialogBox(id="confirm", classes="dialog"):
             title = toned(f"{plan.title}?", tone, bold=True)
             if self._where:
                 title = Content.assemble(title, "\n", toned(f"on {self._where}", "muted"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from rich.text import Text
@@ -22,7 +23,7 @@ from textual.widgets import Input, TextArea
 
 from gwtui.crud.form import FormSpec
 from gwtui.crud.resource import Cell, Tone
-from gwtui.domain.safe_text import safe_characters, safe_line
+from gwtui.domain.safe_text import safe_characters
 from gwtui.ui.forms.form_state import Typed
 from gwtui.ui.input_queue import OPENING
 from gwtui.ui.text import toned
@@ -34,12 +35,11 @@ if TYPE_CHECKING:
 _GAP = 2
 
 
+@dataclass
 class Edited(Message):
     """The person changed what an editor holds."""
 
-    def __init__(self, typed: Typed) -> None:
-        super().__init__()
-        self.typed = typed
+    typed: Typed
 
 
 class Entered(Message):
@@ -75,7 +75,12 @@ class TextEditor(QuietInput):
         # Not the event's value: a suggestion may have followed since.
         if self.value != self._given:
             self._given = self.value
-            self.post_message(Edited(self.value))
+            self.post_message(Edited(self.typed))
+
+    @property
+    def typed(self) -> Typed:
+        """The text as the form keeps it."""
+        return self.value
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
@@ -94,10 +99,9 @@ class Hinted(Message):
 
 
 class ChoiceEditor(Widget, can_focus=True):
-    """One of a few, all in sight: "● never  ○ daily". Arrows, space, letters or mouse.
+    """One of a few options, all in sight: "● never  ○ daily".
 
-    Letters are the beginning of a label, or of a word in it. While no label begins with what was
-    typed the choice from before stands and Enter does not go on; Escape brings it back, too.
+    Arrows, space, the mouse, or the first letters of a label or of a word in it choose.
     Options are (value, label); labels must have passed ``safe_text``.
     """
 
@@ -110,15 +114,11 @@ class ChoiceEditor(Widget, can_focus=True):
     ]
 
     FOCUS_KEYS: ClassVar[str] = "← → or letters choose"
-    """Which keys it takes while it has the focus, for the footer."""
+    """Its keys while it has the focus, for the footer."""
     chosen: reactive[int] = reactive(0)
 
     def __init__(
-        self,
-        options: Sequence[tuple[Typed, str]],
-        value: Typed,
-        *,
-        id: str | None = None,
+        self, options: Sequence[tuple[Typed, str]], value: Typed, *, id: str | None = None
     ) -> None:
         super().__init__(id=id)
         self._options = tuple(options)
@@ -126,8 +126,6 @@ class ChoiceEditor(Widget, can_focus=True):
         self.set_reactive(ChoiceEditor.chosen, values.index(value) if value in values else 0)
         self.styles.height = "auto"
         self._typed = ""
-        self._before = self.chosen
-        """What was chosen before something was typed."""
 
     @property
     def value(self) -> Typed:
@@ -135,57 +133,41 @@ class ChoiceEditor(Widget, can_focus=True):
         return self._options[self.chosen][0]
 
     def get_content_height(self, _container: Size, _viewport: Size, width: int) -> int:
-        """Options that do not fit on a line go on to the next."""
-        return len(self._broken(width))
+        """Options that do not fit on a line continue on the next."""
+        return len(self._wrapped(width))
 
-    @property
-    def _lines(self) -> list[list[int]]:
-        return self._broken(self.size.width)
-
-    def _broken(self, width: int) -> list[list[int]]:
-        """The options that stand on each line."""
+    def _wrapped(self, width: int) -> list[list[int]]:
+        """The options on each line."""
         lines: list[list[int]] = [[]]
-        taken = 0
+        used = 0
         for index in range(len(self._options)):
-            if lines[-1] and taken + self._width(index) > width:
+            if lines[-1] and used + self._width(index) > width:
                 lines.append([])
-                taken = 0
+                used = 0
             lines[-1].append(index)
-            taken += self._width(index) + _GAP
+            used += self._width(index) + _GAP
         return lines
 
     def _width(self, index: int) -> int:
         return Content(self._options[index][1]).cell_length + _GAP
 
     def render(self) -> Content:
-        """Every option; the chosen one is marked by its sign as well as by colour."""
-        lines = [Content(" " * _GAP).join(map(self._option, line)) for line in self._lines]
-        return Content("\n").join(lines)
+        """Every option; the chosen one differs in its sign as well as in colour."""
+        lines = self._wrapped(self.size.width)
+        gap = Content(" " * _GAP)
+        return Content("\n").join([gap.join(map(self._option, line)) for line in lines])
 
     def _option(self, index: int) -> Content:
         chosen = index == self.chosen
         tone: Tone = "accent" if chosen and self.has_focus else "plain" if chosen else "muted"
         return toned(f"{'●' if chosen else '○'} {self._options[index][1]}", tone, bold=chosen)
 
-    def follow(self, value: Typed) -> None:
-        """Choose in code; a value that is no option changes nothing."""
-        values = [option for option, _ in self._options]
-        if value in values:
-            self.chosen = values.index(value)
-
     def watch_chosen(self) -> None:
-        """Tell the form."""
+        """Report the choice to the form."""
         self.post_message(Edited(self.value))
 
-    def hint(self) -> Cell | None:
-        """That nothing is called as it was typed."""
-        if not self._typed or self._called(self._typed) is not None:
-            return None
-        kept = self._options[self._before][1]
-        return Cell(f"no choice begins with “{safe_line(self._typed, 30)}”: still {kept}", "warn")
-
     def action_step(self, step: int) -> None:
-        """The next or previous option; goes around at the ends."""
+        """The next or previous option; wraps around at the ends."""
         self.chosen = (self.chosen + step) % len(self._options)
 
     def action_jump(self, index: int) -> None:
@@ -193,86 +175,43 @@ class ChoiceEditor(Widget, can_focus=True):
         self.chosen = index % len(self._options)
 
     def action_enter(self) -> None:
-        """On to the next field."""
+        """Go to the next field."""
         self.post_message(Entered())
 
     def on_blur(self) -> None:
-        """Forget what was typed to search."""
-        self._search("")
+        """Letters start over at the next visit."""
+        self._typed = ""
 
     def on_key(self, event: events.Key) -> None:
-        """Letters choose; Backspace and Escape take them back."""
-        typed = self._typed
-        if self._continues(event.character or ""):
+        """Choose by letters; a letter that no label continues with is ignored."""
+        typed = self._typed + (event.character or "")
+        index = self._find(typed) if event.is_printable else None
+        if index is not None and typed.strip():
             event.stop()
-            self._search(typed + (event.character or ""))
-        elif typed and event.key == "backspace":
-            event.stop()
-            self._search(typed[:-1])
-        elif event.key in ("escape", "ctrl+u") and self.take_back():
-            event.stop()
-        elif event.key == "enter" and self.hint() is not None:
+            self._typed, self.chosen = typed, index
+        elif event.is_printable and event.key != "space":
             event.stop()
             self.app.bell()
         else:
-            self._search("")
+            self._typed = ""
 
-    def take_back(self) -> bool:
-        """Choose again what was chosen before something was typed; whether anything was."""
-        if not self._typed:
-            return False
-        self.chosen = self._before
-        self._search("")
-        return True
-
-    def _continues(self, letter: str) -> bool:
-        """Whether a character belongs to a label; a blank only where a label goes on with it."""
-        if letter == " ":
-            return bool(self._typed) and self._called(self._typed + letter) is not None
-        return bool(letter) and letter.isprintable()
-
-    def _search(self, typed: str) -> None:
-        """Choose what is called so; nothing typed leaves the choice as it stands."""
-        if typed == self._typed:
-            return
-        if not self._typed:
-            self._before = self.chosen
-        self._typed = typed
-        if typed:
-            found = self._called(typed)
-            self.chosen = self._before if found is None else found
-            if found is None:
-                self.app.bell()
-        self.post_message(Hinted())
-
-    def _called(self, typed: str) -> int | None:
-        """The option whose label, or a word in it, begins as typed; the same letter goes on."""
-        wanted, count = typed.casefold(), len(self._options)
-        onwards = len(wanted) == 1
+    def _find(self, typed: str) -> int | None:
+        """The first option whose label, or else a word in it, starts with what was typed."""
         labels = [label.casefold() for _, label in self._options]
-        if len(set(wanted)) == 1 and not any(label.startswith(wanted) for label in labels):
-            wanted, onwards = wanted[0], True
-        start = self.chosen + 1 if onwards else self.chosen
-        order = [(start + step) % count for step in range(count)]
-        for begins in (str.startswith, _has_word):
-            for index in order:
-                if begins(labels[index], wanted):
-                    return index
-        return None
+        typed = typed.casefold()
+        matches = [at for at, label in enumerate(labels) if label.startswith(typed)]
+        matches += [at for at, label in enumerate(labels) if f" {typed}" in label]
+        return matches[0] if matches else None
 
     def on_click(self, event: events.Click) -> None:
         """Choose what was clicked."""
+        lines = self._wrapped(self.size.width)
         end = 0
-        for index in self._lines[event.y] if event.y < len(self._lines) else ():
+        for index in lines[event.y] if event.y < len(lines) else ():
             start, end = end, end + self._width(index) + _GAP
             if start <= event.x < end - _GAP:
                 self.chosen = index
                 return
-
-
-def _has_word(label: str, beginning: str) -> bool:
-    """Whether a word of a label, or what follows from it on, begins so."""
-    return f" {beginning}" in label
 
 
 class LinesEditor(TextArea):

@@ -9,7 +9,6 @@ from pydantic import ValidationError
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Button, Static
@@ -25,7 +24,7 @@ from gwtui.crud.plan_text import in_one_line, sentence
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.commands import focus_keys, with_keys
-from gwtui.ui.forms.field_editors import TextEditor
+from gwtui.ui.forms.field_editors import Edited, Entered, TextEditor
 from gwtui.ui.forms.form_state import FormState
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.in_doubt_writes import ShowInDoubt
@@ -34,7 +33,7 @@ from gwtui.ui.screens.dialogs import Editing
 from gwtui.ui.screens.modal import buttons
 from gwtui.ui.text import cell_content, toned
 from gwtui.ui.waits import NOTICEABLE, waiting_text
-from gwtui.ui.widgets.containers import FoldingScroll
+from gwtui.ui.widgets.containers import DialogBox, FoldingScroll
 from gwtui.ui.widgets.frame import TwoEnds
 from gwtui.ui.widgets.lines import Part, PartsLine
 
@@ -64,11 +63,6 @@ Submit = Callable[[Any], Awaitable[Outcome[T] | None]]
 before anything was sent."""
 
 SENDING = "Sending…"
-
-_FRAME_LINES = 4
-"""Lines of title and buttons with the blank ones between."""
-_MESSAGE_LINES = 4
-"""Lines kept free for what the gateway said."""
 
 
 def plan_line(plan: Plan[Any]) -> Content:
@@ -125,7 +119,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
 
     def compose(self) -> ComposeResult:
         """Title, fields, what the gateway said, buttons."""
-        with Vertical(id="form") as form:
+        with DialogBox(id="form") as form:
             form.set_class(self._in_parts, "-parts")
             form.set_class(self.spec.plan is not None, "-planned")
             yield TwoEnds(
@@ -168,7 +162,6 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
     def on_mount(self) -> None:
         """Say what every field is for; relative times move on."""
         self._focus_field(self.spec.first)
-        self._fit()
         self._show()
         self.set_interval(5.0, self._show)
         self.set_interval(NOTICEABLE, self._show_message)
@@ -187,13 +180,13 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
 
     # Keys and buttons -----------------------------------------------------------------------
 
-    @on(FieldRow.Changed)
-    def _changed(self, event: FieldRow.Changed) -> None:
+    @on(Edited)
+    def _edited(self, event: Edited) -> None:
         event.stop()
-        self._show()
+        self._show()  # other fields may mean something else now
 
-    @on(FieldRow.Done)
-    def _next(self, event: FieldRow.Done) -> None:
+    @on(Entered)
+    def _entered(self, event: Entered) -> None:
         event.stop()
         self.focus_next()
 
@@ -360,7 +353,6 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
             self._shown_message = content
             line.display = bool(content.plain)
             line.update(content)
-            self._fit()
 
     def _show_plan(self) -> None:
         if self.spec.plan is not None:
@@ -372,13 +364,6 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
     def on_unmount(self) -> None:
         """Secrets do not outlive the form."""
         self.state.forget_secrets()
-
-    def _fit(self) -> None:
-        """Title and buttons stay in sight; the fields scroll."""
-        form = self.query_one("#form")
-        taken = form.gutter.height + _FRAME_LINES + (0 if self.spec.plan is None else 1)
-        taken += _MESSAGE_LINES if self._shown_message.plain else 0
-        self.query_one("#form-fields").styles.max_height = max(2, self.most_lines(form) - taken)
 
     def _message(self) -> Content:
         if self._lost is not None:

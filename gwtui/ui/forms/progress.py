@@ -7,7 +7,6 @@ from typing import ClassVar, Literal
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Button, Static
 
@@ -17,7 +16,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.ui.input_queue import FINISHING
 from gwtui.ui.screens.modal import Dialog, buttons
 from gwtui.ui.text import toned
-from gwtui.ui.widgets.containers import FoldingScroll
+from gwtui.ui.widgets.containers import DialogBox, FoldingScroll
 
 Next = Literal["close", "resume", "retry", "look"]
 
@@ -66,7 +65,7 @@ class ProgressScreen(Dialog[Next]):
 
     def compose(self) -> ComposeResult:
         """Title, how far it is, a line for each, what can be done."""
-        with Vertical(id="progress", classes="dialog"):
+        with DialogBox(id="progress", classes="dialog"):
             title = toned(self._run.bulk.plan.title, "accent", bold=True)
             if self._where:
                 title = Content.assemble(title, "\n", toned(f"on {self._where}", "muted"))

@@ -9,10 +9,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.geometry import Offset, Size
-from textual.layout import ArrangeResult, Layout, WidgetPlacement
-from textual.layouts.horizontal import HorizontalLayout
-from textual.message import Message
+from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -24,7 +21,6 @@ from gwtui.ui.forms.content_filters import BuiltinsEditor, FiltersEditor
 from gwtui.ui.forms.field_editors import (
     ChoiceEditor,
     Edited,
-    Entered,
     Hinted,
     LinesEditor,
     TextEditor,
@@ -37,8 +33,9 @@ from gwtui.ui.widgets.lifetime import RunsWhileOpen
 
 _UNSAID = "unknown"
 _LABEL = 22
-"""Cells of the label, one of them blank; it is as far to the editor and to the note."""
+"""Cells of the label, one of them blank, and the indent of the note; as in ``forms.tcss``."""
 _COUNTER = 10
+"""Cells of the counter, as in ``forms.tcss``."""
 _PRESENT = 36
 """Characters of a value that only the gateway knows; an identifier is that long."""
 
@@ -100,48 +97,12 @@ def _workspaces(field: Field, state: FormState, present: str) -> list[tuple[str,
     return [*empty, *named]
 
 
-class _BesideLabel(Layout):
-    """The editor beside what a row writes itself: label, counter, and the note below."""
-
-    name = "beside-label"
-
-    def __init__(self) -> None:
-        self._beside = HorizontalLayout()
-
-    def arrange(
-        self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True
-    ) -> ArrangeResult:
-        """Place the editor."""
-        assert isinstance(parent, FieldRow)  # noqa: S101 - nothing else is laid out so
-        room = Size(parent.editor_width(size.width), size.height)
-        placed = self._beside.arrange(parent, children, room, greedy)
-        return WidgetPlacement.translate(placed, Offset(_LABEL, 0))
-
-    def get_content_height(
-        self, widget: Widget, container: Size, viewport: Size, width: int
-    ) -> int:
-        """The lines of the editor or of the label, and those of the note."""
-        assert isinstance(widget, FieldRow)  # noqa: S101 - nothing else is laid out so
-        height = super().get_content_height(widget, container, viewport, width)
-        return max(height, len(widget.label_lines)) + len(widget.note_lines(width))
-
-
 class FieldRow(RunsWhileOpen, Vertical):
     """A field of a form.
 
     Label, counter and note are its own text: a widget for each would be most of what opening a form
     costs.
     """
-
-    class Changed(Message):
-        """Another text or choice stands in the field; others may mean something else now."""
-
-    class Done(Message):
-        """Enter: on to the next field."""
-
-        def __init__(self, row: FieldRow) -> None:
-            super().__init__()
-            self.row = row
 
     def __init__(self, field: Field, state: FormState) -> None:
         super().__init__(id=field.row_id)
@@ -154,21 +115,18 @@ class FieldRow(RunsWhileOpen, Vertical):
         self._counter = Content("")
         self.heading: Static | None = None
         """The title of the part that this row begins."""
-        self._made: Widget | None = None
-        self._layout = _BesideLabel()
-
-    @property
-    def layout(self) -> Layout:
-        """How the editor is placed; a style could only name a layout of Textual's own."""
-        return self._layout
+        self._counted = field.fixed is None and field.kind in COUNTED
+        self.set_class(self._counted, "-counted")
+        self.editor = self._make_editor()
 
     def compose(self) -> ComposeResult:
-        """The editor."""
+        """The editor; style sheets keep the place beside it free for label and counter."""
         yield self.editor
 
-    def editor_width(self, width: int) -> int:
-        """Cells for the editor, of those that the row has."""
-        return max(1, width - _LABEL - (_COUNTER if self._counted else 0))
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """The lines of the editor or of the label, and those of the note."""
+        height = super().get_content_height(container, viewport, width)
+        return max(height, len(self.label_lines)) + len(self.note_lines(width))
 
     def note_lines(self, width: int) -> list[Content]:
         """The note, folded to the width of the row; an empty one takes no line."""
@@ -187,24 +145,13 @@ class FieldRow(RunsWhileOpen, Vertical):
         lines += [Content.assemble(indent, line) for line in self.note_lines(width)]
         return Content("\n").join(lines)
 
-    @property
-    def _counted(self) -> bool:
-        return self.field.fixed is None and self.field.kind in COUNTED
-
-    def _editor(self) -> Widget:
+    def _make_editor(self) -> Widget:
         field = self.field
         if field.fixed is not None:
             return Static(toned(field.fixed[0]), classes="editor")
         editor = make_editor(field, self._state)
         editor.add_class("editor", update=False)
         return editor
-
-    @property
-    def editor(self) -> Widget:
-        """What takes the keys."""
-        if self._made is None:
-            self._made = self._editor()
-        return self._made
 
     def show_state(self) -> None:
         """Bring counter and note up to date; what did not change is not repainted."""
@@ -255,22 +202,12 @@ class FieldRow(RunsWhileOpen, Vertical):
 
     @on(Edited)
     def _edited(self, event: Edited) -> None:
-        event.stop()
-        self._put(event.typed)
+        self._state.put(self.field.name, event.typed)
 
     @on(Hinted)
     def _hinted(self, event: Hinted) -> None:
         event.stop()
         self.show_state()
-
-    def _put(self, typed: Typed) -> None:
-        self._state.put(self.field.name, typed)
-        self.post_message(self.Changed())
-
-    @on(Entered)
-    def _entered(self, event: Entered) -> None:
-        event.stop()
-        self.post_message(self.Done(self))
 
     def on_descendant_focus(self, _event: events.DescendantFocus) -> None:
         """The row with the keys stands out and is in sight with its note."""

@@ -12,23 +12,23 @@ from collections.abc import Awaitable, Callable
 from typing import ClassVar
 
 from pydantic import SecretStr
-from textual import events, on, work
+from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.widget import Widget
 from textual.widgets import Button, Static
 
 from gwtui.crud.resource import Cell, Tone
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.commands import with_keys
-from gwtui.ui.forms.field_editors import Edited, Entered
+from gwtui.ui.forms.field_editors import TextEditor
 from gwtui.ui.input_queue import FINISHING, OPENING
 from gwtui.ui.screens.modal import Dialog
 from gwtui.ui.terminal.clipboard import Copied, copy_text, save_private
 from gwtui.ui.terminal.screenshot import HoldsSecret
 from gwtui.ui.text import toned
+from gwtui.ui.widgets.containers import DialogBox
 
 MASK = "•" * 24
 _WHAT = "This is its value. The gateway gives it only once: store it now."
@@ -38,13 +38,17 @@ _FATE = (
 )
 _NOT_YET = "Tick “I have stored this key” first: the gateway cannot show it again."
 _LONGEST = 4096
-_MOST_DOTS = 24
-_LONGEST_TYPED = 65_536
-"""Characters that are taken at most: a whole file pasted by mistake is not a key."""
+_MAX_LENGTH = 65_536
+"""Characters of a typed secret: a whole file pasted by mistake is not a key."""
 
 
-def _stored(ticked: bool) -> Content:
-    return Content(f"[{'x' if ticked else ' '}] I have stored this key")
+def _stored(ticked: bool) -> str:
+    return f"[{'x' if ticked else ' '}] I have stored this key"
+
+
+def _button(name: str, label: str, action: str = "") -> Button:
+    action = f"screen.{action or name}"
+    return Button(Content(with_keys(label)), id=name, action=action, compact=True)
 
 
 class SecretView(HoldsSecret, Static):
@@ -86,28 +90,29 @@ class SecretScreen(Dialog[None]):
 
     def compose(self) -> ComposeResult:
         """The value, what can be done with it, the acknowledgement."""
-        with Vertical(id="secret", classes="dialog"):
+        with DialogBox(id="secret", classes="dialog"):
             yield Static(self._title_line(), classes="title")
             yield Static(toned(_WHAT, "warn"), classes="effect")
             yield Static(toned(_FATE, "muted"), id="secret-fate", classes="effect")
             yield SecretView(toned(MASK), id="secret-value")
             with Horizontal(classes="buttons"):
-                yield Button(Content(with_keys("Copy ({new-key.copy})")), id="copy", compact=True)
-                yield Button(Content(with_keys("Show ({new-key.show})")), id="reveal", compact=True)
-                yield Button(
-                    Content(with_keys("Save to a file ({new-key.save})")), id="save", compact=True
-                )
+                yield _button("copy", "Copy ({new-key.copy})")
+                yield _button("reveal", "Show ({new-key.show})")
+                yield _button("save", "Save to a file ({new-key.save})")
             with VerticalScroll(id="secret-notes", classes="long", can_focus=False):
                 yield Static(Content(""), id="secret-note")
-            yield Button(_stored(False), id="stored", compact=True)
+            yield _button("stored", _stored(False), "toggle_stored")
             with Horizontal(classes="buttons"):
-                yield Button(Content("Done"), id="done", compact=True, disabled=True)
+                yield _button("done", "Done", "leave")
                 if self._attempt is not None:
-                    yield Button(
-                        Content(with_keys("Try it ({new-key.try})")), id="try", compact=True
-                    )
+                    yield _button("try", "Try it ({new-key.try})")
 
     hint = "Tab moves · Enter presses, and ticks the box"
+
+    def on_mount(self) -> None:
+        """Only a stored key can be left behind."""
+        super().on_mount()
+        self.query_one("#done").disabled = True
 
     def _title_line(self) -> Content:
         return Content.assemble(
@@ -124,27 +129,10 @@ class SecretScreen(Dialog[None]):
         """What quitting now would lose."""
         return "The new key's value was not acknowledged as stored; it cannot be shown again."
 
-    @on(Button.Pressed)
-    def _pressed(self, event: Button.Pressed) -> None:
-        event.stop()
-        match event.button.id:
-            case "copy":
-                self.action_copy()
-            case "reveal":
-                self.action_reveal()
-            case "save":
-                self.action_save()
-            case "stored":
-                self._acknowledge()
-            case "done":
-                self.action_leave()
-            case "try":
-                self.action_try()
-
-    def _acknowledge(self) -> None:
-        """Tick the box, or take the tick away."""
+    def action_toggle_stored(self) -> None:
+        """Tick the box, or clear it."""
         self._stored = not self._stored
-        self.query_one("#stored", Button).label = _stored(self._stored)
+        self.query_one("#stored", Button).label = Content(_stored(self._stored))
         self.query_one("#done", Button).disabled = not self._stored
 
     def action_reveal(self) -> None:
@@ -165,7 +153,6 @@ class SecretScreen(Dialog[None]):
         self.query_one("#secret-value", SecretView).update(toned(shown, "accent", bold=True))
         label = "Hide" if self._revealed else "Show"
         self.query_one("#reveal", Button).label = Content(with_keys(f"{label} ({{new-key.show}})"))
-        self.call_after_refresh(self._fit)
 
     @work(group=FINISHING, exclusive=True)
     async def action_copy(self) -> None:
@@ -210,97 +197,54 @@ class SecretScreen(Dialog[None]):
     def _note(self, text: Content) -> None:
         """Show the result below the value; a long path may change the layout."""
         self.query_one("#secret-note", Static).update(text)
-        self.call_after_refresh(self._fit)
 
 
-class SecretEditor(HoldsSecret, Widget, can_focus=True):
-    """Takes a secret at its end only: what cannot be seen cannot be edited in the middle.
-
-    It is not an ``Input``, whose value, messages and cut and copy would carry the secret about.
-    """
+class SecretEditor(HoldsSecret, TextEditor):
+    """A masked line of text, which never reaches the clipboard."""
 
     ALLOW_SELECT = False
     FOCUS_KEYS: ClassVar[str] = "Ctrl+U clears"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "enter", show=False),
-        Binding("backspace", "rub_out", show=False),
-        Binding("ctrl+u,delete", "clear", show=False),
-    ]
-    DEFAULT_CSS = "SecretEditor { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }"
 
     def __init__(self, placeholder: str) -> None:
-        super().__init__()
-        self._placeholder = placeholder
-        self._secret = SecretStr("")
-        self._overlong = False
+        super().__init__("", placeholder)
+        self.password = True
+        self.max_length = _MAX_LENGTH
 
     @property
     def holds_secret(self) -> bool:
-        """Whether anything was typed: how long it is would be told, too."""
-        return len(self._secret) > 0
+        """Whether anything was typed: even its length is private."""
+        return bool(self.value)
 
-    def render(self) -> Content:
-        """A dot for each character, up to a few, and the count."""
-        length = len(self._secret)
-        cursor = toned("▏", "accent") if self.has_focus else Content("")
-        if not length:
-            return Content.assemble(cursor, toned(self._placeholder, "muted"))
-        dots = "•" * min(length, _MOST_DOTS)
-        return Content.assemble(
-            toned(dots, "plain"),
-            cursor,
-            toned(f"  {length} character{'' if length == 1 else 's'}, hidden", "muted"),
-        )
+    @property
+    def typed(self) -> SecretStr:
+        """The secret as the form keeps it."""
+        return SecretStr(self.value)
 
     def hint(self) -> Cell | None:
-        """What looks wrong with it, without showing any of it."""
-        text = self._secret.get_secret_value().strip()
-        if self._overlong:
-            return Cell(f"only the first {_LONGEST_TYPED} characters were taken: clear it", "warn")
+        """What looks wrong with the secret, without showing any of it."""
+        text = self.value.strip()
+        if not text:
+            return None
         if any(char.isspace() for char in text):
-            return Cell("has a blank or a line break inside: keys have none", "warn")
+            return Cell("contains a space or a line break: keys have none", "warn")
         if any(unicodedata.category(char)[0] == "C" for char in text):
-            return Cell("has a control or invisible character inside", "warn")
+            return Cell("contains a control or invisible character", "warn")
         if not text.isascii():
-            return Cell("has a character that is not ASCII: keys have none", "warn")
-        if text:
-            return Cell("hidden; Ctrl+U clears it. Never shown again once it is sent", "muted")
-        return None
-
-    def on_key(self, event: events.Key) -> None:
-        """A character more."""
-        if event.is_printable and event.character is not None:
-            event.stop()
-            event.prevent_default()
-            self._put(self._secret.get_secret_value() + event.character)
+            return Cell("contains a character that is not ASCII: keys have none", "warn")
+        return Cell(f"{len(text)} characters, hidden; never shown again once sent", "muted")
 
     def on_paste(self, event: events.Paste) -> None:
-        """The usual way: a key from elsewhere. Blanks and line breaks around it do not count."""
+        """Paste a key from elsewhere, without the whitespace around it."""
         event.stop()
         event.prevent_default()
-        self._put(self._secret.get_secret_value() + event.text.strip())
+        self.replace(event.text.strip(), *sorted(self.selection))
 
-    def on_click(self) -> None:
-        """Nothing to place a cursor in; the focus is enough."""
+    def action_copy(self) -> None:
+        """Never copy a secret."""
 
-    def action_rub_out(self) -> None:
-        """One character less."""
-        self._put(self._secret.get_secret_value()[:-1])
-
-    def action_clear(self) -> None:
-        """Start again."""
-        self._put("")
-
-    def action_enter(self) -> None:
-        """On to the next field."""
-        self.post_message(Entered())
+    def action_cut(self) -> None:
+        """Never copy a secret."""
 
     def on_unmount(self) -> None:
-        """However the form ends, what was typed ends with it."""
-        self._secret = SecretStr("")
-
-    def _put(self, text: str) -> None:
-        self._overlong = len(text) > _LONGEST_TYPED
-        self._secret = SecretStr(text[:_LONGEST_TYPED])
-        self.refresh()
-        self.post_message(Edited(self._secret))
+        """Forget the secret however the form ends."""
+        self.set_reactive(TextEditor.value, "")

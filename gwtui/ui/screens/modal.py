@@ -14,7 +14,6 @@ from textual.content import Content
 from textual.geometry import Region
 from textual.screen import ModalScreen
 from textual.strip import Strip
-from textual.widget import Widget
 from textual.widgets import Button
 
 from gwtui.local.caught_errors import caught_errors
@@ -30,8 +29,6 @@ _WIDTH_PERCENT = 90
 """Of the terminal, that a dialog takes at most."""
 _FRAME = 10
 """Cells of the border, the padding and a scrollbar of a dialog."""
-_LEAST = 3
-"""Lines that a long part keeps on the smallest terminal."""
 
 
 class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
@@ -58,6 +55,7 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
     VERTICAL_BREAKPOINTS = _ROOMY
 
     _waiting: tuple[Result | None] | None = None
+    _painted_footer = ""
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """What is beneath, and the footer as the last line."""
@@ -65,7 +63,8 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
         width, height = self.outer_size
         if crop.bottom == height:
             style = self.get_component_rich_style("modal--footer")
-            footer = Strip([Segment(f" {with_keys(self.footer)}", style)])
+            self._painted_footer = self.footer
+            footer = Strip([Segment(f" {with_keys(self._painted_footer)}", style)])
             lines[-1] = footer.adjust_cell_length(width, style).crop(crop.x, crop.right)
         return lines
 
@@ -104,27 +103,16 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
             self.app.clear_information()
 
     def on_resize(self) -> None:
-        """Another size: there may be more room, or less."""
-        self.call_after_refresh(self._fit)
+        """The footer depends on whether everything fits."""
+        self.call_after_refresh(self._refresh_footer)
+
+    def _refresh_footer(self) -> None:
+        if self.footer != self._painted_footer:
+            self.refresh()
 
     def _long_parts(self) -> Iterable[VerticalScroll]:
         """None once it was answered."""
         return self.query(".long").results(VerticalScroll)
-
-    def _fit(self) -> None:
-        for long in self._long_parts():
-            dialog = long.parent
-            if isinstance(dialog, Widget):
-                rest = dialog.virtual_size.height - long.outer_size.height
-                room = self.most_lines(dialog) - dialog.gutter.height - rest
-                long.styles.max_height = max(_LEAST, room)
-        self.call_after_refresh(self.refresh)
-
-    def most_lines(self, dialog: Widget) -> int:
-        """Lines that a dialog may take by its style, borders among them."""
-        most = dialog.styles.max_height
-        room = self.app.size.with_height(self.app.size.height - self.gutter.height)
-        return room.height if most is None else int(most.resolve(room, self.app.size))
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
         """Close with this result: now, or once it is open and nothing stands above.

@@ -22,6 +22,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.errors import NoWidget
 from textual.filter import LineFilter
 from textual.notifications import Notification, Notify, SeverityLevel
+from textual.screen import ModalScreen
 from textual.worker import WorkerFailed
 
 from gwtui.domain.safe_text import safe_text
@@ -159,16 +160,6 @@ class TerminalApp(HookedApp, inherit_bindings=False):
         found = super().get_driver_class()
         return PromptDriver if found is LinuxDriver else found
 
-    def watch_for(self, leaving_keys: frozenset[str]) -> None:
-        """Name the keys that may end the program; ``key_handled`` is called behind each."""
-        if isinstance(driver := driver_of(self), PromptDriver):
-            driver.leaving_keys = leaving_keys
-
-    def key_handled(self) -> None:
-        """What was typed is handled: the terminal may be read on."""
-        if isinstance(driver := driver_of(self), PromptDriver):
-            driver.key_handled()
-
     def outgoing(self, painted: Iterable[Piece]) -> str:
         """Send only what the terminal does not show already."""
         shown = self.console.color_system
@@ -178,8 +169,6 @@ class TerminalApp(HookedApp, inherit_bindings=False):
     def exit(self, *arguments: Any, **options: Any) -> None:
         """End the program."""
         self._leaving = True
-        if isinstance(driver := driver_of(self), PromptDriver):
-            driver.leave_the_rest()
         super().exit(*arguments, **options)
 
     def learn_terminal(self) -> None:
@@ -255,13 +244,22 @@ class TerminalApp(HookedApp, inherit_bindings=False):
         self.notify(message, severity=severity)
 
     def survives(self, error: Exception) -> bool:
-        """Whether the program goes on: after an error of a worker, which costs its work alone.
+        """Whether the program goes on after an error.
 
+        An error in a worker costs its work alone, one in a dialog that is opening closes it.
         Nothing fails while the program ends: what is begun then finds everything closed.
         """
         if self._leaving and not isinstance(error, NoMatches | NoScreen):
             _log.error("an error while the program ended", exc_info=error)
-        if not self._leaving and isinstance(error, WorkerFailed):
+        if self._leaving:
+            return True
+        if isinstance(error, WorkerFailed):
             caught_errors.add("worker", error.error)
             return True
-        return self._leaving
+        opening = [screen for screen in self.screen_stack[-1:] if not screen.is_mounted]
+        for screen in opening:
+            if isinstance(screen, ModalScreen):
+                caught_errors.add(f"compose of {type(screen).__name__}", error)
+                screen.dismiss()
+                return True
+        return False

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from textual.containers import VerticalScroll
+from textual.containers import Vertical, VerticalScroll
+from textual.geometry import Offset, Size
+from textual.layout import ArrangeResult, Layout, WidgetPlacement
+from textual.layouts.vertical import VerticalLayout
+from textual.widget import Widget
 
 from gwtui.ui.widgets.lifetime import RunsWhileOpen
 
+_MIN_LINES = 3
+"""Lines that a long part keeps on the smallest terminal."""
+
 
 class FoldingScroll(RunsWhileOpen, VerticalScroll):
-    """Keeps what has the focus in view when its size changes."""
+    """Keeps the focused widget in view when its size changes."""
 
     def on_resize(self) -> None:
-        """There may be less room for it."""
+        """There may be less room."""
         self._keep_in_view()
 
     def watch_virtual_size(self) -> None:
-        """Lines were folded anew."""
+        """Lines were wrapped again."""
         self._keep_in_view()
 
     def _keep_in_view(self) -> None:
@@ -25,3 +32,37 @@ class FoldingScroll(RunsWhileOpen, VerticalScroll):
         for part in self.children:
             if part in focused.ancestors_with_self:
                 self.call_after_refresh(part.scroll_visible, animate=False)
+
+
+class _ShrinkLongPart(VerticalLayout):
+    """Stacks the parts of a dialog; the one with the class ``long`` shrinks until all fit."""
+
+    name = "shrink-long-part"
+
+    def arrange(
+        self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True
+    ) -> ArrangeResult:
+        placements = super().arrange(parent, children, size, greedy)
+        last = placements[-1]
+        excess = last.region.bottom + last.margin.bottom - size.height
+        place = next((at for at, child in enumerate(children) if child.has_class("long")), None)
+        # Without a height the parts are only measured.
+        if place is None or excess <= 0 or not size.height:
+            return placements
+        long = placements[place]
+        height = max(_MIN_LINES, long.region.height - excess)
+        shrunk = long._replace(region=long.region.crop_size((long.region.width, height)))
+        moved_up = Offset(0, height - long.region.height)
+        below = WidgetPlacement.translate(placements[place + 1 :], moved_up)
+        return [*placements[:place], shrunk, *below]
+
+
+class DialogBox(Vertical):
+    """The frame of a dialog. Title and buttons stay in sight; a long part scrolls."""
+
+    _LAYOUT = _ShrinkLongPart()
+
+    @property
+    def layout(self) -> Layout:
+        """A style could only name one of Textual's own layouts."""
+        return self._LAYOUT

@@ -50,7 +50,20 @@ class RunsWhileOpen(MessagePump):
                 worker.cancel()
 
 
-class TerminalSized(Screen[ScreenResultType]):
+class InputTarget:
+    """What the input queue asks a screen before it hands out a key typed ahead."""
+
+    @property
+    def reading(self) -> bool:
+        """Whether rows that some keys act on are still being read."""
+        return False
+
+    def awaits(self, event: events.Event) -> bool:  # noqa: ARG002 - the hook's
+        """Whether an input acts on these rows."""
+        return False
+
+
+class TerminalSized(Screen[ScreenResultType], InputTarget):
     """A screen that takes no other size than the terminal's present one.
 
     Textual lays a screen out in the size that each resize event names, and posts it one of its own
@@ -67,15 +80,6 @@ class TerminalSized(Screen[ScreenResultType]):
             self.set_class(size.width >= least, name)
         for least, name in self.VERTICAL_BREAKPOINTS or ():
             self.set_class(size.height >= least, name)
-
-    @property
-    def reading(self) -> bool:
-        """Whether something is still to come that some of the keys are for."""
-        return False
-
-    def awaits(self, event: events.Event) -> bool:  # noqa: ARG002 - the hook's
-        """Whether an input is meant for what is to come."""
-        return False
 
     @on(events.Resize)
     def _ignore_old_size(self, event: events.Resize) -> None:

@@ -64,12 +64,11 @@ class Part:
 class PartsLine(OneLine):
     """A line made of parts, some of which run an action when clicked."""
 
+    @dataclass
     class Clicked(Message):
         """A part with an action was clicked."""
 
-        def __init__(self, action: str) -> None:
-            super().__init__()
-            self.action = action
+        action: str
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -219,13 +219,12 @@ class Prompt(Horizontal):
     Prompt .sign { width: 3; color: $tone-accent; text-style: bold; }
     """
 
+    @dataclass
     class Entered(Message):
         """Something was entered, or the prompt was left (``text`` empty)."""
 
-        def __init__(self, prompt: Prompt, text: str) -> None:
-            super().__init__()
-            self.prompt = prompt
-            self.text = text
+        prompt: Prompt
+        text: str
 
         @property
         def control(self) -> Prompt:
@@ -298,12 +297,11 @@ class FilterPrompt(Prompt):
     FOCUS_KEYS = "Enter keeps the filter · Esc clears it · Tab completes · ? explains it"
     INPUT = FilterInput
 
+    @dataclass
     class Changed(Message):
         """The text is now this."""
 
-        def __init__(self, text: str) -> None:
-            super().__init__()
-            self.text = text
+        text: str
 
     class Closed(Message):
         """The keys go back to the list."""

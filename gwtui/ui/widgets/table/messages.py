@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.binding import Binding, BindingType
@@ -14,12 +15,11 @@ if TYPE_CHECKING:
     from gwtui.ui.widgets.table.model import Lost
 
 
+@dataclass
 class TableMessage(Message):
     """Base of the messages; ``table`` is the sender."""
 
-    def __init__(self, table: Widget) -> None:
-        super().__init__()
-        self.table = table
+    table: Widget
 
     @property
     def control(self) -> Widget:
@@ -28,57 +28,50 @@ class TableMessage(Message):
 
 
 class LatestMessage(TableMessage):
-    """A message of which only the last of a burst matters."""
+    """A message that replaces an earlier one of its kind which was not handled yet."""
 
     def can_replace(self, message: Message) -> bool:
         """Whether it makes an earlier one needless."""
         return type(message) is type(self) and message.table is self.table
 
 
+@dataclass
 class Highlighted(LatestMessage, namespace="resource_table"):
     """The cursor is on another identity, or on none (None) because nothing is visible."""
 
-    def __init__(self, table: Widget, identity: str | None) -> None:
-        super().__init__(table)
-        self.identity = identity
+    identity: str | None
 
 
+@dataclass
 class Opened(TableMessage, namespace="resource_table"):
     """Enter, or a click on the selected row."""
 
-    def __init__(self, table: Widget, identity: str) -> None:
-        super().__init__(table)
-        self.identity = identity
+    identity: str
 
 
+@dataclass
 class SelectionLost(TableMessage, namespace="resource_table"):
     """The selected row vanished."""
 
-    def __init__(self, table: Widget, lost: Lost) -> None:
-        super().__init__(table)
-        self.lost = lost
+    lost: Lost
 
 
+@dataclass
 class SortChanged(TableMessage, namespace="resource_table"):
     """Rows are in another order."""
 
-    def __init__(self, table: Widget, column: str, descending: bool) -> None:
-        super().__init__(table)
-        self.column = column
-        self.descending = descending
+    column: str
+    descending: bool
 
 
+@dataclass
 class CountsChanged(LatestMessage, namespace="resource_table"):
     """Another number of visible rows, of all rows, of marked rows or of hidden columns."""
 
-    def __init__(
-        self, table: Widget, visible: int, total: int, marked: int, hidden_columns: int
-    ) -> None:
-        super().__init__(table)
-        self.visible = visible
-        self.total = total
-        self.marked = marked
-        self.hidden_columns = hidden_columns
+    visible: int
+    total: int
+    marked: int
+    hidden_columns: int
 
 
 BINDINGS: list[BindingType] = [

@@ -51,8 +51,6 @@ class TableModel(Generic[T]):
         now: Callable[[], datetime],
         facets: Facets[T],
     ) -> None:
-        if not columns:
-            raise ValueError("a table needs at least one column")
         self.columns = tuple(columns)
         self.now = now
         self.sorting: tuple[str, bool] | None = None
