@@ -171,19 +171,6 @@ async def test_a_long_form_sends_what_was_filled_in() -> None:
         assert body["is_observability_io_logging_enabled"] is True
 
 
-async def test_a_switch_with_three_values_says_its_state_in_words_and_signs() -> None:
-    field = Field(
-        "enforce_zdr_vendor_a", "vendor A", kind="three_way", words=("off", "on"), empty="inherit"
-    )
-    async with Desk(one(field, enforce_zdr_vendor_a=None)) as desk:
-        assert "● inherit  ○ on  ○ off" in desk.shown()
-        await desk.press("tab", "right")
-        assert "○ inherit  ● on  ○ off" in desk.shown()
-        await desk.press(*"of")
-        assert "○ inherit  ○ on  ● off" in desk.shown()
-        assert (await desk.send()) == {"enforce_zdr_vendor_a": False}
-
-
 async def test_a_switch_that_nobody_told_is_called_unknown() -> None:
     async with Desk(
         one(

@@ -1,4 +1,4 @@
-"""The screen of a new key says what becomes of the value when the screen is lost."""
+"""A new key, shown once: masked, copied, never left by accident, forgotten afterwards."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from textual.widgets import Button
 
 from form_kit import HostApp, until
-from gwtui.ui.forms.secret import SecretScreen
+from gwtui.ui.forms.secret import MASK, SecretScreen
 from screen_text import shown, whole
 
 SECRET = "gw-v1-" + "0123456789abcdef" * 4
@@ -24,35 +24,58 @@ def words(app: HostApp) -> str:
     return " ".join(shown(app).replace("│", " ").split())
 
 
-async def test_a_new_value_is_said_to_be_lost_with_its_screen() -> None:
+async def test_the_value_is_masked_until_asked_and_shown_nowhere_else() -> None:
     app, screen = host()
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         assert "Key created: ci" in words(app)
-        assert "the value is lost" in words(app)
         assert "offers to delete the key and create it again" in words(app)
-        assert "cannot be shown again" in screen.loss
-        await pilot.press("escape")
-        await pilot.pause()
-        assert app.results == [], "it is not left without an acknowledgement"
+        for visible in (False, True, False):
+            assert (SECRET in words(app).replace(" ", "")) is visible
+            assert (MASK in shown(app)) is not visible
+            assert visible or SECRET[:12] not in app.export_screenshot()
+            await pilot.press("v")
+            await pilot.pause()
+        assert not screen.query_one("#secret-value").allow_select
+        assert SECRET not in f"{screen!r}{screen.title}{screen.sub_title}{app.title}"
+
+
+@pytest.mark.parametrize("key", ["escape", "q", "enter", "ctrl+s"])
+async def test_the_value_is_not_left_by_accident(key: str) -> None:
+    app, screen = host()
+    async with app.run_test() as pilot:
+        await pilot.press(key)
+        await pilot.pause(0.1)
+        assert app.results == []
+        assert app.screen is screen
         assert screen.unsaved
+        assert "cannot be shown again" in screen.loss
+        assert screen.query_one("#done", Button).disabled
+        assert ("Tick “I have stored this key” first" in words(app)) is (key in ("escape", "q"))
 
 
-@pytest.mark.parametrize("leave", [("tab", "space"), ("escape",), ("q",)])
+@pytest.mark.parametrize("leave", [("tab", "space"), ("tab", "enter"), ("escape",), ("q",)])
 async def test_it_is_left_once_the_box_is_ticked(leave: tuple[str, ...]) -> None:
     app, screen = host()
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.pause()
         await pilot.press("tab", "tab", "tab", "space", *leave)
         await until(pilot, lambda: app.results, "the end of the screen")
         assert screen._value is None
+        assert not screen.unsaved
+
+
+async def test_the_route_of_a_copy_is_named() -> None:
+    app, _ = host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("c")
+        await until(pilot, lambda: "Saved to" in shown(app), "the route")
+        assert app._clipboard == ""
+        assert MASK in shown(app)
 
 
 @pytest.mark.parametrize("length", [0, 150, 400])
 async def test_the_way_out_is_in_sight_whatever_is_said(
-    length: int,
-    private_home: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    length: int, private_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     state = private_home / "state"
     while len(str(state)) < length:

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 import pytest
 
 from gwtui.ui.terminal import shutdown
-from gwtui.ui.terminal.modes import give_back
 from gwtui.ui.terminal.shutdown import Shutdown
 
 
@@ -97,30 +96,6 @@ def test_the_very_end_is_quick_only_when_it_was_demanded(ended: list[object]) ->
     it.status = 129
     it.finish()
     assert ended == [129]
-
-
-def test_outside_the_main_thread_there_are_no_signals_to_watch() -> None:
-    async def watch() -> None:
-        it = Shutdown(lambda _: None, lambda: None)
-        it.watch(terminal=False)
-        it.unwatch()
-
-    failed: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            asyncio.run(watch())
-        except BaseException as error:
-            failed.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join(10)
-    assert failed == []
-
-
-def test_without_a_real_terminal_nothing_is_given_back() -> None:
-    give_back(None)
 
 
 async def test_an_expected_end_is_demanded_unless_it_is_taken_back(ended: list[object]) -> None:

@@ -66,15 +66,6 @@ def test_one_changed_figure_is_one_line() -> None:
     assert changed(before, frame_of(table)) == [3]
 
 
-def test_two_changed_cells_of_a_line_are_one_line() -> None:
-    table = filled()
-    before = frame_of(table)
-    rows = things(8)
-    rows[3] = replace(rows[3], used=999, state="expired")
-    table.show(rows)
-    assert changed(before, frame_of(table)) == [3]
-
-
 def test_a_cursor_move_is_two_lines_and_a_mark_is_one() -> None:
     table = filled()
     before = frame_of(table)
@@ -129,16 +120,6 @@ def test_a_row_is_exactly_as_wide_as_the_table_whatever_it_says(
     strip = row_strip(row, layout, COLUMNS, PALETTE)
     assert strip.cell_length == cell_len(strip.text) == width
     assert strip.text.isprintable()
-
-
-def test_control_characters_and_markup_are_shown_as_text() -> None:
-    row = DrawnRow(
-        "id", None, (Cell("[red]\x1b[31mX\u202e\r[/]"), *(Cell("") for _ in range(4))), False, False
-    )
-    text = row_strip(row, LAYOUT, COLUMNS, PALETTE).text
-    assert "[red]" in text
-    assert "[/]" in text
-    assert not {"\x1b", "\u202e", "\r"} & set(text)
 
 
 def test_cursor_and_mark_have_a_shape() -> None:

@@ -13,7 +13,7 @@ from textual.geometry import Size
 from textual.screen import ModalScreen
 
 from form_kit import HostApp, ScriptedSubmit, form
-from gwtui.ui.forms.field_editors import ChoiceEditor, LinesEditor
+from gwtui.ui.forms.field_editors import LinesEditor
 from gwtui.ui.screens.dialogs import AskScreen, TooSmallScreen
 from harness import dashboard, harness, listing
 from resizing_kit import counted_layouts, resize, rest
@@ -123,18 +123,6 @@ async def test_a_text_area_shows_its_text_as_it_is_folded_now() -> None:
                 lines = [line.rstrip() for line in shown(app).splitlines()]
                 folded = [editor.render_line(y).text.rstrip() for y in range(4)]
                 assert lines[editor.region.y :][:4] == folded
-
-
-async def test_choices_take_the_lines_that_they_need_in_any_width() -> None:
-    words = ("never", "daily", "weekly", "monthly")
-    editor = ChoiceEditor([(word, word) for word in words], "daily")
-    app = HostApp(Host(editor))
-    with counted_layouts() as layouts:
-        async with app.run_test(size=(80, 20)) as pilot:
-            for width, lines in ((80, 1), (30, 2), (12, 4), (80, 1)):
-                resize(app, Size(width, 20))
-                await rest(pilot, layouts)
-                assert editor.size.height == lines
 
 
 @pytest.mark.parametrize("size", [(60, 15), (100, 20), (62, 17)])

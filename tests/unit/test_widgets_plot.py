@@ -96,13 +96,6 @@ def test_the_title_names_the_newest_value() -> None:
     assert drawn(figure([1] * 30 + [None] * 15 + ["gap"] * 15), width=70)[0].endswith("no traffic")
 
 
-def test_several_lines_are_named_in_the_title() -> None:
-    lines = (PlotLine(curve([1] * 60), "p50"), PlotLine(curve([9] * 60), "p99", "warn"))
-    head = drawn(figure([], lines=lines), width=60)[0]
-    assert "p50 $1.00" in head
-    assert "p99 $9.00" in head
-
-
 def test_many_readings_in_a_column_are_a_line_with_its_extremes_not_a_blot() -> None:
     day = replace(WINDOW, since=NOON - timedelta(days=1))
     noisy = figure(
@@ -142,12 +135,6 @@ def test_the_scale_holds_all_and_is_not_wasteful(one: Decimal, two: Decimal, row
     assert 0 <= scale.share(low) <= scale.share(high) <= 1
     if low != high:
         assert scale.top - scale.bottom <= (high - low) * 7
-
-
-def test_the_scale_reaches_the_ceiling() -> None:
-    scale = scale_of(Decimal(10), Decimal(40), ceiling=Decimal(100))
-    assert scale.bottom <= 10
-    assert scale.top == 100
 
 
 def test_a_few_lines_are_not_wasted_on_what_no_curve_reaches() -> None:

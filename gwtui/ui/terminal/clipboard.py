@@ -32,6 +32,7 @@ _TOO_LARGE = (
     f"Too large for the terminal's clipboard (OSC 52 takes {OSC52_LIMIT // 4 * 3:,} bytes)."
 )
 TMUX_BUFFER = "gwtui"
+_COPIED_BY_TMUX = "Copied by tmux: paste with its prefix and ], or with your terminal's own paste."
 _TMUX_SECONDS = 3.0
 
 
@@ -58,10 +59,9 @@ async def copy_text(
 ) -> Copied:
     """Copy by the first route that is open; never raises. ``secret`` adds where copies stay."""
     if copy_route(environment) == "tmux":
-        how = await _to_tmux(text)
-        if how is not None:
+        if await _to_tmux(text):
             kept = f" tmux keeps it until: tmux delete-buffer -b {TMUX_BUFFER}" if secret else ""
-            return Copied("tmux", how + kept)
+            return Copied("tmux", _COPIED_BY_TMUX + kept)
     elif _is_terminal(app, environment):
         encoded = _encoded(text)
         if len(encoded) > OSC52_LIMIT:
@@ -87,21 +87,11 @@ async def save_private(text: str) -> Copied:
     return Copied("file", f"Saved to {path} (only you can read it; delete it after use).", path)
 
 
-async def _to_tmux(text: str) -> str | None:
-    """Into a tmux buffer, and by tmux on to the terminal. None when tmux does not take it."""
-    base = ("tmux", "load-buffer", "-b", TMUX_BUFFER)
-    if await _run((*base, "-w", "-"), text):
-        return "Copied by tmux: paste with its prefix and ], or with your terminal's own paste."
-    # Before tmux 3.2 there is no -w: the text stays inside tmux.
-    if await _run((*base, "-"), text):
-        return "Copied to a tmux buffer: paste with its prefix and ]."
-    return None
-
-
-async def _run(command: tuple[str, ...], text: str) -> bool:
+async def _to_tmux(text: str) -> bool:
+    """Load the text into a tmux buffer, and through tmux into the terminal (tmux 3.2 or later)."""
     try:
         process = await asyncio.create_subprocess_exec(
-            *command,
+            *("tmux", "load-buffer", "-b", TMUX_BUFFER, "-w", "-"),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.DEVNULL,
