@@ -1,9 +1,9 @@
-"""Keys, clicks and pastes are handled strictly one after the other, however fast they come.
+"""Handles keys, clicks and pastes strictly one after the other, however fast they arrive.
 
-Textual hands every key to the widget that has the focus when the key arrives. Over a stalled line
-many arrive at once: then they would all go to the screen that the first of them is about to leave.
-Here each waits until what the one before it began is over: what it opens is there and has the
-focus, what it closes is gone.
+Textual delivers a key to the widget that has the focus when the key arrives. On a slow line many
+keys arrive at once, and all would go to the screen that the first of them is about to leave. Here
+each key waits for the effect of the previous one: the screen that it opens is there and has the
+focus, the screen that it closes is gone.
 """
 
 from __future__ import annotations
@@ -24,43 +24,43 @@ from gwtui.ui.terminal.app import TerminalApp
 from gwtui.ui.widgets.lifetime import InputTarget
 
 ACTIONS = "actions"
-"""Group of the workers that do what an action promises: most of them open a screen."""
+"""Group of the workers that run an action; most of them open a screen."""
 SUBMITTING = "forms"
-"""Group of the workers that send what was typed into a form; it may lead to a question."""
+"""Group of the workers that submit a form; they may ask for confirmation."""
 OPENING = "opening"
 """Group of the workers of a screen or widget that open another screen."""
 FINISHING = "finishing"
-"""Group of the workers that open nothing, but whose end what is typed next may count on."""
+"""Group of the workers that open nothing, but whose result the next key may depend on."""
 _OPENING_SCREENS = frozenset({ACTIONS, SUBMITTING, OPENING})
-"""Groups whose workers ask a person: until then what is typed is meant for their screen."""
+"""Groups whose workers open a screen: what is typed meanwhile is meant for it."""
 PATIENCE = 2.0
-"""Seconds that input waits for what came before it; then it is dropped. Pauses are counted, not the
-time in which the program itself is at work."""
+"""Seconds that an input waits for the previous one before it is dropped. Only idle time counts, not
+the time in which the program itself is busy."""
 GLANCE = 0.25
-"""Seconds in which nobody has seen what a key did: what is typed within them was typed blindly."""
+"""Seconds that a person needs to see the effect of a key: until then keys are typed blindly."""
 _LOOK = 0.05
-"""Seconds that a round through the queues may take before it is tried anew."""
+"""Seconds for one round through the message queues before it is retried."""
 _PAUSE = 0.005
-"""Seconds between two looks while something is going on."""
-_TOO_LONG = f": what came before took longer than {PATIENCE:.0f} s"
+"""Seconds between two checks while something is running."""
+_TOO_LONG = f": the previous key took longer than {PATIENCE:.0f} s"
 _CALM = 3
-"""Rounds in a row after which nothing must be going on: what a key led to may lead to more."""
+"""Consecutive idle rounds required: one effect may lead to another."""
 
 Input = events.InputEvent | events.Paste
 _COUNTED = events.Key | events.Paste | events.MouseDown
-"""What a person does, of all that a terminal reports."""
+"""Input that counts as typed, unlike mouse moves."""
 
 
 class Hold(IntEnum):
-    """What input waits for, the more patiently the higher it is."""
+    """What an input waits for; a higher value holds more inputs."""
 
     NOTHING = 0
     READING = 1
-    """What was opened is read: what was typed blindly waits if it needs that."""
+    """A screen reads its rows: keys typed blindly wait if they act on rows."""
     CHANGING = 2
-    """What was agreed to is carried out: what was typed blindly waits for its end."""
+    """A confirmed change is carried out: keys typed blindly wait for its end."""
     OPENING = 3
-    """A screen is to open, or a message is being handled: everything waits."""
+    """A screen is about to open, or a message is being handled: everything waits."""
 
 
 def _fail(error: Exception) -> None:
@@ -68,28 +68,28 @@ def _fail(error: Exception) -> None:
 
 
 class InputQueue:
-    """What was typed ahead of the program, in its order, and whether its turn has come."""
+    """The inputs typed ahead, and when each of them may be handled."""
 
     def __init__(self, app: QueuedInputApp) -> None:
         self._app = app
         self._waiting: deque[Input] = deque()
         self._watcher: asyncio.Task[None] | None = None
         self._laid_out: ReferenceType[Screen[Any]] | None = None
-        """The screen that was laid out when it was looked at last."""
+        """The screen that was laid out at the last check."""
         self._before: Mapping[object, Hold] = {}
-        """What was going on already when the latest input was handed out."""
+        """What was already running when the latest input was delivered."""
         self._asked: WeakKeyDictionary[Worker[Any], ReferenceType[Screen[Any]]]
         self._asked = WeakKeyDictionary()
         """The screen that each worker opened last."""
         self._stack: tuple[Screen[Any], ...] = ()
         self._dropped = 0
         self.used = False
-        """Whether anything was typed or pressed since the start."""
+        """Whether there was any input since the start."""
         self._reporting: asyncio.TimerHandle | None = None
-        """Runs while input is dropped: until nothing comes any more."""
+        """The timer that runs while input is dropped, until the typing pauses."""
 
     def admit(self, event: Input) -> bool:
-        """Whether an input can be handled now; else it waits for its turn or is dropped."""
+        """Whether an input can be handled now; otherwise it is queued or dropped."""
         self.used = self.used or isinstance(event, _COUNTED)
         if isinstance(event, events.Key) and self._app.interrupts(event):
             self._drop()
@@ -102,7 +102,7 @@ class InputQueue:
             self._drop(event)
             return False
         if isinstance(event, events.MouseMove):
-            return self._watcher is None  # the next one says where the pointer is as well
+            return self._watcher is None  # the next one reports the position, too
         if self._watcher is not None:
             self._waiting.append(event)
             return False
@@ -112,17 +112,17 @@ class InputQueue:
 
     @property
     def pending(self) -> bool:
-        """Whether anything waits, or what was handed out last is not over."""
+        """Whether inputs wait, or the latest one still has an effect to come."""
         return self._watcher is not None
 
     def open(self) -> None:
-        """Begin to see who opens screens. Needs a running app."""
+        """Start tracking which worker opens which screen. Needs a running app."""
         self._stack = tuple(self._app.screen_stack)
         changes = self._app.screen_change_signal
         changes.subscribe(self._app, self._screen_changed, immediate=True)
 
     def _screen_changed(self, _top: Screen[Any]) -> None:
-        """Remember which worker opened a screen: called while it does."""
+        """Remember the worker that opens a screen; called while it runs."""
         before, self._stack = self._stack, tuple(self._app.screen_stack)
         opened = [screen for screen in self._stack if screen not in before]
         try:
@@ -133,7 +133,7 @@ class InputQueue:
             self._asked[worker] = ref(opened[-1])
 
     def close(self) -> None:
-        """Hand out nothing any more."""
+        """Stop delivering input."""
         self._waiting.clear()
         if self._watcher is not None:
             self._watcher.cancel()
@@ -143,7 +143,7 @@ class InputQueue:
     # One after the other ----------------------------------------------------------------------
 
     async def _watch(self, event: Input) -> None:
-        """Hand out what waits, each when what the one before it began is over."""
+        """Deliver the waiting inputs, each after the effect of the previous one."""
         try:
             while await self._over():
                 if not self._waiting:
@@ -156,10 +156,10 @@ class InputQueue:
             self._app.call_later(_fail, error)
         finally:
             self._watcher = None
-            self._before = {}  # nothing is kept alive in here
+            self._before = {}  # keeps no worker or screen alive
 
     async def _over(self) -> bool:
-        """Wait until the next input can be handled; False when that took too long."""
+        """Wait until the next input can be handled; False if that takes too long."""
         calm, waited, shown_for = 0, 0.0, 0.0
         while calm < _CALM:
             handled = await self._handled()
@@ -177,10 +177,10 @@ class InputQueue:
         return True
 
     async def _handled(self) -> bool:
-        """Send a callback the way of an input and its messages; whether it came through soon.
+        """Pass a callback through the message queues; returns whether it arrived soon.
 
-        Each widget, its screen and the app call it when they have handled what came before. A
-        screen that has just opened calls it once it is laid out.
+        The app, the screen, and the focused widget with its parents call it once they have handled
+        their earlier messages. A screen that has just opened calls it once it is laid out.
         """
         app = self._app
         if not app.screen_stack:
@@ -205,9 +205,9 @@ class InputQueue:
         return True
 
     def _hold(self, shown_for: float) -> Hold:
-        """What the next input has to wait for now; what came before is seen since so long."""
-        # What is read holds up even when it was read already: letters that it lets pass, such as
-        # those of a filter, may be followed by a key for its rows.
+        """What the next input has to wait for, given how long the person has seen the screen."""
+        # Reading holds keys even if it began earlier: letters that pass, such as those of a
+        # filter, may be followed by a key for the rows.
         holds = [
             hold
             for one, hold in self._going_on().items()
@@ -218,11 +218,11 @@ class InputQueue:
             return hold
         if self._waiting:
             return hold if self._needs(self._waiting[0], hold) else Hold.NOTHING
-        # What waits came before anybody could see what goes on; what comes later need not wait.
+        # Keys that come after the person has seen the screen need not wait.
         return hold if shown_for < GLANCE else Hold.NOTHING
 
     def _needs(self, event: Input, hold: Hold) -> bool:
-        """Whether an input counts on what is held up for."""
+        """Whether an input depends on what is still running."""
         screen, focused = self._app.screen, self._app.focused
         if hold is Hold.READING and isinstance(screen, InputTarget):
             return screen.awaits(event)
@@ -234,7 +234,7 @@ class InputQueue:
         return isinstance(event, events.Key) and event.key in self._app.leaving_keys
 
     def _going_on(self) -> Mapping[object, Hold]:
-        """What goes on besides the handling of messages."""
+        """Running workers and reads, and what they hold."""
         found: dict[object, Hold] = {}
         stack = self._app.screen_stack
         for worker in self._app.workers:
@@ -252,7 +252,7 @@ class InputQueue:
     # What took too long -----------------------------------------------------------------------
 
     def _drop(self, *more: Input) -> None:
-        """Drop what waits, and what comes from now on until there is a pause."""
+        """Drop the waiting inputs, and further ones until the typing pauses."""
         dropped = [one for one in (*self._waiting, *more) if isinstance(one, _COUNTED)]
         self._waiting.clear()
         if dropped:
@@ -263,7 +263,7 @@ class InputQueue:
             self._reporting = loop.call_later(GLANCE, self._report, _TOO_LONG)
 
     def _report(self, why: str) -> None:
-        """Say how many were dropped, never what: it may have been a secret."""
+        """Report how many keys were dropped, but never which: they may be a secret."""
         if self._reporting is not None:
             self._reporting.cancel()
             self._reporting = None
@@ -274,13 +274,13 @@ class InputQueue:
 
 
 class QueuedInputApp(TerminalApp, inherit_bindings=False):
-    """An app that handles a key only when everything that the key before it began is over."""
+    """An app that handles each key only after the effect of the previous one."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.leaving_keys: frozenset[str] = frozenset()
-        """Keys that leave the program. With ctrl they never wait: what waits is dropped for them,
-        as at an interrupt. The others wait only for what may be typed into."""
+        """Keys that quit the program. With ctrl they never wait and drop the waiting inputs. The
+        others wait only for widgets that they could be typed into."""
         self._typed = InputQueue(self)
 
     @on(events.Mount)
@@ -293,15 +293,15 @@ class QueuedInputApp(TerminalApp, inherit_bindings=False):
 
     @property
     def was_typed(self) -> bool:
-        """Whether anything was typed or pressed since the start."""
+        """Whether there was any input since the start."""
         return self._typed.used
 
     def interrupts(self, event: events.Key) -> bool:  # noqa: ARG002 - the hook's
-        """Whether a key ended what is waited for; what was typed ahead is dropped then."""
+        """Whether a key cancels what is running; keys typed ahead are dropped then."""
         return False
 
     async def on_event(self, event: events.Event) -> None:
-        """Let input wait for its turn."""
+        """Queue input until its turn."""
         if not isinstance(event, Input) or event.is_forwarded:
             await super().on_event(event)
         elif self._typed.admit(event):

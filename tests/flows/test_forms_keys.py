@@ -116,7 +116,7 @@ async def quitting_asks_while_the_value_is_not_stored(desk: Harness) -> None:
     screen = await desk.wait_for(SecretScreen)
     await desk.press("ctrl+q")
     await desk.wait_for(AskScreen)
-    assert "not acknowledged" in " ".join(shown(desk.app).split())
+    assert "have not stored the new key" in " ".join(shown(desk.app).split())
     await desk.press("escape")
     await until(desk.pilot, lambda: desk.app.screen is screen, "the value")
     await desk.acknowledge()

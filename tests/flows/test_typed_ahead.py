@@ -185,7 +185,7 @@ async def test_a_form_that_can_do_without_the_gateway_gets_what_was_typed(silent
 async def test_nothing_is_held_up_for_what_opens_nothing(silent: Silent) -> None:
     table = listing(silent.app).table
     silent.type("rj")
-    assert await silent.within(1, lambda: table.selected_identity == table.identities[1])
+    assert await silent.within(1.5, lambda: table.selected_identity == table.identities[1])
     # A change that was agreed to: who sees the list again can go on.
     silent.demo.fault = ""
     silent.type("x")
@@ -195,7 +195,7 @@ async def test_nothing_is_held_up_for_what_opens_nothing(silent: Silent) -> None
     await asyncio.sleep(0.6)
     assert silent.app.screen is listing(silent.app)
     silent.type("j")
-    assert await silent.within(0.5, lambda: table.selected_identity == table.identities[2])
+    assert await silent.within(1.5, lambda: table.selected_identity == table.identities[2])
     assert "dropped" not in notices(silent.app)
 
 

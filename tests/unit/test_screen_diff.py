@@ -204,11 +204,3 @@ def test_an_update_for_a_wider_terminal_shows_what_there_is_room_for(seed: int) 
         pyte.Stream(screen).feed(sent)
         assert others(y) == before
         assert max(screen.buffer[min(y, small.height - 1)], default=0) < small.width
-
-
-def test_a_wide_character_that_the_edge_cuts_is_not_sent() -> None:
-    """A terminal would put it on the next line."""
-    line = Strip([Segment("日" * 4)]).extend_cell_length(SIZE.width)
-    sent = ScreenDiff().difference(pieces(whole([line])), Size(5, 1), ColorSystem.TRUECOLOR)
-    assert "日日 " in sent
-    assert "日日日" not in sent

@@ -1,4 +1,4 @@
-"""The plan of a write, shown before it is carried out."""
+"""The confirmation of a write: its plan and two buttons."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from gwtui.ui.widgets.containers import DialogBox, FoldingScroll
 class ConfirmScreen(Question):
     """Returns True only for the deliberate answer; the safe one has the focus and is on Escape.
 
-    Where the danger is low, y confirms too; what cannot be undone takes going to its button. Where
-    ``typed`` is given it must be typed before: its field has the focus, and every letter goes
-    there, whatever has the focus. A plan with obstacles says them and cannot be confirmed;
-    ``way_out`` is then the other answer, such as going where they can be removed.
+    If the danger is low, y confirms too; a write that cannot be undone needs its button. If
+    ``typed`` is given, the person must type it first: its field has the focus and receives every
+    letter. A plan with obstacles lists them and cannot be confirmed; ``way_out`` is then the label
+    of the other button, which leads to the obstacles.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class ConfirmScreen(Question):
 
     @property
     def hint(self) -> str:
-        """Which keys there are for this plan."""
+        """The keys for this plan."""
         if self._plan.obstacles:
             return "{question.no} closes · Tab moves · Enter presses · This cannot be done now"
         if self._typed:
@@ -93,17 +93,17 @@ class ConfirmScreen(Question):
 
     @property
     def _by_one_key(self) -> bool:
-        """Whether y alone confirms."""
+        """Whether pressing y is enough."""
         return not (self._grave or self._typed or self._plan.obstacles)
 
     def on_mount(self) -> None:
-        """The text that is asked for comes first."""
+        """Start in the text field, if there is one."""
         if self._typed:
             self.query_one("#deliberate").disabled = True
             self.query_one(TextEditor).focus()
 
     def on_key(self, event: events.Key) -> None:
-        """Take letters for the text that is asked for: they press no button and close nothing."""
+        """Send every letter to the text field: it must not press a button."""
         if not self._typed:
             return
         if event.key == "escape":
@@ -131,7 +131,7 @@ class ConfirmScreen(Question):
             deliberate.focus()
 
     def action_go(self) -> None:
-        """The deliberate answer, by key only where that may happen by mistake."""
+        """Confirm, if one key is enough for this plan."""
         if self._by_one_key:
             self.dismiss(True)
         else:
@@ -139,7 +139,7 @@ class ConfirmScreen(Question):
 
 
 def before_and_after(change: Change) -> Content:
-    """A change as "before → after"."""
+    """The change as "before → after"."""
     if change.before is None:
         return toned(change.after or UNKNOWN)
     return Content.assemble(

@@ -1,7 +1,7 @@
-"""Editors of a guardrail's content filters: the builtin ones, and a list of custom ones.
+"""Editors for the content filters of a guardrail: builtin filters and custom filters.
 
-Each opens a form of its own: one with a choice for every builtin filter, or one for a custom
-filter, in which it is tried on a sample message.
+Both open a form: one with a choice for every builtin filter, or one for a single custom filter,
+which can be tested on a sample message.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Options = list[tuple[str, str]]
 
 _NAMED = 24
 _SHOWN = 200
-"""Characters of a pattern in the list."""
+"""Characters of a pattern shown in the list."""
 _NEW = CustomRow("", "block")
 
 
@@ -58,14 +58,14 @@ class BuiltinsEditor(OpeningEditor):
         return cast("tuple[BuiltinRow, ...]", self.typed) if isinstance(self.typed, tuple) else ()
 
     def summary(self) -> str:
-        """Each active filter with its action."""
+        """The active filters with their actions."""
         if self.typed == UNSAID:
             return "unknown"
         active = [safe_line(f"{row.slug} {row.action}", 50) for row in self.rows]
         return ", ".join(active) or "all off"
 
     async def ask(self) -> Typed:
-        """Open the form: first the active filters in their order, then the others."""
+        """Open the form: the active filters in their order, then the others."""
         active = {row.slug for row in self.rows}
         rows = [*self.rows, *(BuiltinRow(slug, "") for slug in BUILTIN_SLUGS if slug not in active)]
         request = await fill_in(self, _builtins_form(self.field, rows))
@@ -81,7 +81,7 @@ class BuiltinsEditor(OpeningEditor):
 
 @cache
 def _builtins_model(count: int) -> type[RequestModel]:
-    """Action and scope of each of ``count`` filters."""
+    """A model with an action and a scope for each of ``count`` filters."""
     names = [f"{part}_{at}" for at in range(count) for part in ("action", "scope")]
     fields: dict[str, Any] = dict.fromkeys(names, (str | None, None))
     return create_model("BuiltinFilters", __base__=RequestModel, **fields)
@@ -115,7 +115,7 @@ def _builtins_form(field: Field, rows: Sequence[BuiltinRow]) -> FormSpec:
 
 
 def _with_present(legal: Sequence[str], present: str, why: str) -> Options:
-    """The legal actions, and the present one although it is not legal."""
+    """The legal actions, plus the current one even if it is not legal."""
     options: Options = [(action, action) for action in legal]
     if present and present not in legal:
         word = safe_line(present, _NAMED)
@@ -124,7 +124,7 @@ def _with_present(legal: Sequence[str], present: str, why: str) -> Options:
 
 
 def _scopes(present: str) -> Options:
-    """Which messages are read. An absent scope stays absent while it means the same."""
+    """Which messages the filter reads. An absent scope stays absent if it means the same."""
     every = "all_messages" if present else ""
     options = [(every, "every message"), ("user_only", "the user's only")]
     if present not in dict(options):
@@ -133,7 +133,7 @@ def _scopes(present: str) -> Options:
 
 
 class FiltersEditor(OptionList, inherit_bindings=False):
-    """The custom filters, one on each line; Enter opens the form of one."""
+    """The custom filters, one per line; Enter opens a filter in a form."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "step(-1)", show=False),
@@ -166,7 +166,7 @@ class FiltersEditor(OptionList, inherit_bindings=False):
             self.post_message(Edited(self._rows))
 
     def action_step(self, step: int) -> None:
-        """Another filter; from the ends on to the field before and the next field."""
+        """Move to another filter, or past the ends to the previous or next field."""
         place = (self.highlighted or 0) + step
         if 0 <= place < self.option_count:
             self.highlighted = place
@@ -176,7 +176,7 @@ class FiltersEditor(OptionList, inherit_bindings=False):
             self.screen.focus_previous()
 
     def action_add(self) -> None:
-        """Open the form of another filter."""
+        """Open the form of a new filter."""
         self._edit(len(self._rows))
 
     def action_remove(self) -> None:
@@ -205,7 +205,7 @@ class FiltersEditor(OptionList, inherit_bindings=False):
 
 
 class _FilterDraft(CustomFilterRequest):
-    """A custom filter and the sample that it is tried on."""
+    """A custom filter and the sample message it is tested on."""
 
     sample: str | None = pydantic.Field(
         None, description="type or paste a message: it stays on this machine"

@@ -1,6 +1,6 @@
-"""The editors of single fields: a line of text, one choice of a few, ticks, lines of text.
+"""Editors of single fields: a line of text, several lines, or one of a few options.
 
-Others are one line in the form and open a screen of their own to be changed.
+Other editors show their value on one line and open a screen to change it.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class Edited(Message):
 
 
 class Entered(Message):
-    """Enter in an editor that does not use it: on to the next field."""
+    """Enter was pressed in an editor that does not use it: go to the next field."""
 
 
 class TextEditor(QuietInput):
-    """A line of text; the focus selects all of it, so that typing replaces it."""
+    """A line of text. Focusing it selects everything, so that typing replaces the text."""
 
     def __init__(self, value: str, placeholder: str) -> None:
         super().__init__(placeholder=placeholder)
@@ -56,15 +56,15 @@ class TextEditor(QuietInput):
         self._cursor_kept = False
 
     def keep_cursor(self) -> None:
-        """Leave cursor and selection as they are when the focus comes next."""
+        """Keep cursor and selection the next time this gets the focus."""
         self._cursor_kept = True
 
     def on_focus(self) -> None:
-        """Tell the handler of ``Input``, which comes after this one, whether to select."""
+        """Decide whether ``Input`` selects the text; its own handler runs after this one."""
         self.select_on_focus, self._cursor_kept = not self._cursor_kept, False
 
     def follow(self, value: str) -> None:
-        """Show a text that the form filled in; the person did not type it."""
+        """Show a text that the form suggests; this is not an edit."""
         if value != self.value:
             self._given = self.value = value
             self.cursor_position = len(value)
@@ -72,7 +72,7 @@ class TextEditor(QuietInput):
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:
         event.stop()
-        # Not the event's value: a suggestion may have followed since.
+        # Not the event's value: the form may have suggested another one since.
         if self.value != self._given:
             self._given = self.value
             self.post_message(Edited(self.typed))
@@ -89,13 +89,13 @@ class TextEditor(QuietInput):
 
 
 async def fill_in(editor: Widget, spec: FormSpec) -> Any | None:
-    """Fill in a form above the one that the editor is in: its request, None when left."""
+    """Open another form above the editor's; returns its request, None if it was left."""
     form = cast("FormScreen[Any]", editor.screen)
     return await form.fill_in(spec)
 
 
 class Hinted(Message):
-    """What an editor has to say about its value has changed."""
+    """The hint of an editor has changed."""
 
 
 class ChoiceEditor(Widget, can_focus=True):
@@ -215,9 +215,9 @@ class ChoiceEditor(Widget, can_focus=True):
 
 
 class LinesEditor(TextArea):
-    """A few lines of text. Tab leaves it, and so do the arrows beyond its first and last line.
+    """Several lines of text. Tab leaves it, and so do the arrows beyond its first and last line.
 
-    The text may hold anything, also what came from the gateway; what is shown cannot disturb.
+    The text may contain control characters from the gateway; they are shown as visible marks.
     """
 
     FOCUS_KEYS: ClassVar[str] = "Enter begins a line"
@@ -229,13 +229,13 @@ class LinesEditor(TextArea):
         self._given = self.text
 
     def on_resize(self) -> None:
-        """Fold anew; without a scroll bar first, for one that was needed takes width and stays."""
+        """Wrap the text again, without the scroll bar first: it takes width, and would stay."""
         self.show_vertical_scrollbar = False
-        # It was painted in its new size as it was folded before.
+        # It was painted in its new size with the old line breaks.
         self.refresh()
 
     def get_line(self, line_index: int) -> Text:
-        """A line as it is shown. Tabs stay: they are expanded later."""
+        """A line as shown. Textual expands the tabs later."""
         parts = self.document.get_line(line_index).split("\t")
         return Text("\t".join(map(safe_characters, parts)), end="", no_wrap=True)
 
@@ -247,35 +247,35 @@ class LinesEditor(TextArea):
             self.post_message(Edited(self.text))
 
     def action_cursor_up(self, select: bool = False) -> None:
-        """The line before; from the first one to the field before."""
+        """Move up one line, or from the first line to the previous field."""
         if not select and self._line == 0:
             self.screen.focus_previous()
         else:
             super().action_cursor_up(select)
 
     def action_cursor_down(self, select: bool = False) -> None:
-        """The next line; from the last one to the next field."""
+        """Move down one line, or from the last line to the next field."""
         if not select and self._line == self.wrapped_document.height - 1:
             self.screen.focus_next()
         else:
             super().action_cursor_down(select)
 
     def action_cursor_page_up(self) -> None:
-        """Belongs to the form: what is shown of the text is no page."""
+        """Leave the key to the form."""
         raise SkipAction
 
     def action_cursor_page_down(self) -> None:
-        """Belongs to the form."""
+        """Leave the key to the form."""
         raise SkipAction
 
     @property
     def _line(self) -> int:
-        """The line on the screen, wrapped ones counted, that the cursor is on."""
+        """The cursor's line on the screen, counting wrapped lines."""
         return self.wrapped_document.location_to_offset(self.cursor_location).y
 
 
 class OpeningEditor(Widget, can_focus=True):
-    """Shows a value in a few words; Enter, space or a click open its screen."""
+    """Summarizes a value; Enter, space or a click opens a screen to change it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "open", show=False)]
     FOCUS_KEYS: ClassVar[str] = "Enter opens"
@@ -287,18 +287,18 @@ class OpeningEditor(Widget, can_focus=True):
 
     @abstractmethod
     def summary(self) -> str:
-        """The value in a few words, fit to be shown."""
+        """A short description of the value, safe to show."""
 
     @abstractmethod
     async def ask(self) -> Typed:
-        """Let the person change the value; the one that it has then."""
+        """Let the person change the value; returns the new value."""
 
     def hint(self) -> Cell | None:
-        """What the person should know of the value; None for nothing."""
+        """A remark about the value, if there is one."""
         return None
 
     def render(self) -> Content:
-        """The value, and that there is more to it."""
+        """The summary, marked as something that opens."""
         return Content.assemble(
             toned("▾ ", "accent" if self.has_focus else "muted"),
             toned(self.summary(), "accent" if self.has_focus else "plain", bold=True),
@@ -306,7 +306,7 @@ class OpeningEditor(Widget, can_focus=True):
         )
 
     def on_click(self) -> None:
-        """Open."""
+        """Open the screen."""
         self.action_open()
 
     @work(group=OPENING, exclusive=True)
@@ -320,12 +320,12 @@ class OpeningEditor(Widget, can_focus=True):
 
 
 class SearchingEditor(OpeningEditor):
-    """Opens its list on the first letter, too, which begins the search there."""
+    """Also opens on a letter, which starts the search in the list."""
 
     _ahead = ""
 
     def on_key(self, event: events.Key) -> None:
-        """Letters and digits; several may come before the list is there."""
+        """Collect letters and digits until the list is open."""
         if event.character and event.character.isalnum():
             event.stop()
             self._ahead += event.character
@@ -333,6 +333,6 @@ class SearchingEditor(OpeningEditor):
                 self.action_open()
 
     def take_typed(self) -> str:
-        """What was typed before the list was there."""
+        """What was typed before the list opened."""
         typed, self._ahead = self._ahead, ""
         return typed

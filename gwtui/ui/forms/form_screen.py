@@ -1,4 +1,4 @@
-"""The one screen that draws every form."""
+"""The screen that shows every form."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _GAP = "  "
 
 
 class ProgressLine(PartsLine):
-    """The titles of the parts on one line, each with its mark; a click goes there."""
+    """The titles of a form's parts on one line, each with its progress; a click goes there."""
 
     def show_progress(self, state: FormState, current: int) -> None:
         """Show every part."""
@@ -59,14 +59,14 @@ class ProgressLine(PartsLine):
 T = TypeVar("T")
 
 Submit = Callable[[Any], Awaitable[Outcome[T] | None]]
-"""Carries a request out: an instance of the form's model. None: the person went back to the form
-before anything was sent."""
+"""Carries out a request of the form's model. Returns None if the person went back to the form and
+nothing was sent."""
 
 SENDING = "Sending…"
 
 
 def plan_line(plan: Plan[Any]) -> Content:
-    """What a form would do now, or what has to be confirmed before."""
+    """What the form would do now, or the warnings to be confirmed first."""
     if not plan.warnings:
         return toned(in_one_line(plan), "muted")
     asks = with_keys("! {form.send} asks first · ")
@@ -74,18 +74,18 @@ def plan_line(plan: Plan[Any]) -> Content:
 
 
 async def keep_request(request: RequestModel) -> Applied[RequestModel]:
-    """Submit a form that sends nothing: its request is what it was filled in for."""
+    """Accept the request without sending it, for a form whose result is the request itself."""
     return Applied(request)
 
 
 class _Fields(FoldingScroll, inherit_bindings=False):
-    """Scrolls with the focus only: arrows and pages go from field to field."""
+    """Scrolls with the focus: arrows and PgUp/PgDn move between fields."""
 
 
 class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
-    """Fills in a request. Gives back what was applied, a lost answer, or None when left.
+    """Fills in a request. Returns the applied change, a lost answer, or None if it was left.
 
-    A refusal keeps the form and everything typed. While the request is under way nothing can be
+    A refusal keeps the form and everything typed. While the request is in flight the form cannot be
     changed or left; after a lost answer it can only be closed, never sent again.
     """
 
@@ -99,9 +99,9 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
     ]
     AUTO_FOCUS = ".editor"
     SENDING: ClassVar[str] = SENDING
-    """What is said while the request is under way."""
+    """Shown while the request is in flight."""
     READING: ClassVar[str] = "Reading from the gateway"
-    """What is said while something is read before, once that takes long."""
+    """Shown when reading before the request takes long."""
 
     def __init__(self, spec: FormSpec, facts: Facts, submit: Submit[T]) -> None:
         super().__init__()
@@ -112,13 +112,13 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         self._pending = PendingRequests(SYSTEM_CLOCK)
         self._worker: Worker[None] | None = None
         self._sent_from: Widget | None = None
-        """What had the focus when the form was sent."""
+        """The widget that had the focus when the form was sent."""
         self._lost: Unknown | None = None
         self._shown_message = Content("")
         self._parts: list[list[FieldRow]] = []
 
     def compose(self) -> ComposeResult:
-        """Title, fields, what the gateway said, buttons."""
+        """Title, fields, message, plan, buttons."""
         with DialogBox(id="form") as form:
             form.set_class(self._in_parts, "-parts")
             form.set_class(self.spec.plan is not None, "-planned")
@@ -147,7 +147,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
 
     @property
     def hint(self) -> str:
-        """How to send and to leave, then what the focus takes."""
+        """How to send and leave, then the keys of the focused field."""
         if self._lost is not None:
             return "{form.leave} closes"
         keys = f"{{form.send}} {self.spec.sends} · {{form.leave}} leaves · Tab next"
@@ -156,11 +156,11 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
 
     @property
     def _in_parts(self) -> bool:
-        """Whether it is a long form."""
+        """Whether the form has titled parts."""
         return any(group.title for group in self.spec.groups)
 
     def on_mount(self) -> None:
-        """Say what every field is for; relative times move on."""
+        """Show all hints, and refresh those that depend on the time."""
         self._focus_field(self.spec.first)
         self._show()
         self.set_interval(5.0, self._show)
@@ -175,8 +175,8 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
     def loss(self) -> str:
         """What quitting now would lose."""
         if self._sending:
-            return "The form is being sent; its outcome would only stand in the ledger."
-        return "What was typed into the form was not sent."
+            return "The form is being sent; only the ledger would record the outcome."
+        return "Your changes in the form have not been sent."
 
     # Keys and buttons -----------------------------------------------------------------------
 
@@ -196,11 +196,11 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         self._go_to_part(int(event.action.removeprefix("part.")))
 
     def on_descendant_focus(self, _event: events.DescendantFocus) -> None:
-        """Another field, perhaps in another part."""
+        """The focus may have moved to another part."""
         self._show_progress()
 
     def action_part(self, step: int) -> None:
-        """To the next part of a long form, or the one before; a short one scrolls."""
+        """Go to the next or previous part of a long form; scroll a short one."""
         if self._in_parts:
             self._go_to_part(self._part + step)
         else:
@@ -208,7 +208,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
 
     @property
     def _part(self) -> int:
-        """The place of the part that has the keys; the buttons stand below the last one."""
+        """Index of the focused part; the buttons belong to the last one."""
         places = [at for at, rows in enumerate(self._parts) for row in rows if row.has_focus_within]
         return places[0] if places else len(self._parts) - 1
 
@@ -231,7 +231,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
             self.action_leave()
 
     def action_submit(self) -> None:
-        """Send what was typed, unless something is wrong with it."""
+        """Send the form, unless a field is invalid."""
         if self._sending or self._lost is not None:
             return
         request = self.state.attempt()
@@ -246,7 +246,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         self._worker = self.app.run_worker(self._send(request), name="form", group=SUBMITTING)
 
     def action_leave(self) -> None:
-        """Close; ask first when something typed would be lost."""
+        """Close; ask first if changes would be lost."""
         if self._lost is not None:
             self.dismiss(self._lost)
         elif self._sending:
@@ -256,7 +256,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
             super().action_leave()
 
     async def fill_in(self, spec: FormSpec) -> RequestModel | None:
-        """Fill in a form of a part of this one, above it; None when it was left."""
+        """Open a form for one field above this one; returns its request, None if it was left."""
         form: FormScreen[RequestModel] = FormScreen(spec, self.state.facts, keep_request)
         outcome = await self.app.push_screen_wait(form)
         return outcome.value if isinstance(outcome, Applied) else None
@@ -264,7 +264,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
     # Sending --------------------------------------------------------------------------------
 
     def cancel_reading(self) -> bool:
-        """Go back to what was typed while only reads were sent; whether there was one to end."""
+        """Cancel reads that take long and go back to editing; returns whether there were any."""
         pending = self._pending
         takes_long = pending.reading and pending.seconds >= NOTICEABLE
         if self._worker is None or pending.write_sent or not takes_long:
@@ -296,7 +296,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
             self._focus_field(self.state.first_problem)
 
     async def _outcome(self, request: RequestModel) -> Outcome[T] | None:
-        """What became of the request. One made in part of what the gateway gave may be illegal."""
+        """The outcome of the request. Values from the gateway can make a request invalid."""
         try:
             with pending_in(self._pending):
                 return await self._submit(request)
@@ -307,7 +307,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         return Refused(InvalidRequestError(refusals))
 
     def _hold(self, sending: bool) -> None:
-        """Freeze the form while its request is under way."""
+        """Disable the form while its request is in flight."""
         self._sending = sending
         self.query_one("#form-fields").disabled = sending
         for button in self.query(Button):
@@ -319,7 +319,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         self._show_message()
 
     def _only_close(self) -> None:
-        """After a lost answer: read what happened, then look or close."""
+        """After a lost answer, offer only to look at the write or to close."""
         self.query_one("#form-fields").disabled = True
         self.query_one("#cancel", Button).label = Content("Close")
         button = self.query_one("#submit", Button)
@@ -346,7 +346,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
 
     def _show_message(self) -> None:
         if not self.is_open:
-            return  # what works for the form may end a moment after its lines are gone
+            return  # a worker of the form may end just after its widgets are gone
         line = self.query_one("#form-message", Static)
         content = self._message()
         if not content.is_same(self._shown_message):

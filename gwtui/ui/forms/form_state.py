@@ -38,17 +38,17 @@ Typed = (
 )
 """What an editor holds: a text, a choice's value ("" for none), a switch, a secret, or rows.
 
-Where None is a choice of its own, "" is a value that the gateway did not say.
+Where None is a choice of its own, "" is a value that the gateway did not return.
 """
 
 UNSAID = ""
 TEXTS = frozenset({"text", "pattern", "lines", "model"})
 """Kinds whose value is the text itself."""
 _OPEN = frozenset({"three_way", "pick", "builtins", "filters"})
-"""Kinds in which "" means that nobody said."""
+"""Kinds in which "" means an unknown value."""
 
 _PERCENT = 100
-NOTHING_CHANGED = "Nothing was changed yet."
+NOTHING_CHANGED = "Nothing has been changed yet."
 _CLOSE_TO_FULL = 0.9
 _ROWS = frozenset({"builtins", "filters"})
 COUNTED = _ROWS | {"text", "pattern", "lines", "pick"}
@@ -84,12 +84,12 @@ def _text_value(field: Field, rules: FieldRules, typed: str, now: datetime) -> A
 
 
 def _stripped(kind: Kind, typed: str) -> str:
-    """A text without the blanks that mean nothing; in a pattern each one matters."""
+    """The text without surrounding whitespace, which only a pattern keeps."""
     return {"pattern": typed, "lines": typed.rstrip()}.get(kind, typed.strip())
 
 
 def to_typed(field: Field, value: Any) -> Typed:
-    """What an editor holds for a value; nothing for None. ABSENT: nobody said."""
+    """The content of an editor for a value; ABSENT is a value that the gateway did not return."""
     if field.kind == "secret":
         return SecretStr("")
     if field.kind == "switch":
@@ -126,7 +126,7 @@ def _typed_text(kind: Kind, value: Any) -> str:
 
 
 def problems_by_field(error: GatewayError, rules: Mapping[str, FieldRules]) -> Iterable[Problem]:
-    """The refusal by field. A 400 reads "field: message", several of them joined by "; ".
+    """The refusal, split by field. A 400 reads "field: message", joined by "; ".
 
     A field inside a list reads "content_filters.0.pattern".
     """
@@ -134,21 +134,21 @@ def problems_by_field(error: GatewayError, rules: Mapping[str, FieldRules]) -> I
         return error.problems
     if not isinstance(error, BadRequestError):
         return [Problem("", error.message)]
-    found: list[Problem] = []
+    refused: list[Problem] = []
     for part in error.message.split("; "):
         field, colon, message = part.partition(": ")
         if colon and field.partition(".")[0] in rules:
-            found.append(Problem(field, message))
-        elif found:
-            last = found.pop()
-            found.append(Problem(last.field, f"{last.message}; {part}"))
+            refused.append(Problem(field, message))
+        elif refused:
+            last = refused.pop()
+            refused.append(Problem(last.field, f"{last.message}; {part}"))
         else:
-            found.append(Problem("", part))
-    return found
+            refused.append(Problem("", part))
+    return refused
 
 
 class FormState:
-    """One form being filled in."""
+    """The state of a form while it is filled in."""
 
     def __init__(self, spec: FormSpec, facts: Facts) -> None:
         self.spec = spec
@@ -169,17 +169,17 @@ class FormState:
         self._refused: dict[str, str] = {}
         self._problems: dict[str, str] = {}
         self.refusal = ""
-        """What the gateway said about the whole request."""
+        """The gateway's refusal of the request as a whole."""
         self.request()
 
     # What is typed --------------------------------------------------------------------------
 
     def typed(self, name: str) -> Typed:
-        """What the field's editor holds."""
+        """The content of the field's editor."""
         return self._typed[name]
 
     def put(self, name: str, typed: Typed) -> None:
-        """The person typed or chose; a refusal of the old text no longer counts."""
+        """Store what the person entered, and forget a refusal of the previous value."""
         if self._typed[name] == typed:
             return
         self._typed[name] = typed
@@ -192,7 +192,7 @@ class FormState:
         self.request()
 
     def _suggest(self) -> None:
-        """Fill in what follows from other fields and was not touched."""
+        """Fill in untouched fields that are derived from others."""
         if self.spec.partial:
             return
         for name, field in self.fields.items():
@@ -200,11 +200,11 @@ class FormState:
                 self._typed[name] = field.suggest(self.values())
 
     def leave(self, name: str) -> None:
-        """The person left the field: what is wrong with it may be said plainly."""
+        """The person left the field: from now on a problem is shown as an error."""
         self._settled.add(name)
 
     def forget_secrets(self) -> None:
-        """Forget the secrets that were typed; called when the form is closed."""
+        """Forget all typed secrets; called when the form closes."""
         self._typed |= {
             name: SecretStr("")
             for name, typed in self._typed.items()
@@ -213,24 +213,24 @@ class FormState:
 
     @property
     def changed(self) -> bool:
-        """Whether anything differs from what the form started with."""
+        """Whether any field differs from its initial value."""
         return self._typed != self._initial
 
     # What it means --------------------------------------------------------------------------
 
     def rules(self, name: str) -> FieldRules:
-        """The model's rules of a field."""
+        """The rules of the request model for a field."""
         return self._rules[name]
 
     def value(self, name: str) -> Any:
-        """The field's value, ABSENT while it cannot be read."""
+        """The field's value; ABSENT while it cannot be parsed."""
         try:
             return self._read(name)
         except ValueError:
             return ABSENT
 
     def is_unknown(self, name: str) -> bool:
-        """Whether the gateway did not say what the field is, and nothing was typed instead."""
+        """Whether the gateway did not return the field and nothing was entered."""
         return (
             self.spec.partial
             and name not in self.spec.initial
@@ -248,11 +248,11 @@ class FormState:
         return to_value(self.fields[name], self._rules[name], typed, self.facts.now())
 
     def values(self) -> dict[str, Any]:
-        """Every value that can be read."""
+        """All values that can be parsed."""
         return {name: value for name in self.fields if (value := self.value(name)) is not ABSENT}
 
     def payload(self) -> dict[str, Any]:
-        """The body of the request: all that was given, or for an update all that changed."""
+        """The body of the request: every given value, or for an update every changed one."""
         if self.spec.partial:
             return _nested(
                 (name, value)
@@ -270,7 +270,7 @@ class FormState:
     # What is wrong --------------------------------------------------------------------------
 
     def attempt(self) -> RequestModel | None:
-        """The request to send; if there is none, say everything that is wrong from now on."""
+        """The request to send. If there is none, every problem is shown from now on."""
         self._settled.update(self.fields)
         request = self.request()
         loose = [
@@ -282,26 +282,26 @@ class FormState:
         return request
 
     def problem(self, name: str) -> Cell | None:
-        """What is wrong with a field, once it was touched; a hint until it was left."""
+        """The problem of a touched field: a hint until the person leaves it, then an error."""
         message = next(self._messages(name), None)
         if message is None or name not in self._touched | self._settled:
             return None
         return Cell(message, "bad" if name in self._settled else "warn")
 
     def _messages(self, name: str) -> Iterator[str]:
-        """What is wrong with a field and with its entries, refusals first."""
+        """The problems of a field and its entries, refusals first."""
         for path, message in (*self._refused.items(), *self._problems.items()):
             if self._owner(path) == name:
                 yield f"{_place(path, self._typed.get(name))}{message}"
 
     @property
     def first_problem(self) -> str | None:
-        """The first field that something is wrong with."""
+        """The first field with a problem."""
         wrong = {self._owner(path) for path in (*self._problems, *self._refused)}
         return next((name for name in self.fields if name in wrong), None)
 
     def mark(self, group: FieldGroup) -> Cell:
-        """How far a group is: ✗ wrong fields, else … fields still to fill in, else • changed."""
+        """The progress of a group: ✗ errors, else … fields to fill in, else • changed fields."""
         names = [field.name for field in group.fields if field.name in self.fields]
         problems = [self.problem(name) for name in names]
         if wrong := sum(cell is not None and cell.tone == "bad" for cell in problems):
@@ -312,7 +312,7 @@ class FormState:
         return Cell(f" •{changed}" if changed else "", "muted")
 
     def refuse(self, error: GatewayError) -> None:
-        """The gateway, or the client for it, refused: on the fields it names, else on the form."""
+        """Show a refusal at the fields it names, otherwise at the form."""
         rest: list[str] = []
         for problem in problems_by_field(error, self._rules):
             if self._owner(problem.field) in self.fields:
@@ -327,9 +327,9 @@ class FormState:
             self.refusal += f" (request {safe_text(error.request_id, 60)})"
 
     def note(self, name: str) -> Cell | None:
-        """What the value means, from the field's preview."""
+        """What the value means, as the field's preview explains it."""
         if self.is_unknown(name):
-            return Cell("unknown: the gateway did not say; stays as it is", "muted")
+            return Cell("unknown: the gateway did not return it; left as it is", "muted")
         preview = self.fields[name].preview
         value = self.value(name)
         if preview is None or value is ABSENT:
@@ -337,7 +337,7 @@ class FormState:
         return preview(value, self.values(), self.facts)
 
     def counter(self, name: str) -> Cell:
-        """The length of a text, or the number of entries, against the limit of the model."""
+        """The length of a text, or the number of entries, and the limit of the model."""
         most, typed, kind = self._rules[name].max_length, self._typed[name], self.fields[name].kind
         if most is None or kind not in COUNTED or not isinstance(typed, str | tuple):
             return Cell("")
@@ -346,7 +346,7 @@ class FormState:
         return Cell(f"{length}/{most}", "bad" if length > most else full)
 
     def request(self) -> RequestModel | None:
-        """Ask the request model, then the service, what is wrong; the request if nothing is."""
+        """Validate by the request model, then by the service; the request if it is valid."""
         self._problems = {}
         for name in self.fields:
             try:
@@ -358,15 +358,15 @@ class FormState:
             return None
         try:
             request = self.spec.model.model_validate(payload)
-            found = () if self.spec.check is None else self.spec.check(request)
+            invalid = () if self.spec.check is None else self.spec.check(request)
         except ValidationError as error:
-            request, found = None, problems(error)
-        for problem in found:
+            request, invalid = None, problems(error)
+        for problem in invalid:
             self._problems.setdefault(problem.field, problem.message)
         return None if self._problems else request
 
     def _owner(self, path: str) -> str:
-        """The field that a place such as content_filters.0.pattern or external.user belongs to."""
+        """The field that a path such as content_filters.0.pattern or external.user belongs to."""
         whole = path.partition(".")[0]
         if path in self.fields or whole in self.fields:
             return path if path in self.fields else whole
@@ -374,19 +374,19 @@ class FormState:
 
 
 def _nested(values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """Values by name; those of "external.user" and the like in objects, which need some part."""
-    found: dict[str, Any] = {}
+    """Values by name. Names such as "external.user" become objects, unless all are null."""
+    nested: dict[str, Any] = {}
     for name, value in values:
         whole, dot, part = name.partition(".")
         if not dot:
-            found[name] = value
+            nested[name] = value
         elif value is not None:
-            found.setdefault(whole, {})[part] = value
-    return found
+            nested.setdefault(whole, {})[part] = value
+    return nested
 
 
 def _place(path: str, typed: Typed) -> str:
-    """Where inside a field, in people's words: "filter 2, label: ", "“gpt”: "."""
+    """A path inside a field in words: "filter 2, label: ", "“gpt”: "."""
     _, _, rest = path.partition(".")
     place, _, part = rest.partition(".")
     if not place.isdecimal():

@@ -1,4 +1,4 @@
-"""Editors that pick options by searching: one, one that may also be typed, or any number."""
+"""Editors with a searchable list: for one option, one option or free text, or any number."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from gwtui.ui.screens.picker import NAMED, OptionSource, Picker, TickList, optio
 from gwtui.ui.text import toned
 
 _FREE_TEXT = 200
-"""Characters of a typed entry that are taken."""
+"""Maximum length of a typed entry."""
 
 
 class ModelEditor(TextEditor):
-    """A line of text with the list behind it: Tab and → complete, a key opens the list."""
+    """A line of text with a list of suggestions: Tab and → complete it, a key opens the list."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+o", "find", show=False, id="form.choices")
@@ -41,7 +41,7 @@ class ModelEditor(TextEditor):
         self.complete_by(self.source.completed)
 
     def on_mount(self) -> None:
-        """Ask for the options."""
+        """Read the options."""
         self._load()
 
     @work(group="options", exclusive=True)
@@ -50,25 +50,25 @@ class ModelEditor(TextEditor):
         self.post_message(Hinted())
 
     def hint(self) -> Cell | None:
-        """What the identifier names, or that it names nothing known."""
+        """The title of the identifier, or a warning if the list does not have it."""
         text = self.value.strip()
         source = self.source
         if not text:
             return None
         if source.fault:
-            return Cell("the list could not be read: taken as it is typed", "muted")
+            return Cell("the list could not be read: sent as typed", "muted")
         if not source.loaded:
             return None
         option = source.option(text)
         if not source.known(text):
-            hint = did_you_mean(text, [one.value for one in source.options])
+            hint = did_you_mean(text, [option.value for option in source.options])
             lists = with_keys("{form.choices} lists")
-            return Cell(f"not in the list{hint or ': sent as it is typed'} · {lists}", "warn")
+            return Cell(f"not in the list{hint or ': sent as typed'} · {lists}", "warn")
         return Cell(" · ".join(part for part in (option.title, option.note) if part) or "known")
 
     @work(group=OPENING, exclusive=True)
     async def action_find(self) -> None:
-        """Choose from the list: from the option that is typed, else by searching what is typed."""
+        """Open the list at the typed option, or with the typed text as its search."""
         typed, search_text = self.value.strip(), ""
         if not (self.source.loaded and self.source.known(typed)):
             typed, search_text = "", typed
@@ -85,7 +85,7 @@ class ModelEditor(TextEditor):
 
 
 class PickEditor(SearchingEditor):
-    """One of many: shows the chosen one, opens a list."""
+    """Shows the chosen option and opens a list to choose another."""
 
     def __init__(self, title: str, options: Sequence[tuple[str, str]], value: str) -> None:
         super().__init__(value)
@@ -93,12 +93,12 @@ class PickEditor(SearchingEditor):
         self._options = [PickOption(each, label) for each, label in options]
 
     def summary(self) -> str:
-        """The chosen one."""
-        titles = [one.title for one in self._options if one.value == self.typed]
+        """The title of the chosen option."""
+        titles = [option.title for option in self._options if option.value == self.typed]
         return titles[0] if titles else str(self.typed)
 
     async def ask(self) -> Typed:
-        """The list."""
+        """Open the list."""
         picker = Picker(
             self._title,
             self._options,
@@ -110,14 +110,14 @@ class PickEditor(SearchingEditor):
 
 
 class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
-    """Ticks entries. The first row is no restriction; it is a choice of its own.
+    """A list to tick options in. The first row means "no restriction".
 
-    Gives back a tuple that holds the value, because that may be None itself.
+    Returns the value in a tuple, because the value itself may be None.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "done", show=False, id="form.send")]
 
-    hint = "Enter done · Esc leaves it as it was · Space ticks · letters search"
+    hint = "Enter done · Esc discards · Space ticks · letters search"
 
     def __init__(
         self,
@@ -133,7 +133,7 @@ class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
         self._rules = rules
         self._picked = started
         self._open = PickOption("", field.empty)
-        """Stands for no restriction."""
+        """The row for "no restriction"."""
 
     @property
     def unsaved(self) -> bool:
@@ -143,24 +143,24 @@ class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
     @property
     def loss(self) -> str:
         """What quitting now would lose."""
-        return "What was changed here is not in the form yet."
+        return "The form does not have these changes yet."
 
     @property
     def picked(self) -> tuple[str, ...]:
-        """The ticked entries."""
+        """The ticked values."""
         return cast("tuple[str, ...]", self._picked) if isinstance(self._picked, tuple) else ()
 
     def find(self, text: str) -> Sequence[PickOption]:
-        """The open choice, what is ticked, the rest; at the end what was typed, if it is free."""
-        found = self.source.search(text, self.picked)
+        """The "no restriction" row, ticked options, the others, and the typed text if allowed."""
+        matches = self.source.search(text, self.picked)
         if not text:
-            return [self._open, *found]
-        if self.field.free and all(option.value != text for option in found):
-            found.append(PickOption(text[:_FREE_TEXT], note="add it as it is typed"))
-        return found
+            return [self._open, *matches]
+        if self.field.free and all(option.value != text for option in matches):
+            matches.append(PickOption(text[:_FREE_TEXT], note="add as typed"))
+        return matches
 
     def mark(self, option: PickOption) -> Content:
-        """Whether it is ticked."""
+        """Its check box."""
         if option is self._open:
             on = self._picked is None
             return toned("(●) " if on else "( ) ", "accent" if on else "muted", bold=on)
@@ -168,7 +168,7 @@ class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
         return toned("[x] " if ticked else "[ ] ", "accent" if ticked else "muted", bold=ticked)
 
     def count(self) -> Content:
-        """How many are ticked, and how many there are."""
+        """How many options are ticked, and how many there are."""
         return Content.assemble(self._ticked(), super().count())
 
     def _ticked(self) -> Content:
@@ -182,7 +182,7 @@ class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
         return toned(f"{self.field.chosen}: {text}", "bad" if over else "plain")
 
     def take(self, option: PickOption) -> None:
-        """Tick it, or take the tick away."""
+        """Tick or untick it."""
         before = self.picked
         if option is self._open:
             self._picked = None
@@ -190,20 +190,20 @@ class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
             left = tuple(value for value in before if value != option.value)
             self._picked = (*before, option.value) if left == before else left
         changed = {self._open.value, option.value, *(before if self._picked is None else ())}
-        self.draw_again(*(at for at, one in enumerate(self._shown) if one.value in changed))
+        self.draw_again(*(at for at, shown in enumerate(self._shown) if shown.value in changed))
         self.show_count()
 
     def submit(self, option: PickOption) -> None:  # noqa: ARG002 - whatever is highlighted
-        """Enter: done."""
+        """Enter finishes."""
         self.action_done()
 
     def action_done(self) -> None:
-        """Back to the form with what is ticked."""
+        """Return the ticked options to the form."""
         self.dismiss((self._picked,))
 
 
 class PicksEditor(SearchingEditor):
-    """The picked entries in a line."""
+    """Shows the chosen options on one line and opens a list to change them."""
 
     def __init__(self, field: Field, rules: FieldRules, typed: Typed) -> None:
         super().__init__(typed)
@@ -212,7 +212,7 @@ class PicksEditor(SearchingEditor):
         self.source = OptionSource(read=field.choices, noun=field.noun)
 
     def on_mount(self) -> None:
-        """Names come with the options."""
+        """Read the options, which have the titles."""
         self._load()
 
     @work(group="options", exclusive=True)
@@ -222,7 +222,7 @@ class PicksEditor(SearchingEditor):
         self.post_message(Hinted())
 
     def summary(self) -> str:
-        """How many, and the first few by name."""
+        """The titles of the chosen options."""
         if self.typed == UNSAID:
             return "unknown"
         if not isinstance(self.typed, tuple):
@@ -231,7 +231,7 @@ class PicksEditor(SearchingEditor):
         return f"{self.field.chosen}: {names or 'none'}"
 
     def hint(self) -> Cell | None:
-        """Entries that the list lacks."""
+        """A warning about values that the list does not have."""
         values = self.typed if isinstance(self.typed, tuple) else ()
         unknown = [str(value) for value in values if not self.source.known(str(value))]
         if not unknown:
@@ -241,7 +241,7 @@ class PicksEditor(SearchingEditor):
         return Cell(f"{text}: not among the {self.field.noun} now; kept as it is", "warn")
 
     async def ask(self) -> Typed:
-        """The list."""
+        """Open the list."""
         search_text = self.take_typed()
         screen = PickScreen(self.field, self._rules, self.source, self.typed, search_text)
         picked = await self.app.push_screen_wait(screen)

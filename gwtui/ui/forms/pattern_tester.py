@@ -1,4 +1,4 @@
-"""What custom content filters would do with a sample message."""
+"""Tests custom content filters on a sample message."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from gwtui.domain.patterns import SAMPLE_LIMIT, SAMPLE_TIME, find_all
 from gwtui.domain.safe_text import safe_text
 
 _CONTEXT = 40
-"""Characters shown of a part of the sample that no filter matches."""
+"""Characters shown of a part that no filter matches."""
 _SHOWN = 1_000
 
 
 class PatternTester:
-    """Tries filters on a sample. A pattern that took too long once is not tried again."""
+    """Tests filters on a sample. A pattern that timed out once is not tried again."""
 
     def __init__(self) -> None:
         self.sample = ""
-        """The sample of the last trial."""
+        """The sample that was tested last."""
         self._slow: set[str] = set()
 
     def outcome(self, sample: str, rows: Sequence[CustomRow]) -> Cell | None:
-        """What the filters would do with the sample, one thing on each line."""
+        """What the filters would do with the sample, one result per line."""
         self.sample = sample
         if not sample:
             return None
@@ -35,7 +35,7 @@ class PatternTester:
             if row.pattern in self._slow:
                 notes.append(f"! filter {number} took longer than {SAMPLE_TIME:g} s: too slow")
             elif matches[-1].matches_nothing:
-                notes.append(f"! filter {number} also matches nothing at all: every message")
+                notes.append(f"! filter {number} matches the empty text, and so every message")
         if len(sample) > SAMPLE_LIMIT:
             notes.append(f"! only the first {SAMPLE_LIMIT:,} characters are tried")
         verdict = apply_filters(sample[:SAMPLE_LIMIT], matches)
@@ -45,12 +45,12 @@ class PatternTester:
         return Cell("\n".join(lines), headline.tone)
 
     def _matches(self, row: CustomRow, sample: str) -> FilterMatches:
-        found = None
+        spans = None
         if row.pattern and row.pattern not in self._slow and pattern_problem(row.pattern) is None:
-            found = find_all(row.pattern, [sample], SAMPLE_TIME)
-            if found is None:
+            spans = find_all(row.pattern, [sample], SAMPLE_TIME)
+            if spans is None:
                 self._slow.add(row.pattern)
-        return FilterMatches(row.action, row.label, () if found is None else found[0])
+        return FilterMatches(row.action, row.label, () if spans is None else spans[0])
 
 
 def _headline(verdict: FilterVerdict) -> Cell:
@@ -72,7 +72,7 @@ def _filters(places: tuple[int, ...]) -> str:
 
 
 def _marked(piece: MessagePiece) -> str:
-    """A part of the sample; a match is marked with its filter and its replacement."""
+    """A part of the sample, in which a match shows its filter and its replacement."""
     if piece.filter is None:
         long = len(piece.text) > _CONTEXT
         half = _CONTEXT // 2

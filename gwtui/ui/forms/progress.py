@@ -1,4 +1,4 @@
-"""Many requests under way, one after the other: how far it is, and what became of each."""
+"""The progress of a bulk change: its requests, sent one after the other, and their results."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _WHY = 300
 
 
 class ProgressScreen(Dialog[Next]):
-    """Carries a run out. It closes by itself where everything was applied.
+    """Carries out a bulk change, and closes by itself once everything was applied.
 
-    Escape stops while requests are under way: the one that was sent is waited for, the others are
-    not sent. Returns what the person wants next.
+    Escape stops it: the request in flight is waited for, the others are not sent. Returns what to
+    do next.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -54,17 +54,17 @@ class ProgressScreen(Dialog[Next]):
 
     @property
     def unsaved(self) -> bool:
-        """Whether leaving the program now would leave something unsent."""
+        """Whether quitting now would leave requests unsent."""
         return not self._over
 
     @property
     def loss(self) -> str:
-        """What would not be sent."""
+        """How many requests would not be sent."""
         left = len(self._run.having("not sent"))
         return f"{left} of {len(self._run.results)} requests are not sent yet."
 
     def compose(self) -> ComposeResult:
-        """Title, how far it is, a line for each, what can be done."""
+        """Title, progress, one line per request, buttons."""
         with DialogBox(id="progress", classes="dialog"):
             title = toned(self._run.bulk.plan.title, "accent", bold=True)
             if self._where:
@@ -83,16 +83,16 @@ class ProgressScreen(Dialog[Next]):
 
     @property
     def hint(self) -> str:
-        """Which keys there are now."""
+        """The keys that work now."""
         if not self._over:
-            return "Esc stops: what was sent is waited for, nothing more is sent"
+            return "Esc stops after the request in flight"
         keys = {"resume": "c sends the rest", "retry": "r tries the refused again"}
-        keys["look"] = "l looks what became of it"
-        return " · ".join(["Esc closes", *(keys[one] for one in keys if one in self._offered)])
+        keys["look"] = "l looks up the result"
+        return " · ".join(["Esc closes", *(keys[name] for name in keys if name in self._offered)])
 
     @property
     def _offered(self) -> tuple[Next, ...]:
-        """What can be done once it is over."""
+        """What can be done after the run."""
         run = self._run
         if not self._over:
             return ()
@@ -104,7 +104,7 @@ class ProgressScreen(Dialog[Next]):
         )
 
     def on_mount(self) -> None:
-        """Begin at once: it was agreed to."""
+        """Start at once: the person has confirmed it."""
         self._show()
         self.query_one("#close").focus()
         self.run_worker(self._carry_out(), group=FINISHING)
@@ -133,7 +133,7 @@ class ProgressScreen(Dialog[Next]):
             self.query_one(f"#row-{place}").scroll_visible(animate=False)
 
     def _now(self) -> Content:
-        """How far it is: the number, and which one is on its way."""
+        """The number and title of the request in flight, or the result."""
         run = self._run
         total = len(run.results)
         if run.current is not None:
@@ -163,17 +163,17 @@ class ProgressScreen(Dialog[Next]):
             self.action_go(event.button.id)
 
     def action_leave(self) -> None:
-        """Stop while it goes on, else close."""
+        """Stop the run, or close after it."""
         if self._over:
             self.dismiss("close")
         else:
             self._run.stop()
             self.query_one("#progress-now", Static).update(
-                toned("Stopping: waiting for the answer to what was sent", "warn")
+                toned("Stopping: waiting for the answer to the request in flight", "warn")
             )
 
     def action_go(self, name: str) -> None:
-        """What the person wants next, where that is offered."""
+        """Close with this next step, if it is offered."""
         for offered in self._offered:
             if offered == name:
                 self.dismiss(offered)

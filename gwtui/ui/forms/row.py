@@ -1,4 +1,4 @@
-"""One field on the screen: label, editor, counter, and a line that says what it means or lacks."""
+"""A field of a form: label, editor, counter, and a note or problem below."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ _LABEL = 22
 _COUNTER = 10
 """Cells of the counter, as in ``forms.tcss``."""
 _PRESENT = 36
-"""Characters of a value that only the gateway knows; an identifier is that long."""
+"""Characters shown of a value without a name: the length of a UUID."""
 
 
 def make_editor(field: Field, state: FormState) -> Widget:
-    """The widget that edits a field, holding what the form holds."""
+    """Make the widget that edits a field, with its current value."""
     typed = state.typed(field.name)
     editor: Widget
     match field.kind:
@@ -68,7 +68,7 @@ def make_editor(field: Field, state: FormState) -> Widget:
 
 
 def _choices(field: Field, state: FormState, typed: Typed) -> list[tuple[Typed, str]]:
-    """What there is to choose from; a choice that only the gateway knows can be kept."""
+    """The options of a field, including a current value that this program does not know."""
     no, yes = field.words
     unsaid: list[tuple[Typed, str]] = [(UNSAID, _UNSAID)] if typed == UNSAID else []
     match field.kind:
@@ -100,8 +100,8 @@ def _workspaces(field: Field, state: FormState, present: str) -> list[tuple[str,
 class FieldRow(RunsWhileOpen, Vertical):
     """A field of a form.
 
-    Label, counter and note are its own text: a widget for each would be most of what opening a form
-    costs.
+    It draws label, counter and note itself: with a widget for each, opening a form would take much
+    longer.
     """
 
     def __init__(self, field: Field, state: FormState) -> None:
@@ -109,12 +109,12 @@ class FieldRow(RunsWhileOpen, Vertical):
         self.field = field
         self._state = state
         self.label_lines = toned(field.label, "muted").wrap(_LABEL - 1)
-        """A long label goes on beneath itself: it never touches the editor."""
+        """A long label wraps; it never touches the editor."""
         self.note = Content("")
-        """What the line below says."""
+        """The text below the editor."""
         self._counter = Content("")
         self.heading: Static | None = None
-        """The title of the part that this row begins."""
+        """The title above, if this row is the first of its part."""
         self._counted = field.fixed is None and field.kind in COUNTED
         self.set_class(self._counted, "-counted")
         self.editor = self._make_editor()
@@ -129,7 +129,7 @@ class FieldRow(RunsWhileOpen, Vertical):
         return max(height, len(self.label_lines)) + len(self.note_lines(width))
 
     def note_lines(self, width: int) -> list[Content]:
-        """The note, folded to the width of the row; an empty one takes no line."""
+        """The note, wrapped to the width of the row; an empty one takes no line."""
         if not self.note.plain:
             return []
         return self.note.wrap(max(1, width - _LABEL))
@@ -154,17 +154,16 @@ class FieldRow(RunsWhileOpen, Vertical):
         return editor
 
     def show_state(self) -> None:
-        """Bring counter and note up to date; what did not change is not repainted."""
+        """Update counter and note, and repaint them if they changed."""
         self._follow_suggestion()
         note = self._content()
         if not note.is_same(self.note):
             width = self.size.width
             lines = len(self.note_lines(width)) if width else 0
             self.note = note
-            # The form is laid out again only where there are more or fewer lines than before.
+            # Only another number of lines needs a new layout of the form.
             self.refresh(layout=lines > 0 and len(self.note_lines(width)) != lines)
             if self.has_class("-current"):
-                # It may have more lines now.
                 self.call_after_refresh(self.scroll_visible, animate=False)
         if self._counted:
             counter = cell_content(self._state.counter(self.field.name))
@@ -173,13 +172,13 @@ class FieldRow(RunsWhileOpen, Vertical):
                 self.refresh()
 
     def _follow_suggestion(self) -> None:
-        """Show what the form filled in from other fields."""
+        """Show a value that the form derived from other fields."""
         editor, field = self.editor, self.field
         if field.suggest is not None and isinstance(editor, TextEditor):
             editor.follow(str(self._state.typed(field.name)))
 
     def _content(self) -> Content:
-        """A problem first, then what the value means, then what the field is for."""
+        """The problem, else what the value means, else what the field is for."""
         field = self.field
         if field.fixed is not None:
             return toned(with_keys(field.fixed[1]), "muted")
@@ -196,7 +195,7 @@ class FieldRow(RunsWhileOpen, Vertical):
         return Content("\n").join(lines)
 
     def _hint(self) -> Cell | None:
-        """What the editor itself knows of its value."""
+        """The remark of the editor itself."""
         hint = getattr(self.editor, "hint", None)
         return None if hint is None else cast("Cell | None", hint())
 
@@ -210,14 +209,14 @@ class FieldRow(RunsWhileOpen, Vertical):
         self.show_state()
 
     def on_descendant_focus(self, _event: events.DescendantFocus) -> None:
-        """The row with the keys stands out and is in sight with its note."""
+        """Highlight the focused row, and scroll it into view with its note."""
         self.add_class("-current")
         if self.heading is not None:
             self.heading.scroll_visible(animate=False, immediate=True)
         self.scroll_visible(animate=False)
 
     def on_descendant_blur(self, _event: events.DescendantBlur) -> None:
-        """Left: what is wrong may be said plainly. A list opened on top is not leaving."""
+        """Show problems as errors once the field is left; opening a list is not leaving."""
         self.remove_class("-current")
         if self.screen.is_current and self.field.fixed is None:
             self._state.leave(self.field.name)

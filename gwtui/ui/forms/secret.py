@@ -1,8 +1,7 @@
-"""A secret on the screen: a new key's value, shown once, and the field in which one is typed.
+"""Secrets on the screen: the value of a new key, shown once, and the field for typing a secret.
 
-A new value is masked until it is asked for, and its screen is left only by saying that the value is
-stored. What is typed is never shown, and is in no selection, history, completion or
-clipboard.
+A new value is masked until the person reveals it, and its screen closes only once the person has
+ticked that it is stored. A typed secret is never shown, selected or copied.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ from gwtui.ui.text import toned
 from gwtui.ui.widgets.containers import DialogBox
 
 MASK = "•" * 24
-_WHAT = "This is its value. The gateway gives it only once: store it now."
-_FATE = (
+_STORE_NOW = "This is its value. The gateway shows it only once: store it now."
+_IF_LOST = (
     "If this screen is lost, the value is lost: the next start then offers to delete the key and "
     "create it again."
 )
-_NOT_YET = "Tick “I have stored this key” first: the gateway cannot show it again."
+_TICK_FIRST = "Tick “I have stored this key” first: the gateway cannot show it again."
 _LONGEST = 4096
 _MAX_LENGTH = 65_536
 """Characters of a typed secret: a whole file pasted by mistake is not a key."""
@@ -52,15 +51,15 @@ def _button(name: str, label: str, action: str = "") -> Button:
 
 
 class SecretView(HoldsSecret, Static):
-    """The only place where the value is drawn; it cannot be selected."""
+    """The only widget that draws the value; it cannot be selected."""
 
     ALLOW_SELECT = False
 
 
 class SecretScreen(Dialog[None]):
-    """Shows the value of a new key until the person says that it is stored, then forgets it.
+    """Shows the value of a new key until the person has stored it, then forgets it.
 
-    ``attempt`` lets the person try a request with the value while it is here.
+    ``attempt`` sends a test request with the value.
     """
 
     ALLOW_SELECT = False
@@ -89,11 +88,11 @@ class SecretScreen(Dialog[None]):
         self._stored = False
 
     def compose(self) -> ComposeResult:
-        """The value, what can be done with it, the acknowledgement."""
+        """The value, the ways to keep it, the acknowledgement."""
         with DialogBox(id="secret", classes="dialog"):
             yield Static(self._title_line(), classes="title")
-            yield Static(toned(_WHAT, "warn"), classes="effect")
-            yield Static(toned(_FATE, "muted"), id="secret-fate", classes="effect")
+            yield Static(toned(_STORE_NOW, "warn"), classes="effect")
+            yield Static(toned(_IF_LOST, "muted"), id="secret-fate", classes="effect")
             yield SecretView(toned(MASK), id="secret-value")
             with Horizontal(classes="buttons"):
                 yield _button("copy", "Copy ({new-key.copy})")
@@ -110,7 +109,7 @@ class SecretScreen(Dialog[None]):
     hint = "Tab moves · Enter presses, and ticks the box"
 
     def on_mount(self) -> None:
-        """Only a stored key can be left behind."""
+        """Done is disabled until the box is ticked."""
         super().on_mount()
         self.query_one("#done").disabled = True
 
@@ -121,13 +120,13 @@ class SecretScreen(Dialog[None]):
 
     @property
     def unsaved(self) -> bool:
-        """Whether the value is not acknowledged yet."""
+        """Whether the person has not stored the value yet."""
         return self._value is not None
 
     @property
     def loss(self) -> str:
         """What quitting now would lose."""
-        return "The new key's value was not acknowledged as stored; it cannot be shown again."
+        return "You have not stored the new key's value yet; it cannot be shown again."
 
     def action_toggle_stored(self) -> None:
         """Tick the box, or clear it."""
@@ -142,7 +141,7 @@ class SecretScreen(Dialog[None]):
         self._show_value(not self._revealed)
 
     def on_screen_suspend(self) -> None:
-        """Mask the value while something covers it: what is beneath a dialog is in sight."""
+        """Mask the value when a dialog opens above: dialogs are transparent."""
         if self._value is not None and self._revealed and self.is_open:
             self._show_value(False)
 
@@ -156,29 +155,29 @@ class SecretScreen(Dialog[None]):
 
     @work(group=FINISHING, exclusive=True)
     async def action_copy(self) -> None:
-        """Copy by the route that works."""
+        """Copy the value."""
         if self._value is not None:
             self._say(await copy_text(self.app, self._value.get_secret_value(), secret=True))
 
     @work(group=FINISHING, exclusive=True)
     async def action_save(self) -> None:
-        """Save to a private file, the one route that can be confirmed."""
+        """Save the value to a private file."""
         if self._value is not None:
             self._say(await save_private(self._value.get_secret_value()))
 
     @work(group=OPENING, exclusive=True)
     async def action_try(self) -> None:
-        """Send a request with the value: that shows whether the key works."""
+        """Send a test request with the value."""
         if self._value is not None and self._attempt is not None:
             await self._attempt(self._value)
 
     def action_leave(self) -> None:
-        """Leave, once the person said that the value is stored; forget it."""
+        """Close and forget the value, if the box is ticked."""
         if self._stored:
             self._end()
             return
         self.app.bell()
-        self._note(toned(_NOT_YET, "warn"))
+        self._note(toned(_TICK_FIRST, "warn"))
         self.query_one("#stored").focus()
 
     def _end(self) -> None:
@@ -187,7 +186,7 @@ class SecretScreen(Dialog[None]):
         self.dismiss(None)
 
     def on_unmount(self) -> None:
-        """However the screen ends, the value ends with it."""
+        """Forget the value however the screen ends."""
         self._value = None
 
     def _say(self, copied: Copied) -> None:
@@ -195,7 +194,7 @@ class SecretScreen(Dialog[None]):
         self._note(toned(safe_text(copied.sentence, _LONGEST), tone))
 
     def _note(self, text: Content) -> None:
-        """Show the result below the value; a long path may change the layout."""
+        """Show a note below the value."""
         self.query_one("#secret-note", Static).update(text)
 
 

@@ -1,4 +1,4 @@
-"""Small dialogs: a question or notice, a wait, where to write a file, a too small terminal."""
+"""Small dialogs: a question or notice, a wait, a path to write to, a terminal that is too small."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LONGEST = 300
 class Question(Dialog[bool]):
     """Returns True only for the deliberate answer; the safe one has the focus and is on Escape.
 
-    Without ``deliberate`` there is only the safe one. Texts must have passed ``safe_text``.
+    Without ``deliberate`` it has only the safe button. Texts must have passed ``safe_text``.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -49,7 +49,7 @@ class Question(Dialog[bool]):
 
     @property
     def hint(self) -> str:
-        """Which keys there are."""
+        """The keys of the two answers."""
         if not self._deliberate:
             return "{question.no} closes"
         return "{question.yes} agrees · {question.no} closes · Tab moves · Enter presses"
@@ -71,21 +71,21 @@ class Question(Dialog[bool]):
         self.dismiss(False)
 
     def action_go(self) -> None:
-        """The deliberate answer, where there is one."""
+        """The deliberate answer, if there is one."""
         if self._deliberate:
             self.dismiss(True)
 
 
 class AskScreen(Question):
-    """A question that a person has to answer, or a notice."""
+    """A question or a notice."""
 
 
 class Editing(Dialog[Result]):
-    """A dialog that is filled in: leaving it asks first when that would lose something."""
+    """A dialog with unsaved changes: leaving it asks first if they would be lost."""
 
     @property
     def unsaved(self) -> bool:
-        """Whether leaving now would lose something."""
+        """Whether leaving now would lose changes."""
         raise NotImplementedError
 
     @property
@@ -94,7 +94,7 @@ class Editing(Dialog[Result]):
         raise NotImplementedError
 
     def action_leave(self) -> None:
-        """Close; ask first when something would be lost."""
+        """Close; ask first if changes would be lost."""
         if self.unsaved:
             self._ask()
         else:
@@ -104,7 +104,7 @@ class Editing(Dialog[Result]):
     async def _ask(self) -> None:
         question = AskScreen(
             "Discard your changes?",
-            "None of them was sent.",
+            "They have not been sent.",
             safe="Keep editing",
             deliberate="Discard",
         )
@@ -113,9 +113,9 @@ class Editing(Dialog[Result]):
 
 
 class WaitScreen(Question):
-    """Says what is waited for; closes when that is over or when the person does not want to."""
+    """Shows what is waited for; closes when that is over or the person stops waiting."""
 
-    hint = "Esc waits no longer"
+    hint = "Esc stops waiting"
 
     def __init__(
         self, title: str, text: str, until: Callable[[], Awaitable[object]], *, enough: str
@@ -124,7 +124,7 @@ class WaitScreen(Question):
         self._until = until
 
     def on_mount(self) -> None:
-        """Begin to wait."""
+        """Start waiting."""
         self.run_worker(self._wait())
 
     async def _wait(self) -> None:
@@ -133,14 +133,14 @@ class WaitScreen(Question):
 
 
 class SaveScreen(Dialog[Path | None]):
-    """Returns a path that can be written to, None when left. A file there is not asked about.
+    """Asks for a path to write to; returns None if it was left. Existing files are allowed.
 
-    ``name`` is how a file is called where only a directory is given; ``start`` what is in the line
-    at first, ``problem`` why nothing could be written there.
+    ``name`` is the file name if the person enters a directory, ``start`` the initial text, and
+    ``problem`` why the last attempt failed.
     """
 
     AUTO_FOCUS = "QuietInput"
-    hint = "Enter writes it · Esc leaves · ~ is your home directory"
+    hint = "Enter writes the file · Esc leaves · ~ is your home directory"
 
     def __init__(self, title: str, name: str, start: str = "", problem: str = "") -> None:
         super().__init__()
@@ -150,14 +150,14 @@ class SaveScreen(Dialog[Path | None]):
         self._start = start or name
 
     def compose(self) -> ComposeResult:
-        """Title, path, what is wrong with it."""
+        """Title, path, problem."""
         with Vertical(classes="dialog save"):
             yield Static(toned(self._title, "accent", bold=True), classes="title")
             yield QuietInput(placeholder=self._file_name)
             yield Static(self._note(), id="save-note")
 
     def on_mount(self) -> None:
-        """Start with the usual name; no notice stands on what is wrong with another one."""
+        """Start with the suggested path, and clear notices that could cover the problem."""
         self.clear_notices()
         self.query_one(QuietInput).begin_with(self._start)
 
@@ -176,12 +176,12 @@ class SaveScreen(Dialog[Path | None]):
             return toned(f"Not written: {safe_line(self._problem, _LONGEST)}", "bad")
         try:
             return toned(f"paths start in {safe_line(Path.cwd(), _LONGEST)}", "muted")
-        except OSError:  # it was removed meanwhile
-            return toned("a whole path is needed, or one from ~", "muted")
+        except OSError:  # the working directory was removed
+            return toned("enter an absolute path, or one that starts with ~", "muted")
 
 
 class TooSmallScreen(Dialog[None]):
-    """Covers everything, forms included, and leaves it as it is."""
+    """Covers everything while the terminal is too small, and changes nothing below."""
 
     covers_all = True
     BINDINGS: ClassVar[list[BindingType]] = [Binding("q", "app.quit", show=False)]

@@ -1,4 +1,4 @@
-"""The bases of all dialogs."""
+"""The base of all dialogs."""
 
 from __future__ import annotations
 
@@ -24,25 +24,21 @@ from gwtui.ui.widgets.lifetime import RunsWhileOpen, TerminalSized
 Result = TypeVar("Result")
 
 _ROOMY = [(30, "-roomy")]
-"""From how many lines on dialogs have air around what they say, and the class that gives it."""
+"""From 30 lines on, dialogs get this class, which adds padding."""
 _WIDTH_PERCENT = 90
-"""Of the terminal, that a dialog takes at most."""
+"""Maximum width of a dialog, in percent of the terminal."""
 _FRAME = 10
-"""Cells of the border, the padding and a scrollbar of a dialog."""
+"""Cells for the border, the padding and a scroll bar of a dialog."""
 
 
 class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
-    """Gives its answer once, whatever comes in one burst of keys and whatever stands above it.
+    """A modal screen that returns exactly one result, however many keys arrive at once.
 
-    Textual takes the topmost screen away for each ``dismiss``, whichever screen asked for it: a
-    second answer would close what is beneath, and one that comes while another screen stands above
-    would close that one.
+    Textual's ``dismiss`` closes the topmost screen, whichever screen calls it: a second result
+    would close the screen below, and a result that comes too early would close the screen above.
 
-    It is transparent: what is beneath stays around it. A screen that shows a secret masks it while
-    another one covers it. The last line is the footer: the keys of what has the focus.
-
-    A part with the class ``long`` takes what the rest of its dialog leaves: title and buttons are
-    in sight.
+    A dialog is transparent: the screen below stays visible around it. Its last line is the footer,
+    with the keys of the focused widget.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -58,7 +54,7 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
     _painted_footer = ""
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """What is beneath, and the footer as the last line."""
+        """The screen below, with the footer as the last line."""
         lines = super().render_lines(crop)
         width, height = self.outer_size
         if crop.bottom == height:
@@ -70,12 +66,12 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
 
     @property
     def hint(self) -> str:
-        """Which keys do what now, the most important first; actions as {form.send}."""
+        """The keys that work now, the most important first; actions as {form.send}."""
         return ""
 
     @property
     def footer(self) -> str:
-        """The last line; it says how to read on where there is more than is in sight."""
+        """The last line; it mentions PgDn if there is more to read."""
         more = any(long.max_scroll_y > 0 for long in self._long_parts())
         return f"{self.hint} · PgDn more" if more else self.hint
 
@@ -86,19 +82,19 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
         layout: bool = False,
         recompose: bool = False,
     ) -> Self:
-        """Repaint it as a whole; what is sent is the difference.
+        """Repaint everything; only the difference is sent to the terminal.
 
-        Where a screen repaints a region, Textual forgets the widgets that are still to be painted.
+        If a screen repaints a region, Textual forgets other widgets that wait to be repainted.
         """
         return super().refresh(repaint=repaint, layout=layout, recompose=recompose)
 
     def on_mount(self) -> None:
-        """No notice stands on what may take the whole height."""
+        """Clear notices that could cover a long dialog."""
         if any(self._long_parts()):
             self.clear_notices()
 
     def clear_notices(self) -> None:
-        """Take away the notices that would cover this; warnings and errors stay."""
+        """Clear notices, except warnings and errors."""
         if isinstance(self.app, TerminalApp):
             self.app.clear_information()
 
@@ -111,14 +107,14 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
             self.refresh()
 
     def _long_parts(self) -> Iterable[VerticalScroll]:
-        """None once it was answered."""
+        """The scrolling parts; none once the dialog is closed."""
         return self.query(".long").results(VerticalScroll)
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
-        """Close with this result: now, or once it is open and nothing stands above.
+        """Close with this result: now, or once it is mounted and on top.
 
-        The first result counts. A screen that is closed while it is being built would find itself
-        without its parts.
+        The first result counts. A screen that closes while it is being composed would miss its
+        widgets.
         """
         stack = self.app.screen_stack
         if self not in stack:
@@ -130,43 +126,43 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
         return AwaitComplete()
 
     async def on_event(self, event: events.Event) -> None:
-        """An error costs what it happened in; a dialog that cannot be made closes."""
+        """Contain an error in one event; a dialog that cannot be composed closes."""
         try:
             await super().on_event(event)
         except Exception as error:
             if not self.is_attached:
-                return  # the program ends: nothing more is made, and so not found
+                return  # the program ends, and widgets are gone
             caught_errors.add(type(self).__name__, error)
             if isinstance(event, events.Compose):
                 self.dismiss()
 
     def action_press(self) -> None:
-        """Press the button that has the focus, as Enter does."""
+        """Press the focused button, as Enter does."""
         if isinstance(self.focused, Button):
             self.focused.press()
 
     def action_page(self, step: int) -> None:
-        """Read on."""
+        """Scroll the long part by a page."""
         for long in self._long_parts():
             long.scroll_relative(y=step * max(1, long.size.height - 1), animate=False)
 
     def action_leave(self) -> None:
-        """Close without an answer."""
+        """Close without a result."""
         self.dismiss(None)
 
     def on_screen_resume(self) -> None:
-        """It is open, and nothing stands above: what was answered meanwhile holds."""
+        """It is mounted and on top: a result that came earlier closes it now."""
         if self._waiting is not None:
             self.dismiss()
 
 
 def dialog_room(screen: Dialog[Any]) -> int:
-    """Cells of a line in a dialog that is as wide as it may be, beside a scrollbar."""
+    """Cells of a line in a dialog of maximum width."""
     return screen.app.size.width * _WIDTH_PERCENT // 100 - _FRAME
 
 
 def buttons(**labels: str) -> Horizontal:
-    """The buttons of a dialog by id; one without a label is left out."""
+    """The buttons of a dialog, by id; one with an empty label is left out."""
     return Horizontal(
         *(Button(Content(text), id=name, compact=True) for name, text in labels.items() if text),
         classes="buttons",

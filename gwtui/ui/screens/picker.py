@@ -1,4 +1,4 @@
-"""Lists to choose from: one that typing narrows, and one with a letter for each entry."""
+"""Lists to choose from: a searchable list, and a menu with one letter per entry."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from gwtui.ui.text import fit, hanging, toned
 from gwtui.ui.widgets.prompt import QuietInput
 
 NAMED = 60
-"""Characters of a value without a title that are shown."""
+"""Characters shown of a value without a title."""
 _MOST_SHOWN = 500
-"""Entries in the list at once: nobody scrolls through more, and laying them out takes time."""
+"""Maximum number of entries in the list; more would take long to lay out."""
 _LEAST_TITLE, _LONGEST_TITLE = 30, 46
-"""Cells for the longest title; what is longer ends in an ellipsis."""
+"""Cells for the titles; a longer one ends in an ellipsis."""
 _ON_ROWS = frozenset({"enter", "space", "up", "down", "pageup", "pagedown", "home", "end"})
 _NO_LETTER = re.compile(r"[\W_]+")
 
 
 def letters(text: str) -> str:
-    """What a search compares: letters and digits only, so that "gpt5" finds "openai/gpt-5"."""
+    """The searchable part of a text: letters and digits, so that "gpt5" finds "openai/gpt-5"."""
     return _NO_LETTER.sub("", text.casefold())
 
 
 def option_title(option: PickOption) -> str:
-    """How an option is called, fit to be shown."""
+    """The title of an option, safe to show."""
     return option.title or safe_line(option.value, NAMED)
 
 
 class OptionSource:
-    """The options of a list: given at once, or read when the list opens."""
+    """The options of a list, given or read when the list opens."""
 
     def __init__(
         self,
@@ -55,11 +55,11 @@ class OptionSource:
     ) -> None:
         self._read = read
         self.noun = noun
-        """What many of them are called; empty for a short list, which is not counted."""
+        """The plural noun for the count; empty for a short list without a count."""
         self._searchable_texts: dict[PickOption, tuple[str, str, str]] = {}
         self.loaded = read is None
         self.fault = ""
-        """Why the options could not be read, fit to be shown."""
+        """Why the options could not be read, safe to show."""
         self._keep(options)
 
     def _keep(self, options: Iterable[PickOption]) -> None:
@@ -67,7 +67,7 @@ class OptionSource:
         self._by_value = {option.value: option for option in self.options}
 
     async def load(self) -> None:
-        """Read the options, where they have to be."""
+        """Read the options, unless they were given."""
         if self._read is None:
             return
         try:
@@ -79,37 +79,37 @@ class OptionSource:
             self.loaded = True
 
     def known(self, value: str) -> bool:
-        """Whether it is among the options; True while they have not come."""
+        """Whether it is among the options; True until they are read."""
         return not self.loaded or value in self._by_value
 
     def option(self, value: str) -> PickOption:
-        """The option of a value; one that says so when it is unknown."""
-        found = self._by_value.get(value)
-        if found is not None:
-            return found
+        """The option of a value; an unknown value gets one that says so."""
+        option = self._by_value.get(value)
+        if option is not None:
+            return option
         return PickOption(value, "", "unknown: not in the list" if self.loaded else "")
 
     def completed(self, text: str) -> str | None:
-        """The first option that begins as typed; None while one is typed in full, or for none."""
+        """The first option that starts with ``text``; None if there is none or ``text`` is one."""
         if not text or text in self._by_value:
             return None
         begins = text.lower()
         values = (option.value for option in self.options)
-        return next((one for one in values if one.lower().startswith(begins)), None)
+        return next((value for value in values if value.lower().startswith(begins)), None)
 
     def search(self, text: str, first: Iterable[str] = ()) -> list[PickOption]:
-        """The options that have every word of ``text``, the values of ``first`` before the others.
+        """The options with every word of ``text``, starting with the values of ``first``.
 
-        First come those whose title begins with it, then those that have it in their title, are
-        called so otherwise, or have it in what is said of them.
+        Titles that start with the text come first, then matches in the title, in other names, and
+        in the note.
         """
         first = dict.fromkeys(first)
         every = [*map(self.option, first)]
         every += [option for option in self.options if option.value not in first]
         words = [word for word in map(letters, text.split()) if word]
         ranks = [(self._rank(option, words), number) for number, option in enumerate(every)]
-        found = sorted((rank, number) for rank, number in ranks if rank is not None)
-        return [every[number] for _rank, number in found]
+        ranked = sorted((rank, number) for rank, number in ranks if rank is not None)
+        return [every[number] for _rank, number in ranked]
 
     def _rank(self, option: PickOption, words: Sequence[str]) -> int | None:
         if not words:
@@ -126,18 +126,18 @@ class OptionSource:
 
 
 class _TickInput(QuietInput):
-    """A search line that leaves space to the list, which ticks with it."""
+    """A search line in which Space is not typed but ticks an option."""
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
-        """Every character but space is typed."""
+        """Type every character but the space."""
         return key != "space" and super().check_consume_key(key, character)
 
 
 class SearchList(Dialog[Result]):
-    """A search line above a list of options. Every key but those that are typed moves in the list.
+    """A search line above a list of options; keys that type nothing move in the list.
 
-    ``search_text`` is what was typed before it opened. Where the source has a noun the options are
-    counted, and each has one line; otherwise what is said of an option is folded.
+    ``search_text`` was typed before the list opened. If the source has a noun, options are counted
+    and take one line each; otherwise their notes wrap.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -163,11 +163,11 @@ class SearchList(Dialog[Result]):
         self._title = title
         self.source = source if isinstance(source, OptionSource) else OptionSource(source)
         self._search_text = search_text
-        self._found: Sequence[PickOption] = ()
+        self._matches: Sequence[PickOption] = ()
         self._shown: Sequence[PickOption] = ()
-        """The options in the list, in the order of its rows."""
+        """The options in the list, in row order."""
         self._width = 0
-        """Cells of the column of titles."""
+        """Cells of the title column."""
 
     def compose(self) -> ComposeResult:
         """Title, search line and count, list."""
@@ -186,14 +186,14 @@ class SearchList(Dialog[Result]):
         return toned(title, "accent", bold=True) if isinstance(title, str) else title
 
     def on_mount(self) -> None:
-        """Show what is known, read the rest."""
+        """Show the known options, and read the others."""
         self.query_one(QuietInput).begin_with(self._search_text)
         self.fill(self.first_row)
         if not self.source.loaded:
             self.action_reload()
 
     def on_resize(self) -> None:
-        """Another window: the list is as large as it needs again."""
+        """Let the list take the size it needs in the new window."""
         options = self.query_one(OptionList)
         options.styles.min_width = options.styles.min_height = None
         self.fill(self.row)
@@ -206,42 +206,42 @@ class SearchList(Dialog[Result]):
 
     @property
     def reading(self) -> bool:
-        """Whether the options are still to come."""
+        """Whether the options are still being read."""
         return not (self.source.loaded or self.source.fault)
 
     def awaits(self, event: events.Event) -> bool:
-        """Whether an input is meant for an option: letters only search."""
+        """Whether a key acts on options; letters only search."""
         return isinstance(event, events.Key) and event.key in _ON_ROWS
 
     @property
     def search_text(self) -> str:
-        """What is searched for."""
+        """The text of the search line."""
         return self.query_one(QuietInput).value.strip()
 
     # The list -------------------------------------------------------------------------------------
 
     @property
     def row(self) -> int:
-        """The place of the highlighted row; 0 in an empty list."""
+        """Index of the highlighted row; 0 in an empty list."""
         return self.query_one(OptionList).highlighted or 0
 
     @property
     def first_row(self) -> int:
-        """The place of the row that is highlighted at first."""
+        """Index of the row to highlight first."""
         return 0
 
     @property
     def option(self) -> PickOption | None:
-        """The highlighted option; None where nothing was found."""
+        """The highlighted option; None if nothing matches."""
         place = self.query_one(OptionList).highlighted
         return None if place is None or place >= len(self._shown) else self._shown[place]
 
     def find(self, text: str) -> Sequence[PickOption]:
-        """What a search finds; everything for an empty text."""
+        """The matches of a search; all options for an empty text."""
         return self.source.search(text)
 
     def mark(self, option: PickOption) -> Content:
-        """What stands before an option's title."""
+        """The mark before an option's title."""
         raise NotImplementedError
 
     def take(self, option: PickOption) -> None:
@@ -249,10 +249,10 @@ class SearchList(Dialog[Result]):
         raise NotImplementedError
 
     def fill(self, row: int) -> None:
-        """Fill the list anew, and highlight a row."""
+        """Fill the list, and highlight a row."""
         options = self.query_one(OptionList)
-        self._found = self.find(self.search_text)
-        self._shown = self._found[:_MOST_SHOWN]
+        self._matches = self.find(self.search_text)
+        self._shown = self._matches[:_MOST_SHOWN]
         room = dialog_room(self)
         widest = max(map(cell_len, map(option_title, self._shown)), default=0)
         most = max(_LEAST_TITLE, room // 2) if self.source.noun else _LONGEST_TITLE
@@ -265,7 +265,7 @@ class SearchList(Dialog[Result]):
         self.show_count()
 
     def draw_again(self, *rows: int) -> None:
-        """Draw the marks of some rows anew."""
+        """Redraw some rows."""
         for row in rows:
             line = self._line(self._shown[row])
             self.query_one(OptionList).replace_option_prompt_at_index(row, line)
@@ -279,14 +279,14 @@ class SearchList(Dialog[Result]):
         return Content.assemble(head, toned(option.note or value, "muted"))
 
     def _remark(self) -> Content:
-        """Why there are no options, or no more of them."""
-        source, count = self.source, len(self._found)
+        """Why the list is empty or incomplete."""
+        source, count = self.source, len(self._matches)
         nouns = source.noun or "choices"
         if source.fault:
-            why = f"The list could not be read: {source.fault} F5 tries again"
+            why = f"The list could not be read: {source.fault} F5 retries"
             return toned(why, "warn")
         if not source.loaded:
-            return toned(f"reading the list of {nouns}…", "muted")
+            return toned(f"Reading the list of {nouns}…", "muted")
         if count > len(self._shown):
             more = count - len(self._shown)
             return toned(f"and {more:,} more: type to narrow the list", "muted")
@@ -305,7 +305,7 @@ class SearchList(Dialog[Result]):
         source = self.source
         if not source.noun or not source.loaded:
             return Content("")
-        known = sum(source.known(option.value) for option in self._found)
+        known = sum(source.known(option.value) for option in self._matches)
         of_all = f" of {len(source.options)}" if self.search_text else ""
         return toned(f"  {known}{of_all} {source.noun}", "muted")
 
@@ -335,18 +335,18 @@ class SearchList(Dialog[Result]):
         self.take(self._shown[event.option_index])
 
     def submit(self, option: PickOption) -> None:
-        """Enter was pressed while this option was highlighted."""
+        """Enter was pressed on this option."""
         self.take(option)
 
     def action_move(self, way: str) -> None:
-        """Move in the list, which goes around at its ends."""
+        """Move in the list; it wraps around at the ends."""
         options = self.query_one(OptionList)
         getattr(options, f"action_{way}")()
         if self._shown and self.row == len(self._shown) - 1:
-            options.scroll_end(animate=False)  # what is said of the rest stands below
+            options.scroll_end(animate=False)  # the remark stands below
 
     def action_leave(self) -> None:
-        """First out of the search, then out of the list."""
+        """Clear the search; without one, close the list."""
         if self.search_text:
             self.query_one(QuietInput).value = ""
         else:
@@ -360,7 +360,7 @@ class TickList(SearchList[Result]):
     SEARCH_INPUT = _TickInput
 
     def action_tick(self) -> None:
-        """Tick the highlighted option, or take its tick away."""
+        """Tick or untick the highlighted option."""
         if self.option is None:
             self.app.bell()
         else:
@@ -368,10 +368,10 @@ class TickList(SearchList[Result]):
 
 
 class Picker(SearchList[str | None]):
-    """Returns the value of the option that was taken, None when left with Escape.
+    """Returns the value of the chosen option, None if it was left with Escape.
 
-    ``current`` is the present value. ``marks`` stand before the titles, by value; ``more`` gives
-    options that only a text that is searched for leads to.
+    ``current`` is the current value. ``marks`` maps values to marks before their titles; ``more``
+    returns additional options for a search text.
     """
 
     hint = "Enter chooses · Esc leaves · letters search · ↑ ↓ move"
@@ -393,31 +393,31 @@ class Picker(SearchList[str | None]):
 
     @property
     def first_row(self) -> int:
-        """The present choice; while something is searched for, what was found first."""
+        """The current option, or the first match of a search."""
         values = [] if self.search_text else [option.value for option in self.find("")]
         return values.index(self._current) if self._current in values else 0
 
     def find(self, text: str) -> Sequence[PickOption]:
-        """What a search finds; in a long list the present choice comes first."""
+        """The matches of a search; in a long list the current option comes first."""
         first = [self._current] if self._current and self.source.noun else []
         return [*self.source.search(text, first), *self._more(text)]
 
     def mark(self, option: PickOption) -> Content:
-        """Whether it is the present choice."""
+        """Its mark; by default the current option has a dot."""
         if self._marks is not None:
             return self._marks.get(option.value, Content(""))
         return toned("● " if option.value == self._current else "  ", "accent")
 
     def take(self, option: PickOption) -> None:
-        """Return it."""
+        """Return its value."""
         self.dismiss(option.value)
 
 
 @dataclass(frozen=True, slots=True)
 class MenuEntry:
-    """One thing to take, by a key that types one character. Texts must have passed ``safe_text``.
+    """An entry of a menu, with its one-character key. Texts must have passed ``safe_text``.
 
-    ``note`` may be of any length: what has no room is cut.
+    A long ``note`` is cut.
     """
 
     id: str
@@ -427,10 +427,10 @@ class MenuEntry:
 
 
 class MenuScreen(Dialog[str | None]):
-    """Returns the id of the entry that is taken, None when left. Starts at ``current``."""
+    """Returns the id of the chosen entry, None if it was left. Starts at ``current``."""
 
     AUTO_FOCUS = "OptionList"
-    hint = "a letter takes it · Esc leaves · ↑ ↓ move · Enter takes it"
+    hint = "a letter or Enter chooses · Esc leaves · ↑ ↓ move"
 
     def __init__(
         self, title: str, entries: Sequence[MenuEntry], *, current: str | None = None
@@ -452,14 +452,14 @@ class MenuScreen(Dialog[str | None]):
             )
 
     def on_mount(self) -> None:
-        """Start at the entry that is meant first; no notice stands on any."""
+        """Highlight the current entry, and clear notices that could cover others."""
         self.clear_notices()
         ids = [entry.id for entry in self._entries]
         at = ids.index(self._current) if self._current in ids else 0
         self.query_one(OptionList).highlighted = at
 
     def on_key(self, event: events.Key) -> None:
-        """A letter takes its entry."""
+        """Choose an entry by its letter."""
         taken = [entry.id for entry in self._entries if entry.key == event.character]
         if taken:
             event.stop()

@@ -1,4 +1,4 @@
-"""The app's border to the terminal: filters of lines, notices, what is sent, mouse events."""
+"""The base app: what is sent to the terminal, line filters, notices, garbage collection."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ from gwtui.ui.terminal.screen_diff import ScreenDiff
 from gwtui.ui.terminal.textual_private import HookedApp, Piece, driver_of
 
 _REST_S = 10.0
-"""Seconds without input before garbage is collected."""
+"""Seconds without input before a garbage collection."""
 _LONGEST_S = 120.0
-"""Seconds of use after which it is collected without such a rest."""
+"""Seconds of use before a garbage collection without such a pause."""
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _HARMLESS_FORMAT = frozenset("\u200d\ufe0f")
-"""Joiner and emoji presentation: they only shape the glyph before them."""
+"""Joiner and emoji presentation, which only change the preceding glyph."""
 _LEAST = 0.1
-"""Seconds. Textual's timers never end with a negative delay: they spin and the screen stands still.
+"""Minimum seconds for a toast: a Textual timer with a negative delay never ends.
 
-A toast is made anew on each screen that opens, also in the very moment in which its time is over.
+Each screen that opens creates its toasts again, even at the moment they expire.
 """
 
 
@@ -54,13 +54,13 @@ def _is_dangerous(character: str) -> bool:
 
 
 class ControlCharacterFilter(LineFilter):
-    """Replaces control, surrogate and direction characters that slipped past ``safe_text``."""
+    """Replaces control, surrogate and direction characters that ``safe_text`` missed."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
-        """The same segments, with each dangerous character replaced by a visible mark.
+        """The segments with each dangerous character replaced by a visible mark.
 
-        Most of these characters were counted for nothing, and each mark takes a cell: what a line
-        grows by is taken from the blanks at its end, so that it pushes nothing off the screen.
+        Most of these characters have no width, but a mark takes a cell. The line loses as many
+        blanks at its end, so that nothing is pushed off the screen.
         """
         if all(segment.text.isascii() and segment.text.isprintable() for segment in segments):
             return segments
@@ -79,7 +79,7 @@ class ControlCharacterFilter(LineFilter):
 
 
 def _shortened(segments: list[Segment], cells: int) -> list[Segment]:
-    """The segments with up to so many blanks less at the end."""
+    """The segments with up to ``cells`` fewer blanks at the end."""
     kept = list(segments)
     for place in range(len(kept) - 1, -1, -1):
         text, style, control = kept[place]
@@ -97,25 +97,24 @@ _log = logging.getLogger(__name__)
 
 
 class Notice(Notification):
-    """A notification whose delay is always one that a timer can wait for."""
+    """A notification that always has a positive time left, for Textual's timer."""
 
     @property
     def time_left(self) -> float:
-        """Seconds that a toast made now is shown; a wall clock that was set changes little."""
+        """Seconds to show a toast that is created now, even if the wall clock was changed."""
         return min(max(super().time_left, _LEAST), max(self.timeout, _LEAST))
 
     @property
     def has_expired(self) -> bool:
-        """Whether its time is over."""
+        """Whether the notice has expired."""
         return super().time_left <= 0
 
 
 class Garbage:
-    """Collects closed screens once nobody has used the keyboard or mouse for ten seconds.
+    """Runs the garbage collector after ten seconds without input, or two minutes of use.
 
-    A screen and its widgets refer to each other, so that a closed one stays in memory until the
-    collector goes through every object. On a large account that takes most of a second: it waits
-    for a rest, for two minutes at most.
+    A screen and its widgets refer to each other, so that a closed screen stays in memory until a
+    full collection, which takes most of a second on a large account.
     """
 
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
@@ -124,13 +123,13 @@ class Garbage:
         self._used_since: float | None = None
 
     def touched(self) -> None:
-        """Somebody pressed a key or moved the mouse."""
+        """There was input."""
         self._touched_at = self._monotonic()
         if self._used_since is None:
             self._used_since = self._touched_at
 
     def tick(self) -> bool:
-        """Collect at the first call of a rest; whether it did. Call it once a second."""
+        """Collect if it is time; returns whether it did. Call this once a second."""
         if self._touched_at is None or self._used_since is None:
             return False
         now = self._monotonic()
@@ -142,9 +141,9 @@ class Garbage:
 
 
 class TerminalApp(HookedApp, inherit_bindings=False):
-    """An app that shows no markup from data, no control character and no value in a crash.
+    """An app that shows no markup or control character from data, and no value in a crash report.
 
-    It sends the terminal only what that does not show already.
+    It sends only the cells that have changed.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -157,11 +156,11 @@ class TerminalApp(HookedApp, inherit_bindings=False):
 
     def get_driver_class(self) -> type[Driver]:
         """The driver of this platform."""
-        found = super().get_driver_class()
-        return PromptDriver if found is LinuxDriver else found
+        driver = super().get_driver_class()
+        return PromptDriver if driver is LinuxDriver else driver
 
     def outgoing(self, painted: Iterable[Piece]) -> str:
-        """Send only what the terminal does not show already."""
+        """Send only the cells that have changed."""
         shown = self.console.color_system
         colours = None if shown is None else COLOR_SYSTEMS[shown]
         return self._on_terminal.difference(painted, self.size, colours)
@@ -172,33 +171,33 @@ class TerminalApp(HookedApp, inherit_bindings=False):
         super().exit(*arguments, **options)
 
     def learn_terminal(self) -> None:
-        """Learn from its description what the terminal can do with fewer bytes."""
+        """Find out whether the terminal supports shorter erase sequences."""
         self._on_terminal.erases = fills_erased(os.environ.get("TERM", ""))
 
     def set_terminal_title(self, text: str) -> None:
-        """Show a text in the terminal's title; an empty text gives the title back."""
+        """Set the terminal's title; an empty text restores the previous one."""
         self.title_on_terminal.show(driver_of(self), text)
 
     def key_read(self, key: str) -> None:
         """Hook: a key was typed. Called in the thread that reads the terminal."""
 
     def redraw(self) -> None:
-        """Send the whole screen: something else may have written on it."""
+        """Send the whole screen, because another program may have written on it."""
         self._on_terminal.forget()
         self.screen.refresh()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Every line passes the control character filter on its way to the terminal."""
+        """Filter control characters from every line."""
         return (*super().get_line_filters(), _LAST_LOOK)
 
     async def on_event(self, event: events.Event) -> None:
-        """A click on what is just being taken away hits nothing: Textual finds it still painted."""
+        """Ignore clicks on a widget that is being removed: Textual would still find it."""
         if isinstance(event, events.InputEvent):
             self.garbage.touched()
-        if not (isinstance(event, events.MouseEvent) and self._hits_what_goes(event)):
+        if not (isinstance(event, events.MouseEvent) and self._hits_removed_widget(event)):
             await super().on_event(event)
 
-    def _hits_what_goes(self, event: events.MouseEvent) -> bool:
+    def _hits_removed_widget(self, event: events.MouseEvent) -> bool:
         try:
             widget, _ = self.screen.get_widget_at(event.x, event.y)
         except (NoWidget, ScreenStackError):
@@ -212,9 +211,9 @@ class TerminalApp(HookedApp, inherit_bindings=False):
         title: str = "",
         severity: SeverityLevel = "information",
         timeout: float | None = None,
-        markup: bool = False,  # noqa: ARG002 - whatever is asked for
+        markup: bool = False,  # noqa: ARG002 - never markup
     ) -> None:
-        """A notice is text from anywhere: never markup, control characters made visible."""
+        """Show a notice as plain text, with control characters as visible marks."""
         notice = Notice(
             safe_text(message, 300, newlines=True),
             safe_text(title, 80),
@@ -222,32 +221,32 @@ class TerminalApp(HookedApp, inherit_bindings=False):
             self.NOTIFICATION_TIMEOUT if timeout is None else timeout,
             markup=False,
         )
-        self._notices = [one for one in self._notices if not one.has_expired]
+        self._notices = [notice for notice in self._notices if not notice.has_expired]
         self._notices.append(notice)
         self.post_message(Notify(notice))
 
     def clear_notifications(self) -> None:
-        """Take every notice away."""
+        """Clear all notices."""
         self._notices.clear()
         super().clear_notifications()
 
     def clear_information(self) -> None:
-        """Take every notice away that is neither a warning nor an error."""
-        kept = [one for one in self._notices if one.severity != "information"]
+        """Clear all notices except warnings and errors."""
+        kept = [notice for notice in self._notices if notice.severity != "information"]
         self.clear_notifications()
         self._notices = kept
         for notice in kept:
             self.post_message(Notify(notice))
 
     def say(self, message: str, *, severity: SeverityLevel = "information") -> None:
-        """A short notice."""
+        """Show a short notice."""
         self.notify(message, severity=severity)
 
     def survives(self, error: Exception) -> bool:
         """Whether the program goes on after an error.
 
-        An error in a worker costs its work alone, one in a dialog that is opening closes it.
-        Nothing fails while the program ends: what is begun then finds everything closed.
+        An error in a worker ends only that worker; an error while a dialog opens closes the
+        dialog. Errors are ignored while the program ends, because widgets are gone then.
         """
         if self._leaving and not isinstance(error, NoMatches | NoScreen):
             _log.error("an error while the program ended", exc_info=error)

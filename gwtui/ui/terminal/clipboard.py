@@ -1,7 +1,7 @@
 """Copying over SSH: by tmux, by the terminal (OSC 52), else into a private file.
 
-No route but the file can be confirmed, so each says honestly what was done. Textual's own
-``copy_to_clipboard`` is not used: it keeps the text in memory and says nothing when it is dropped.
+Only the file can be confirmed, so the result says exactly what was done. Textual's own
+``copy_to_clipboard`` keeps the text in memory, and does not report a text that is dropped.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from gwtui.ui.terminal.textual_private import driver_of
 Route = Literal["tmux", "terminal", "file", "none"]
 
 OSC52_LIMIT = 74_994
-"""Encoded bytes that terminals take; longer sequences are dropped or cut."""
+"""Maximum number of encoded bytes; terminals drop or cut longer sequences."""
 _TOO_LARGE = (
     f"Too large for the terminal's clipboard (OSC 52 takes {OSC52_LIMIT // 4 * 3:,} bytes)."
 )
@@ -38,7 +38,7 @@ _TMUX_SECONDS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """By which route a text was copied, and one honest sentence about it, fit to be shown."""
+    """How a text was copied, with a sentence to show."""
 
     route: Route
     sentence: str
@@ -46,7 +46,7 @@ class Copied:
 
     @property
     def ok(self) -> bool:
-        """Whether any route was open."""
+        """Whether the text was copied."""
         return self.route != "none"
 
 
@@ -57,7 +57,7 @@ async def copy_text(
     secret: bool = False,
     environment: Mapping[str, str] = os.environ,
 ) -> Copied:
-    """Copy by the first route that is open; never raises. ``secret`` adds where copies stay."""
+    """Copy by the first available route. ``secret`` warns about copies that remain."""
     if copy_route(environment) == "tmux":
         if await _to_tmux(text):
             kept = f" tmux keeps it until: tmux delete-buffer -b {TMUX_BUFFER}" if secret else ""
@@ -78,7 +78,7 @@ async def copy_text(
 
 
 async def save_private(text: str) -> Copied:
-    """Write the text to a new file that only its owner can read; never raises."""
+    """Write the text to a new file that only its owner can read."""
     try:
         path = await asyncio.to_thread(_write_file, text)
     except (OSError, PrivateDirectoryError) as error:
@@ -131,7 +131,7 @@ def _encoded(text: str) -> str:
 def _write_file(text: str) -> Path:
     paths = Paths.of_user()
     runtime = os.environ.get("XDG_RUNTIME_DIR")
-    # The runtime directory lives in memory and ends with the session; not every machine has one.
+    # The runtime directory is in memory and ends with the session, but may be missing.
     folder = paths.runtime if runtime and Path(runtime).is_dir() else paths.state
     path = ensure_private(folder) / f"copied-{secrets.token_hex(4)}.txt"
     private_file.create(path, text.encode("utf-8", errors="replace"))

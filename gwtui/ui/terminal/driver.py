@@ -20,17 +20,16 @@ if TYPE_CHECKING:
 
 _ESCAPE = "\x1b"
 _GLANCE = 0.1
-"""Seconds between two looks at whether the terminal is to be read any longer."""
+"""Seconds between two checks whether to stop reading."""
 _READ = 4096
 _LONE_ESCAPE = 0.025
-"""Seconds after which an escape character that came all by itself was the key of that name.
+"""Seconds after which a lone escape character counts as the Escape key.
 
-A terminal writes the sequence of a key in one piece, and SSH sends it in one packet. Only what
-lost its head in a longer text is waited for longer: as ``ESCDELAY`` says, or 0.1 s. For
-that long the rest of a sequence that came apart is still taken for its key, not for letters.
+A terminal writes the sequence of a key at once, and SSH sends it in one packet. If a sequence is
+split nevertheless, its rest is still recognized within ``ESCDELAY`` (0.1 s by default).
 """
 _REST = re.compile(r"\[[0-9;?]*[@-~]|O[A-Za-z]")
-"""What follows the escape character in the sequence of a key."""
+"""The rest of a key's sequence after the escape character."""
 
 
 class PromptDriver(LinuxDriver):
@@ -41,13 +40,13 @@ class PromptDriver(LinuxDriver):
         self._key_read = app.key_read
 
     def process_message(self, message: Message) -> None:
-        """Hand on what was typed; the app sees its keys here, even if it is too busy for them."""
+        """Deliver a message; the app sees keys here even while it is busy."""
         if isinstance(message, events.Key):
             self._key_read(message.key)
         super().process_message(message)
 
     def run_input_thread(self) -> None:
-        """Read the terminal until the end, and hand on what was typed."""
+        """Read the terminal until the end, and deliver the input."""
         parser = PromptParser()
         decode = getincrementaldecoder("utf-8")().decode
         shortened = "ESCDELAY" not in os.environ
@@ -70,4 +69,4 @@ class PromptDriver(LinuxDriver):
                 for event in parser.tick():
                     self.process_message(event)
         for _ in parser.feed(""):
-            pass  # what was half typed at the end is dropped
+            pass  # drop an incomplete sequence

@@ -1,4 +1,4 @@
-"""The terminal: its least size, its title, and its modes given back when the program is stuck."""
+"""The terminal: its minimum size, its title, and restoring its modes."""
 
 from __future__ import annotations
 
@@ -26,36 +26,36 @@ _RESET = (
 _STANDARD_OUTPUT = 1
 
 SMALLEST = Size(60, 15)
-"""What the dashboard can be drawn in."""
+"""The minimum size for the dashboard."""
 _LONGEST = 80
 _PUSH, _POP = "\x1b[22;2t", "\x1b[23;2t"
 _SET = "\x1b]2;{}\x1b\\"
 
 
 def is_too_small(size: Size) -> bool:
-    """Whether the dashboard cannot be drawn in this size."""
+    """Whether the dashboard does not fit this size."""
     return size.width < SMALLEST.width or size.height < SMALLEST.height
 
 
 def fills_erased(term: str) -> bool:
-    """Whether a terminal of this name fills what it erases with the present background.
+    """Whether a terminal of this name erases with the current background colour (terminfo bce).
 
-    Its own description says so; False where it has none, as in tmux.
+    False if it has no description.
     """
     try:
         import curses  # noqa: PLC0415 - not before the first rows
 
-        curses.setupterm(term, _STANDARD_OUTPUT)  # Textual's own has no descriptor
+        curses.setupterm(term, _STANDARD_OUTPUT)  # Textual's stdout has no descriptor
         return curses.tigetflag("bce") == 1
     except (ImportError, curses.error):
         return False
 
 
 def give_back(driver: Driver | None, last_words: str = "") -> None:
-    """Put the modes of the terminal back as they were; never waits.
+    """Restore the modes of the terminal without waiting; can be called from any thread.
 
-    ``last_words`` are sent besides. From any thread. A terminal that takes no bytes now keeps its
-    own modes, its line settings are put back all the same.
+    It also sends ``last_words``. If the terminal accepts no bytes now, only its line settings are
+    restored.
     """
     descriptor = getattr(driver, "fileno", None)
     before = getattr(driver, "attrs_before", None)
@@ -69,17 +69,17 @@ def give_back(driver: Driver | None, last_words: str = "") -> None:
 
 
 class TerminalTitle:
-    """Sets the title of the window or pane; sends nothing when it is that already.
+    """Sets the title of the window or pane, and restores the previous one.
 
-    The title from before is put on the terminal's own stack. A terminal without one gets an empty
-    title at the end, which most replace by their own.
+    The terminal keeps the previous title on its stack. A terminal without a stack gets an empty
+    title at the end.
     """
 
     def __init__(self) -> None:
         self._shown = ""
 
     def show(self, driver: Driver | None, text: str) -> None:
-        """Show a text; an empty one gives the title back."""
+        """Set the title; an empty text restores the previous one."""
         title = safe_line(text, _LONGEST)
         if driver is None or title == self._shown:
             return
@@ -91,12 +91,12 @@ class TerminalTitle:
         self._shown = title
 
     def give_back(self, driver: Driver | None) -> None:
-        """The title from before."""
+        """Restore the previous title."""
         if driver is not None and self._shown:
             self._shown = ""
             driver.write(_SET.format("") + _POP)
             driver.flush()
 
     def last_words(self) -> str:
-        """The bytes that give the title back, for an end that waits for nothing."""
+        """The bytes that restore the title, for an immediate end."""
         return _SET.format("") + _POP if self._shown else ""

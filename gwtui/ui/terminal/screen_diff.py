@@ -1,11 +1,11 @@
-"""What the terminal shows, cell by cell, so that only what differs from it is sent.
+"""Remembers what the terminal shows, cell by cell, and sends only the difference.
 
-Textual repaints widgets: a new layout sends whole screens, a changed figure the line it stands in
-from its left edge on. Over SSH the difference counts, so that each update is compared with what
-was sent before, and only cells that look different are sent.
+Textual repaints widgets: a new layout sends the whole screen, a changed figure its line. Over SSH
+that matters, so each update is compared with the previous one, and only cells that look different
+are sent.
 
-They are sent with as few bytes as possible. Colours cost most: twenty bytes for a switch of one,
-eight for a move. So everything of one look is sent after each other, wherever it stands.
+Changing a colour takes twenty bytes, moving the cursor eight. So all cells of one style are sent
+together, wherever they are.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from textual.strip import Strip
 from gwtui.ui.terminal.textual_private import Piece
 
 _JOINED = 4
-"""Equal cells between two different ones that are rather sent again than skipped."""
+"""Up to this many equal cells between two different ones are sent again, not skipped."""
 _REST = ""
-"""What the further cells of a wide character hold."""
+"""The content of the further cells of a wide character."""
 Codes = tuple[str, str, str]
 """SGR codes of a style: attributes, foreground, background; each may be empty."""
 Look = Codes | tuple[None, None, str]
-"""How a cell looks. Of a blank only the background is seen, whatever the rest is."""
+"""The style of a cell; of a blank only the background counts."""
 Cell = tuple[str, Look]
-"""What stands in a cell, and how it looks."""
+"""The text and the style of a cell."""
 Span = tuple[int, int, Sequence[Cell]]
-"""Column, line and cells of a piece that is to be sent."""
+"""Column, line and cells to send."""
 PLAIN: Codes = ("", "", "")
 SEEN_ON_BLANKS = frozenset({"4", "5", "6", "7", "9", "21", "51", "52", "53"})
-"""Attributes that are seen where no character stands: lines, frames, blinking, swapped colours."""
+"""Attributes that are visible on blanks: lines, frames, blinking, swapped colours."""
 _OFF = {
     **dict.fromkeys(("1", "2"), "22"),
     "3": "23",
@@ -47,34 +47,34 @@ _OFF = {
     **dict.fromkeys(("51", "52"), "54"),
     "53": "55",
 }
-"""What switches an attribute off, and others of its kind with it."""
+"""The codes that switch attributes off; some switch off several."""
 _RESET = "\x1b[0m"
 _ERASED = 6
-"""Blanks that are rather erased than sent: an erasure is five bytes, and stays where it is."""
+"""Minimum number of blanks to erase at the end of a text: erasing takes five bytes."""
 _ERASED_BETWEEN = 12
-"""The same where text follows on the line, to which the cursor has to be moved."""
+"""Minimum number of blanks to erase within a text, where the cursor must move on."""
 _Run = tuple[Look, int, int, str]
-"""Cells of one look beside each other: look, line, column, text."""
+"""Adjacent cells of one style: style, line, column, text."""
 _PLAIN_LOOKS: tuple[Look, Look] = (PLAIN, (None, None, ""))
 
 
 class ScreenDiff:
-    """Remembers what was sent. Whoever else wrote on the terminal has to ``forget`` it."""
+    """The cells that were sent. Call ``forget`` if something else wrote on the terminal."""
 
     def __init__(self) -> None:
         self.erases = False
-        """Whether the terminal fills what is erased with the present background."""
+        """Whether the terminal erases with the current background colour."""
         self._size = Size()
         self._lines: list[list[Cell | None]] = []
         self._uneven: set[int] = set()
-        """Lines that may hold a cell of several characters, or of none."""
+        """Lines that may have wide or combined characters."""
 
     def forget(self) -> None:
-        """Nothing is known any more of what the terminal shows: send all of it."""
+        """Send everything next time."""
         self._size = Size()
 
     def difference(self, painted: Iterable[Piece], size: Size, colours: ColorSystem | None) -> str:
-        """The bytes to send for what was painted; empty when the terminal shows it already."""
+        """The bytes to send for an update; empty if nothing has changed."""
         if size != self._size:
             self._size = size
             self._lines = [[None] * size.width for _ in range(size.height)]
@@ -91,15 +91,15 @@ class ScreenDiff:
     def _encoded(self, spans: Sequence[Span]) -> str:
         """The bytes of the spans.
 
-        Half a wide character is erased with its other half, one at the edge may move the cursor:
-        such lines are sent as they come.
+        Overwriting half of a wide character erases the other half, and one at the edge may move
+        the cursor: lines with such characters are sent in order.
         """
         uneven = [span for span in spans if span[1] in self._uneven]
         even = [span for span in spans if span[1] not in self._uneven]
         return in_order(uneven) + by_look(even, self._size.width, erases=self.erases)
 
     def _put(self, x: int, y: int, cells: Sequence[Cell], *, even: bool) -> Iterator[Span]:
-        """``even`` says that each of the cells holds one character of one cell."""
+        """``even``: every cell has one character that is one cell wide."""
         line = self._lines[y]
         before = line[x : x + len(cells)]
         if before == cells:
@@ -109,7 +109,7 @@ class ScreenDiff:
         if not even:
             self._uneven.add(y)
         if not (even and was_even):
-            # Terminals disagree about the width of some characters: sent as a whole.
+            # Terminals disagree about the width of some characters: send all of it.
             yield x, y, cells
             return
         for start, end in _different(before, cells):
@@ -136,9 +136,9 @@ def _cells(strip: Strip, colours: ColorSystem) -> list[Cell]:
 
 
 def _fitting(cells: list[Cell], room: int) -> list[Cell]:
-    """The cells that there is room for: the terminal may have become narrower than the layout.
+    """The cells that fit: the terminal may have become narrower than the layout.
 
-    A wide character that is cut at the edge is left out: it would go on to the next line.
+    A wide character at the edge is left out, because it would wrap to the next line.
     """
     if len(cells) <= room:
         return cells
@@ -150,7 +150,7 @@ def _fitting(cells: list[Cell], room: int) -> list[Cell]:
 
 @lru_cache(maxsize=1024)
 def _looks(style: Style, colours: ColorSystem) -> tuple[Look, Look]:
-    """Of a character in this style, and of a blank."""
+    """The style of a character, and that of a blank."""
     attributes = Strip.render_ansi(style.without_color, colours)
     fore, back = (
         "" if colour is None else ";".join(colour.downgrade(colours).get_ansi_codes(foreground))
@@ -162,12 +162,12 @@ def _looks(style: Style, colours: ColorSystem) -> tuple[Look, Look]:
 
 
 def _is_plain(cells: Iterable[Cell | None]) -> bool:
-    """Whether each cell holds one character of one cell."""
+    """Whether every cell has one character that is one cell wide."""
     return all(cell is None or len(cell[0]) == 1 for cell in cells)
 
 
 def _different(before: Sequence[Cell | None], after: Sequence[Cell]) -> list[tuple[int, int]]:
-    """Where the two differ; places that are close together count as one."""
+    """The ranges that differ; ranges close to each other are joined."""
     spans: list[tuple[int, int]] = []
     for at, (old, new) in enumerate(zip(before, after, strict=True)):
         if old == new:
@@ -180,32 +180,31 @@ def _different(before: Sequence[Cell | None], after: Sequence[Cell]) -> list[tup
 
 
 def in_order(spans: Sequence[Span]) -> str:
-    """The bytes for spans as they come, cell by cell; no style is left switched on."""
+    """The bytes for spans in their order; resets the style at the end."""
     out: list[str] = []
     now = PLAIN
     for x, y, cells in spans:
         out.append(_move(x, y))
         for look, _, _, text in _runs(x, y, cells):
-            wanted = _codes(now, look)
-            out += (_switch(now, wanted), text)
-            now = wanted
+            target = _codes(now, look)
+            out += (_switch(now, target), text)
+            now = target
     return f"{_RESET}{''.join(out)}{_RESET}" if out else ""
 
 
 def by_look(spans: Sequence[Span], width: int, *, erases: bool) -> str:
-    """The bytes for spans whose characters are one cell wide; no style is left switched on.
+    """The bytes for spans of even cells, sorted by style; resets the style at the end.
 
-    ``width`` is that of the terminal. ``erases`` says that it fills what is erased with the present
-    background: then long blanks are erased.
+    ``width`` is the width of the terminal. With ``erases``, long blanks are erased.
     """
     runs = sorted((run for span in spans for run in _runs(*span)), key=_order)
     out: list[str] = []
     now = PLAIN
     at = (-1, -1)
     for look, y, x, text in runs:
-        wanted = _codes(now, look)
-        out.append(_switch(now, wanted))
-        now = wanted
+        target = _codes(now, look)
+        out.append(_switch(now, target))
+        now = target
         for start, piece, erased in _pieces(text) if erases else ((0, text, 0),):
             if piece or erased:
                 out.append(_step(at, (x + start, y)))
@@ -217,30 +216,30 @@ def by_look(spans: Sequence[Span], width: int, *, erases: bool) -> str:
 
 
 def _order(run: _Run) -> tuple[str, str, str, int, int]:
-    """Backgrounds stay longest; in front of each those who need nothing else."""
+    """Sort by background, then by attributes and foreground."""
     (attributes, fore, back), y, x, _ = run
     return back, attributes or "", fore or "", y, x
 
 
 def _runs(x: int, y: int, cells: Sequence[Cell]) -> Iterator[_Run]:
-    """The cells in stretches of one look; blanks go with what stands before them, or behind."""
+    """The cells as runs of one style; blanks join a neighbouring run."""
     start, look = 0, cells[0][1]
-    for at, (_, wanted) in enumerate(cells):
-        if wanted == look:
+    for at, (_, target) in enumerate(cells):
+        if target == look:
             continue
-        if wanted[2] == look[2]:
-            if wanted[0] is None and not _is_seen(look[0]):
+        if target[2] == look[2]:
+            if target[0] is None and not _is_seen(look[0]):
                 continue
-            if look[0] is None and not _is_seen(wanted[0]):
-                look = wanted
+            if look[0] is None and not _is_seen(target[0]):
+                look = target
                 continue
         yield look, y, x + start, "".join([sign for sign, _ in cells[start:at]])
-        start, look = at, wanted
+        start, look = at, target
     yield look, y, x + start, "".join([sign for sign, _ in cells[start:]])
 
 
 def _pieces(text: str) -> Iterator[tuple[int, str, int]]:
-    """Where each piece of text begins, the piece, and how many blanks are erased behind it."""
+    """The start of each piece of text, the piece, and the number of blanks to erase after it."""
     blanks = " " * _ERASED_BETWEEN
     start = 0
     while (gap := text.find(blanks, start)) >= 0:
@@ -260,7 +259,7 @@ def _move(x: int, y: int) -> str:
 
 
 def _step(at: tuple[int, int], to: tuple[int, int]) -> str:
-    """From one place to another; always by its own number, for some signs are wider than told."""
+    """Move the cursor, always to an absolute column: characters may be wider than expected."""
     if at == to:
         return ""
     return f"\x1b[{to[0] + 1}G" if at[1] == to[1] else _move(*to)
@@ -270,20 +269,20 @@ def _is_seen(attributes: str | None) -> bool:
     return bool(attributes) and not SEEN_ON_BLANKS.isdisjoint((attributes or "").split(";"))
 
 
-def _codes(now: Codes, wanted: Look) -> Codes:
-    """What to switch to: for a blank the present codes, as far as they are not seen there."""
-    attributes, fore, back = wanted
+def _codes(now: Codes, target: Look) -> Codes:
+    """The codes to switch to; a blank keeps the current ones if they are invisible on it."""
+    attributes, fore, back = target
     if attributes is not None and fore is not None:
         return attributes, fore, back
     return ("", "", back) if _is_seen(now[0]) else (now[0], now[1], back)
 
 
 @lru_cache(maxsize=1024)
-def _switch(now: Codes, wanted: Codes) -> str:
-    """What switches from one to the other."""
-    if now == wanted:
+def _switch(now: Codes, target: Codes) -> str:
+    """The shortest sequence that switches from ``now`` to ``target``."""
+    if now == target:
         return ""
-    attributes, fore, back = wanted
+    attributes, fore, back = target
     anew = ";".join(filter(None, ("0", attributes, fore, back)))
     colours = [fore or "39" if fore != now[1] else "", back or "49" if back != now[2] else ""]
     before, after = (set(filter(None, codes.split(";"))) for codes in (now[0], attributes))

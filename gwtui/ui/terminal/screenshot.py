@@ -1,4 +1,4 @@
-"""A screenshot of a screen, as SVG or as text; none while a secret is in sight."""
+"""Screenshots of a screen as SVG or text; refused while a secret is visible."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _DRAWING = 1.0
 
 
 class HoldsSecret:
-    """Stands among the bases of a widget that a secret is typed into, or drawn by."""
+    """Mixin for a widget that shows or edits a secret."""
 
     @property
     def holds_secret(self) -> bool:
-        """Whether there is one in it now."""
+        """Whether the widget holds a secret now."""
         return True
 
 
 class SecretInSightError(Exception):
-    """A screen shows a secret, or may show one: there is no picture of it. Says where it is."""
+    """There is no screenshot, because the screen shows or may show a secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +70,20 @@ class ScreenPicture:
 
 
 async def picture_of(screen: Screen[Any]) -> ScreenPicture:
-    """What a screen shows once it is drawn, without the notices. Raises SecretInSightError."""
+    """The screen once it is drawn, without notices. Raises SecretInSightError."""
     widgets = screen.walk_children(Widget)
-    if any(isinstance(one, HoldsSecret) and one.holds_secret for one in widgets):
+    if any(isinstance(widget, HoldsSecret) and widget.holds_secret for widget in widgets):
         raise SecretInSightError("it shows a secret, or one is typed into it")
-    if any(without_secrets(one.value) != one.value for one in screen.query(Input)):
+    if any(without_secrets(field.value) != field.value for field in screen.query(Input)):
         raise SecretInSightError("what is typed into it may be a key")
     for notice in screen.query("Toast"):
         await notice.remove()
     drawn = asyncio.Event()
     screen.call_after_refresh(drawn.set)
-    with contextlib.suppress(TimeoutError):  # a screen that is being left is not drawn again
+    with contextlib.suppress(TimeoutError):  # a closing screen is not drawn again
         await asyncio.wait_for(drawn.wait(), _DRAWING)
     picture = ScreenPicture(tuple(painted_strips(screen)), screen.size.width)
-    # Without frames and margins: what is folded may stand in a box of its own.
+    # Without frames and margins: a wrapped text may be in a box.
     if holds_secret("\n".join(line.text.strip("│╭╮╰╯─▏ ") for line in picture.lines)):
         raise SecretInSightError("a secret that this program uses is in sight")
     return picture

@@ -1,9 +1,9 @@
-"""Ending on demand: SIGTERM, SIGHUP, a terminal that is gone, a quit that nothing reacts to.
+"""Shutdown by SIGTERM, SIGHUP, a lost terminal, or a quit that the program does not react to.
 
-The program has two seconds. It uses them to close in order: the terminal is restored, a write
-under way gets a moment for its answer and then stands in the ledger as unknown. What holds that
-up, such as a name lookup or a stalled terminal, is not waited for: the ledger's intent is on the
-disk since before the request left, so that nothing is lost by ending hard.
+The program has two seconds for an orderly end: it restores the terminal, and waits a moment for the
+answer to a write in flight before the ledger records it as unknown. It does not wait for a name
+lookup or a stalled terminal. The ledger has the intent on disk before a request is sent, so that a
+hard end loses nothing.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ ENDING = (signal.SIGTERM, signal.SIGHUP)
 PATIENCE = 1.6
 """Seconds for the orderly end."""
 REACTION = 3.0
-"""Seconds in which the program has to begin to handle the key that quits."""
+"""Seconds in which the program must react to a quit key."""
 CLOSING = 10.0
-"""Seconds for the end that a person asked for: everything is closed by then, or let go."""
+"""Seconds for a requested quit, before the process ends anyway."""
 _LAST_WORDS = 0.2
-"""Seconds for what is written down when the end was not orderly; the disk may be slow, too."""
+"""Seconds for the ledger entries of a hard end; the disk may be slow, too."""
 
 
 class Shutdown:
-    """Watches for the demand to end; then calls ``leave`` once in the event loop with the status.
+    """Watches for a demand to end, then calls ``leave`` once in the event loop with the status.
 
-    When the process still runs ``PATIENCE`` seconds later, ``write_down`` is called to say what is
-    known of writes under way, and ``give_back`` to restore the terminal, both from other threads;
-    then the process ends, within ``_LAST_WORDS`` seconds whatever they do.
+    If the process still runs ``PATIENCE`` seconds later, other threads call ``write_down`` to log
+    the writes in flight, and ``give_back`` to restore the terminal; then the process ends, within
+    ``_LAST_WORDS`` seconds.
     """
 
     def __init__(
@@ -52,14 +52,14 @@ class Shutdown:
         self._before: dict[signal.Signals, Any] = {}
         self._due: threading.Timer | None = None
         self.status: int | None = None
-        """The exit status that was demanded; None while nobody demands an end."""
+        """The demanded exit status; None without a demand."""
 
     def watch(self, *, terminal: bool) -> None:
-        """Begin; needs a running event loop. ``terminal`` is whether there is one to lose."""
+        """Start watching; needs a running event loop. ``terminal``: whether there is a terminal."""
         self._loop = asyncio.get_running_loop()
         for number in ENDING:
-            # Outside the main thread there are no signals at all. The loop's own handlers would
-            # not do: they wait for a loop that may wait for a stalled terminal.
+            # Only the main thread can handle signals. The loop's own handlers would wait for a
+            # loop that may be blocked by a stalled terminal.
             with contextlib.suppress(ValueError):
                 self._before[number] = signal.signal(number, self._on_signal)
         if terminal and sys.__stdin__ is not None:
@@ -68,7 +68,7 @@ class Shutdown:
             ).start()
 
     def unwatch(self) -> None:
-        """Give the signals back. A demand that was made stays one."""
+        """Restore the signal handlers; a demand that was made stays valid."""
         self._loop = None
         self.expect_nothing()
         for number, handler in self._before.items():
@@ -76,11 +76,7 @@ class Shutdown:
         self._before.clear()
 
     def finish(self) -> None:
-        """At the very end: leave the process at once when that was demanded, else do nothing.
-
-        Everything is closed by now, and taking the interpreter down may take longer than there is
-        time.
-        """
+        """Exit at once if an end was demanded: the interpreter's own exit may take too long."""
         if self.status is not None:
             logging.shutdown()
             with contextlib.suppress(OSError):
@@ -89,20 +85,20 @@ class Shutdown:
             os._exit(self.status)
 
     def expect_end(self, seconds: float) -> None:
-        """Demand the end with status 0 in so many seconds; from any thread."""
+        """Demand an end with status 0 after this time. Can be called from any thread."""
         self.expect_nothing()
         self._due = threading.Timer(seconds, self.demand, (0,))
         self._due.daemon = True
         self._due.start()
 
     def expect_nothing(self) -> None:
-        """Take the last ``expect_end`` back."""
+        """Cancel ``expect_end``."""
         if self._due is not None:
             self._due.cancel()
             self._due = None
 
     def demand(self, status: int) -> None:
-        """End with this exit status; from any thread, and from a signal's handler."""
+        """End with this exit status. Can be called from any thread and from a signal handler."""
         loop = self._loop
         if loop is None or self.status is not None:
             return
@@ -110,16 +106,16 @@ class Shutdown:
         deadline = threading.Timer(PATIENCE, self._end, (status,))
         deadline.daemon = True
         deadline.start()
-        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+        with contextlib.suppress(RuntimeError):  # the loop has ended
             loop.call_soon_threadsafe(self._leave, status)
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         self.demand(128 + number)
 
     def _watch_terminal(self, descriptor: int) -> None:
-        """A lost terminal reads as an endless nothing, and not everyone gets a SIGHUP for it."""
+        """Demand an end when the terminal is lost, which does not always send a SIGHUP."""
         watched = select.poll()
-        watched.register(descriptor, 0)  # hang-ups are always told
+        watched.register(descriptor, 0)  # POLLHUP is always reported
         with contextlib.suppress(OSError):
             for _, event in watched.poll():
                 if event & select.POLLHUP:

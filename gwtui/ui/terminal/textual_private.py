@@ -17,7 +17,7 @@ from textual.strip import Strip
 from gwtui.local.crash_report import crash_report
 
 Piece = tuple[int, int, Strip]
-"""A piece of a line, with the column and the line it begins at."""
+"""Column, line and content of a piece of a line."""
 
 
 def driver_of(app: App[Any]) -> Driver | None:
@@ -45,14 +45,14 @@ def painted_strips(screen: Screen[Any]) -> Sequence[Strip]:
 
 
 class PromptParser(XTermParser):
-    """Tells keys in what the terminal sends, with a say in when an escape character is a key.
+    """Parses keys from terminal input, with control over when an escape character is a key.
 
-    ``_xterm_parser`` and ``_timeout_time``: Textual decides it by itself, and late.
+    ``_xterm_parser`` and ``_timeout_time``: Textual has no public setting for this delay.
     """
 
     @property
     def due(self) -> float | None:
-        """When what came so far is taken for a key, of the monotonic clock; None for nothing."""
+        """When the pending input counts as a key (monotonic clock); None without pending input."""
         return self._timeout_time
 
     @due.setter
@@ -61,7 +61,7 @@ class PromptParser(XTermParser):
 
 
 def pieces(update: LayoutUpdate | ChopsUpdate) -> Iterator[Piece]:
-    """What an update of the compositor paints."""
+    """The pieces that an update of the compositor paints."""
     if isinstance(update, LayoutUpdate):
         for y, strips in enumerate(update.strips, update.region.y):
             x = update.region.x
@@ -76,7 +76,7 @@ def pieces(update: LayoutUpdate | ChopsUpdate) -> Iterator[Piece]:
 
 
 class _Difference(CompositorUpdate):
-    """What is sent of an update; computed only when it is written."""
+    """The difference that an update makes; computed only when it is written."""
 
     def __init__(self, app: HookedApp, painted: LayoutUpdate | ChopsUpdate) -> None:
         self._app, self._painted = app, painted
@@ -89,7 +89,7 @@ class HookedApp(App[int], inherit_bindings=False):
     """An app with public hooks where Textual has private ones only."""
 
     crash: str | None = None
-    """The report of the failure that ended the program, None while there was none."""
+    """The report of the error that ended the program, if any."""
 
     def outgoing(self, painted: Iterable[Piece]) -> str:
         """Hook: the bytes to send for what was painted."""
@@ -100,19 +100,19 @@ class HookedApp(App[int], inherit_bindings=False):
         return False
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
-        """Every update passes here on its way to the terminal."""
+        """Replace every update by its difference."""
         if isinstance(renderable, LayoutUpdate | ChopsUpdate):
             renderable = cast("RenderableType", _Difference(self, renderable))
         super()._display(screen, renderable)
 
     def _handle_exception(self, error: Exception) -> None:
-        """Errors of messages and workers end here; Textual's report shows values of variables."""
+        """End with a crash report without values; Textual's report shows local variables."""
         if self.crash is None and not self.survives(error):
             self.crash = crash_report(error)
             super()._handle_exception(error)
 
     def panic(self, *_renderables: Any) -> None:
-        """End the program; what an error has to show of itself may hold values."""
+        """End the program without showing renderables, which may contain values."""
         self._fatal_error()
 
     def _fatal_error(self) -> None:

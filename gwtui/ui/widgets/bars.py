@@ -24,7 +24,7 @@ UNKNOWN_BAR = "?"
 
 PICKED = STYLES["accent"]
 SERIES = tuple(f"$series-{number}" for number in range(1, 5))
-"""Styles of parts in the order of a ranking."""
+"""Styles of the parts, by rank."""
 REST = STYLES["muted"]
 _CHOSEN_REST = STYLES["plain"]
 
@@ -34,7 +34,7 @@ _Text = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar; None is unknown. ``parts`` of it are stacked from below; the rest is muted."""
+    """A bar; None is unknown. ``parts`` are stacked from below; the rest is muted."""
 
     label: str
     value: Decimal | None
@@ -45,8 +45,8 @@ class Bar:
 class Chart(Drawing):
     """A bar chart. ``format_value`` gives the text of a figure, with its unit.
 
-    ``chosen`` are the places of the first and the last selected
-    bar, None for all of them: those have the labels.
+    ``chosen`` are the indices of the first and last selected bar, which have the labels; None
+    selects all.
     """
 
     bars: Sequence[Bar]
@@ -78,16 +78,16 @@ class Chart(Drawing):
         for row in range(rows):
             name = toned(figures.get(row, "").rjust(axis), "muted")
             wall = toned("┤" if row in figures else "│", "muted")
-            cells = [one for stack in stacks for one in (_cell(stack, rows - 1 - row, wide), gap)]
+            cells = [cell for stack in stacks for cell in (_cell(stack, rows - 1 - row, wide), gap)]
             lines.append(Content.assemble(name, " ", wall, *_joined(cells)))
         places = range(len(bars) - 1, -1, -_LABEL_EVERY)
-        wanted = [max(0, one - left) for one in self.chosen] if self.chosen else places
-        labels = " " * (axis + 2) + _labels(bars, wanted, pitch, room)
+        labelled = [max(0, index - left) for index in self.chosen] if self.chosen else places
+        labels = " " * (axis + 2) + _labels(bars, labelled, pitch, room)
         return [*lines, toned(labels, "accent" if self.chosen else "muted")]
 
 
 def nice_top(highest: Decimal) -> Decimal:
-    """The upper end of the axis: the next round figure, 1 when there is nothing to draw."""
+    """The upper end of the axis: the next round figure, 1 without values."""
     if highest <= 0:
         return Decimal(1)
     power = Decimal(1).scaleb(highest.adjusted())
@@ -95,7 +95,7 @@ def nice_top(highest: Decimal) -> Decimal:
 
 
 def _eighths(chart: Chart, bar: Bar, rest: str, top: Decimal, rows: int) -> list[str] | None:
-    """The style of each eighth of a line from below; None where the value is unknown."""
+    """The style of each eighth of a line, from below; None for an unknown value."""
     if bar.value is None:
         return None
     styles: list[str] = []
@@ -107,9 +107,9 @@ def _eighths(chart: Chart, bar: Bar, rest: str, top: Decimal, rows: int) -> list
 
 
 def _cell(eighths: Sequence[str] | None, level: int, wide: int) -> _Text:
-    """A bar of ``wide`` cells on one line; level 0 is the lowest line.
+    """The part of a bar on one line; level 0 is the lowest line.
 
-    A cell can show two styles when it is full, else one.
+    A full cell can show two styles, any other cell one.
     """
     if eighths is None:
         return (UNKNOWN_BAR if level == 0 else " ") * wide, STYLES["warn"]
@@ -128,19 +128,19 @@ def _most(styles: Sequence[str]) -> str:
 
 
 def _joined(cells: Iterable[_Text]) -> list[Content]:
-    """Bars of one look beside each other as one piece: of a blank only the background is seen."""
-    found: list[_Text] = [("", "")]
+    """Join neighbouring bars of the same style; of a blank only the background counts."""
+    joined: list[_Text] = [("", "")]
     for text, style in cells:
-        before, look = found[-1]
+        before, look = joined[-1]
         if style == look or (text.isspace() and _BACKGROUND not in look):
-            found[-1] = before + text, look
+            joined[-1] = before + text, look
         else:
-            found.append((text, style))
-    return [Content.styled(text, style) for text, style in found if text]
+            joined.append((text, style))
+    return [Content.styled(text, style) for text, style in joined if text]
 
 
 def _steps(value: Decimal, top: Decimal, rows: int) -> int:
-    """A height in eighths of a line; what is more than nothing is seen."""
+    """A height in eighths of a line; at least 1 for any positive value."""
     exact = max(Decimal(0), value) / top * rows * _STEPS
     if 0 < exact < 1:
         return int(exact.to_integral_value(ROUND_CEILING))
@@ -148,7 +148,7 @@ def _steps(value: Decimal, top: Decimal, rows: int) -> int:
 
 
 def _labels(bars: Sequence[Bar], places: Iterable[int], pitch: int, room: int) -> str:
-    """Labels beneath the bars at these places, as far as they have room beside each other."""
+    """The labels below the bars at these indices, as far as they fit."""
     line = [" "] * room
     for index in places:
         label = bars[index].label

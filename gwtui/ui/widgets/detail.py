@@ -1,4 +1,4 @@
-"""Every figure of one resource as lines of text: labelled figures, small tables."""
+"""The details of a resource as lines of text: labelled figures and small tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _GAP = "  "
 
 
 def detail_lines(spec: ResourceSpec[Any], item: Any, now: datetime, width: int) -> list[Content]:
-    """Every figure of ``item``. Sections without content are left out."""
+    """The details of ``item``. Sections without content are left out."""
     return section_lines(spec.name(item), spec.sections, item, now, width)
 
 
@@ -33,9 +33,9 @@ def section_lines(
     *,
     hints: bool = True,
 ) -> list[Content]:
-    """The same for an item that is in no list. ``name`` must be fit to be shown.
+    """The details of an item that is not in a list. ``name`` must have passed ``safe_text``.
 
-    Without ``hints`` where the keys of its list do nothing.
+    ``hints`` shows rows about the keys of its list.
     """
     lines = _wrap(toned(name, "plain", bold=True), width)
     contents = [
@@ -61,9 +61,9 @@ def _hints(part: DetailRow | DetailTable) -> bool:
 
 
 def _row(row: DetailRow, label: int, width: int) -> list[Content]:
-    """The label, the value folded beside it, and the note beneath or behind.
+    """The label, the value wrapped beside it, and the note after or below it.
 
-    A value with a word that would be broken there is folded beneath the label.
+    If a word of the value is too long for that, the value starts below the label.
     """
     if row.hint:
         row = replace(row, value=replace(row.value, text=with_keys(row.value.text)))
@@ -85,7 +85,7 @@ def _row(row: DetailRow, label: int, width: int) -> list[Content]:
 
 
 def _longest_word(text: str) -> int:
-    """Cells of the longest word; an identity by itself is shortened where it has no room."""
+    """Width of the longest word; 0 for an identity, which can be shortened."""
     return 0 if is_id(text) else max(map(cell_len, text.split()), default=0)
 
 
@@ -93,14 +93,14 @@ def _wrap(content: Content, width: int) -> list[Content]:
     if content.cell_length <= width and "\n" not in content.plain:
         return [content]
     if is_id(content.plain):
-        # Whole in a wider pane, in the raw JSON and for the clipboard.
+        # It is complete in a wider pane, in the raw JSON and when copied.
         style = content.spans[0].style if content.spans else ""
         return [Content.styled(shortened(content.plain, width), style)]
     return list(_breakable(content, width).wrap(width)) or [content]
 
 
 def _breakable(content: Content, width: int) -> Content:
-    """The same with a line feed in each word longer than a line, behind a separator in it."""
+    """The content with a line feed after a separator in each word longer than a line."""
     for word in re.finditer(r"\S+", content.plain):
         separators = re.finditer(r"[/_:.,-]", word[0][:width])
         end = max((found.end() for found in separators), default=0)
@@ -112,9 +112,10 @@ def _breakable(content: Content, width: int) -> Content:
 
 
 def table_lines(table: DetailTable, width: int) -> list[Content]:
-    """The first column left-aligned, figures to the right; cells fold where there is no room.
+    """A table with right-aligned figures, whose cells wrap if there is no room.
 
-    Where not even words fit beside each other, each figure has a line with its column's title.
+    If columns cannot be made narrow enough without breaking words, it becomes a list with one line
+    per figure.
     """
     heads = [Cell(title, "muted") for title in table.columns]
     grid: Sequence[Sequence[Cell]] = [heads, *table.rows]
@@ -125,7 +126,7 @@ def table_lines(table: DetailTable, width: int) -> list[Content]:
 
 
 def _table_row(row: Sequence[Cell], widths: Sequence[int]) -> list[Content]:
-    """The lines of a row: as many as the cell that is folded most."""
+    """The lines of a row, as many as its cells need when wrapped."""
     folded = [
         [part.plain for part in _wrap(Content(cell.text), width)]
         for cell, width in zip(row, widths, strict=False)
@@ -143,9 +144,9 @@ def _table_row(row: Sequence[Cell], widths: Sequence[int]) -> list[Content]:
 
 
 def _column_widths(grid: Sequence[Sequence[Cell]], room: int) -> list[int] | None:
-    """As wide as the widest cell; where that is too much, the most foldable columns give way.
+    """The widths of the widest cells; columns with room to wrap become narrower until all fit.
 
-    None where the columns cannot stand beside each other without breaking words.
+    None if they cannot fit without breaking words.
     """
     columns = [
         [row[column].text for row in grid if column < len(row)]
@@ -166,7 +167,7 @@ def _column_widths(grid: Sequence[Sequence[Cell]], room: int) -> list[int] | Non
 
 
 def _listed(table: DetailTable, width: int) -> list[Content]:
-    """Each row's first cell on a line of its own, its figures with their titles beneath."""
+    """The first cell of each row, with its figures and their titles below."""
     lines: list[Content] = []
     for row in table.rows:
         first, *figures = row

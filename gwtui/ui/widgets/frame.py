@@ -1,6 +1,6 @@
-"""The frame of a screen: the header, the status line, and the footer with the keys that matter.
+"""The frame of a screen: header, status line, and the footer with the most important keys.
 
-The header says where you are, whose gateway this is, and what you may not do.
+The header shows the current tab, the gateway, and restrictions such as read-only.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ SILENT = "NO ANSWER"
 _CRUMB = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 _GAP = 2
 _NARROWEST = 12
-"""Cells that each of the facts on the right keeps, at least."""
+"""Minimum width of each fact on the right."""
 _BETWEEN = " · "
 _LONGEST_TITLE = 40
 _SHORTEST_TITLE = 4
-"""Cells that the title of a tab keeps; where it cannot, the tab is its key alone."""
+"""Minimum width of a tab's title; with less room the tab shows only its key."""
 _ALWAYS = ("app.help", "app.quit")
-"""Kept at any width: with these two keys a person finds the rest, or the way out."""
+"""Shown at any width: with these a person finds all other keys, or quits."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeaderTab:
-    """A screen that a number key opens. The place that is shown has one even without a key."""
+    """A screen with a number key, or the current screen."""
 
     action: str
     key: str
@@ -56,52 +56,52 @@ class HeaderTab:
     current: bool = False
 
     def text(self, cells: int) -> str:
-        """Its key, and as much of its title as ``cells`` cells hold."""
+        """The key, and the title cut to ``cells`` cells."""
         return f"{self.key} {_cut(self.title, cells)}".strip()
 
 
 @dataclass(frozen=True, slots=True)
 class HeaderFacts:
-    """What the header says. Texts from data must have passed ``safe_text``."""
+    """The content of the header. Texts from data must have passed ``safe_text``."""
 
     tabs: tuple[HeaderTab, ...]
     workspace: str | None = None
-    """None stands for every workspace; empty is not said."""
+    """None means all workspaces; an empty name is not shown."""
     profile: str = ""
     host: str = ""
     token_source: str = ""
     read_only: bool = False
     why_read_only: str = ""
-    """What it is that makes it so, where that is not the profile."""
+    """The reason for read-only, if it is not the profile."""
     critical: bool = False
     alerts: Cell | None = None
-    """How many alerts ask for somebody, where any does."""
+    """The number of active alerts, if there are any."""
     faults: bool = False
-    """Whether the gateway is made to fail on purpose."""
+    """Whether the gateway injects faults."""
     errors: int = 0
-    """How many errors in the program cost a part of what is shown or done."""
+    """The number of program errors that were contained."""
     silent: bool = False
     """Whether the gateway does not answer."""
     name: str = "gwtui"
     apart: bool = True
-    """Whether the tabs stand apart."""
+    """Whether there are gaps between the tabs."""
     current_cells: int = _LONGEST_TITLE
-    """Cells that the title of the current tab may take."""
+    """Maximum width of the current tab's title."""
     other_cells: int = _LONGEST_TITLE
-    """Cells that the titles of the others may take; without any they are their keys alone."""
+    """Maximum width of the other titles; 0 shows only their keys."""
 
     @property
     def origin(self) -> tuple[str, ...]:
-        """Where the gateway is, where the key came from, and why nothing can be changed."""
+        """The host, the source of the token, and the reason for read-only."""
         source = f"key: {self.token_source}" if self.token_source else ""
         return tuple(filter(None, (self.host, source, self.why_read_only)))
 
 
 @lru_cache(maxsize=8)
 def header_parts(facts: HeaderFacts, width: int) -> tuple[Part, ...]:
-    """The richest version of the header that fits ``width`` cells.
+    """The most detailed header that fits ``width`` cells.
 
-    The badges and the profile never give way. What ``left_out`` gives must be said elsewhere.
+    Badges and profile are never left out. The status line shows the facts of ``left_out``.
     """
     variant = _richest(facts, width)
     left, right = _left(variant), _right(variant)
@@ -110,7 +110,7 @@ def header_parts(facts: HeaderFacts, width: int) -> tuple[Part, ...]:
 
 
 def left_out(facts: HeaderFacts, width: int) -> tuple[str, ...]:
-    """The facts that the header has no room for in that width."""
+    """The facts that the header has no room for."""
     variant = _richest(facts, width)
     hidden = facts.workspace and not variant.workspace
     scope = (f"w {facts.workspace}",) if hidden else ()
@@ -124,7 +124,7 @@ def _richest(facts: HeaderFacts, width: int) -> HeaderFacts:
         if room >= 0:
             break
     if facts.workspace and variant.workspace and room > 0:
-        # The name was cut by steps: what is left of the line is its own.
+        # The name was cut in steps; give it the rest of the line.
         cells = cell_len(variant.workspace) + room
         variant = replace(variant, workspace=_cut(facts.workspace, cells))
     return variant
@@ -135,14 +135,14 @@ def _cells(parts: Iterable[Part]) -> int:
 
 
 def _variants(facts: HeaderFacts) -> Iterator[HeaderFacts]:
-    """From the richest version on. What can be said elsewhere goes before a title is cut."""
+    """The versions of the header, the most detailed first. Titles are cut last."""
     shortest = facts
     for shortest in _briefer(facts):
         yield shortest
         yield replace(shortest, apart=False)
     whole = max((cell_len(tab.title) for tab in facts.tabs), default=0)
     cut = range(whole, _SHORTEST_TITLE - 1, -1)
-    # Whose gateway this is matters more than what tabs are called; few names are so long.
+    # The profile matters more than the titles of tabs.
     for cells in (24, 12):
         variant = replace(shortest, apart=False, profile=_cut(facts.profile, cells))
         for others in cut:
@@ -159,7 +159,7 @@ def _variants(facts: HeaderFacts) -> Iterator[HeaderFacts]:
 
 
 def _briefer(facts: HeaderFacts) -> Iterator[HeaderFacts]:
-    """The same with less and less said."""
+    """The versions with fewer facts."""
     brief = replace(facts, name="", workspace=_cut(facts.workspace or "all", 16))
     yield facts
     yield brief
@@ -169,7 +169,7 @@ def _briefer(facts: HeaderFacts) -> Iterator[HeaderFacts]:
         count = facts.alerts.text.partition(" ")[0]
         brief = replace(brief, alerts=replace(facts.alerts, text=count))
         yield brief
-    # That lists are not narrowed goes without saying.
+    # "All workspaces" need not be shown.
     yield replace(brief, workspace=_cut(facts.workspace or "", 8))
 
 
@@ -218,7 +218,7 @@ def _right(facts: HeaderFacts) -> list[Part]:
 
 
 def _badges(facts: HeaderFacts) -> Iterator[Part]:
-    """What asks for attention."""
+    """The badges that ask for attention."""
     if facts.alerts is not None:
         colours = "alarm" if facts.alerts.tone == "bad" else "badge"
         yield Part(badge(facts.alerts.text, colours), "go.alerts")
@@ -238,7 +238,7 @@ class HeaderBar(PartsLine):
         self._facts: HeaderFacts | None = None
 
     def show_facts(self, facts: HeaderFacts) -> None:
-        """Show these facts, in as much width as there is."""
+        """Show these facts in the available width."""
         self._facts = facts
         self.show_parts(header_parts(facts, self.room))
 
@@ -249,7 +249,7 @@ class HeaderBar(PartsLine):
 
 
 def crumbs_line(crumbs: Sequence[str], width: int) -> Content:
-    """The path to a screen that another one opened; a long name gives way to the last crumb."""
+    """The path to a screen that another one opened; the last crumb is cut last."""
     here = toned(crumbs[-1], "plain", bold=True)
     room = max(1, width - 2 - here.cell_length)
     way = _CRUMB.join([*crumbs[:-1], ""])
@@ -260,7 +260,7 @@ def crumbs_line(crumbs: Sequence[str], width: int) -> Content:
 
 
 def header_facts(app: GwtuiApp, current: str) -> HeaderFacts:
-    """What the header says on the tab ``current``."""
+    """The content of the header on the tab ``current``."""
     facts = HeaderFacts(_tabs(current), app.scope_name, errors=len(caught_errors))
     if app.session is None and app.bound_for is not None:
         to = app.bound_for
@@ -288,7 +288,7 @@ def header_facts(app: GwtuiApp, current: str) -> HeaderFacts:
 
 
 def gateway_label(app: GwtuiApp) -> str:
-    """Whose gateway it is, for what covers the header; empty for one on a private socket."""
+    """The gateway, for dialogs that cover the header; empty for one on a private socket."""
     if app.session is None:
         return ""
     connection = app.session.connection
@@ -298,7 +298,7 @@ def gateway_label(app: GwtuiApp) -> str:
 
 
 def _host(connection: Connection) -> str:
-    """Empty for a gateway on a private socket: its address says nothing."""
+    """Empty for a gateway on a private socket: its address is meaningless."""
     return "" if connection.socket_path else safe_text(urlsplit(connection.base_url).netloc, 60)
 
 
@@ -308,7 +308,7 @@ def _source(connection: Connection) -> str:
 
 
 def _tabs(current: str) -> tuple[HeaderTab, ...]:
-    """The tabs, and the place that is shown when it has none."""
+    """The tabs, plus the current screen if it has none."""
     places = [(action, tab_of(action)) for action in place_actions()]
     return tuple(
         HeaderTab(
@@ -323,12 +323,12 @@ def _tabs(current: str) -> tuple[HeaderTab, ...]:
 
 
 def badge(text: str, colours: str = "badge") -> Content:
-    """A text on a ground of its own: in the theme's colours "badge", or in "alarm"."""
+    """A text with a background, in the theme's colours "badge" or "alarm"."""
     return Content.styled(f" {text} ", f"bold ${colours}-foreground on ${colours}-background")
 
 
 def beside(texts: Sequence[str], room: int) -> str:
-    """These facts in ``room`` cells at most: the longest give way, as far as they can."""
+    """The facts in at most ``room`` cells; the longest are cut first."""
     fitted = list(texts)
     while (excess := cell_len(_BETWEEN.join(fitted)) - room) > 0:
         place = max(range(len(fitted)), key=lambda at: cell_len(fitted[at]))
@@ -340,9 +340,9 @@ def beside(texts: Sequence[str], room: int) -> str:
 
 
 def status_content(left: Content, facts: Sequence[str], width: int, *, least: int = 0) -> Content:
-    """``left``, and the facts at the other end of the line; they are never cut away by it.
+    """A line with ``left`` and the right-aligned facts, which ``left`` never displaces.
 
-    They have ``least`` cells at least, where they need as many.
+    The facts get ``least`` cells if they need as many.
     """
     if not facts:
         return left
@@ -355,7 +355,7 @@ def status_content(left: Content, facts: Sequence[str], width: int, *, least: in
 
 
 class TwoEnds(OneLine):
-    """A line with something at either end; the one at the right may have half of it."""
+    """A line with a left and a right text; the right one may take half of it."""
 
     def __init__(self, left: Content, right: str, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -363,7 +363,7 @@ class TwoEnds(OneLine):
         self._right = (right,) if right else ()
 
     def render(self) -> Content:
-        """Both ends, in as much width as there is."""
+        """Both texts in the available width."""
         width = self.size.width
         return status_content(self._left, self._right, width, least=width // 2)
 
@@ -377,19 +377,19 @@ class StatusLine(OneLine):
         self._facts: HeaderFacts | None = None
 
     def show_status(self, left: Content, facts: HeaderFacts) -> None:
-        """Show this; of ``facts`` what the header leaves out."""
+        """Show this text, and the facts that the header leaves out."""
         self._left, self._facts = left, facts
         self.show(status_content(left, left_out(facts, self.room), self.room))
 
     def on_resize(self) -> None:
-        """Fit it to the new width."""
+        """Fit the line to the new width."""
         if self._facts is not None:
             self.show_status(self._left, self._facts)
 
 
 @lru_cache(maxsize=8)
 def footer_parts(actions: tuple[Action, ...], width: int) -> tuple[Part, ...]:
-    """The hints that fit ``width`` cells; those later in the sequence give way first."""
+    """The hints that fit ``width`` cells; later ones are left out first."""
     hinted = [action for action in actions if action.footer and action.keys]
     room = width - 1
     kept: set[str] = set()
@@ -399,7 +399,7 @@ def footer_parts(actions: tuple[Action, ...], width: int) -> tuple[Part, ...]:
             break
         room -= needed
         kept.add(action.id)
-    # The frame's own keys stand last, so that they are always found at the same end.
+    # Global keys come last, so that they are always at the same end.
     ordered = sorted(hinted, key=lambda action: action.scope == APP)
     hints = [Part(_hint(action), action.id) for action in ordered if action.id in kept]
     return (Part(Content(" ")), *hints)
@@ -412,16 +412,16 @@ def _hint(action: Action) -> Content:
 
 
 class KeyFooter(PartsLine):
-    """The footer line: the keys of what has the focus."""
+    """The footer line: the keys of the screen or the focused widget."""
 
     def __init__(self) -> None:
         super().__init__(id="footer")
         self._actions: tuple[Action, ...] = ()
 
     def show_actions(self, actions: Sequence[Action]) -> None:
-        """Show hints for these actions, in the order of their importance.
+        """Show hints for these actions, in order of importance.
 
-        Where the focus takes keys before them, these are shown instead.
+        If the focused widget takes keys first, its keys are shown instead.
         """
         self._actions = tuple(actions)
         self.fit()
@@ -431,7 +431,7 @@ class KeyFooter(PartsLine):
         self.fit()
 
     def fit(self) -> None:
-        """Show what fits the width, and the focus as it is now."""
+        """Show the hints that fit the width, for the current focus."""
         keys = focus_keys(self.screen.focused)
         hints = [Part(toned(f" {keys}", "muted"))] if keys else None
         self.show_parts(hints or footer_parts(self._actions, self.room))

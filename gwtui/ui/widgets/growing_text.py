@@ -20,8 +20,8 @@ _LEAST_WIDTH = 20
 class GrowingText(LinesView):
     """Paragraphs of plain text from outside, which goes through ``safe_text`` here.
 
-    While the end is in sight it stays so; then the view moves on by half of its height at once, so
-    that not every new line paints all the others anew.
+    While its end is in view, it scrolls with the text: by half of its height at once, so that not
+    every new line repaints all others.
     """
 
     DEFAULT_CSS = "GrowingText { overflow-x: hidden; scrollbar-gutter: stable; }"
@@ -40,7 +40,7 @@ class GrowingText(LinesView):
         """A pattern of the words that stand out."""
 
     def put(self, pieces: Iterable[tuple[str, Tone]]) -> None:
-        """Append texts; another tone begins a paragraph."""
+        """Append texts; another tone starts a new paragraph."""
         for text, tone in pieces:
             fits = text[: max(0, MOST - self._length)]
             if len(fits) < len(text) and not self._cut:
@@ -54,19 +54,19 @@ class GrowingText(LinesView):
         self._show_all()
 
     def mark(self, words: Sequence[str]) -> None:
-        """Let these words stand out wherever they are in the text."""
+        """Highlight these words everywhere in the text."""
         self._marks = "|".join(map(re.escape, filter(None, words)))
         self.on_resize()
 
     def on_resize(self) -> None:
-        """Fold everything to the new width."""
+        """Wrap everything to the new width."""
         self._full, self._open = [], ""
         for text, tone in self._pieces:
             self._add(text, tone)
         self._show_all()
 
     def watch_show_vertical_scrollbar(self, shown: bool) -> None:
-        """A scrollbar that comes begins where the text is."""
+        """Start a new scroll bar at the current position."""
         if shown:
             self.vertical_scrollbar.position = self.scroll_y
 

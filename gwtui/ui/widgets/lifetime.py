@@ -1,4 +1,4 @@
-"""What screens and widgets scheduled ends with them."""
+"""Mixins for the lifetime of screens and widgets."""
 
 from __future__ import annotations
 
@@ -15,18 +15,15 @@ from gwtui.local.caught_errors import guarded
 
 
 class RunsWhileOpen(MessagePump):
-    """Stands before a screen or widget among its bases: when it closes, its callbacks end with it.
+    """Mixin that ends the callbacks and workers of a screen or widget when it closes.
 
-    Textual calls what waits for a refresh from the screen that is on top by then, and cancels
-    workers only when the widgets in them are gone. Both would look for widgets in vain.
+    Textual runs callbacks after a refresh even if their screen is closed by then, and cancels
+    workers only after removing widgets. Both would fail to find widgets.
     """
 
     @property
     def is_open(self) -> bool:
-        """Whether every widget in it is there.
-
-        Not before it is mounted, nor once the program ends, or it or anything around it closes.
-        """
+        """Whether it is mounted, and neither it nor a widget around it is closing."""
         widget = cast("Widget", self)
         running = all(node.is_running for node in widget.ancestors_with_self)
         return widget.is_mounted and widget.is_attached and running
@@ -34,7 +31,7 @@ class RunsWhileOpen(MessagePump):
     def call_after_refresh(
         self, callback: Callable[..., object], *args: Any, **kwargs: Any
     ) -> bool:
-        """Call this after the next refresh, unless this is closed by then."""
+        """Call the callback after the next refresh, unless this is closed by then."""
 
         def call() -> object:
             guarded_callback = guarded(f"refresh of {type(self).__name__}", callback, None)
@@ -43,7 +40,7 @@ class RunsWhileOpen(MessagePump):
         return super().call_after_refresh(call)
 
     async def on_prune(self, event: Prune) -> None:  # noqa: ARG002 - as the widget's own
-        """Cancel the workers of everything in it, while everything in it is still there."""
+        """Cancel all workers inside it before its widgets are removed."""
         closing = cast("Widget", self)
         for worker in tuple(closing.workers):
             if closing in worker.node.ancestors_with_self:
@@ -64,13 +61,13 @@ class InputTarget:
 
 
 class TerminalSized(Screen[ScreenResultType], InputTarget):
-    """A screen that takes no other size than the terminal's present one.
+    """A screen that ignores every size but the current size of the terminal.
 
-    Textual lays a screen out in the size that each resize event names, and posts it one of its own
-    with the size that it was laid out in. With two sizes under way each would bring the other back.
+    Textual applies each resize event to a screen, and posts another one with the applied size. With
+    two events in the queue, the two sizes would alternate endlessly.
 
-    It has the classes of its breakpoints before it is laid out for the first time: Textual sets
-    them when it is on the terminal already, and would paint it twice.
+    The screen also gets its breakpoint classes before its first layout: Textual sets them after
+    the first paint, and would have to paint twice.
     """
 
     @on(events.Compose)

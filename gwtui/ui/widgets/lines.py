@@ -34,18 +34,18 @@ class OneLine(Widget):
 
     @property
     def room(self) -> int:
-        """Cells there are; before the first layout those of a line as wide as the terminal."""
+        """The width in cells; before the first layout, the width of the terminal."""
         return self.size.width or self.app.size.width
 
     def show(self, content: Content) -> None:
-        """Show this; sends nothing when it is what is shown already."""
+        """Show the content; an unchanged one is not repainted."""
         if not content.is_same(self._content):
             self._content = content
             self.refresh()
 
     @property
     def text(self) -> str:
-        """What is shown, without styles."""
+        """The text without styles."""
         return self._content.plain
 
     def render(self) -> Content:
@@ -55,7 +55,7 @@ class OneLine(Widget):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of a line; a click on it runs the action."""
+    """A part of a line, with the action that a click runs."""
 
     content: Content
     action: str | None = None
@@ -75,7 +75,7 @@ class PartsLine(OneLine):
         self._parts: tuple[Part, ...] = ()
 
     def show_parts(self, parts: Sequence[Part]) -> None:
-        """Show these parts, one directly after the other."""
+        """Show these parts without gaps."""
         self._parts = tuple(parts)
         self.show(Content("").join(part.content for part in parts))
 
@@ -92,7 +92,7 @@ class PartsLine(OneLine):
 
 
 class LinesView(ScrollView, can_focus=True):
-    """Lines of content, none of them wrapped. Text from data must have passed ``safe_text``."""
+    """Unwrapped lines of content. Text from data must have passed ``safe_text``."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "scroll_up", show=False),
@@ -112,7 +112,7 @@ class LinesView(ScrollView, can_focus=True):
         self._strips: dict[int, Strip] = {}
 
     def show(self, lines: Sequence[Content]) -> None:
-        """Show these lines; the scroll position stays."""
+        """Show these lines, and keep the scroll position."""
         before, self._lines = self._lines, tuple(lines)
         changed = [
             number
@@ -134,11 +134,11 @@ class LinesView(ScrollView, can_focus=True):
 
     @property
     def text(self) -> str:
-        """What is shown, without styles."""
+        """The text without styles."""
         return "\n".join(line.plain for line in self._lines)
 
     def notify_style_update(self) -> None:
-        """Colours changed: nothing rendered before is right any more."""
+        """Drop all rendered lines: the colours have changed."""
         self._strips.clear()
         super().notify_style_update()
 
@@ -164,17 +164,17 @@ class LinesView(ScrollView, can_focus=True):
 
 
 class Drawing:
-    """A picture in lines, such as a plot."""
+    """A drawing made of lines, such as a plot."""
 
     __slots__ = ()
 
     def draw(self, width: int, height: int) -> Sequence[Content]:
-        """The picture in ``width`` cells and ``height`` lines."""
+        """The drawing in ``width`` cells and ``height`` lines."""
         raise NotImplementedError
 
 
 class DrawingView(LinesView, can_focus=False):
-    """Shows a drawing in the room it has; only lines that changed are sent."""
+    """Shows a drawing in the size of the widget; only changed lines are repainted."""
 
     DEFAULT_CSS = "DrawingView { overflow: hidden hidden; }"
 
@@ -184,12 +184,12 @@ class DrawingView(LinesView, can_focus=False):
         """What is shown."""
 
     def draw(self, drawing: Drawing) -> None:
-        """Show this, unless it is shown already."""
+        """Show another drawing."""
         if drawing != self.drawing:
             self.drawing = drawing
             self.on_resize()
 
     def on_resize(self) -> None:
-        """Draw in the room there is."""
+        """Draw in the new size."""
         if self.drawing is not None and self.size.width and self.size.height:
             self.show(self.drawing.draw(self.size.width, self.size.height))

@@ -20,10 +20,10 @@ from gwtui.watch.history.model import Curve, Point
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A span to choose: its name, its length, and the stride by which its window moves on.
+    """A zoom level: its name, its length, and the stride in which its window moves.
 
-    The window stands still for a stride, so that a tick adds to the curve and moves nothing: a
-    moving curve would send the whole plot at each tick.
+    Between strides the window stands still, so that new readings only extend the curve: a moving
+    curve would send the whole plot at each reading.
     """
 
     name: str
@@ -37,45 +37,45 @@ SPANS: tuple[Span, ...] = (
     Span("7d", timedelta(days=7), timedelta(hours=12)),
     Span("30d", timedelta(days=30), timedelta(days=3)),
 )
-"""What can be zoomed to, shortest first."""
+"""The zoom levels, shortest first."""
 _LEAST_SEEN = 4
-"""A window that little is recorded of is not shortened to less than this part of it."""
+"""A window with few readings is shortened to a quarter at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlotWindow:
-    """From when to when a plot reaches, UTC."""
+    """The time range of a plot, UTC."""
 
     since: datetime
     until: datetime
 
     @property
     def seconds(self) -> float:
-        """Its length."""
+        """The length in seconds."""
         return (self.until - self.since).total_seconds()
 
     def holds(self, moment: datetime) -> bool:
-        """Whether a moment lies in it."""
+        """Whether a moment lies in the window."""
         return self.since <= moment < self.until
 
     def column(self, moment: datetime, count: int, *, end: bool = False) -> int:
-        """The column, of ``count``, that a moment falls into; ``end``: the one after it."""
+        """The column, out of ``count``, of a moment; with ``end``, the column after it."""
         share = (moment - self.since).total_seconds() / self.seconds * count
         return min(count if end else count - 1, max(0, round(share)))
 
 
 def window_at(span: Span, now: datetime) -> PlotWindow:
-    """The window of a span that holds ``now``: it ends at the next whole stride, UTC."""
+    """The window of a span around ``now``, which ends at the next full stride (UTC)."""
     stride = int(span.stride.total_seconds())
     until = datetime.fromtimestamp((int(now.timestamp()) // stride + 1) * stride, UTC)
     return PlotWindow(until - span.length - span.stride, until)
 
 
 def fitted(window: PlotWindow, curves: Iterable[Curve | None]) -> PlotWindow:
-    """The window from the first reading in it on: what is before the recording takes no room.
+    """The window without the empty time before the first reading.
 
-    It begins at a quarter, a half or three quarters of the window, so that a plot does not move
-    while readings come.
+    It starts at a quarter, half or three quarters of the window, so that a plot does not move
+    with each reading.
     """
     quarter = (window.until - window.since) / _LEAST_SEEN
     points = (point for curve in curves if curve is not None for point in curve.points)
@@ -87,7 +87,7 @@ def fitted(window: PlotWindow, curves: Iterable[Curve | None]) -> PlotWindow:
 
 @dataclass(frozen=True, slots=True)
 class PlotLine:
-    """One curve; ``name`` tells it from the others of the plot. None: nothing is recorded."""
+    """A curve with its ``name`` in the plot. None means that nothing was recorded."""
 
     curve: Curve | None
     name: str = ""
@@ -99,7 +99,7 @@ class PlotLine:
         return tuple(point for point in points if window.holds(point.at))
 
     def columns(self, window: PlotWindow, count: int) -> list[list[Point]]:
-        """The points by the columns that they reach over; a gap has none."""
+        """The points in each column; gaps have none."""
         columns: list[list[Point]] = [[] for _ in range(count)]
         for point in self.points(window):
             if point.state != "gap" and self.curve is not None:
@@ -114,9 +114,9 @@ class PlotLine:
 class PlotFigure(Drawing):
     """A plot. ``format_value`` gives the text of a figure, with its unit.
 
-    ``title`` must have passed ``safe_text``. ``ceiling`` is a figure that the vertical axis
-    reaches at least. ``absent`` says in words what a null stands for.
-    ``marks`` are moments to be marked on the time axis, such as changed prices.
+    ``title`` must have passed ``safe_text``. The vertical axis reaches at least ``ceiling``.
+    ``absent`` is the word for a null. ``marks`` are moments to mark on the time axis, such as price
+    changes.
     """
 
     title: str
@@ -129,7 +129,7 @@ class PlotFigure(Drawing):
 
     @property
     def points(self) -> Iterator[Point]:
-        """Every point that lies in the window."""
+        """All points in the window."""
         return (point for line in self.lines for point in line.points(self.window))
 
     def draw(self, width: int, height: int) -> list[Content]:
@@ -147,7 +147,7 @@ class PlotFigure(Drawing):
         for row, marks in enumerate(cells):
             name = toned(figures.get(row, "").rjust(axis), "muted")
             edge = toned("┤" if row in figures else "│", "muted")
-            # Neighbours of one tone are one text: each change of colour costs bytes.
+            # Join neighbours of one tone: each change of colour costs bytes.
             runs = groupby(marks, key=lambda mark: mark[1])
             texts = (toned("".join(sign for sign, _ in run), tone) for tone, run in runs)
             lines.append(Content.assemble(name, edge, *texts))
@@ -157,10 +157,10 @@ class PlotFigure(Drawing):
 # The axes ---------------------------------------------------------------------------------------
 
 _LINES_A_STEP, _MOST_STEPS = 3, 8
-"""Lines between two figures of the vertical axis, about, and steps at most."""
+"""Lines between two figures of the vertical axis, and the maximum number of steps."""
 _STEPS = tuple(Decimal(step) for step in ("1", "2", "2.5", "5", "10"))
 _COARSE = Decimal("1e9")
-"""Steps that words do not tell apart even so are left as they are."""
+"""Largest step tried to make the figures of the axis differ."""
 _TIME_STEPS = (
     *(MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE),
     *(HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR),
@@ -170,12 +170,12 @@ _MONDAY = 4 * DAY
 """Seconds from the epoch, a Thursday, to a Monday."""
 _ZONE = "UTC"
 _TICK_ROOM = 9
-"""Cells that a label of the time axis takes with the space around it."""
+"""Width of a label of the time axis, with the space around it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The range of the vertical axis; ``step`` lies between two of its round figures."""
+    """The range of the vertical axis, and the ``step`` between its round figures."""
 
     bottom: Decimal
     top: Decimal
@@ -191,7 +191,7 @@ class Scale:
         yield self.top
 
     def share(self, value: Decimal) -> float:
-        """Where a value lies: 0 at the bottom, 1 at the top; outside it is put on the edge."""
+        """The position of a value: 0 at the bottom, 1 at the top, clamped."""
         return min(1.0, max(0.0, float((value - self.bottom) / (self.top - self.bottom))))
 
 
@@ -203,13 +203,13 @@ def scale_of(
     rows: int = 8,
     finest: Decimal = Decimal(0),
 ) -> Scale:
-    """A range of round figures around ``low`` to ``high``, with room for them on ``rows`` lines.
+    """A range of round figures that contains ``low`` and ``high``, for ``rows`` lines.
 
-    ``ceiling`` is a figure that the range reaches at least, and does not pass while nothing else
-    does. No step is smaller than ``finest``.
+    The range reaches at least ``ceiling``, and ends there unless a value is higher. No step is
+    smaller than ``finest``.
     """
-    found = [value for value in (low, high, ceiling) if value is not None]
-    bottom, top = (min(found), max(found)) if found else (Decimal(0), Decimal(1))
+    values = [value for value in (low, high, ceiling) if value is not None]
+    bottom, top = (min(values), max(values)) if values else (Decimal(0), Decimal(1))
     if bottom == top:
         room = abs(top) / 10 or Decimal(1)
         bottom, top = bottom - room, top if top == ceiling else top + room
@@ -225,7 +225,7 @@ def scale_of(
 
 
 def _scale(figure: PlotFigure, rows: int) -> Scale:
-    """The range of all lines, with steps that can be told apart in words."""
+    """The range of all lines, with steps large enough for distinct labels."""
     low = min((point.low for point in figure.points if point.low is not None), default=None)
     high = max((point.high for point in figure.points if point.high is not None), default=None)
     finest = Decimal(0)
@@ -238,7 +238,7 @@ def _scale(figure: PlotFigure, rows: int) -> Scale:
 
 
 def _axis_figures(figure: PlotFigure, scale: Scale, rows: int) -> Iterator[tuple[int, str]]:
-    """The round figures of the vertical axis by the line they stand on, top and bottom first."""
+    """The labels of the vertical axis by line, top and bottom first."""
     yield 0, figure.format_value(scale.top)
     if rows == 1:
         return
@@ -250,8 +250,8 @@ def _axis_figures(figure: PlotFigure, scale: Scale, rows: int) -> Iterator[tuple
 
 
 def ticks_of(window: PlotWindow, most: int) -> Iterator[tuple[datetime, str]]:
-    """At most about ``most`` round moments of a window, with their labels."""
-    step = next((one for one in _TIME_STEPS if window.seconds / one <= max(1, most)), 14 * DAY)
+    """About ``most`` round moments of a window, with their labels."""
+    step = next((step for step in _TIME_STEPS if window.seconds / step <= max(1, most)), 14 * DAY)
     monday = _MONDAY if step % (7 * DAY) == 0 else 0
     seconds = -(-(window.since.timestamp() - monday) // step) * step + monday
     while seconds < window.until.timestamp():
@@ -261,7 +261,7 @@ def ticks_of(window: PlotWindow, most: int) -> Iterator[tuple[datetime, str]]:
 
 
 def _moments(figure: PlotFigure, corner: str, room: int) -> str:
-    """The labels beneath, each at its moment."""
+    """The time axis."""
     line = [*corner, *" " * room]
     for moment in filter(figure.window.holds, figure.marks):
         line[len(corner) + figure.window.column(moment, room)] = "▲"
@@ -284,7 +284,7 @@ def _title(figure: PlotFigure, width: int) -> Content:
 
 
 def _newest(line: PlotLine, figure: PlotFigure) -> str:
-    """The value that the newest slot which holds anything ended with."""
+    """The last value of the newest slot with data."""
     for point in reversed(line.points(figure.window)):
         if point.state == "null":
             return figure.absent
@@ -297,19 +297,19 @@ def _newest(line: PlotLine, figure: PlotFigure) -> str:
 
 _BRAILLE = 0x2800
 _ACROSS, _DOWN = 2, 4
-"""Dots of a cell."""
+"""Dots per cell."""
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
-"""The bit of a dot by its line and its column in the cell."""
+"""The bit of a dot, by its line and column in the cell."""
 ABSENT = "·"
-NOTHING = "nothing is recorded of this time"
+NOTHING = "no samples recorded in this period"
 Mark = tuple[str, Tone]
-"""One cell: its sign and its tone."""
+"""A cell: its sign and its tone."""
 
 
 def _dots(figure: PlotFigure, scale: Scale, width: int, height: int) -> list[list[Mark]]:
-    """The cells, line by line: the means joined to a curve, the extremes as dots beside it.
+    """The cells, line by line: the means as a curve, the extremes as dots.
 
-    Where a column holds many readings all between these would be a blot that hides the curve.
+    If a column has many readings, filling the range between the extremes would hide the curve.
     """
     bits = [[0] * width for _ in range(height)]
     marks: list[list[Mark]] = [[(" ", "plain")] * width for _ in range(height)]
@@ -343,7 +343,7 @@ def _dots(figure: PlotFigure, scale: Scale, width: int, height: int) -> list[lis
 
 
 def _mean(points: Sequence[Point]) -> Decimal:
-    """The mean of these; of one that was not read on, its last reading, else the lowest."""
+    """The mean of the points; a point without a mean counts with its last or lowest value."""
     typical = [next(v for v in (p.mean, p.last, p.low) if v is not None) for p in points]
     return sum(typical, Decimal(0)) / len(typical)
 
@@ -363,22 +363,22 @@ _SIGNS: dict[Tone, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A cell in one state; "plain" with no word stands for a gap."""
+    """A cell of a timeline; "plain" without a word is a gap."""
 
     word: str
     tone: Tone
 
 
 def legend(states: Sequence[Block]) -> Content:
-    """The sign and the word of each state, so that one who sees a timeline can read it."""
+    """The signs of a timeline with the names of their states."""
     return Content("  ").join(
-        Content.assemble(toned(_SIGNS[one.tone], one.tone), toned(f" {one.word}", "muted"))
-        for one in states
+        Content.assemble(toned(_SIGNS[state.tone], state.tone), toned(f" {state.word}", "muted"))
+        for state in states
     )
 
 
 def timeline(blocks: Sequence[Block]) -> Content:
-    """The blocks side by side; like neighbours become one."""
+    """The blocks side by side; equal neighbours are joined."""
     parts = []
     for block, run in groupby(blocks):
         length, sign = sum(1 for _ in run), _SIGNS[block.tone]

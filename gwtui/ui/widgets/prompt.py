@@ -1,10 +1,10 @@
-"""Prompts of one line above the status line: a filter, a moment, a model."""
+"""One-line prompts above the status line, for a filter, a time or a model."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.highlighter import Highlighter
 from rich.text import Text
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 Complete = Callable[[str], str | None]
-"""The whole of what a text is the beginning of; None where nothing is known."""
+"""Returns the completion of a text as a whole; None if there is none."""
 LANGUAGE = (
     'word  -without  "two words"  column:text  =exact  >80  created<7d  ~pattern  (this or that)'
 )
@@ -38,22 +38,22 @@ _VALUE = 40
 
 
 class _ControlCharacterMarks(Highlighter):
-    """Shows each control character of what is typed as a visible mark."""
+    """Shows control characters in the value as visible marks."""
 
     def __init__(self, field: Input) -> None:
         self._field = field
 
     def highlight(self, text: Text) -> None:
-        # Of the value, for Rich has taken some control characters from the text already.
+        # Rich has already removed some control characters from the text.
         text.plain = safe_characters(self._field.value)
 
 
 class QuietInput(Input):
-    """An input whose cursor does not blink: a blink costs bytes and attention.
+    """An input without a blinking cursor, which would cost bytes and attention.
 
-    It is as wide as its place, so that no key that is typed lays out the screen anew. Its value
-    may hold anything, also what came from the gateway; what it shows cannot disturb. What its ghost
-    text shows is taken by Tab and Right.
+    Typing never changes its width, so that it needs no new layout. The value may contain control
+    characters from the gateway; they are shown as visible marks. Tab and Right accept the
+    suggestion.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "take", show=False)]
@@ -73,24 +73,24 @@ class QuietInput(Input):
         self._complete: Complete = _nothing
 
     def complete_by(self, complete: Complete) -> None:
-        """Show behind what is typed how it would go on."""
+        """Suggest completions behind the text."""
         self._complete = complete
         self.suggester = _Ghost(complete)
 
     def completed(self, text: str) -> str | None:
-        """The whole of what a text is the beginning of; None where nothing is known."""
+        """Returns the completion of a text as a whole; None if there is none."""
         return self._complete(text)
 
     def action_take(self) -> None:
-        """Take the completion; computed now: keys may come faster than what they show.
+        """Accept the completion; without one, Tab does what it does elsewhere.
 
-        Without one Tab does what it does elsewhere.
+        It is computed now, because keys may arrive faster than suggestions are shown.
         """
         if not self._take_completion():
             raise SkipAction
 
     def action_cursor_right(self, select: bool = False) -> None:
-        """Take the completion at the end of the text, else move."""
+        """Accept the completion at the end of the text, otherwise move."""
         if select or not self._take_completion():
             super().action_cursor_right(select)
 
@@ -103,25 +103,25 @@ class QuietInput(Input):
         return True
 
     def begin_with(self, text: str) -> None:
-        """Hold this text; what is typed next goes on with it, also when the focus comes."""
+        """Set the text; what is typed next is appended, even after a change of focus."""
         self.select_on_focus = False
         self.value = text
         self.cursor_position = len(text)
 
     def watch_virtual_size(self) -> None:
-        """Leave no more room behind a text that became shorter than it needs."""
+        """Scroll back if the text became shorter."""
         self.scroll_x = self.validate_scroll_x(self.scroll_x)
 
 
 class _Ghost(Suggester):
-    """Shows behind what is typed how it would go on."""
+    """Suggests the completion of the typed text."""
 
     def __init__(self, complete: Complete) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
         self._complete = complete
 
     async def get_suggestion(self, value: str) -> str | None:
-        """The whole text, None where nothing is known."""
+        """The completed text; None if there is none."""
         return self._complete(value)
 
 
@@ -131,7 +131,7 @@ def _nothing(_text: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """What Tab put in, and what it was chosen from: the next Tab puts another in its place."""
+    """The completion that Tab inserted, and its alternatives for the next Tab."""
 
     before: str
     behind: str
@@ -141,10 +141,10 @@ class _Taken:
 
 
 class FilterInput(QuietInput):
-    """The input of the filter: a question mark at the start of a word asks for its language.
+    """The input of a filter. A question mark at the start of a word opens the syntax help.
 
-    Tab takes the first of what ``suggest`` gives for the text before the cursor, the next Tab the
-    one after it. Without ``suggest`` it leads elsewhere, as ever.
+    Tab inserts the first suggestion for the text before the cursor, and cycles through the others.
+    Without ``suggest`` Tab moves the focus.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -153,7 +153,7 @@ class FilterInput(QuietInput):
     ]
 
     class HelpAsked(Message):
-        """The language of the filter should be explained."""
+        """The person asks for the filter syntax."""
 
     def __init__(self, *, id: str | None = None, placeholder: str = "") -> None:
         super().__init__(id=id, placeholder=placeholder)
@@ -162,9 +162,9 @@ class FilterInput(QuietInput):
 
     @property
     def offered(self) -> tuple[Suggestions, int | None]:
-        """What can stand at the cursor, and which of it Tab has put there; None for none.
+        """The suggestions at the cursor, and the index of the one that Tab inserted, if any.
 
-        Where there was only one, what can follow it is told.
+        After a single suggestion, these are the suggestions for what follows it.
         """
         taken = self._taken
         several = taken is not None and len(taken.offered.offered) > 1
@@ -178,7 +178,7 @@ class FilterInput(QuietInput):
         return Suggestions(len(before)), None
 
     def action_complete(self, way: int) -> None:
-        """Put in what can stand here; the next, or the one before, where that was done just now."""
+        """Insert the first suggestion, or replace the inserted one by the next or previous."""
         if self.suggest is None:
             (self.screen.focus_next if way > 0 else self.screen.focus_previous)()
             return
@@ -197,7 +197,7 @@ class FilterInput(QuietInput):
         self.cursor_position = len(completed)
 
     async def on_key(self, event: events.Key) -> None:
-        """Ask for the explanation; every other key is typed."""
+        """Open the help; every other key is typed."""
         before = self.value[: self.cursor_position]
         if event.key == "question_mark" and (not before or before.endswith(" ")):
             event.stop()
@@ -206,7 +206,7 @@ class FilterInput(QuietInput):
 
 
 class Prompt(Horizontal):
-    """A sign and an input, hidden until opened. Escape leaves it; Tab never leads out of it."""
+    """A sign and an input, hidden until opened. Escape leaves it; Tab does not."""
 
     FOCUS_KEYS: ClassVar[str] = "Enter goes on · Esc leaves"
     INPUT: ClassVar[type[QuietInput]] = QuietInput
@@ -232,23 +232,18 @@ class Prompt(Horizontal):
             return self.prompt
 
     def __init__(self, sign: str, hint: str = "", *, id: str | None = None) -> None:
-        """``hint`` says what can be typed."""
+        """``hint`` is the placeholder."""
         super().__init__(id=id)
         self._sign = sign
-        self._hint = hint
+        self.input = self.INPUT(placeholder=hint)
 
     def compose(self) -> ComposeResult:
         """The sign and the input."""
         yield Static(f" {self._sign} ", classes="sign", markup=False)
-        yield self.INPUT(placeholder=self._hint)
-
-    @property
-    def input(self) -> QuietInput:
-        """The input."""
-        return self.query_one(QuietInput)
+        yield self.input
 
     def offer(self, names: Iterable[str]) -> None:
-        """Complete what is typed from these."""
+        """Suggest completions from these names."""
         typeable = [name for name in names if name.isprintable()]
 
         def complete(text: str) -> str | None:
@@ -257,15 +252,15 @@ class Prompt(Horizontal):
         self.input.complete_by(complete)
 
     def open(self, text: str = "") -> None:
-        """Show the prompt and give it the keys at once, so that fast typing is not lost.
+        """Show the prompt and focus it at once, so that no key is lost.
 
-        It starts empty, or with a ``text`` that could not be understood.
+        It starts empty, or with a ``text`` that is to be corrected.
         """
         self.input.begin_with(text)
         self.show()
 
     def show(self) -> None:
-        """Show it as it is."""
+        """Show the prompt with its current text."""
         self.display = True
         self.screen.set_focus(self.input)
 
@@ -274,16 +269,16 @@ class Prompt(Horizontal):
         self.display = False
 
     def submit(self, text: str) -> None:
-        """Close, and say what was entered."""
+        """Close, and report the text."""
         self.close()
         self.post_message(self.Entered(self, text))
 
     def action_leave(self) -> None:
-        """Leave without doing anything."""
+        """Close without a text."""
         self.submit("")
 
     def action_stay(self) -> None:
-        """A prompt has one field."""
+        """Stay: a prompt has only one field."""
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
@@ -292,19 +287,19 @@ class Prompt(Horizontal):
 
 
 class FilterPrompt(Prompt):
-    """The filter of a list: applies while typed, Enter keeps it, Escape clears it."""
+    """The filter of a list: it applies while typed; Enter keeps it, Escape clears it."""
 
     FOCUS_KEYS = "Enter keeps the filter · Esc clears it · Tab completes · ? explains it"
     INPUT = FilterInput
 
     @dataclass
     class Changed(Message):
-        """The text is now this."""
+        """The text has changed."""
 
         text: str
 
     class Closed(Message):
-        """The keys go back to the list."""
+        """The prompt is closed, and the list gets the focus."""
 
     @property
     def text(self) -> str:
@@ -313,11 +308,11 @@ class FilterPrompt(Prompt):
 
     @property
     def filter_input(self) -> FilterInput:
-        """The input, with what can be typed into it."""
-        return self.query_one(FilterInput)
+        """The input with its suggestions."""
+        return cast("FilterInput", self.input)
 
     def clear(self) -> None:
-        """No filter, no prompt."""
+        """Clear the filter, and close the prompt."""
         self.input.value = ""
         self.close()
 
@@ -339,7 +334,7 @@ class FilterPrompt(Prompt):
 
 
 def suggestion_line(error: str, offered: Suggestions, taken: int | None) -> Content:
-    """What is wrong with a filter, else what can be typed next; ``taken`` was typed by Tab."""
+    """The error in a filter, or its suggestions; ``taken`` is the index that Tab inserted."""
     if error:
         return toned(f"{_MARGIN}{error}", "bad")
     if not offered.offered:

@@ -17,7 +17,7 @@ GUTTER = 2
 GAP = 2
 """Cells between two columns."""
 _NAMES = 4
-"""The part of the room that long names may take from other columns."""
+"""Long names may take a quarter of the room from other columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +33,21 @@ class Slot:
 class Layout:
     """The shown columns of one page.
 
-    The first column is frozen: it is on every page. Page 0 shows what matters most; columns that
-    found no room there follow on further pages, in the order of declaration. Where a person chose
-    the columns, pages show them as they were put, and no other.
+    The first column is frozen: it is on every page. Page 0 shows the most important columns; the
+    others follow on further pages, in the order of declaration. If the person chose columns, the
+    pages show only these, in the chosen order.
     """
 
     slots: tuple[Slot, ...]
     hidden: tuple[int, ...]
-    """Indices of the columns that this page does not show and another one does."""
+    """Indices of the columns that only other pages show."""
     page: int
     pages: int
     width: int
 
     @property
     def marker(self) -> str:
-        """How many columns are hidden and on which side more are, such as "+3>"; "" for none."""
+        """The number of hidden columns and the side where they are, such as "+3>"; "" for none."""
         if not self.hidden:
             return ""
         before = "<" if self.page else ""
@@ -55,13 +55,13 @@ class Layout:
         return f"{before}+{len(self.hidden)}{after}"
 
     def is_marker(self, x: int) -> bool:
-        """Whether the marker is drawn at a cell: at the right end of the frozen column."""
+        """Whether the marker, at the right end of the frozen column, covers a cell."""
         frozen = self.slots[0]
         end = frozen.x + frozen.width
         return len(self.marker) < frozen.width and end - len(self.marker) <= x < end
 
     def slot_at(self, x: int) -> Slot | None:
-        """The column drawn at a cell; the gap behind a column belongs to it."""
+        """The column at a cell; the gap after a column belongs to it."""
         if x < 0:
             return None
         for slot in self.slots:
@@ -78,41 +78,41 @@ def arrange(
     choice: Sequence[int] | None = None,
     longest: Mapping[int, int] = MappingProxyType({}),
 ) -> Layout:
-    """Lay the columns of one page into ``width`` cells; a page out of range is the nearest one.
+    """Arrange the columns of a page in ``width`` cells; a page out of range is clamped.
 
-    ``choice`` are the columns that a person chose, in their order; None shows what matters most.
-    ``longest`` is the width of the longest text, by column. Where the frozen one can grow it is
-    given so much, up to a quarter of the room, before less important columns are shown.
+    ``choice`` lists the columns that the person chose; None shows the most important ones.
+    ``longest`` is the width of the longest text by column. A frozen column that can grow gets that
+    width, up to a quarter of the room, before less important columns are shown.
     """
     room = max(width - GUTTER, 1)
-    wanted = range(len(columns)) if choice is None else choice
-    names = min(longest.get(wanted[0], 0), room // _NAMES)
-    columns = _named(columns, wanted[0], names)
+    chosen = range(len(columns)) if choice is None else choice
+    names = min(longest.get(chosen[0], 0), room // _NAMES)
+    columns = _named(columns, chosen[0], names)
     first = _most_important(columns, room) if choice is None else ()
-    pages = _pages(columns, wanted, first, room)
+    pages = _pages(columns, chosen, first, room)
     page = min(max(page, 0), len(pages) - 1)
     shown = pages[page]
-    hidden = tuple(index for index in wanted if index not in shown)
+    hidden = tuple(index for index in chosen if index not in shown)
     return Layout(_place(columns, shown, room, longest), hidden, page, len(pages), width)
 
 
 def _named(columns: Sequence[Column[Any]], frozen: int, width: int) -> Sequence[Column[Any]]:
-    """Columns of which the frozen one has this width at least, where it can grow."""
+    """The columns, with at least this width for the frozen one, if it can grow."""
     if not columns[frozen].grow or width <= columns[frozen].width:
         return columns
-    found = list(columns)
-    found[frozen] = replace(found[frozen], width=width)
-    return found
+    widened = list(columns)
+    widened[frozen] = replace(widened[frozen], width=width)
+    return widened
 
 
 def _pages(
-    columns: Sequence[Column[Any]], wanted: Sequence[int], first: tuple[int, ...], room: int
+    columns: Sequence[Column[Any]], chosen: Sequence[int], first: tuple[int, ...], room: int
 ) -> list[tuple[int, ...]]:
-    """``first``, then the rest of what is wanted, as much on each page as fits."""
-    frozen = wanted[0]
+    """``first``, then the remaining columns, as many per page as fit."""
+    frozen = chosen[0]
     pages = [first] if first else []
     group: list[int] = []
-    for index in wanted:
+    for index in chosen:
         if index in first or index == frozen:
             continue
         if group and _needed(columns, (frozen, *group, index)) > room:
@@ -142,8 +142,8 @@ def _place(
     widths = {index: columns[index].width for index in shown}
     spare = room - _needed(columns, shown)
     for index in shown:
-        wanted = min(longest.get(index, 0), columns[index].most) - widths[index]
-        given = max(0, min(wanted, spare))
+        chosen = min(longest.get(index, 0), columns[index].most) - widths[index]
+        given = max(0, min(chosen, spare))
         widths[index] += given
         spare -= given
     growing = [index for index in shown if columns[index].grow]
@@ -162,7 +162,7 @@ def _place(
 
 
 def _shrink(widths: dict[int, int], excess: int) -> None:
-    """A page that fits no narrower set: take from the widest column until it does."""
+    """Narrow the widest column until the page fits."""
     while excess > 0 and (widest := max(widths, key=lambda index: widths[index])) is not None:
         if widths[widest] <= 1:
             return
@@ -179,8 +179,8 @@ class DrawnRow:
     cells: tuple[Cell, ...]
     cursor: bool
     marked: bool
-    found: tuple[Spans, ...] = ()
-    """The places in each cell that the filter asks for; empty where nothing filters."""
+    matches: tuple[Spans, ...] = ()
+    """The filter matches in each cell; empty without a filter."""
 
 
 Frame = Sequence[DrawnRow | None]
@@ -188,10 +188,10 @@ Frame = Sequence[DrawnRow | None]
 
 
 def changed(before: Frame, after: Frame) -> list[int]:
-    """The lines that look different, when both frames were drawn in the same layout.
+    """The lines that look different in two frames of the same layout.
 
-    Identities do not count, only what is seen: two rows that look alike need no paint. Which cells
-    of a line go to the terminal is the screen memory's to find out.
+    Only the look counts: two rows that look alike need no repaint. ``ScreenDiff`` finds out which
+    cells of a line are sent.
     """
     lines: list[int] = []
     for line in range(max(len(before), len(after))):
@@ -203,4 +203,4 @@ def changed(before: Frame, after: Frame) -> list[int]:
 
 
 def _look(row: DrawnRow) -> tuple[bool, bool, tuple[Cell, ...], tuple[Spans, ...]]:
-    return row.cursor, row.marked, row.cells, row.found
+    return row.cursor, row.marked, row.cells, row.matches

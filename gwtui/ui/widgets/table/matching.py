@@ -1,4 +1,4 @@
-"""The filter at work: the text of each row, and which rows match."""
+"""Filtering: the text of each row, and which rows match."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FEW = 1_000
-"""Rows whose texts are read at once: those of more would hold up what is typed."""
+"""Number of rows whose texts are read at once; more would delay typing."""
 _PART = 100
 _LIFETIME = timedelta(seconds=60)
-"""Text may depend on the time ("in 3 days"), so it is read anew after this long."""
+"""Text may depend on the time ("in 3 days"), so it is read again after this time."""
 
 
 class RowTexts(Generic[T]):
     """The casefolded text of every cell of each row, by identity.
 
-    Of many rows it is read part by part. Until then the text that a row had before counts.
+    With many rows it is read in parts. Until then the previous text of a row is used.
     """
 
     def __init__(self, columns: Sequence[Column[T]]) -> None:
         self._cells = [column.cell for column in columns]
         self._known: dict[str, tuple[T, str]] = {}
         self._old: set[str] = set()
-        """Rows whose text may depend on a time that has passed."""
+        """Rows whose text may be out of date because it depends on the time."""
         self._read_at: datetime | None = None
 
     def text(self, identity: str) -> str | None:
@@ -41,7 +41,7 @@ class RowTexts(Generic[T]):
         return None if known is None else known[1]
 
     def waiting(self, items: Mapping[str, T], now: datetime) -> list[str]:
-        """The rows whose text is not known, or not as of now."""
+        """The rows whose text is missing or out of date."""
         known = self._known
         if self._read_at is None or now - self._read_at > _LIFETIME:
             self._read_at = now
@@ -53,7 +53,7 @@ class RowTexts(Generic[T]):
         ]
 
     def read(self, items: Mapping[str, T], waiting: Sequence[str], now: datetime) -> Iterator[None]:
-        """Read the texts of these rows, a part at each step."""
+        """Read the texts of these rows, one part per step."""
         for start in range(0, len(waiting), _PART):
             for identity in waiting[start : start + _PART]:
                 item = items[identity]
@@ -62,13 +62,13 @@ class RowTexts(Generic[T]):
             yield
 
     def keep_only(self, items: Mapping[str, T]) -> None:
-        """Forget rows that are gone."""
+        """Forget rows that no longer exist."""
         for identity in self._known.keys() - items.keys():
             del self._known[identity]
 
 
 class Matcher(Generic[T]):
-    """One query for the rows of a table."""
+    """Applies a query to the rows of a table."""
 
     def __init__(self, query: Query, columns: Sequence[Column[T]], facets: Facets[T]) -> None:
         from gwtui.domain.filters import Highlights  # noqa: PLC0415 - with the first one
@@ -78,25 +78,25 @@ class Matcher(Generic[T]):
         self._facets = facets
         names = [*(column.id for column in columns), *facets]
         self.unknown_columns = query.unknown_columns(names)
-        """Names in the query that are no column here: searched as plain text."""
+        """Names in the query that are not columns; they are searched as plain text."""
         self.highlights = Highlights(query, names)
-        """Where a shown text has what is asked for."""
+        """Finds the matches to highlight in a text."""
         self.reads_text = query.reads_text(names)
 
     @property
     def slow(self) -> str:
-        """A message naming a pattern that ran out of time; empty while none has."""
+        """A message about a pattern that timed out; empty if none has."""
         return self._query.slow
 
     def visible(
         self, order: Sequence[str], items: Mapping[str, T], texts: RowTexts[T], now: datetime
     ) -> list[str]:
-        """The identities in ``order`` that match; where the text decides, of rows that have one."""
+        """The matching identities in ``order``. Rows whose text was not read never match text."""
         fields = RowFields(self._columns, self._facets, now)
-        matches, reads_text, found = self._query.matches, self.reads_text, []
+        is_match, reads_text, visible = self._query.matches, self.reads_text, []
         for identity in order:
             fields.item = items[identity]
             text = texts.text(identity) if reads_text else ""
-            if text is not None and matches(fields, text, now):
-                found.append(identity)
-        return found
+            if text is not None and is_match(fields, text, now):
+                visible.append(identity)
+        return visible

@@ -31,7 +31,7 @@ class LatestMessage(TableMessage):
     """A message that replaces an earlier one of its kind which was not handled yet."""
 
     def can_replace(self, message: Message) -> bool:
-        """Whether it makes an earlier one needless."""
+        """Whether this replaces an earlier message."""
         return type(message) is type(self) and message.table is self.table
 
 
@@ -44,7 +44,7 @@ class Highlighted(LatestMessage, namespace="resource_table"):
 
 @dataclass
 class Opened(TableMessage, namespace="resource_table"):
-    """Enter, or a click on the selected row."""
+    """The person pressed Enter on the selected row, or clicked it."""
 
     identity: str
 
@@ -58,7 +58,7 @@ class SelectionLost(TableMessage, namespace="resource_table"):
 
 @dataclass
 class SortChanged(TableMessage, namespace="resource_table"):
-    """Rows are in another order."""
+    """The rows are in another order."""
 
     column: str
     descending: bool
@@ -66,7 +66,7 @@ class SortChanged(TableMessage, namespace="resource_table"):
 
 @dataclass
 class CountsChanged(LatestMessage, namespace="resource_table"):
-    """Another number of visible rows, of all rows, of marked rows or of hidden columns."""
+    """The number of visible rows, all rows, marked rows or hidden columns has changed."""
 
     visible: int
     total: int

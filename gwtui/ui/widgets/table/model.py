@@ -1,4 +1,4 @@
-"""The table without a terminal: items by identity, filter, sorting, cursor and marks."""
+"""The state of a table without widgets: items by identity, filter, sort order, cursor, marks."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 Loss = Literal["deleted", "filtered"]
-"""Why a row is gone: no longer among the items, or hidden by the filter."""
+"""Why a row has disappeared: it no longer exists, or the filter hides it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """The selected row vanished; the cursor is on its ``neighbour`` now, None for nowhere."""
+    """The selected row disappeared; the cursor is on its ``neighbour``, if there is one."""
 
     identity: str
     reason: Loss
@@ -39,9 +39,9 @@ _OPERATORS = (":", "=", "!=", "<", ">", "~")
 
 
 class TableModel(Generic[T]):
-    """Items by identity, and the order in which they are seen.
+    """Items by identity, in the order in which they are shown.
 
-    Every method that can move the cursor away from a vanished row returns what was lost.
+    Methods that can make the selected row disappear return what was lost.
     """
 
     def __init__(
@@ -54,47 +54,47 @@ class TableModel(Generic[T]):
         self.columns = tuple(columns)
         self.now = now
         self.sorting: tuple[str, bool] | None = None
-        """Column id and whether descending; None is the order of the items."""
+        """Column id and whether descending; None keeps the order of the items."""
         self.filter_error: str | None = None
         self.filter_unfinished = False
-        """Whether the error is about the end of the text, which may still be being typed."""
+        """Whether the error is at the end of the text, which may be incomplete."""
         self.filter_note = ""
-        """What of the filter is perhaps not meant as it is understood."""
+        """A part of the filter that may not mean what the person expects."""
         self.order: Sequence[str] = ()
         """Identities of the visible rows from top to bottom."""
         self.marks: set[str] = set()
         self.longest: Mapping[int, int] = {}
-        """Cells of the longest text of the columns that follow it, as far as it matters to them."""
-        self._measured = [0, *(at for at, one in enumerate(self.columns) if at and one.most)]
+        """Width of the longest text, for columns whose width depends on it."""
+        self._measured = [0, *(at for at, column in enumerate(self.columns) if at and column.most)]
         self._identity = identity
         self._facets = facets
         self._source: Sequence[T] = ()
         self._filter_text = ""
-        """The query that narrows the rows now."""
+        """The text of the active query."""
         self._kinds = filter_kinds(self.columns, facets)
         self._headings = filter_headings(self.columns, facets)
         self._items: dict[str, T] = {}
         self._sorted: Sequence[str] = ()
         self._index: dict[str, int] = {}
         self._cursor: str | None = None
-        """The row that was selected last; kept while nothing at all is visible."""
+        """The row that was selected last; kept while no row is visible."""
         self._range_start: str | None = None
-        """The row that was marked last: where a range begins."""
+        """The row that was marked last, where a range starts."""
         self._texts = RowTexts[T](self.columns)
         self._matcher: Matcher[T] | None = None
         self.provisional = False
-        """Whether the filter waits for the texts of many rows; see ``read_texts``."""
+        """Whether the filter still waits for texts; see ``read_texts``."""
 
     # What is there ----------------------------------------------------------------------------
 
     @property
     def items(self) -> Iterator[T]:
-        """Every item in its order, visible or not."""
+        """All items in order, visible or not."""
         return (self._items[identity] for identity in self._sorted)
 
     @property
     def visible(self) -> list[T]:
-        """The items that the filter lets through, from top to bottom."""
+        """The items that match the filter, from top to bottom."""
         return [self._items[identity] for identity in self.order]
 
     @property
@@ -104,12 +104,12 @@ class TableModel(Generic[T]):
 
     @property
     def unknown_columns(self) -> tuple[str, ...]:
-        """Names in the filter that are no column here: they are searched as plain text."""
+        """Names in the filter that are not columns; they are searched as plain text."""
         return () if self._matcher is None else self._matcher.unknown_columns
 
     @property
     def filtering(self) -> bool:
-        """Whether a filter narrows the rows."""
+        """Whether a filter is active."""
         return self._matcher is not None
 
     @property
@@ -130,32 +130,32 @@ class TableModel(Generic[T]):
 
     @property
     def marked(self) -> tuple[str, ...]:
-        """Marked identities in sorted order, those hidden by the filter included."""
+        """Marked identities in sort order, including those that the filter hides."""
         if not self.marks:
             return ()
         return tuple(identity for identity in self._sorted if identity in self.marks)
 
     @property
     def marked_items(self) -> list[T]:
-        """The items that are marked, in sorted order."""
+        """The marked items, in sort order."""
         return [self._items[identity] for identity in self.marked]
 
     @property
     def hidden_marks(self) -> int:
-        """How many marked rows are not visible."""
+        """The number of marked rows that the filter hides."""
         return len(self.marks - self._index.keys()) if self.filtering else 0
 
     def index_of(self, identity: str) -> int | None:
-        """Where a row is among the visible ones."""
+        """The index of a visible row."""
         return self._index.get(identity)
 
     # What changes it --------------------------------------------------------------------------
 
     def show(self, items: Sequence[T]) -> Lost | None:
-        """Take another list of items.
+        """Replace the items.
 
-        An item equal to the one already there is not replaced, so that what is known about it
-        stays known.
+        An item that equals the present one is not replaced, so that its cached cells and texts
+        stay valid.
         """
         if items is self._source and isinstance(items, tuple):
             return None
@@ -176,10 +176,10 @@ class TableModel(Generic[T]):
         return self._arrange()
 
     def filter_by(self, text: str) -> Lost | None:
-        """Narrow the rows. A query with an error leaves the last good one in place.
+        """Filter the rows. A query with an error keeps the last valid one.
 
-        Unless that one searched for the name of the column as a text, on the way to what is wrong
-        now: then the rest of the query narrows the rows.
+        If the last valid one only searched for the column's name as text ("used" of "used>x"), the
+        valid part of the new query applies instead.
         """
         from gwtui.domain.filters import parse  # noqa: PLC0415 - with the first filter
 
@@ -196,7 +196,7 @@ class TableModel(Generic[T]):
         return self._arrange()
 
     def sort_by(self, column: str, descending: bool) -> None:
-        """Order the rows. KeyError when there is no such column."""
+        """Sort the rows. Raises KeyError for an unknown column."""
         if all(known.id != column for known in self.columns):
             raise KeyError(column)
         self.sorting = (column, descending)
@@ -204,59 +204,56 @@ class TableModel(Generic[T]):
         self._arrange()
 
     def move_to(self, index: int) -> None:
-        """Put the cursor on a visible row; beyond the ends it is the first or the last."""
+        """Move the cursor to a visible row; the index is clamped."""
         if self.order:
             self._cursor = self.order[min(max(index, 0), len(self.order) - 1)]
 
     def select(self, identity: str) -> bool:
-        """Put the cursor on an identity; False when it is not visible."""
+        """Move the cursor to an identity; returns False if it is not visible."""
         if identity not in self._index:
             return False
         self._cursor = identity
         return True
 
     def toggle_mark(self, identity: str) -> None:
-        """Mark a row or take its mark away."""
+        """Mark or unmark a row."""
         self.marks ^= {identity}
         self._range_start = identity
 
     def mark_on(self, step: int) -> None:
-        """Mark the selected row and the one below (1) or above (-1), and go there."""
+        """Mark the selected row and the next (1) or previous (-1) one, and go there."""
         if (place := self.cursor) is not None:
             self.move_to(place + step)
             self._range_start = self._range_start or self.order[place]
             self.marks |= {self.order[place], self._cursor or ""}
 
     def mark_range(self) -> None:
-        """Mark the rows from the one that was marked last to the selected one."""
+        """Mark the rows from the last marked one to the selected one."""
         if (last := self.cursor) is not None:
             first = self._index.get(self._range_start or "", last)
             self.marks |= set(self.order[min(first, last) : max(first, last) + 1])
             self._range_start = self.order[last]
 
     def clear_marks(self) -> None:
-        """Take every mark away, those of hidden rows included."""
+        """Unmark all rows, including hidden ones."""
         self.marks.clear()
         self._range_start = None
 
     def mark_visible(self) -> None:
-        """Mark every row that the filter lets through."""
+        """Mark all visible rows."""
         self.marks |= set(self.order)
 
     def invert_marks(self) -> None:
-        """Mark the visible rows that are not marked and no other visible one.
-
-        Marks that the filter hides stay.
-        """
+        """Invert the marks of the visible rows; hidden marks stay."""
         self.marks ^= set(self.order)
 
     def read_texts(self) -> Iterator[None]:
-        """Read the texts that the filter searches, a part at each step; ``refilter`` follows."""
+        """Read the texts that a filter searches, one part per step; call ``refilter`` after it."""
         now = self.now()
         return self._texts.read(self._items, self._texts.waiting(self._items, now), now)
 
     def refilter(self) -> Lost | None:
-        """Look at every row again: texts were read, or depend on a time that has passed."""
+        """Apply the filter again: texts were read, or depend on the time."""
         return None if self._matcher is None else self._arrange()
 
     # What is seen -----------------------------------------------------------------------------
@@ -266,8 +263,7 @@ class TableModel(Generic[T]):
     ) -> Frame:
         """The rows of a viewport of ``height`` lines whose first line shows row ``top``.
 
-        Cells of ``known`` rows, drawn in the same layout, are taken over where the item is still
-        the same object.
+        Cells of ``known`` rows of the same layout are reused if their item is the same object.
         """
         now = self.now()
         cells = [self.columns[slot.index].cell for slot in layout.slots]
@@ -279,15 +275,15 @@ class TableModel(Generic[T]):
             same = old is not None and old.item is item
             shown = old.cells if old and same else tuple([cell(item, now) for cell in cells])
             marked = identity in self.marks
-            found = self._found(shown, layout)
-            rows.append(DrawnRow(identity, item, shown, identity == selected, marked, found))
+            matches = self._matches_in(shown, layout)
+            rows.append(DrawnRow(identity, item, shown, identity == selected, marked, matches))
         rows.extend([None] * (height - len(rows)))
         return rows
 
     # Inside -----------------------------------------------------------------------------------
 
-    def _found(self, cells: tuple[Cell, ...], layout: Layout) -> tuple[Spans, ...]:
-        """The places in the cells that the filter asks for."""
+    def _matches_in(self, cells: tuple[Cell, ...], layout: Layout) -> tuple[Spans, ...]:
+        """The filter matches in the cells."""
         if self._matcher is None:
             return ()
         find = self._matcher.highlights.found_in
@@ -295,7 +291,7 @@ class TableModel(Generic[T]):
         return tuple([find(name, cell.text) for name, cell in zip(names, cells, strict=True)])
 
     def _keyed(self, items: Sequence[T]) -> dict[str, T]:
-        """Items by identity; one that repeats an identity gets a suffix."""
+        """Items by identity; a repeated identity gets a suffix."""
         keyed: dict[str, T] = {}
         repeats: dict[str, int] = {}
         for item in items:
@@ -307,15 +303,15 @@ class TableModel(Generic[T]):
         return keyed
 
     def _measure_texts(self) -> None:
-        """Look at the first rows of a list. Texts that went leave the columns where they are."""
-        found = dict(self.longest)
+        """Measure the first rows. A width never shrinks, so that columns keep their place."""
+        widths = dict(self.longest)
         now, rows = self.now(), list(islice(self._items.values(), _FIRST_ROWS))
         for at in self._measured:
-            before, cell = found.get(at, 0), self.columns[at].cell
+            before, cell = widths.get(at, 0), self.columns[at].cell
             if before < _LONGEST:
                 longest = max((cell_len(cell(item, now).text) for item in rows), default=0)
-                found[at] = min(max(before, longest), _LONGEST)
-        self.longest = found
+                widths[at] = min(max(before, longest), _LONGEST)
+        self.longest = widths
 
     def _sort(self) -> None:
         if self.sorting is None:
@@ -335,11 +331,9 @@ class TableModel(Generic[T]):
         return self._follow(before, place)
 
     def _follow(self, before: Sequence[str], place: int | None) -> Lost | None:
-        """Find the cursor's place among other rows.
+        """Keep the cursor on its row, or move it to the nearest visible neighbour.
 
-        ``before`` are the identities as they stood with the cursor at index ``place``. The row
-        stays selected where it is still visible; otherwise the cursor goes to its nearest surviving
-        neighbour, below before above.
+        ``before`` is the previous order, with the cursor at index ``place``.
         """
         lost = self._cursor
         if lost in self._index:
@@ -363,13 +357,17 @@ class TableModel(Generic[T]):
 
 
 def nearest(before: Sequence[str], place: int, after: Collection[str]) -> str | None:
-    """The identity closest to index ``place`` that is still there; of two, the one below."""
-    left = [(abs(at - place), at < place, one) for at, one in enumerate(before) if one in after]
+    """The identity in ``after`` that is closest to index ``place``; of two, the one below."""
+    left = [
+        (abs(at - place), at < place, identity)
+        for at, identity in enumerate(before)
+        if identity in after
+    ]
     return min(left)[2] if left else None
 
 
 _ABSENT = object()
 _FIRST_ROWS = 200
-"""Rows that are measured: some of a long list tell how long its texts are."""
+"""Rows that are measured in a long list."""
 _LONGEST = 40
-"""Cells beyond which a text is cut all the same."""
+"""Maximum width that is measured; longer texts are cut anyway."""

@@ -1,4 +1,4 @@
-"""Drawing a model in a scrolled viewport, with its marks; only lines that differ are repainted."""
+"""Draws a table model in a scrolled viewport, and repaints only the lines that differ."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _FIRST_WIDTH = 80
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """The styles of a table in the present theme."""
+    """The styles of a table in the current theme."""
 
     base: Style
     header: Style
@@ -60,7 +60,7 @@ class Palette:
 def row_strip(
     row: DrawnRow, layout: Layout, columns: Sequence[Column[Any]], palette: Palette
 ) -> Strip:
-    """One row. Shapes in the gutter show cursor and mark where colours do not."""
+    """One row. Shapes in the gutter show cursor and mark without colours."""
     base = palette.cursor if row.cursor else palette.base
     parts = [
         (CURSOR if row.cursor else " ", base),
@@ -70,21 +70,21 @@ def row_strip(
         style = base if row.cursor else palette.tones[cell.tone]
         whole = safe_text(cell.text)
         text = fit(whole, slot.width, right=columns[slot.index].right)
-        found = row.found[place] if row.found and whole == cell.text else ()
-        parts += _highlighted(text, whole, found, style, palette.match)
+        matches = row.matches[place] if row.matches and whole == cell.text else ()
+        parts += _highlighted(text, whole, matches, style, palette.match)
         parts.append((_gap(slot, layout), style))
     return _strip(parts, layout.width, base)
 
 
 def _highlighted(
-    text: str, whole: str, found: Spans, style: Style, match: Style
+    text: str, whole: str, matches: Spans, style: Style, match: Style
 ) -> Iterator[tuple[str, Style]]:
-    """A drawn cell in parts; ``found`` are places in its ``whole`` text, where those are seen."""
+    """A cell in parts, with the visible ``matches`` (places in ``whole``) highlighted."""
     pushed = len(text) - len(whole) if text.endswith(whole) else 0
     cut = next((at for at, sign in enumerate(text) if sign != whole[at : at + 1]), len(text))
     end_of_text = len(text) if pushed else cut
     behind = 0
-    for start, end in found:
+    for start, end in matches:
         begin, stop = start + pushed, min(end + pushed, end_of_text)
         if behind <= begin < stop:
             yield text[behind:begin], style
@@ -99,7 +99,7 @@ def header_strip(
     sorting: tuple[str, bool] | None,
     palette: Palette,
 ) -> Strip:
-    """The titles, the sort arrow, and in the frozen column how many columns are hidden."""
+    """The titles, the sort arrow, and the number of hidden columns."""
     parts = [(" " * layout.slots[0].x, palette.header)]
     for slot in layout.slots:
         column = columns[slot.index]
@@ -132,7 +132,7 @@ def _gap(slot: Slot, layout: Layout) -> str:
 
 
 def _strip(parts: Iterable[tuple[str, Style]], width: int, rest: Style) -> Strip:
-    """Parts as segments, neighbours of one style joined, filled up to ``width``."""
+    """Parts as segments, joined if they have one style, padded to ``width``."""
     segments: list[Segment] = []
     pending, pending_style, used = "", rest, 0
     for text, style in parts:
@@ -154,11 +154,10 @@ def _strip(parts: Iterable[tuple[str, Style]], width: int, rest: Style) -> Strip
 
 
 class TableView(ScrollView, Generic[T], inherit_bindings=False):
-    """Shows a model; says nothing and takes no keys.
+    """Shows a model; it posts no messages and handles no keys.
 
-    ``_drawn`` is what stands on the screen. Every change of the model ends in ``redraw``, which
-    compares it with what should stand there: that is how one changed figure costs one line to
-    paint however it came about.
+    ``_drawn`` is the frame on the screen. Every change of the model ends in ``redraw``, which
+    compares it with the new frame: one changed figure repaints one line, whatever caused it.
     """
 
     ALLOW_SELECT = False
@@ -181,7 +180,7 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
     """
 
     virtual_size = Reactive(Size(0, 0), layout=True, repaint=False)
-    """As ever, but another number of rows alone repaints nothing: ``redraw`` does that."""
+    """Another number of rows does not repaint: ``redraw`` does that."""
 
     def __init__(
         self, model: TableModel[T], *, id: str | None = None, classes: str | None = None
@@ -189,25 +188,25 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         super().__init__(id=id, classes=classes)
         self.model = model
         self.shape: Layout = arrange(model.columns, _FIRST_WIDTH)
-        """Where the columns stand at the present width."""
+        """The columns at the current width."""
         self.choice: tuple[int, ...] | None = None
-        """The columns that a person chose, by index in their order; None while nobody did."""
+        """Indices of the columns that the person chose; None for the default."""
         self.page = 0
-        """Which page of columns is wanted."""
+        """The requested page of columns."""
         self._drawn: Frame = ()
         self._palettes: Mapping[bool, Palette] = {}
-        """By whether the table has the keys."""
+        """By whether the table has the focus."""
         self._arranged: tuple[int, int, tuple[int, ...] | None, Mapping[int, int]] | None = None
-        """What the columns were laid out for: cells, page, what was chosen, the longest texts."""
+        """What the layout was made for: width, page, chosen columns, longest texts."""
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """As ever, in the present size, which is told only after the first paint in it."""
+        """Lay out first: the resize event comes only after the first paint in a size."""
         if self.size and not self.laid_out:
             self._arrange()
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
-        """The header or one row, from what was last compared."""
+        """The header or a row of the last frame."""
         palette = self._styles_now()
         columns = self.model.columns
         if y < HEADER:
@@ -230,9 +229,9 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         return self.scroll_offset.y
 
     def redraw(self, *, anew: bool = False) -> None:
-        """Compare what should be seen with what is, and repaint the lines that differ.
+        """Compare the new frame with the one on the screen, and repaint the lines that differ.
 
-        ``anew`` reads every cell again; otherwise cells of unchanged items stay as they were.
+        ``anew`` reads every cell again; otherwise cells of unchanged items are reused.
         """
         known = {} if anew else {row.identity: row for row in self._drawn if row is not None}
         frame = self._frame(known)
@@ -242,17 +241,17 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
             self.refresh(*(Region(0, line + HEADER, self.shape.width, 1) for line in lines))
 
     def lay_out(self) -> None:
-        """Choose the columns of the page for the present width, and repaint everything."""
+        """Arrange the columns for the current width, and repaint everything."""
         self._arrange()
         self.refresh()
 
     @property
     def laid_out(self) -> bool:
-        """Whether the columns stand as width, page, choice and texts want it now."""
+        """Whether the layout fits the current width, page, choice and texts."""
         return self._arranged == self._wanted()
 
     def _wanted(self) -> tuple[int, int, tuple[int, ...] | None, Mapping[int, int]]:
-        # The scrollbar's column is kept free, so that rows do not move when it comes and goes.
+        # The scroll bar's column stays free, so that rows do not move when it appears.
         width = self.scrollable_content_region.width
         return width, self.page, self.choice, self.model.longest
 
@@ -262,18 +261,18 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         self._drawn = self._frame({})
 
     def fit_height(self) -> None:
-        """Let the scrollbar know how many rows there are."""
+        """Tell the scroll bar the number of rows."""
         self.virtual_size = Size(self.shape.width, len(self.model.order) + HEADER)
 
     def scroll_rows(self, top: float) -> None:
-        """Put row ``top`` first, without animation; nothing before there is a screen."""
+        """Scroll row ``top`` to the top; does nothing before the table is mounted."""
         if not self.is_mounted:
             return
-        # Forced: before the next layout the scrollbar may not have heard of the new rows.
+        # Forced: before the next layout the scroll bar may not know the new rows.
         self.scroll_to(y=max(top, 0), animate=False, force=True)
 
     def reveal(self) -> None:
-        """Scroll as little as needed for the cursor to be seen."""
+        """Scroll the cursor into view."""
         cursor = self.model.cursor
         if cursor is None:
             return
@@ -283,22 +282,22 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
             self.scroll_rows(cursor - self.lines + 1)
 
     def scroll_page_down(self, **_options: Any) -> None:
-        """A click below the scrollbar's handle: as many rows as fit below the header."""
+        """Scroll down by a screenful, for a click below the handle of the scroll bar."""
         self.scroll_rows(self.top + self.lines)
 
     def scroll_page_up(self, **_options: Any) -> None:
-        """A click above the scrollbar's handle."""
+        """Scroll up by a screenful."""
         self.scroll_rows(self.top - self.lines)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Repaint what is different at the new position."""
+        """Repaint the lines that differ at the new position."""
         if self.show_vertical_scrollbar:
             self.vertical_scrollbar.position = new_value
         if round(old_value) != round(new_value):
             self.redraw()
 
     def notify_style_update(self) -> None:
-        """Another theme: styles are looked up again."""
+        """Look up the styles of the new theme."""
         self._palettes = {}
         super().notify_style_update()
 

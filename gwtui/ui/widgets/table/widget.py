@@ -1,4 +1,4 @@
-"""The table itself: what others call, and what keys and the mouse do."""
+"""The table widget: its API, keys and mouse."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 WHEEL = 3
-"""Rows that one notch of the wheel scrolls."""
+"""Rows per notch of the mouse wheel."""
 
 
 class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=False):
     """A list of any length, drawn from its declared columns.
 
-    The cursor, the marks and the scroll position belong to identities: new data, another order or
-    a filter never put the cursor on another resource without a ``SelectionLost``. ``now`` is the
-    present moment that cells are drawn for. ``facets`` are further names the filter understands.
-    ``can_mark`` lets rows be marked: only where something acts on the marked ones.
+    Cursor, marks and scroll position belong to identities: new data, another order or a filter
+    never move the cursor to another resource without a ``SelectionLost``. ``now`` returns the time
+    for the cells. ``facets`` are additional names for the filter. ``can_mark`` allows marking rows,
+    where an action supports it.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = keys.BINDINGS
@@ -57,7 +57,7 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         super().__init__(TableModel(columns, identity, now, facets or {}), id=id)
         self.can_mark = can_mark
         self._end: str | None = None
-        """The last row when the cursor was sent there."""
+        """The last row, if the cursor was sent there."""
         self._counts = (0, 0, 0, 0)
         self._highlighted: str | None = None
 
@@ -70,7 +70,7 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
 
     @property
     def selected_identity(self) -> str | None:
-        """The identity under the cursor; whoever acts on it later must have taken it before."""
+        """The identity under the cursor. Capture it when a key is pressed, not later."""
         return self.model.selected_identity
 
     @property
@@ -80,49 +80,49 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
 
     @property
     def visible_count(self) -> int:
-        """Rows that the filter lets through."""
+        """The number of rows that match the filter."""
         return len(self.model.order)
 
     @property
     def total_count(self) -> int:
-        """Rows there are."""
+        """The number of all rows."""
         return self.model.total
 
     @property
     def marked(self) -> tuple[str, ...]:
-        """Identities of the marked rows in the present order, hidden ones included."""
+        """Identities of the marked rows in sort order, including hidden ones."""
         return self.model.marked
 
     @property
     def hidden_columns(self) -> tuple[str, ...]:
-        """Ids of the columns that are not shown just now."""
+        """Ids of the columns that this page does not show."""
         return tuple(self.model.columns[index].id for index in self.shape.hidden)
 
     @property
     def sorting(self) -> tuple[str, bool]:
-        """Id of the column sorted by, and whether descending; ("", False) before any."""
+        """Id of the sort column, and whether descending; ("", False) if unsorted."""
         return self.model.sorting or ("", False)
 
     @property
     def filter_error(self) -> str | None:
-        """What is wrong with the filter being typed; the last good one stays in force."""
+        """The error in the filter text; the last valid filter stays active."""
         return self.model.filter_error
 
     # What others do ---------------------------------------------------------------------------
 
     def show(self, items: Sequence[T]) -> None:
-        """Show another list of items, repainting the lines that differ."""
+        """Replace the items, and repaint the lines that differ."""
         self._follow(lambda: self.model.show(items))
         if self.total_count > FEW:
             self._prepare_filter()
 
     def filter_by(self, text: str) -> str | None:
-        """Narrow the rows; returns what is wrong with the text, or None."""
+        """Filter the rows; returns the error in the text, if any."""
         self._follow(lambda: self.model.filter_by(text))
         return self.filter_error
 
     def sort_by(self, column: str, descending: bool = False) -> None:
-        """Order the rows by a column. KeyError when there is no such column."""
+        """Sort the rows by a column. Raises KeyError for an unknown column."""
         if self.sorting == (column, descending):
             return
         self._follow(lambda: self.model.sort_by(column, descending))
@@ -130,46 +130,46 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         self.post_message(self.SortChanged(self, column, descending))
 
     def choose_columns(self, choice: tuple[int, ...] | None) -> None:
-        """Show these columns by index, from the first page on; None for the usual ones."""
+        """Show the first page of these columns, by index; None for the default columns."""
         self.choice, self.page = choice, 0
         if self.size:
             self.lay_out()
             self._post_changes()
 
     def select(self, identity: str) -> bool:
-        """Put the cursor on an identity and scroll it into view; False when it is not visible."""
-        found = self.model.select(identity)
-        if found:
+        """Move the cursor to an identity and scroll to it; returns False if it is not visible."""
+        is_visible = self.model.select(identity)
+        if is_visible:
             self._moved()
-        return found
+        return is_visible
 
     def to_first(self) -> None:
-        """Put the cursor on the first row, and show it."""
+        """Move the cursor to the first row."""
         self.model.move_to(0)
         self._moved()
 
     def to_last(self) -> None:
-        """Put the cursor on the last row, and show it."""
+        """Move the cursor to the last row."""
         self._step(self.visible_count)
         self._end = self.selected_identity
 
     def change_marks(self, change: Callable[[TableModel[T]], object]) -> None:
-        """Change what is marked, where rows can be marked."""
+        """Change the marks, if rows can be marked."""
         if self.can_mark:
             change(self.model)
             self._moved()
 
     def unmark(self, identities: Collection[str]) -> None:
-        """Take the marks of these rows away."""
+        """Unmark these rows."""
         self.change_marks(lambda model: model.marks.difference_update(identities))
 
     @property
     def at_end(self) -> bool:
-        """Whether the cursor was sent to the last row, and not elsewhere since."""
+        """Whether the cursor was sent to the last row and has stayed there."""
         return self._end is not None and self._end == self.selected_identity
 
     def tick(self) -> None:
-        """Repaint the lines in which a text depends on the time and has changed."""
+        """Update texts that depend on the time."""
         self.redraw(anew=True)
         if self.model.filtering:
             self._prepare_filter()
@@ -193,19 +193,19 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         self._leap(1)
 
     def action_first(self) -> None:
-        """To the first row."""
+        """Go to the first row."""
         self._step(-self.visible_count)
 
     def action_last(self) -> None:
-        """To the last row."""
+        """Go to the last row."""
         self.to_last()
 
     def action_columns_left(self) -> None:
-        """Show the columns before."""
+        """Show the previous page of columns."""
         self._turn(-1)
 
     def action_columns_right(self) -> None:
-        """Show the columns that found no room."""
+        """Show the next page of columns."""
         self._turn(1)
 
     def action_open(self) -> None:
@@ -214,7 +214,7 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
             self.post_message(self.Opened(self, identity))
 
     def action_toggle_mark(self) -> None:
-        """Mark the selected row or take its mark away, and go on to the next."""
+        """Mark or unmark the selected row, and go to the next one."""
         if self.can_mark and (identity := self.selected_identity) is not None:
             self.model.toggle_mark(identity)
             self._step(1)
@@ -230,7 +230,7 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
     # Mouse ------------------------------------------------------------------------------------
 
     def on_click(self, event: events.Click) -> None:
-        """A title sorts, the count of hidden columns shows them; a row is selected, then opened."""
+        """Sort by a title, show hidden columns by their count, select a row or open it."""
         event.stop()
         at = event.get_content_offset(self)
         if at is None:
@@ -248,11 +248,11 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
             self._moved()
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Scroll some rows down; with Shift or Ctrl, to the columns on the right."""
+        """Scroll down; with Shift or Ctrl, show the next page of columns."""
         self._wheel(event, 1)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Scroll some rows up; with Shift or Ctrl, to the columns on the left."""
+        """Scroll up; with Shift or Ctrl, show the previous page of columns."""
         self._wheel(event, -1)
 
     def _wheel(self, event: events.MouseScrollDown | events.MouseScrollUp, way: int) -> None:
@@ -271,14 +271,14 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
             self.sort_by(*self.model.columns[slot.index].order_after(self.sorting))
 
     def on_hide(self, event: events.Hide) -> None:
-        """Keep the focus when this comes late: the table was hidden for a moment and is back."""
+        """Keep the focus if the table was hidden only for a moment and is visible again."""
         if all(node.display for node in self.ancestors_with_self):
             event.prevent_default()
 
     # Inside -----------------------------------------------------------------------------------
 
     def on_resize(self) -> None:
-        """Choose the columns that fit, and keep the cursor where it can be seen."""
+        """Arrange the columns that fit, and keep the cursor in view."""
         if self.laid_out:
             self.redraw()
         else:
@@ -288,13 +288,13 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         self._post_changes()
 
     def _follow(self, change: Callable[[], Lost | None]) -> None:
-        """Change the rows; the row that the eye rests on keeps its place on the screen."""
+        """Change the rows; the anchor row keeps its line on the screen."""
         anchor = self._anchor()
         line = 0 if anchor is None else (self.model.index_of(anchor) or 0) - self.top
         lost = change()
         if self.size and not self.laid_out:
-            # Longer names came; and what is shown first while something scrolls may never be told
-            # its size.
+            # Names may be longer; and a table that is first shown during scrolling may never get a
+            # resize event.
             self.lay_out()
         self.fit_height()
         if lost is not None and lost.identity == anchor:
@@ -313,7 +313,7 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
             self.run_worker(self._read_texts(), group="texts", exclusive=True)
 
     async def _read_texts(self) -> None:
-        """Read the texts of many rows, and let what is typed come between."""
+        """Read the texts of many rows, and handle input between the parts."""
         any_read = False
         for _ in self.model.read_texts():
             any_read = True
@@ -322,7 +322,7 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
             self._follow(self.model.refilter)
 
     def _anchor(self) -> str | None:
-        """The selected row while it is in view, else the first one in view."""
+        """The selected row if it is in view, else the first row in view."""
         cursor = self.model.cursor
         if cursor is not None and self.top <= cursor < self.top + self.lines:
             return self.selected_identity
@@ -335,7 +335,7 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
             self._moved()
 
     def _leap(self, way: int) -> None:
-        """Move cursor and view by a screenful, so that the cursor keeps its line."""
+        """Move cursor and view by a screenful; the cursor keeps its line."""
         self.scroll_rows(self.top + way * self.lines)
         self._step(way * self.lines)
 
@@ -353,7 +353,7 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
             self._post_changes()
 
     def _post_changes(self) -> None:
-        """Tell the screen what is new since it was last told."""
+        """Report a changed selection and changed counts to the screen."""
         identity = self.selected_identity
         if identity != self._highlighted:
             self._highlighted = identity
