@@ -178,8 +178,8 @@ def test_an_axis_begins_where_the_recording_does_in_steps_that_stand_still() -> 
     window = PlotWindow(NOON - timedelta(hours=4), NOON)
 
     def begins(hours: float) -> timedelta:
-        found = curve(["gap", 1], 60, NOON - timedelta(hours=hours, minutes=1))
-        return NOON - fitted(window, (None, found)).since
+        recorded = curve([*["gap"] * 60, 1], 60, NOON - timedelta(hours=hours + 1))
+        return NOON - fitted(window, (None, recorded)).since
 
     assert fitted(window, (None,)) == window
     assert begins(4) == begins(3.1) == timedelta(hours=4)
