@@ -107,7 +107,7 @@ class InputQueue:
             self._waiting.append(event)
             return False
         self._before = self._going_on()
-        self._watcher = asyncio.create_task(self._watch(event), name="typed ahead")
+        self._watcher = asyncio.create_task(self._watch(), name="typed ahead")
         return True
 
     @property
@@ -142,7 +142,7 @@ class InputQueue:
 
     # One after the other ----------------------------------------------------------------------
 
-    async def _watch(self, event: Input) -> None:
+    async def _watch(self) -> None:
         """Deliver the waiting inputs, each after the effect of the previous one."""
         try:
             while await self._over():
