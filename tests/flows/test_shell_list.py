@@ -123,7 +123,7 @@ async def the_bar_offers_what_can_be_typed_and_shows_what_was_found(desk: Any) -
     assert screen.table.visible_count > 1
     assert not screen.query_one("#filter-help").display
     drawn = [row for row in screen.table._drawn if row is not None]
-    assert all(any(row.found) for row in drawn)
+    assert all(any(row.matches) for row in drawn)
     parts = list(screen.table.render_line(1))
     assert any(part.style and part.style.underline for part in parts)
     terminal.write("/ all>x ")

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import pyte
 import pytest
 from rich.color import ColorSystem
+from textual.content import Content
 from textual.geometry import Region
 from textual.widgets import Static
 
@@ -107,6 +108,6 @@ async def test_what_changed_in_a_dialog_is_painted_beside_what_changed_beneath_i
         dialog = ask()
         await app.push_screen(dialog)
         await until(pilot, lambda: "y agrees · Esc closes" in app.lines[23], "its own footer")
-        dialog.query_one(".title", Static).update("Erase it?", layout=False)
+        dialog.query_one(".title", Static).update(Content("Erase it?"), layout=False)
         dialog.refresh(Region(0, 23, 80, 1))  # as Textual does for what is seen beneath
         await until(pilot, lambda: any("Erase it?" in line for line in app.lines), "the title")

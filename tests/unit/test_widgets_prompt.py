@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from textual.app import ComposeResult
+from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Button
 
@@ -13,7 +14,7 @@ from gwtui.ui.widgets.prompt import Prompt
 class Prompted(Screen[None]):
     def compose(self) -> ComposeResult:
         yield Prompt("+")
-        yield Button("Elsewhere")
+        yield Button(Content("Elsewhere"))
 
 
 async def test_tab_takes_ghost_text_and_never_leads_out_of_a_prompt() -> None:

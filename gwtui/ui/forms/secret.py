@@ -246,4 +246,5 @@ class SecretEditor(HoldsSecret, TextEditor):
 
     def on_unmount(self) -> None:
         """Forget the secret however the form ends."""
+        self._given = ""
         self.set_reactive(TextEditor.value, "")

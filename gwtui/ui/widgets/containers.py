@@ -51,7 +51,7 @@ class _ShrinkLongPart(VerticalLayout):
             return placements
         long = placements[place]
         height = max(_MIN_LINES, long.region.height - excess)
-        shrunk = long._replace(region=long.region.crop_size((long.region.width, height)))
+        shrunk = WidgetPlacement(long.region.crop_size((long.region.width, height)), *long[1:])
         moved_up = Offset(0, height - long.region.height)
         below = WidgetPlacement.translate(placements[place + 1 :], moved_up)
         return [*placements[:place], shrunk, *below]
