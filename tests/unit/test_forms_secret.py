@@ -67,7 +67,7 @@ async def test_it_is_left_once_the_box_is_ticked(leave: tuple[str, ...]) -> None
 async def test_the_route_of_a_copy_is_named() -> None:
     app, _ = host()
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("c")
+        await pilot.press("y")
         await until(pilot, lambda: "Saved to" in shown(app), "the route")
         assert app._clipboard == ""
         assert MASK in shown(app)
