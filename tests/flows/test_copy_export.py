@@ -34,12 +34,12 @@ def copied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What tmux is given, in its order."""
     texts: list[str] = []
 
-    async def run(_command: tuple[str, ...], text: str) -> bool:
+    async def to_tmux(text: str) -> bool:
         texts.append(text)
         return True
 
     monkeypatch.setenv("TMUX", "/tmp/tmux-0/default,1,0")
-    monkeypatch.setattr(clipboard, "_run", run)
+    monkeypatch.setattr(clipboard, "_to_tmux", to_tmux)
     return texts
 
 
