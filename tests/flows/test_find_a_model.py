@@ -8,7 +8,7 @@ from gwtui.ui.widgets.lines import LinesView
 from harness import dashboard, harness, line, listing, notices, until
 from journeys import Terminal, at_rest, tokens
 
-FIND = "3A/s<tab>h pa<tab>reas co<tab>>=128k<enter>"
+FIND = "3E/s<tab>h pa<tab>reas co<tab>>=128k<enter>"
 
 
 async def test_the_cheapest_that_fits_is_found_with_few_keys_and_compared() -> None:

@@ -81,7 +81,7 @@ async def test_chosen_keys_work_and_are_what_is_said(demo: Harness, config: Path
     file.write_text(
         '[keys]\nkeys.toggle = ["X"]\nlist.filter = ["f2"]\napp.undo = ["J"]\n'
         'question.yes = ["k"]\n'
-        'app.back = ["O", "escape"]\ngo.models = ["Q"]\n[lists.keys]\ncolumns = ["name", "gone"]\n'
+        'app.back = ["Z", "escape"]\ngo.models = ["Q"]\n[lists.keys]\ncolumns = ["name", "gone"]\n'
     )
     app = demo.make_app(config=config)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
@@ -94,8 +94,8 @@ async def test_chosen_keys_work_and_are_what_is_said(demo: Harness, config: Path
         await pressing("x", "slash")(pilot)
         assert listing(app) is app.screen  # neither asks for anything any more
         await pressing("f2", "type zzz", "enter")(pilot)
-        assert "O clears the filter." in shown(app)
-        await pressing("O", "X", "y")(pilot)
+        assert "Z clears the filter." in shown(app)
+        await pressing("Z", "X", "y")(pilot)
         assert "k confirms" in shown(app)
         await pressing("k")(pilot)
         assert "J undoes it for 10 minutes." in notices(app)
