@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from alerts_kit import Room
+
 from fake_clock import FakeClock
 from history_kit import Desk, desk
 

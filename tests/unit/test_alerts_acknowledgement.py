@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-
 from alerts_kit import ACCOUNT, ENDPOINT, LOW, Room, balance
+
 from gwtui.domain.alert_rules import PriceRule
 from gwtui.watch.alerts import store
 from gwtui.watch.alerts.model import AlertKey

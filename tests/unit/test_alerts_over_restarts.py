@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from alerts_kit import ACCOUNT, ENDPOINT, FIVE, LOW, Room, balance
+
 from gwtui.domain.alert_rules import PriceRule, default_rules
 from gwtui.watch.history.model import Observation
 

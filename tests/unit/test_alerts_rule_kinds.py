@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-
 from alerts_kit import ACCOUNT, ENDPOINT, KEY, LOW, SPACE, Room, balance
+
 from gwtui.domain.alert_rules import (
     BudgetRule,
     GoneRule,
