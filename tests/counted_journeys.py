@@ -143,7 +143,7 @@ COUNTED = (
         (
             Step("P", "the profiles"),
             Step("s", "limits them to `staging`"),
-            Step("Enter", "opens its gateway", (r"\A.* staging\b", r"This is “staging” now")),
+            Step("Enter", "opens its gateway", (r"\A.* staging\b", r"Switched to “staging”")),
         ),
     ),
 )
