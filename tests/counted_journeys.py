@@ -127,7 +127,9 @@ COUNTED = (
             Step("Ctrl+S", "creates it and offers its value", (r"Key created: “nightly”",)),
             Step("y", "copies the value", (r"Copied ",)),
             Step(
-                "Esc", "asks whether the value is stored", (r"Tick “I have stored this key” first",)
+                "Esc",
+                "moves to the “I have stored this key” box",
+                (r"Tick “I have stored this key” first",),
             ),
             Step(
                 "Enter Esc",

@@ -16,7 +16,7 @@ _PART = re.compile(r"<!-- journeys -->\n.*<!-- end -->", re.DOTALL)
 
 def filled(page: str) -> str:
     """The page with every journey as it is declared now."""
-    overview = ["| task | keys | limit |", "| --- | --- | --- |", *map(_row, COUNTED)]
+    overview = ["| task | keys | maximum |", "| --- | --- | --- |", *map(_row, COUNTED)]
     journeys = "\n\n".join(map(_told, COUNTED))
     made = "\n".join(["<!-- journeys -->", *overview, "", journeys, "<!-- end -->"])
     return _PART.sub(lambda _: made, page)

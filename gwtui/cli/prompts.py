@@ -55,7 +55,7 @@ def read_line(prompt: str) -> str:
 
 
 def read_secret(prompt: str) -> str:
-    """A secret, typed without echo or read from stdin, where it may have several lines.
+    """Read a secret from the terminal without echo, or from stdin, where it may be multi-line.
 
     Raises NoAnswerGivenError.
     """

@@ -353,7 +353,7 @@ class ClockSkew:
 
     @property
     def is_notable(self) -> bool:
-        """Whether a person should know: it is more than is tolerated for sure."""
+        """Whether the clock skew exceeds the tolerance, even allowing for measurement error."""
         return self.low > TOLERATED or self.high < -TOLERATED
 
 

@@ -41,7 +41,7 @@ PER_TOKEN_KEYS = frozenset(PRICE_KEYS) - {"request", "image", "image_output", "w
 
 
 class Architecture(ResponseModel):
-    """Input and output modalities of a model."""
+    """Modalities, instruction format and tokenizer of a model."""
 
     modality: str | None = wire("primary modality", nullable=True)
     input_modalities: list[str] | None = wire("accepted inputs", known=INPUT_MODALITIES)

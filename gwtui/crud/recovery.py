@@ -228,7 +228,7 @@ class _Inspection:
     def _compare(
         self, present: ResponseModel, wanted: Mapping[str, Any], before: Mapping[str, Any] | None
     ) -> tuple[FieldComparison, ...]:
-        """Every field that was wanted; ``before`` None where there was nothing before."""
+        """Compare every requested field; ``before`` is None for a creation."""
         labels, now = self.writes.fields.labels, self.writes.sent_by_gateway(present)
         goal, then = self._read(wanted), None if before is None else self._read(before)
         found = []

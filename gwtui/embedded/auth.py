@@ -63,7 +63,10 @@ def key_hash(secret: str) -> str:
 
 
 def masked(secret: str) -> str:
-    """The masked form of a provider key: its ends, less of them for a short key."""
+    """The masked provider key: its first 3 and last 4 characters.
+
+    Below 20 characters only the last 2, below 12 none.
+    """
     text = "".join(character if character.isprintable() else "?" for character in secret.strip())
     if len(text) >= _ENDS_SHOWN_FROM:
         return f"{text[:3]}...{text[-4:]}"

@@ -105,7 +105,7 @@ def show_refusal(error: GatewayError, *, as_json: bool) -> None:
 
 
 def show_plan(plan: TryPlan, problem: str | None, *, as_json: bool) -> int:
-    """Print the plan; FAILED if the request would be refused."""
+    """Print the plan; FAILED if it would be refused or no endpoint could serve it."""
     if as_json:
         print_json(_plan_json(plan, problem))
     else:

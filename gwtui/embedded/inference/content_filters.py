@@ -1,9 +1,8 @@
 """Content filters: scan the input, and block, redact or flag it.
 
-Extended contract section 5, inference contract section 5: the filters of all guardrails are united,
-and of one filter that several guardrails hold the strongest action counts, block over redact over
-flag. A custom pattern that does not finish in time has read nothing: then a request that it would
-block or redact is refused, for what it was to keep back cannot be kept back.
+Extended contract section 5, inference contract section 5: filters of all guardrails are merged. If
+several guardrails have the same filter, the strictest action wins: block, then redact, then flag.
+If a custom pattern with the action block or redact times out, the request is refused.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """BYOK provider credentials. Contract "PATCH /byok/{id}", extended section 6.
 
-The raw key comes in and never leaves: it is stored encrypted, answered is its masked label.
+The raw key is write-only: it is stored encrypted, and responses contain only its masked label.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The catalog: models, their endpoints, and providers. Extended contract section 7.
 
-What only callers with a key may see is in the contract's "Authentication", rule 4.
+Contract "Authentication", rule 4, lists the fields that require a key.
 """
 
 from __future__ import annotations

@@ -111,9 +111,9 @@ class CatalogEndpoint:
 
     @property
     def may_train(self) -> bool:
-        """Whether the provider may train on requests, which it may without a policy.
+        """Whether the provider may train on requests.
 
-        Retention of nothing leaves nothing to train with.
+        True if it publishes no policy and the endpoint retains data.
         """
         return "policies" in self.provider.get("no_pages", ()) and not self.is_zero_retention
 

@@ -38,7 +38,7 @@ _OFF, _ON = "disable", "enable"
 
 
 async def toggle(context: ActionContext) -> None:
-    """Disable or enable what is marked; where some are disabled and some are not, it is asked."""
+    """Disable or enable the marked rows; ask which if their states differ."""
     many, names = _marked(context)
     states = {one.disabled for one in many.known.values()}
     wanted: str | None = _ON if states == {True} else _OFF
@@ -59,7 +59,7 @@ async def toggle(context: ActionContext) -> None:
 
 
 async def delete(context: ActionContext, barred: Callable[[Any], str] = lambda _row: "") -> None:
-    """Delete what is marked, after a confirmation that no single key gives.
+    """Delete the marked rows, after a confirmation that takes more than one key press.
 
     ``barred`` says why a row of the list cannot be deleted; empty where it can.
     """
@@ -71,10 +71,10 @@ async def delete(context: ActionContext, barred: Callable[[Any], str] = lambda _
 
 
 async def edit(context: ActionContext) -> None:
-    """Give the marked ones the same values: a form that begins with what they have in common.
+    """Give the marked rows the same values, in a form that starts with those they share.
 
-    A field in which they differ is unknown to the form: it stays as it is unless something is
-    typed. What one is called by is its own and not in the form.
+    Fields whose values differ start empty and stay unchanged unless edited. The name and the slug
+    are not in the form.
     """
     writes = declared(context)
     if writes.update is None:
@@ -89,7 +89,7 @@ async def edit(context: ActionContext) -> None:
     form = shared_form(
         many.any.edit_form(first, form_context(context)), known, {*writes.called, "slug"}
     )
-    title = f"Edit {count(len(names), writes.noun)}: what stays empty differs, and stays as it is"
+    title = f"Edit {count(len(names), writes.noun)}: empty fields differ and stay unchanged"
 
     async def submit(request: RequestModel) -> Outcome[BulkOutcome] | None:
         over = partial(carry_out, covering=context.app.screen)
@@ -104,9 +104,9 @@ async def edit(context: ActionContext) -> None:
 def shared_form(
     form: FormSpec, known: Sequence[Mapping[str, Any]], own: Collection[str]
 ) -> FormSpec:
-    """The form of one as that of many: without ``own`` fields, begun with what all of them share.
+    """The form of one row for many: without ``own`` fields, filled with the values all rows share.
 
-    ``known`` are the fields of each, as far as the gateway gave them.
+    ``known`` are the values of each row that the gateway returned.
     """
     first, *others = known
     common = {
@@ -129,7 +129,7 @@ def _is_shared(field: Field, own: Collection[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class BulkOutcome:
-    """Requests for several rows were sent; ``route`` leads to a lost answer to be inspected."""
+    """Requests for several rows were sent; ``route`` is the screen of a write in doubt, if any."""
 
     route: str = ""
 
@@ -147,9 +147,9 @@ async def carry_out(
     done: str,
     covering: object = None,
 ) -> BulkOutcome | None:
-    """Plan an operation on many, ask once, send one after the other, and say what became of each.
+    """Plan a bulk operation, confirm it once, send its requests one by one and report each result.
 
-    None when it was not agreed to. ``covering`` is the form that asks for it, if any.
+    None if it was not confirmed. ``covering`` is the form that started it, if any.
     """
     hidden = context.marks.hidden
     wanted = dict(names)
@@ -176,7 +176,7 @@ async def carry_out(
 
 
 async def _send_and_report(context: ActionContext, run: BulkRun, done: str) -> Next:
-    """Send what was agreed to and say what became of it; what the person wants next."""
+    """Send the confirmed requests and report the results; returns the next step."""
     bulk, answer = run.bulk, await show_progress(context, run)
     context.app.executor.undo.add_many(bulk.plan, run.carried_out)
     if isinstance(context.screen, ResourceScreen):
@@ -191,7 +191,7 @@ async def _send_and_report(context: ActionContext, run: BulkRun, done: str) -> N
 
 
 async def show_progress(context: ActionContext, run: BulkRun, *, retry: bool = True) -> Next:
-    """Send what was agreed to one after the other; what the person wants next."""
+    """Send the confirmed requests one by one; returns the next step."""
     answer: Next = "resume"
     while answer == "resume":
         screen = ProgressScreen(run, gateway_label(context.app), retry=retry)
@@ -211,9 +211,9 @@ def _marked(
     called: Names | None = None,
     barred: Callable[[Any], str] = lambda _row: "",
 ) -> tuple[BulkWrites, Mapping[str, str]]:
-    """What was marked at the key press, and what each is called.
+    """The writes of the rows marked at the key press, and the name of each.
 
-    Raises NotSentError where one has no id.
+    Raises NotSentError if a row has no id.
     """
     app = context.app
     writes, dialect = declared(context), app.connection.dialect

@@ -1,4 +1,4 @@
-"""The endpoints of the watched models: a row each, with what the last while looked like."""
+"""The endpoints of the watched models, one row each, with sparklines."""
 
 from __future__ import annotations
 
@@ -42,45 +42,48 @@ NOTHING_WATCHED = (
 )
 NOTHING_RECORDED = "No endpoint was recorded around this time."
 TALL = 34
-"""From this height on the list takes only the lines that it needs."""
+"""The height from which the list takes only the lines that it needs."""
 _TITLES = 2
-"""Lines of the titles and below the last row."""
+"""The title line and the line below the last row."""
 _ORDERS = (("model", False), ("status", False))
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointLine:
-    """``row`` None stands for a model without endpoints; ``readings`` are those of its model."""
+    """A row of the list; ``row`` is None for a model without endpoints.
+
+    ``readings`` are those of the whole model.
+    """
 
     model: str
     row: EndpointRow | None
     readings: BoardReadings[Sequence[EndpointRow]]
     sparks: Mapping[str, Curve | None] = field(default_factory=dict)
-    """Small curves by figure."""
+    """Sparklines by figure."""
     prices: tuple[RecordedChange, ...] = ()
     """Prices that changed lately, newest first."""
 
     @property
     def identity(self) -> str:
-        """As in the history."""
+        """The identity of the endpoint in the history."""
         return endpoint_identity(self.model, "" if self.row is None else self.row.identity)
 
     @property
     def provider(self) -> str:
-        """Who serves the model; for a model without endpoints, that there is none."""
+        """The provider; "…" while loading, "no endpoint" if the model has none."""
         if self.row is not None:
             return self.row.title or ""
         return "…" if self.readings.value is None else "no endpoint"
 
     @property
     def title(self) -> str:
-        """Model and provider, fit to be shown."""
+        """Model and provider, safe to display."""
         row = self.row
         model = cells.text(self.model).text
         return model if row is None else f"{model} · {cells.text(row.title).text}"
 
     def status(self, now: datetime) -> Cell:
-        """The verdict; how old it is once that matters, for then it says nothing about now."""
+        """The verdict; its age instead if the data is stale."""
         if self.readings.is_old(now):
             return Cell(f"{times.age(self.readings.age(now))} old", "warn")
         return self.verdict
@@ -99,7 +102,7 @@ class EndpointLine:
 
     @property
     def price_mark(self) -> str:
-        """Which way the price went last; empty when it stayed."""
+        """An arrow for the last price change; empty without one."""
         if not self.prices:
             return ""
         return _ARROWS[direction(self.prices[0])]
@@ -110,7 +113,7 @@ def lines_of(
     sparks: Mapping[str, Mapping[str, Curve | None]],
     prices: Mapping[str, tuple[RecordedChange, ...]],
 ) -> Iterable[EndpointLine]:
-    """The rows of all models; one without endpoints has a row that says so."""
+    """The rows of all models, including one for each model without endpoints."""
     for model, readings in endpoints.items():
         for row in readings.value or (None,):
             identity = endpoint_identity(model, "" if row is None else row.identity)
@@ -167,7 +170,7 @@ def _spark(name: str, title: str, figure: str, *, of_all: bool = False) -> Colum
         cell,
         lambda _line, _now: None,
         SPARK_SLOTS,
-        help=f"how {title} went, over the span that is zoomed to; · is no traffic",
+        help=f"{title} over the selected time span; · means no traffic",
     )
 
 
@@ -222,7 +225,7 @@ COLUMNS: tuple[Column[EndpointLine], ...] = (
         _prompt_price,
         15,
         right=True,
-        help="per million tokens, discount taken off; a mark says which way it changed lately",
+        help="per million tokens, after discount; ▲ or ▼ marks a recent change",
     ),
     _of_endpoint("latency_p99", 6),
     _of_endpoint("uptime_5m", 7),
@@ -236,13 +239,17 @@ COLUMNS: tuple[Column[EndpointLine], ...] = (
 
 
 class EndpointsPanel(Panel):
-    """The list. A cursor on the first row stays there when rows come: on the worst of the worst."""
+    """The list of endpoints.
+
+    A cursor on the first row stays there when rows change, so it follows the worst endpoint when
+    sorted by status.
+    """
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         super().__init__(id="board-endpoints", classes="panel")
         self._lines: int | None = None
         self.rows: tuple[EndpointLine, ...] = ()
-        """What is listed, model by model."""
+        """The rows of the list, model by model."""
         self.table: ResourceTable[EndpointLine] = ResourceTable(
             COLUMNS, lambda line: line.identity, now, id="board-table"
         )
@@ -253,7 +260,7 @@ class EndpointsPanel(Panel):
         yield self.table
 
     def on_mount(self) -> None:
-        """By model; the sentence only where it is needed."""
+        """Sort by model and hide the "no model is watched" line."""
         self.table.sort_by(*_ORDERS[0])
         self.query_one("#board-unwatched").display = False
 
@@ -263,7 +270,7 @@ class EndpointsPanel(Panel):
         return self.table.selected
 
     def next_order(self) -> str:
-        """By model, or the worst first; gives the order in words."""
+        """Sort by model or by status; returns the new sort order in words."""
         by_model = self.table.sorting != _ORDERS[0]
         with self._first_stays_first():
             self.table.sort_by(*_ORDERS[0 if by_model else 1])
@@ -277,7 +284,7 @@ class EndpointsPanel(Panel):
             self.table.to_first()
 
     def draw(self, state: BoardState) -> None:
-        """The rows, with small curves and changed prices."""
+        """Show the rows, with sparklines and recent price changes."""
         past = EndpointsPast() if state.past is None else state.past.endpoints
         self.rows = tuple(lines_of(state.snapshot.endpoints, past.sparks, past.prices))
         with self._first_stays_first():
@@ -291,7 +298,7 @@ class EndpointsPanel(Panel):
         self._fit()
 
     def _fit(self) -> None:
-        """Where there is room take as many lines as there are rows; the rest is for the plots."""
+        """On a tall screen, shrink the list to its rows and leave the rest to the plots."""
         tall = self.app.size.height >= TALL
         lines = len(self.rows) + _TITLES if tall and self.rows else None
         if lines != self._lines:

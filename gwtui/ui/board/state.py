@@ -70,7 +70,10 @@ class BoardView:
 def moved(
     cursor: datetime | None, by: int, span: Span, now: datetime, *, leap: bool = False
 ) -> datetime:
-    """The time cursor moved back (-1) or forward (1) by a step that suits the span."""
+    """The time cursor moved by ``by`` steps, negative for back.
+
+    A step depends on the span; ``leap`` takes larger steps.
+    """
     stride = _STEPS[span.name] * (_LEAP if leap else 1)
     return (cursor or now.replace(second=0, microsecond=0)) + by * stride
 

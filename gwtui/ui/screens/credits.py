@@ -1,4 +1,4 @@
-"""Credits: what is left, how fast it goes, and which keys and workspaces burn it."""
+"""Credits: balance, burn rate, and the top spenders by key and workspace."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ if TYPE_CHECKING:
 _LINES = ("balance", "used", "burn", "today", "runway")
 _MARGINS = 2
 _WIDE = [(110, "-beside")]
-"""From this width on the workspaces have a table beside the keys."""
+"""The width from which the workspaces have a table beside the keys."""
 _TALL = [(34, "-tall")]
-"""From this height on there is room for the plot."""
+"""The height from which the plot is shown."""
 DAY = SPANS[1]
-"""What the plot shows."""
+"""The time span of the plot."""
 
 
 class CreditsScreen(TableScreen):
@@ -115,7 +115,7 @@ class CreditsScreen(TableScreen):
 
     @property
     def reading(self) -> bool:
-        """Whether the ranking is still to come, or the balance."""
+        """Whether any of the feeds has not answered yet."""
         return any(state.unanswered for state in self.states)
 
     def copy_source(self) -> CopySource[KeyRow]:
@@ -123,7 +123,7 @@ class CreditsScreen(TableScreen):
         return declared(KEYS, row_path(KEYS.id))
 
     def status_parts(self) -> Sequence[Content]:
-        """How the ranking stands."""
+        """The number of keys, and their age if they are stale."""
         state = self.states[1] if self.states else None  # that of the keys
         if state is None or state.value is None:
             failed = state is not None and state.error is not None
@@ -134,12 +134,12 @@ class CreditsScreen(TableScreen):
         return parts
 
     def tick(self, now: datetime) -> None:
-        """The rates and the runway move with the time."""
+        """Update the rates and the runway, which depend on the time."""
         self._show_state(now)
         self.table.tick()
 
     def _show_past(self, state: FeedState[CreditsPast | None]) -> None:
-        """What is recorded tells burn and runway as on the board; the last day where it fits."""
+        """Update burn rate and runway from the history, and plot the balance of the last day."""
         self._past = past = state.value
         self._show_state(self.now)
         curve = None if past is None else past.curve
@@ -160,7 +160,7 @@ class CreditsScreen(TableScreen):
         await self.gwtui.open_route(f"keys/{context.identity}")
 
     def on_resize(self) -> None:
-        """Other widths have room for other workspaces on their line."""
+        """Redraw the workspace line for the new width."""
         self._show_spending()
 
     # Showing --------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ def _content(line: Line) -> Content:
 
 
 def _heading(found: Spending) -> Content:
-    """What is ranked, the windows with the chosen one marked, and what all keys used."""
+    """The heading of the ranking: the windows, the selected one marked, and the total usage."""
     total = f"  all keys {money.usd(found.total)}"
     if found.unknown:
         total += f" and {found.unknown} unknown"
@@ -224,7 +224,7 @@ def _heading(found: Spending) -> Content:
 
 
 def _workspace_line(found: Spending, room: int) -> Content:
-    """As many workspaces as the line has room for, the biggest first, and how many more."""
+    """The workspaces that fit on the line, top spenders first, and the number left out."""
     line = toned("Workspaces", "muted")
     for number, one in enumerate(found.workspaces):
         share = "" if one.share is None else f" {money.percent(one.share)}"
