@@ -8,24 +8,22 @@ from typing import Any
 
 import pytest
 from pictures import Pictures
-from rich.console import Console
-from syrupy.extensions.image import SVGImageSnapshotExtension
+from pytest_textual_snapshot import SVGImageExtension
 
 from gwtui.ui.terminal.app import Notice
 from harness import Harness
 
 
-@pytest.fixture
-def pictures(snapshot: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pictures]:
-    """The accepted pictures; one that differs fails the test at its end."""
-    # By default a picture has a number of its own, made of a text of every segment.
-    export = Console.export_svg
-    monkeypatch.setattr(
-        Console, "export_svg", lambda *args, **kw: export(*args, **{**kw, "unique_id": "terminal"})
-    )
-    # Notices stay, however long the steps take.
+@pytest.fixture(autouse=True)
+def lasting_notices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Notices stay, however long the steps take."""
     monkeypatch.setattr(Notice, "time_left", 60.0)
-    taken = Pictures(snapshot.use_extension(SVGImageSnapshotExtension))
+
+
+@pytest.fixture
+def pictures(snapshot: Any) -> Iterator[Pictures]:
+    """The accepted pictures; one that differs fails the test at its end."""
+    taken = Pictures(snapshot.use_extension(SVGImageExtension))
     yield taken
     assert taken.differing == []
 

@@ -1,12 +1,11 @@
-"""Pictures of an app, compared with the accepted ones: one run of it gives several."""
+"""Several pictures of one run of an app; a test with one picture uses ``snap_compare``."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from textual.app import App
 from textual.geometry import Size
 from textual.pilot import Pilot
 from textual.screen import Screen
@@ -16,6 +15,7 @@ from gwtui.ui.app import GwtuiApp
 from harness import Steps, settled, start_over
 from resizing_kit import resize
 
+SnapCompare = Callable[..., bool]
 Look = tuple[str, tuple[int, int]]
 """A theme and a size."""
 SIZES = [(80, 24), (120, 40)]
@@ -45,12 +45,6 @@ class Pictures:
             picture = app.export_screenshot(title=app.title, simplify=True)
             if not self.accepted(name=name) == picture:  # noqa: SIM201 - only == compares
                 self.differing.append(name)
-
-    async def one(self, app: App[Any], steps: Steps, look: Look = DARK[0]) -> None:
-        """The one picture of a test, after these steps."""
-        async with app.run_test(size=look[1], notifications=True) as pilot:
-            await steps(pilot)
-            await self.take(pilot, [(app.theme, look[1])])
 
     async def walk(
         self,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pictures import DARK, LIGHT, SIZES, Pictures, begin_anew
+from pictures import DARK, LIGHT, SIZES, Pictures, SnapCompare, begin_anew
 from textual.pilot import Pilot
 
 from gwtui.local.ledger import Operator
@@ -78,5 +78,5 @@ async def test_alerts(demo: Harness, tmp_path: Path, pictures: Pictures) -> None
             await pictures.take(pilot, looks, name + "-{size}")
 
 
-async def test_nothing_is_recorded(demo: Harness, pictures: Pictures) -> None:
-    await pictures.one(demo.make_app("alerts"), settled)
+def test_nothing_is_recorded(demo: Harness, snap_compare: SnapCompare) -> None:
+    assert snap_compare(demo.make_app("alerts"), run_before=settled)

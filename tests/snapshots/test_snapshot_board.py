@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pictures import LIGHT, Pictures, begin_anew
+from pictures import LIGHT, Pictures, SnapCompare, begin_anew
 from textual.pilot import Pilot
 
 from board_kit import Filled, at_rest, filled_once, has_answered
@@ -71,21 +71,21 @@ async def test_board(demo: Harness, data: Path, pictures: Pictures) -> None:
             await pictures.take(pilot, looks, name + "-{size}")
 
 
-async def test_what_changed(demo: Harness, data: Path, pictures: Pictures) -> None:
+def test_what_changed(demo: Harness, data: Path, snap_compare: SnapCompare) -> None:
     async def steps(pilot: Pilot[Any]) -> None:
         await at_rest(pilot)
         await pilot.press("c")
         await settled(pilot)
 
-    await pictures.one(demo.make_app("board", data=data), steps)
+    assert snap_compare(demo.make_app("board", data=data), run_before=steps)
 
 
-async def test_board_in_light_colours(demo: Harness, data: Path, pictures: Pictures) -> None:
+def test_board_in_light_colours(demo: Harness, data: Path, snap_compare: SnapCompare) -> None:
     app = demo.make_app("board", theme=LIGHT[0], data=data)
-    await pictures.one(app, pressing(), LIGHT)
+    assert snap_compare(app, terminal_size=LIGHT[1], run_before=pressing())
 
 
-async def test_board_loading(demo: Harness, data: Path, pictures: Pictures) -> None:
+def test_board_loading(demo: Harness, data: Path, snap_compare: SnapCompare) -> None:
     """What is recorded is there before the gateway says a word."""
     demo.fall_silent()
 
@@ -98,16 +98,16 @@ async def test_board_loading(demo: Harness, data: Path, pictures: Pictures) -> N
             await pilot.pause(0.02)
         await pilot.pause()
 
-    await pictures.one(demo.make_app("board", data=data), connected)
+    assert snap_compare(demo.make_app("board", data=data), run_before=connected)
 
 
-async def test_board_with_nothing_watched(
-    empty: Harness, tmp_path: Path, pictures: Pictures
+def test_board_with_nothing_watched(
+    empty: Harness, tmp_path: Path, snap_compare: SnapCompare
 ) -> None:
-    await pictures.one(empty.make_app("board", data=tmp_path / "data"), pressing())
+    assert snap_compare(empty.make_app("board", data=tmp_path / "data"), run_before=pressing())
 
 
-async def test_board_stale(demo: Harness, data: Path, pictures: Pictures) -> None:
+def test_board_stale(demo: Harness, data: Path, snap_compare: SnapCompare) -> None:
     async def breaking(pilot: Pilot[Any]) -> None:
         await at_rest(pilot)
         demo.fault = "403"
@@ -118,4 +118,4 @@ async def test_board_stale(demo: Harness, data: Path, pictures: Pictures) -> Non
         app.navigation.screen.look()
         await pilot.pause()
 
-    await pictures.one(demo.make_app("board", data=data), breaking)
+    assert snap_compare(demo.make_app("board", data=data), run_before=breaking)
