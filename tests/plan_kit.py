@@ -285,7 +285,7 @@ class GuardrailPlans:
         workspace: Workspace, request: UpdateGuardrailRequest, dialect: Dialect, now: datetime
     ) -> Plan[Any]:
         unmade = Guardrail.model_validate({"id": workspace.default_guardrail_id})
-        writes = GUARDRAILS.for_row(GuardrailRow(unmade, workspace, made=False), dialect)
+        writes = GUARDRAILS.for_row(GuardrailRow(unmade, workspace, exists=False), dialect)
         return writes.plan_update(unmade, request, PlanContext(now, {}, dialect))
 
     @staticmethod

@@ -64,8 +64,8 @@ _ENDPOINTS = re.compile(r"\bendpoints?\b", re.IGNORECASE)
 
 def metadata_of(error: GatewayError) -> ErrorMetadata:
     """The metadata of a refusal; empty where it has none."""
-    told = error.metadata if isinstance(error, StatusError) else {}
-    return ErrorMetadata.model_validate(dict(told))
+    metadata = error.metadata if isinstance(error, StatusError) else {}
+    return ErrorMetadata.model_validate(dict(metadata))
 
 
 def refusal_kind(error: GatewayError) -> RefusalKind:
@@ -91,33 +91,37 @@ _KINDS: tuple[tuple[type[GatewayError], RefusalKind], ...] = (
 
 
 def _forbidden(error: ForbiddenError) -> RefusalKind:
-    told = metadata_of(error)
-    if _BLOCKED.search(error.message) or told.patterns:
+    metadata = metadata_of(error)
+    if _BLOCKED.search(error.message) or metadata.patterns:
         return "blocked by a guardrail"
     if _KEY_LIMIT.search(error.message):
         return "key limit used up"
     if _BUDGET.search(error.message):
         return "budget used up"
-    if told.reasons or told.flagged_input:
+    if metadata.reasons or metadata.flagged_input:
         return "refused by moderation"
     return "refused"
 
 
 def _bad_request(error: StatusError) -> RefusalKind:
-    told = metadata_of(error)
+    metadata = metadata_of(error)
     available = Availability.model_validate(dict(error.availability))
     if available.code == "model_not_found" or _NO_MODEL.search(error.message):
         return "unknown model"
     if available.code == "wrong_endpoint" or _OTHER_WORK.search(error.message):
         return "wrong operation"
-    if told.error_type == "context_length_exceeded" or _TOO_LONG.search(error.message):
+    if metadata.error_type == "context_length_exceeded" or _TOO_LONG.search(error.message):
         return "prompt too long"
     return "refused"
 
 
 def _not_found(error: NotFoundError) -> RefusalKind:
-    told = metadata_of(error)
-    routed = told.failed_routing_step or told.ineligibility_reasons or told.input_endpoint_count
+    metadata = metadata_of(error)
+    routed = (
+        metadata.failed_routing_step
+        or metadata.ineligibility_reasons
+        or metadata.input_endpoint_count
+    )
     if routed or error.availability or _ENDPOINTS.search(error.message):
         return "no endpoint left"
     return "unknown model"
@@ -194,11 +198,11 @@ _REMEDIES: Mapping[RefusalKind, str] = {
 
 def refusal_remedy(error: GatewayError) -> str:
     """The remedy, in one sentence."""
-    told = metadata_of(error)
-    if told.remedy_hint:
-        return told.remedy_hint
+    metadata = metadata_of(error)
+    if metadata.remedy_hint:
+        return metadata.remedy_hint
     kind = refusal_kind(error)
-    if kind == "no endpoint left" and (step := _STEPS.get(told.failed_routing_step or "")):
+    if kind == "no endpoint left" and (step := _STEPS.get(metadata.failed_routing_step or "")):
         return step
     wait = getattr(error, "retry_after", None)
     if kind == "too many requests" and wait:

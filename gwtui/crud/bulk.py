@@ -142,14 +142,16 @@ class BulkWrites:
 
     def delete(self) -> BulkOperation:
         """Delete each for good."""
-        how = self.any.delete
+        deletion = self.any.delete
 
         async def plan(identity: str, *, around: bool = True) -> Plan[Any]:
             writes, fresh = await self._read(identity)
             found = await writes.around(self._client, fresh, self._at) if around else None
             return writes.plan_delete(fresh, self._at, found)
 
-        return self._operation("delete", "Delete", plan, after="" if how is None else how.done)
+        return self._operation(
+            "delete", "Delete", plan, after="" if deletion is None else deletion.done
+        )
 
     def change(self, request: RequestModel) -> BulkOperation:
         """Set the same values on each; resources that somebody changed since are skipped."""
@@ -161,12 +163,12 @@ class BulkWrites:
             merged = three_way(was, given, now)
             if merged.conflicts:
                 words = writes.fields.formatter(self._at)
-                said = (
+                conflicts = (
                     f"{writes.fields.labels[one.field]} is now "
                     f"{'unknown' if one.theirs is ABSENT else words(one.field, one.theirs)}"
                     for one in merged.conflicts
                 )
-                raise LeftOutError(f"somebody changed it since: {'; '.join(said)}")
+                raise LeftOutError(f"somebody changed it since: {'; '.join(conflicts)}")
             missing = {
                 name: value
                 for name, value in given.items()

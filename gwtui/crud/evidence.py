@@ -22,11 +22,12 @@ from gwtui.domain.times import age, utc
 from gwtui.local.ledger import DIED, LedgerEntry, one_line
 
 Verdict = Literal[
-    "as wanted", "as before", "as before and wanted", "something else", "not as before", "not known"
+    "as requested", "as before", "unchanged", "something else", "not as before", "not known"
 ]
-"""A value now, compared with the value before the write and the one that the write was to set.
+"""The present value, compared with the value before the write and the requested one.
 
-"not as before" where it cannot be told what was wanted, such as another stored key.
+"unchanged" if all three are equal; "not as before" if the requested value is unknown, such as a
+stored key.
 """
 
 
@@ -36,7 +37,7 @@ class FieldComparison:
 
     label: str
     before: str | None
-    wanted: str
+    requested: str
     present: str
     verdict: Verdict
 
@@ -60,9 +61,9 @@ class Candidate:
     item: Any = None
 
     @property
-    def as_wanted(self) -> int:
+    def as_requested(self) -> int:
         """Number of fields that match the request."""
-        return sum(one.verdict == "as wanted" for one in self.compared)
+        return sum(one.verdict == "as requested" for one in self.compared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +71,12 @@ class Evidence:
     """Evidence on one write in doubt.
 
     A creation has ``candidates``, nearest first, out of those made less than ``search_span`` before
-    or after; any other write has ``compared``, the thing itself as it is now. ``said`` are
+    or after; any other write has ``compared``, the thing itself as it is now. ``notes`` are
     sentences: how far the search went, what cannot be known. ``route`` is where it is shown.
     """
 
     intent: LedgerEntry
-    said: tuple[str, ...]
+    notes: tuple[str, ...]
     candidates: tuple[Candidate, ...] = ()
     compared: tuple[FieldComparison, ...] = ()
     route: str = ""
@@ -87,28 +88,33 @@ class Evidence:
         return self.search_span is not None
 
 
-def verdict(before: Any, wanted: Any, present: Any) -> Verdict:
+def verdict(before: Any, requested: Any, present: Any) -> Verdict:
     """The verdict on ``present``; each value is ABSENT where it is not known."""
     if present is ABSENT:
         return "not known"
     as_before = before is not ABSENT and alike(before, present)
-    if wanted is ABSENT:
+    if requested is ABSENT:
         if before is ABSENT:
             return "not known"
         return "as before" if as_before else "not as before"
-    if alike(wanted, present):
-        return "as before and wanted" if as_before else "as wanted"
+    if alike(requested, present):
+        return "unchanged" if as_before else "as requested"
     return "as before" if as_before else "something else"
 
 
 def compared(
-    label: str, format: Callable[[Any], str], before: Any, wanted: Any, present: Any, note: str = ""
+    label: str,
+    format: Callable[[Any], str],
+    before: Any,
+    requested: Any,
+    present: Any,
+    note: str = "",
 ) -> FieldComparison:
     """Compare three values, each ABSENT if unknown; ``note`` follows the present one."""
     was, goal, now = (
-        UNKNOWN if one is ABSENT else format(one) for one in (before, wanted, present)
+        UNKNOWN if one is ABSENT else format(one) for one in (before, requested, present)
     )
-    return FieldComparison(label, was, goal, now + note, verdict(before, wanted, present))
+    return FieldComparison(label, was, goal, now + note, verdict(before, requested, present))
 
 
 def alike(one: Any, other: Any) -> bool:
@@ -249,9 +255,9 @@ def offset_text(offset: timedelta | None) -> str:
 
 
 def _agreement(one: Candidate) -> str:
-    """Such as "3 of 4": fields that are as wanted, of those that are known."""
+    """Matching fields of the known ones, such as "3 of 4"."""
     known = [line for line in one.compared if line.verdict != "not known"]
-    return f"{one.as_wanted} of {len(known)}" if known else cells.DASH
+    return f"{one.as_requested} of {len(known)}" if known else cells.DASH
 
 
 CANDIDATE_COLUMNS: tuple[Column[Candidate], ...] = (
@@ -275,9 +281,9 @@ CANDIDATE_COLUMNS: tuple[Column[Candidate], ...] = (
     ),
     Column(
         "agreement",
-        "As wanted",
+        "Matching",
         lambda one, _now: Cell(_agreement(one)),
-        lambda one, _now: one.as_wanted,
+        lambda one, _now: one.as_requested,
         9,
         right=True,
         help="fields that match the request, of those that are known",
@@ -301,10 +307,10 @@ def about(evidence: Evidence, now: datetime) -> Sequence[DetailRow]:
         DetailRow("sent", Cell(utc(intent.at, seconds=True)), cells.ago(intent.at, now).text),
         DetailRow("in doubt", cells.prose(unknown_reason(intent), _LONG)),
     ]
-    if evidence.said:
-        rows.append(DetailRow("found", cells.prose(" ".join(evidence.said), 2 * _LONG)))
+    if evidence.notes:
+        rows.append(DetailRow("found", cells.prose(" ".join(evidence.notes), 2 * _LONG)))
     if not (evidence.compared or evidence.candidates):
-        rows.append(DetailRow("wanted", cells.prose(one_line(intent.changes), _LONG)))
+        rows.append(DetailRow("requested", cells.prose(one_line(intent.changes), _LONG)))
     return rows
 
 
@@ -315,9 +321,9 @@ def compared_rows(lines: Sequence[FieldComparison]) -> Sequence[DetailRow]:
 
 def _verdict(one: FieldComparison) -> str:
     parts: list[str] = [one.verdict]
-    if one.verdict not in {"as wanted", "as before and wanted"}:
-        parts.append(f"wanted {one.wanted}")
-    if one.before is not None and one.verdict not in {"as before", "as before and wanted"}:
+    if one.verdict not in {"as requested", "unchanged"}:
+        parts.append(f"requested {one.requested}")
+    if one.before is not None and one.verdict not in {"as before", "unchanged"}:
         parts.append(f"before {one.before}")
     return f"({', '.join(parts)})"
 

@@ -114,24 +114,24 @@ class _Inspection:
         undated = [self._candidate(item) for item in listed.items if _made_at(item) is None]
         where = "in that workspace" if scoped else "in the account"
         window = self.inspection.window
-        said = [
+        notes = [
             f"{_number(len(candidates), noun)} made {window.text}, by the gateway's "
             f"clock; {count(len(listed.items), noun)} {where} read."
         ]
         if found.nearest_outside is not None and not candidates:
             nearest = window.beside(found.nearest_outside)
-            said.append(f"The nearest other one was made {nearest}.")
+            notes.append(f"The nearest other one was made {nearest}.")
         if found.undated:
-            said.append(
+            notes.append(
                 f"Of {count(found.undated, noun)} the gateway does not say when they were made."
             )
         if not listed.complete or listed.unreadable:
-            said.append("The list is incomplete: there may be others.")
+            notes.append("The list is incomplete: there may be others.")
         if any(one.made_by for one in candidates):
-            said.append("Candidates made by another write of this machine are marked.")
+            notes.append("Candidates made by another write of this machine are marked.")
         return Evidence(
             self._intent,
-            tuple(said),
+            tuple(notes),
             (*candidates, *undated[:_MOST_UNDATED]),
             route=self.writes.resource,
             search_span=self.inspection.search_span,
@@ -152,7 +152,7 @@ class _Inspection:
             self.writes.name(item),
             made,
             None if made is None else self.inspection.window.offset_of(made),
-            self._compare(item, self._wanted(), None),
+            self._compare(item, self._requested(), None),
             self._route(identity),
             self.inspection.makers.get(identity, ""),
             item,
@@ -167,11 +167,11 @@ class _Inspection:
         return Evidence(
             self._intent,
             ("The gateway cannot show its value again: without it, it is of no use.",),
-            compared=self._compare(present, self._wanted(), None),
+            compared=self._compare(present, self._requested(), None),
             route=self._route(self._intent.identity or ""),
         )
 
-    def _wanted(self) -> Mapping[str, Any]:
+    def _requested(self) -> Mapping[str, Any]:
         """The fields that the creation sent, and the implied values of those it left out."""
         return {**dict.fromkeys(self.writes.implied), **self._intent.summary}
 
@@ -226,22 +226,22 @@ class _Inspection:
     # Field by field -----------------------------------------------------------------------------
 
     def _compare(
-        self, present: ResponseModel, wanted: Mapping[str, Any], before: Mapping[str, Any] | None
+        self, present: ResponseModel, requested: Mapping[str, Any], before: Mapping[str, Any] | None
     ) -> tuple[FieldComparison, ...]:
         """Compare every requested field; ``before`` is None for a creation."""
         labels, now = self.writes.fields.labels, self.writes.sent_by_gateway(present)
-        goal, then = self._read(wanted), None if before is None else self._read(before)
+        goal, then = self._read(requested), None if before is None else self._read(before)
         found = []
         for name in (
-            *(one for one in labels if one in wanted),
-            *(one for one in wanted if one not in labels),
+            *(one for one in labels if one in requested),
+            *(one for one in requested if one not in labels),
         ):
             was = ABSENT if then is None else then.get(name, ABSENT)
             found.append(
                 FieldComparison(
                     labels.get(name, safe_line(name, 30)),
                     None if then is None else self._format(name, was),
-                    self._wish(name, wanted[name], goal),
+                    self._wish(name, requested[name], goal),
                     self._format(name, now.get(name, ABSENT)),
                     verdict(was, goal.get(name, ABSENT), now.get(name, ABSENT)),
                 )

@@ -147,8 +147,8 @@ class ReadBy:
     operation: str
     given: tuple[str, ...] = ()
 
-    def made(self) -> Call:
-        """The request. Raises InvalidRequestError where what is given cannot stand in one."""
+    def build(self) -> Call:
+        """Build the request. Raises InvalidRequestError if an argument is invalid."""
         from gwtui.client.services import request_of  # noqa: PLC0415 - seldom needed
 
         return request_of(self.operation, *self.given)

@@ -226,43 +226,48 @@ class Writes(Generic[M]):
 
     def create_form(self, context: FormContext) -> FormSpec:
         """The creation form, in the workspace that the list is narrowed to."""
-        how = _declared(self.create, "create")
-        scoped = context.workspace is not None and "workspace_id" in how.request.model_fields
+        declaration = _declared(self.create, "create")
+        scoped = (
+            context.workspace is not None and "workspace_id" in declaration.request.model_fields
+        )
         return FormSpec(
-            title=how.heading or f"New {self.noun}",
-            model=how.request,
-            fields=request_fields(self.form_fields(context, None), how.request, context),
-            submit=how.submit or f"Create {self.noun}",
-            initial={**how.initial, **({"workspace_id": context.workspace} if scoped else {})},
+            title=declaration.heading or f"New {self.noun}",
+            model=declaration.request,
+            fields=request_fields(self.form_fields(context, None), declaration.request, context),
+            submit=declaration.submit or f"Create {self.noun}",
+            initial={
+                **declaration.initial,
+                **({"workspace_id": context.workspace} if scoped else {}),
+            },
             check=lambda request: self.check(request, context.dialect),
-            unknown_help=how.unknown_help
+            unknown_help=declaration.unknown_help
             or f"The {self.noun} may have been created. Look at the list before you try again.",
         )
 
-    def edit_form(self, one: M, context: FormContext, how: Update | None = None) -> FormSpec:
-        """The edit form; ``how`` is a verb with its own fields."""
-        how = how or _declared(self.update, "update")
+    def edit_form(self, one: M, context: FormContext, verb: Update | None = None) -> FormSpec:
+        """The edit form; ``verb`` is an update action with its own fields."""
+        verb = verb or _declared(self.update, "update")
         known, at = self.known(one), PlanContext(context.now)
 
         def shown(field: Field) -> Iterable[Field]:
-            if field.mask and field.name in how.fields:
+            if field.mask and field.name in verb.fields:
                 mask = safe_line(getattr(one, field.mask) or "the stored one", NAME_LIMIT)
                 yield Field(field.mask, f"{field.label} now", fixed=(mask, _OVERWRITTEN))
                 yield replace(field, label=f"New {field.label.lower()}", group="")
-            elif field.name in (how.fields or self.fields.editable):
+            elif field.name in (verb.fields or self.fields.editable):
                 yield field
-            elif field.fixed_because and not how.fields:
+            elif field.fixed_because and not verb.fields:
                 text = field.text(known[field.name], at) if field.name in known else UNKNOWN
                 yield replace(field, fixed=(text, field.fixed_because))
 
         fields = [each for field in self.form_fields(context, one) for each in shown(field)]
-        verb = "Edit" if how.title == "Change" else how.title
+        heading = "Edit" if verb.title == "Change" else verb.title
         return FormSpec(
-            title=f"{verb} {self.noun} {self.name(one)}",
-            model=how.request,
-            fields=request_fields(fields, how.request, context),
+            title=f"{heading} {self.noun} {self.name(one)}",
+            model=verb.request,
+            fields=request_fields(fields, verb.request, context),
             submit="Review changes",
-            initial={} if how.fields else self.fields.known(one),
+            initial={} if verb.fields else self.fields.known(one),
             partial=True,
             check=lambda request: self.check(request, context.dialect),
             unknown_help="The change may have been applied. "
@@ -311,34 +316,34 @@ class Writes(Generic[M]):
         self, request: RequestModel, context: PlanContext, warning: RequestWarning = NO_WARNING
     ) -> Plan[Any]:
         """One POST with the fields that were given."""
-        how = _declared(self.create, "create")
+        declaration = _declared(self.create, "create")
 
-        def made(answer: Any) -> str | None:
-            one = how.resource(answer)
+        def identity_of(answer: Any) -> str | None:
+            one = declaration.resource(answer)
             return None if one is None else self.identity(one)
 
         compared = tuple(filter(None, (safe_line(warning.text, _WARNING),)))
         return Plan(
             action=f"{self.resource}.create",
-            title=how.title(request),
+            title=declaration.title(request),
             resource=self.resource,
             identity=None,
             send=lambda client: self.service(client).create(request),
-            changes=self.fields.first_values(request, context, how.always),
+            changes=self.fields.first_values(request, context, declaration.always),
             effects=(
                 *(() if warning.serious else compared),
-                *how.effects(request, context),
+                *declaration.effects(request, context),
                 *self.fields.effects(request, request, context),
             ),
             warnings=(
                 *(compared if warning.serious else ()),
-                *how.warnings(request, context),
+                *declaration.warnings(request, context),
                 *self.fields.limit_warnings({}, request),
             ),
             summary=request.body(),
-            identify=made,
-            reveals=how.reveals,
-            undo=lambda answer: self._delete_again(made(answer), context),
+            identify=identity_of,
+            reveals=declaration.reveals,
+            undo=lambda answer: self._delete_again(identity_of(answer), context),
         )
 
     def _delete_again(self, identity: str | None, context: PlanContext) -> UndoPlanner:
@@ -358,31 +363,31 @@ class Writes(Generic[M]):
         context: PlanContext,
         uses: tuple[str, ...] = (),
         *,
-        how: Update | None = None,
+        verb: Update | None = None,
     ) -> Plan[M]:
-        """One PATCH with the fields that were given, in view of a fresh reading that has an id.
+        """One PATCH with the given fields, planned from a fresh reading that has an id.
 
-        Without ``how`` it is the verb that the fields belong to: one of their own, else the
-        resource's update.
+        ``verb`` is an update action; by default the one that owns the fields, else the resource's
+        update.
         """
         identity, given = self._id(fresh), request.model_fields_set
-        how = how or self._way_to_change(given)
-        final = how.danger == "high"
+        verb = verb or self._way_to_change(given)
+        final = verb.danger == "high"
         masks = [mask for name, mask in self.fields.masks.items() if name in given]
         return Plan(
-            action=f"{self.resource}.{how.action}",
-            title=f"{how.title} {self.noun} {self.name(fresh)}",
+            action=f"{self.resource}.{verb.action}",
+            title=f"{verb.title} {self.noun} {self.name(fresh)}",
             resource=self.resource,
             identity=identity,
             send=lambda client: self.service(client).update(identity, request),
             changes=self.fields.changes(self.known(fresh), request, context),
             effects=(
-                *how.effects(fresh, request, context),
+                *verb.effects(fresh, request, context),
                 *self.fields.effects(request, fresh, context),
                 *uses,
             ),
             warnings=tuple(self.fields.limit_warnings(self.known(fresh), request)),
-            danger=how.danger,
+            danger=verb.danger,
             summary=request.body(),
             before=as_read(fresh, {*given, *masks}),
             undo=None if final else self._put_back(fresh, request, context),
@@ -396,7 +401,7 @@ class Writes(Generic[M]):
         self, fresh: M, disabled: bool, context: PlanContext, around: Any = None
     ) -> Plan[M]:
         """One PATCH that disables or enables. ``fresh`` has an id."""
-        how, identity = _declared(self.switch, "enable and disable"), self._id(fresh)
+        declaration, identity = _declared(self.switch, "enable and disable"), self._id(fresh)
         request = _declared(self.update, "update").request.model_validate({"disabled": disabled})
         return Plan(
             action=f"{self.resource}.toggle",
@@ -405,7 +410,7 @@ class Writes(Generic[M]):
             identity=identity,
             send=lambda client: self.service(client).update(identity, request),
             changes=self.fields.changes(self.known(fresh), request, context),
-            effects=tuple(how.effects(fresh, disabled, around, context)),
+            effects=tuple(declaration.effects(fresh, disabled, around, context)),
             summary=request.body(),
             before=as_read(fresh, request.model_fields_set),
             undo=self._put_back(fresh, request, context),
@@ -433,16 +438,16 @@ class Writes(Generic[M]):
 
     def plan_delete(self, fresh: M, context: PlanContext, around: Any = None) -> Plan[None]:
         """One DELETE. ``fresh`` has an id."""
-        how, identity = _declared(self.delete, "delete"), self._id(fresh)
+        declaration, identity = _declared(self.delete, "delete"), self._id(fresh)
         return Plan(
             action=f"{self.resource}.delete",
             title=f"Delete {self.noun} {self.name(fresh)}",
             resource=self.resource,
             identity=identity,
             send=lambda client: self.service(client).delete(identity),
-            effects=tuple(how.effects(fresh, around, context)),
+            effects=tuple(declaration.effects(fresh, around, context)),
             danger="high",
-            summary={name: getattr(fresh, name) for name in how.kept},
+            summary={name: getattr(fresh, name) for name in declaration.kept},
         )
 
 

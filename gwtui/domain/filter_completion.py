@@ -66,17 +66,19 @@ def suggestions(text: str, fields: Sequence[FilterField], values: Values) -> Sug
     part = text[start:]
     condition = _CONDITION.fullmatch(part)
     if condition is not None:
-        field = _named(condition["name"], fields)
+        field = _find_field(condition["name"], fields)
         start += condition.start("quote")
         typed = condition["value"].removesuffix('"')
         offered = _values(field, condition["op"], typed, values) if field else ()
         return Suggestions(start, _most(offered))
-    exact = _named(part, fields) if part else None
+    exact = _find_field(part, fields) if part else None
     if exact is not None:
         texts = [f"{exact.name}{op}" for op in _OPERATORS[exact.kind]]
-        longer = [one for one in _names(part, fields) if one.text.rstrip(":") != exact.name]
+        longer = [
+            one for one in _field_suggestions(part, fields) if one.text.rstrip(":") != exact.name
+        ]
         return Suggestions(start, _most([*(Suggestion(one, one) for one in texts), *longer]))
-    return Suggestions(start, _most(_names(part, fields)))
+    return Suggestions(start, _most(_field_suggestions(part, fields)))
 
 
 def _part_begins(text: str) -> int:
@@ -103,37 +105,40 @@ def _plain(name: str) -> str:
     return re.sub(r"[\W_]+", "_", name.casefold()).strip("_")
 
 
-def _named(name: str, fields: Sequence[FilterField]) -> FilterField | None:
-    """The field that goes by this name, or else by this heading."""
+def _find_field(name: str, fields: Sequence[FilterField]) -> FilterField | None:
+    """The field with this name, else with this heading."""
     plain = _plain(name)
     found = [field for field in fields if _plain(field.name) == plain]
     found += [field for field in fields if field.heading and _plain(field.heading) == plain]
     return found[0] if found else None
 
 
-def _begun(field: FilterField) -> Suggestion:
-    """A field with the operator that it needs in any case, where there is one."""
+def _field_suggestion(field: FilterField) -> Suggestion:
+    """A field, followed by its operator if only one makes sense."""
     text = f"{field.name}:" if field.kind in ("text", "flag") else field.name
     alike = _plain(field.heading) in ("", _plain(field.name))
     return Suggestion(field.name if alike else f"{field.name} ({field.heading})", text)
 
 
-def _names(part: str, fields: Sequence[FilterField]) -> Iterator[Suggestion]:
-    """Fields whose name begins so, then by heading, then those that have it inside."""
+def _field_suggestions(part: str, fields: Sequence[FilterField]) -> Iterator[Suggestion]:
+    """Fields whose name or else heading starts with ``part``, then those that contain it."""
     plain = _plain(part)
     if part and not plain:
         return
-    begun: list[tuple[int, FilterField]] = []
+    ranked: list[tuple[int, FilterField]] = []
     for field in fields:
         names = (_plain(field.name), _plain(field.heading))
         if any(plain in name for name in names):
             begins = [place for place, name in enumerate(names) if name.startswith(plain)]
-            begun.append((begins[0] if begins else len(names), field))
-    yield from (_begun(field) for _, field in sorted(begun, key=lambda one: one[0]))
+            ranked.append((begins[0] if begins else len(names), field))
+    yield from (_field_suggestion(field) for _, field in sorted(ranked, key=lambda one: one[0]))
 
 
 def _values(field: FilterField, op: str, typed: str, values: Values) -> Iterator[Suggestion]:
-    """Values that begin with what was typed, then those that have it inside; else all of a few."""
+    """Values that start with what was typed, then those that contain it.
+
+    If none match, all values, unless there are more than MOST.
+    """
     if op == PATTERN:
         return
     known: list[str] = []

@@ -49,13 +49,13 @@ _NAMED = 3
 class AccountGuardrail:
     """A guardrail and its workspace.
 
-    A workspace default that does not exist before its first edit is not ``made``.
+    ``exists`` is False for a workspace default that has not been edited yet.
     """
 
     guardrail: Guardrail
     workspace_id: str | None
     is_default: bool = False
-    made: bool = True
+    exists: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +233,7 @@ def _owner_left(facts: AccountFacts, now: datetime) -> Iterator[FindingDraft]:
 def _no_guardrail(facts: AccountFacts, now: datetime) -> Iterator[FindingDraft]:
     if facts.guardrails is None or facts.key_guardrails is None:
         return
-    bound = {one.workspace_id for one in facts.guardrails if one.is_default and one.made}
+    bound = {one.workspace_id for one in facts.guardrails if one.is_default and one.exists}
     for key, workspace_id, subject in _keys_in_use(facts, now):
         if key.hash in facts.key_guardrails or (key.workspace_id or workspace_id) in bound:
             continue
@@ -274,7 +274,7 @@ def _unassigned(facts: AccountFacts, _now: datetime) -> Iterator[FindingDraft]:
     known = [facts.key_guardrails, facts.member_guardrails]
     assigned = {one for held in known if held is not None for one in held.values()}
     for one in facts.guardrails:
-        if one.is_default or not one.made or one.guardrail.id in assigned:
+        if one.is_default or not one.exists or one.guardrail.id in assigned:
             continue
         subject = _guardrail(facts, one)
         if None in known:

@@ -30,22 +30,22 @@ class DashboardState:
 
 
 class FirstSteps:
-    """Whether the first steps were seen; ``file`` None counts as seen.
+    """Whether the first steps were offered; without a ``file`` they never are.
 
-    Where the file cannot be written, they are offered again at the next start.
+    If the file cannot be written, they are offered again at the next start.
     """
 
     def __init__(self, file: Path | None) -> None:
         self._file = file
 
     @property
-    def seen(self) -> bool:
-        """Whether they are not to be offered by themselves."""
+    def is_dismissed(self) -> bool:
+        """Whether the first steps were already offered."""
         return self._file is None or self._file.exists()
 
     def keep(self) -> None:
-        """Offer them no more."""
-        if self._file is None or self.seen:
+        """Do not offer them again."""
+        if self._file is None or self.is_dismissed:
             return
         try:
             ensure_private(self._file.parent)

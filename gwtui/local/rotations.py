@@ -60,10 +60,10 @@ class RotationLog:
             }
         )
         if rotation.figures is not None:
-            self.seen(rotation.id, rotation.began, rotation.figures)
+            self.record_figures(rotation.id, rotation.began, rotation.figures)
 
-    def seen(self, identity: str, at: datetime, figures: KeyFigures) -> None:
-        """Remember other figures of the old key than those before."""
+    def record_figures(self, identity: str, at: datetime, figures: KeyFigures) -> None:
+        """Record changed figures of the old key."""
         usage, byok, last = figures.usage, figures.byok_usage, figures.last_used
         self.note(identity, "seen", at, usage=usage, byok_usage=byok, last_used=last)
 
@@ -176,7 +176,7 @@ def record_old_key(
         last = rotation.figures_at
         if last is None or now - last >= _NOTED_EVERY:
             with contextlib.suppress(OSError):
-                log.seen(rotation.id, now, figures)
+                log.record_figures(rotation.id, now, figures)
         rotation = replace(rotation, figures=figures, figures_at=now)
     if old.disabled and rotation.disabled_at is None:
         with contextlib.suppress(OSError):

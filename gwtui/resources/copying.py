@@ -170,7 +170,7 @@ def _call(spec: ResourceSpec[Any], row: Any) -> Call | None:
     """The request that reads a row; None where there is none, or none could be sent."""
     read_by = spec.read_by(row)
     try:
-        call = None if read_by is None else read_by.made()
+        call = None if read_by is None else read_by.build()
         if call is not None:
             call.target()
     except InvalidRequestError:

@@ -218,10 +218,10 @@ class _SettingsWrites(Writes[OrganizationSettings]):
         return replace(plan, title="Change the settings of the organization")
 
     def edit_form(
-        self, one: OrganizationSettings, context: FormContext, how: Update | None = None
+        self, one: OrganizationSettings, context: FormContext, verb: Update | None = None
     ) -> FormSpec:
         """The form of the settings."""
-        return replace(super().edit_form(one, context, how), title="Settings of the organization")
+        return replace(super().edit_form(one, context, verb), title="Settings of the organization")
 
 
 SETTINGS_WRITES: Writes[OrganizationSettings] = _SettingsWrites(

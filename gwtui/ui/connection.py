@@ -345,7 +345,7 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
     async def _offer(self) -> None:
         """At the first connect, one after the other: what an earlier run left, the first steps."""
         await in_doubt_writes.offer_at_start(self._whole)
-        if not self._whole.kept.first_steps.seen:
+        if not self._whole.kept.first_steps.is_dismissed:
             from gwtui.ui.actions import first_steps  # noqa: PLC0415 - once ever
 
             await first_steps.offer_at_start(self._whole)

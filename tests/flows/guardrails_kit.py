@@ -26,7 +26,7 @@ class GuardrailDesk(Harness):
         table = listing(self.app).table
         for identity in table.identities:
             table.select(identity)
-            if not self.selected.made:
+            if not self.selected.exists:
                 await self.pilot.pause()
                 row: GuardrailRow = self.selected
                 return row

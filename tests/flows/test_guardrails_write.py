@@ -103,7 +103,7 @@ async def a_default_guardrail_comes_to_exist_with_its_first_change(
     made = await desk.read(row.guardrail.id)
     assert made.limit_usd == Decimal(7)
     assert made.name == f"Workspace {made.workspace_id} Default"
-    await until(desk.pilot, lambda: desk.selected.made, "the new state")
+    await until(desk.pilot, lambda: desk.selected.exists, "the new state")
     assert desk.selected.identity == row.identity
 
 

@@ -83,7 +83,7 @@ async def test_a_lost_creation_is_looked_into_at_once_and_its_key_disabled(desk:
         text = shown(app)
         assert "1 key was made between 2026-11-21 06:5" in text
         assert "ci deploy" in text
-        assert "as wanted" in text
+        assert "as requested" in text
         assert "the connection to demo broke" in text
         await pilot.press("h")
         await wait_for(pilot, app, AskScreen)

@@ -208,7 +208,7 @@ async def test_a_refusal_keeps_the_others_not_back(
         world.faults.arm("409:writes x1")
         run = await three.send(bulk)
         assert [one.status for one in run.results] == ["refused", "applied", "applied"]
-        assert run.results[0].why == "The resource has changed meanwhile"
+        assert run.results[0].why == "The resource has changed since it was read"
         assert await three.states(verb) == [False, True, True]
         await run.run()
         assert len(desk.door.writes) == 3, "what was refused is not sent again by itself"

@@ -35,7 +35,7 @@ async def test_a_refusal_is_shown_and_changes_nothing(
         assert len(desk.door.writes) == 1, "it is not sent again"
         assert desk.events == ["intent", "refused"]
         [refused, _] = desk.ledger.entries()
-        assert refused.message == "The resource has changed meanwhile"
+        assert refused.message == "The resource has changed since it was read"
         assert str(refused.message) in desk.person.text
         assert await desk.known() == before
         assert not await world.effect()
@@ -63,14 +63,17 @@ async def test_a_lost_answer_is_unknown_and_the_evidence_tells_what_became_of_it
             assert len(desk.door.writes) == 1, "it only reads"
             if verb == "create":
                 assert found.is_creation
-                assert "by the gateway's clock" in found.said[0]
+                assert "by the gateway's clock" in found.notes[0]
                 candidates[fault] = {one.identity: one for one in found.candidates}
                 compared = [one for it in found.candidates for one in it.compared]
             else:
                 assert not found.candidates
                 compared = list(found.compared)
                 secret = any(how.secret for how in desk.writes.further if how.action == verb)
-                now = {HAPPENED: "not as before" if secret else "as wanted", DID_NOT: "as before"}
+                now = {
+                    HAPPENED: "not as before" if secret else "as requested",
+                    DID_NOT: "as before",
+                }
                 assert {one.verdict for one in compared} == {now[fault]}, compared
             assert verb == "delete" or {one.label for one in compared} <= {
                 *desk.writes.fields.labels.values()
@@ -82,7 +85,7 @@ async def test_a_lost_answer_is_unknown_and_the_evidence_tells_what_became_of_it
         assert abs(made.offset) <= timedelta(seconds=1)
         assert made.route == f"{resource}/{new}"
         assert made.compared
-        assert {one.verdict for one in made.compared} <= {"as wanted", "not known"}
+        assert {one.verdict for one in made.compared} <= {"as requested", "not known"}
 
 
 @VERBS

@@ -30,7 +30,7 @@ from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.byok import byok_feed
 from gwtui.watch.feeds.guardrails import bindings_feed, guardrails_feed
 from gwtui.watch.feeds.keys import fetch_keys, keys_feed
-from gwtui.watch.feeds.workspaces import figures_feed, figures_of_feed, workspaces_feed
+from gwtui.watch.feeds.workspaces import figures_feed, workspace_figures_feed, workspaces_feed
 from gwtui.watch.hub import FeedHub
 
 FEW, MANY = 5, 300
@@ -145,7 +145,7 @@ async def test_the_keys_of_hundreds_of_workspaces_cost_two_requests_a_second_at_
 
 async def test_the_figures_of_workspaces_in_view_cost_the_same_however_many_there_are() -> None:
     def looking(hub: FeedHub) -> list[Feed[Any] | None]:
-        rows = [figures_of_feed(hub, space) for space in spaces[:20]]
+        rows = [workspace_figures_feed(hub, space) for space in spaces[:20]]
         return [WORKSPACES.feed(hub, Scope()), *rows]
 
     costs = []

@@ -82,9 +82,9 @@ async def test_what_there_is_tells_whether_a_write_happened(
         assert {method for method, _ in world.requests} <= {"GET"}, "it only reads"
         if operation in BLIND:
             assert not found.compared
-            assert found.said
+            assert found.notes
         else:
-            wanted = "as wanted" if fault == HAPPENED else "as before"
+            wanted = "as requested" if fault == HAPPENED else "as before"
             assert found.compared
             assert {one.verdict for one in found.compared} == {wanted}, found.compared
             assert not found.candidates
@@ -108,14 +108,14 @@ async def test_fields_that_somebody_else_changed_are_something_else(
         found = await evidence(client, executor)
         by_label = {one.label: one for one in found.compared}
         name = by_label["Name"]
-        assert (name.before, name.wanted, name.present) == ("first", "mine", "theirs")
+        assert (name.before, name.requested, name.present) == ("first", "mine", "theirs")
         assert name.verdict == "something else"
-        assert by_label["Spending limit"].verdict == "as wanted"
+        assert by_label["Spending limit"].verdict == "as requested"
         assert by_label["Limit resets"].verdict == "as before"
         await client.keys.delete(world.key.hash or "")
         gone = await evidence(client, executor)
         assert not gone.compared
-        assert "not there now" in gone.said[0]
+        assert "not there now" in gone.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ async def test_a_budget_is_compared_in_words(
     async with executor_of(world, tmp_path) as (client, executor):
         await lose(world, executor, PLANS[operation](world), fault)
         (line,) = (await evidence(client, executor)).compared
-    assert (line.label, line.before, line.wanted, line.present) == expected
+    assert (line.label, line.before, line.requested, line.present) == expected
 
 
 async def test_a_budget_in_a_list_that_is_cut_off_is_not_known(
@@ -164,7 +164,7 @@ async def test_a_workspace_is_compared_by_its_name(world: FaultWorld, tmp_path: 
             one for one in (await evidence(client, executor)).candidates if one.name == "“ci”"
         ]
     (line,) = [one for one in made.compared if one.label == "Workspace"]
-    assert (line.wanted, line.present, line.verdict) == ("Team", "Team", "as wanted")
+    assert (line.requested, line.present, line.verdict) == ("Team", "Team", "as requested")
 
 
 @pytest.mark.parametrize("fault", [HAPPENED, DID_NOT])
@@ -215,7 +215,7 @@ async def test_what_is_looked_for_can_be_nowhere(world: FaultWorld, tmp_path: Pa
         )
         found = await evidence(client, executor)
         assert found.candidates == ()
-        assert found.said[0].startswith("No key was made between 2026-11-21 06:5")
+        assert found.notes[0].startswith("No key was made between 2026-11-21 06:5")
 
 
 def test_nearness_goes_by_the_gateways_clock() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gwtui.cli.lists.query import query_of
+from gwtui.cli.lists.query import parse_query
 from gwtui.cli.lists.show import show_list
 from gwtui.crud.export import ExportForm, exported, exported_figures
 from gwtui.resources.keys.resource import KEYS
@@ -28,7 +28,7 @@ def test_it_is_what_the_headless_list_prints(
     form: ExportForm, capsys: pytest.CaptureFixture[str]
 ) -> None:
     columns = None if form != "csv" else "name,label,all,created"
-    asked = query_of(KEYS, None, None, columns)
+    asked = parse_query(KEYS, None, None, columns)
     show_list(ROWS, asked, form, NOW)
     own = exported(KEYS, asked.columns or KEYS.columns, ROWS, form, NOW)
     assert own == capsys.readouterr().out

@@ -113,7 +113,9 @@ def test_the_bounds_of_the_alert_rules_and_of_the_profile_are_obeyed() -> None:
 
 def test_what_binds_a_key_is_its_own_its_makers_or_its_workspaces_guardrail() -> None:
     one = key(**WELL)
-    unmade = AccountGuardrail(Guardrail.model_validate({"id": "g"}), WORKSPACE_ID, True, made=False)
+    unmade = AccountGuardrail(
+        Guardrail.model_validate({"id": "g"}), WORKSPACE_ID, True, exists=False
+    )
     bare = account(one, guardrails=(unmade,))
     assert found(bare) == [("no-guardrail", "warning")]
     assert found(replace(bare, key_guardrails={one.hash: "g2"})) == []

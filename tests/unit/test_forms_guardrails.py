@@ -128,7 +128,7 @@ def test_the_cap_is_explained_as_one_for_each() -> None:
 
 def test_the_name_of_a_default_guardrail_is_fixed() -> None:
     space = workspace(default_guardrail_id=GUARDRAIL_ID)
-    spec = edit_form(GuardrailRow(guardrail(), space, made=False), form_context())
+    spec = edit_form(GuardrailRow(guardrail(), space, exists=False), form_context())
     state = FormState(spec, FACTS)
     assert "name" not in state.fields
     assert spec.title == "Set up guardrail Production default"

@@ -26,7 +26,7 @@ from gwtui.crud.fields import Facts, Field
 from gwtui.crud.form import BuiltinRow, CustomRow, FormSpec
 from gwtui.domain.diffs import ABSENT
 from gwtui.resources.keys.writes import WRITES
-from gwtui.ui.forms.form_state import NOTHING_CHANGED, UNSAID, FormState, to_typed, to_value
+from gwtui.ui.forms.form_state import NOTHING_CHANGED, UNKNOWN_VALUE, FormState, to_typed, to_value
 from key_form_kit import FACTS, NOW, SPACE, TOKYO, api_key, creating, editing
 from plan_kit import form_context, key_plans
 
@@ -505,7 +505,7 @@ def test_a_value_survives_the_editor(kind: Any, name: str, given: object) -> Non
 
 def test_what_nobody_told_stays_as_it_is() -> None:
     state = guardrail({"name": "g"})
-    assert state.typed("allowed_models") == UNSAID
+    assert state.typed("allowed_models") == UNKNOWN_VALUE
     assert state.value("allowed_models") is ABSENT
     assert space().typed("io_logging_api_key_ids") == "[]", "none, not no restriction"
     assert space().typed("io_logging_sampling_rate") == "12.5 %"

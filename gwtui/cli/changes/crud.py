@@ -100,28 +100,28 @@ class _Verbs:
         self._writes: Writes[Any] = declared_writes(spec)
 
     async def create(self, context: ChangeContext) -> Plan[Any]:
-        how = self._writes.create
-        if how is None:
+        creation = self._writes.create
+        if creation is None:
             raise TypeError(f"{self._spec.id} cannot be created")
-        request = await context.request(how.request)
+        request = await context.request(creation.request)
         writes = self._writes.for_row(None, context.dialect)
         _refuse(writes.check(request, context.dialect))
-        warning = await how.gateway_warning(
+        warning = await creation.gateway_warning(
             context.session.hub, context.readings.value_or_nothing, request
         )
         if warning.serious and not context.arguments.force:
-            why = f"{how.warning_field}: {warning.text} Use --force to store it anyway."
+            why = f"{creation.warning_field}: {warning.text} Use --force to store it anyway."
             raise CommandError(why, USAGE)
         names = await context.workspace_names(default=True)
         return writes.plan_create(request, plan_context(context, names), warning)
 
-    async def update(self, how: Update, context: ChangeContext) -> Plan[Any]:
+    async def update(self, verb: Update, context: ChangeContext) -> Plan[Any]:
         writes, fresh = await self._named(context)
-        request = await context.update(how.request, writes.known(fresh) if not how.secret else {})
+        request = await context.update(verb.request, writes.known(fresh) if not verb.secret else {})
         _refuse(writes.check(request, context.dialect))
-        at = plan_context(context, await self._names(context, how))
+        at = plan_context(context, await self._names(context, verb))
         uses = await writes.uses(context.gateway, fresh, at)
-        return writes.plan_update(fresh, request, at, uses, how=how)
+        return writes.plan_update(fresh, request, at, uses, verb=verb)
 
     async def switch(self, disabled: bool, context: ChangeContext) -> Plan[Any]:
         writes, fresh = await self._named(context)
@@ -147,9 +147,9 @@ class _Verbs:
         writes = self._writes.for_row(row, context.dialect)
         return writes, await writes.read(context.gateway, identity)
 
-    async def _names(self, context: ChangeContext, how: Update) -> Mapping[str, str]:
+    async def _names(self, context: ChangeContext, verb: Update) -> Mapping[str, str]:
         """Names for the identifiers that the plan may show."""
-        scoped = "workspace_id" in how.request.model_fields
+        scoped = "workspace_id" in verb.request.model_fields
         names = await context.workspace_names() if scoped else {}
         feed = self._writes.names
         further = None if feed is None else (await feed(context.session.hub).refresh()).value

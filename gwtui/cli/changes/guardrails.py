@@ -101,7 +101,7 @@ async def _unassign(context: ChangeContext) -> Plan[Any]:
 
 async def _existing(context: ChangeContext) -> GuardrailRow:
     row = await context.row(GUARDRAILS, context.arguments.id)
-    if not row.made:
+    if not row.exists:
         raise CommandError(
             "this default guardrail does not exist yet: it is created on the first update"
         )

@@ -23,7 +23,7 @@ from gwtui.cli.changes.execute import (
 )
 from gwtui.cli.command import FILES, Argument
 from gwtui.cli.lists.lookup import find_row
-from gwtui.cli.lists.query import ListQuery, query_of
+from gwtui.cli.lists.query import ListQuery, parse_query
 from gwtui.cli.output import narrate, print_ndjson
 from gwtui.crud.bulk import (
     BulkOperation,
@@ -95,7 +95,7 @@ def row_selection(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> Row
 
 def _query(spec: ResourceSpec[Any], text: str) -> ListQuery:
     """The query of the filter. Raises CommandError if it is empty or has unknown columns."""
-    query = query_of(spec, text)
+    query = parse_query(spec, text)
     if not parse(text).parts:
         raise exits.CommandError(
             "--filter: the filter is empty and would match every row", exits.USAGE

@@ -11,7 +11,7 @@ from typing import Any
 
 from gwtui.cli.command import COLUMNS, DEMO, ROWS_OUTPUT, Argument, Command, sentence
 from gwtui.cli.lists.lookup import CommandReadings, find_parent, find_row, find_workspace
-from gwtui.cli.lists.query import ListQuery, list_query, query_of
+from gwtui.cli.lists.query import ListQuery, list_query, parse_query
 from gwtui.cli.lists.show import STREAMED_FORMS, PortionPrinter, print_detail, show_list
 from gwtui.cli.output import MACHINE_FORMS, narrate, print_json, print_ndjson
 from gwtui.cli.resources import CHANGES, READS
@@ -246,7 +246,7 @@ def run_get(resource: RegistryEntry, arguments: argparse.Namespace) -> int:
             if form == "table":
                 print_detail(spec, row, now)
             elif form == "csv":
-                show_list([row], query_of(spec), form, now)
+                show_list([row], parse_query(spec), form, now)
             else:
                 raw = raw_object(spec, row)
                 print_json(raw) if form == "json" else print_ndjson([raw])

@@ -92,16 +92,19 @@ def list_query(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> ListQu
     """The query of the arguments. Raises CommandError."""
     if arguments.columns is not None and arguments.output in MACHINE_FORMS:
         raise exits.CommandError("--columns requires --output table or csv", exits.USAGE)
-    return query_of(spec, arguments.filter, arguments.sort, arguments.columns)
+    return parse_query(spec, arguments.filter, arguments.sort, arguments.columns)
 
 
-def query_of(
+def parse_query(
     spec: ResourceSpec[Any],
     filter_text: str | None = None,
     sort: str | None = None,
     columns: str | None = None,
 ) -> ListQuery:
-    """The query of these texts. Raises CommandError."""
+    """Parse ``--filter``, ``--sort`` and ``--columns`` into a query.
+
+    Unknown filter columns are reported on stderr. Raises CommandError.
+    """
     kinds = filter_kinds(spec.columns, spec.facets)
     headings = filter_headings(spec.columns, spec.facets)
     query = parse(filter_text or "").checked(kinds, headings)

@@ -73,56 +73,61 @@ async def _answer(
     exchange: InferenceExchange, request: ChatRequest, responder: Responder
 ) -> Response:
     """The response, complete or streamed. Raises Refusal."""
-    taken = await exchange.reach()
-    said = chat_answer(
-        request, taken.attempt.model, taken.attempt.endpoint, exchange.parsed.prompt_tokens
+    endpoint = await exchange.reach()
+    answer = chat_answer(
+        request, endpoint.attempt.model, endpoint.attempt.endpoint, exchange.parsed.prompt_tokens
     )
-    if exchange.fails(taken.item, _BREAKS_OFF):
-        said = said.cut(said.tokens // 2, "error", BROKEN_OFF)
+    if exchange.fails(endpoint.item, _BREAKS_OFF):
+        answer = answer.cut(answer.tokens // 2, "error", BROKEN_OFF)
     if request.stream:
         headers = {**responder.headers(), GENERATION_ID: exchange.id}
-        return _EventStream(_events(exchange, request, responder, taken, said), headers=headers)
-    writing = taken.writing(said.tokens)
-    await exchange.site.clock.sleep(taken.thinks_for + writing)
-    cost = await exchange.book(responder, taken, said, writing)
+        return _EventStream(
+            _events(exchange, request, responder, endpoint, answer), headers=headers
+        )
+    writing = endpoint.writing(answer.tokens)
+    await exchange.site.clock.sleep(endpoint.thinks_for + writing)
+    cost = await exchange.book(responder, endpoint, answer, writing)
     body = {
-        **_head(exchange, taken, "chat.completion"),
+        **_head(exchange, endpoint, "chat.completion"),
         "system_fingerprint": None,
-        "choices": [choice(said)],
-        "usage": _usage(exchange, taken, said, cost),
+        "choices": [choice(answer)],
+        "usage": _usage(exchange, endpoint, answer, cost),
         **exchange.metadata_field(writing),
     }
     return responder.respond(200, body, {GENERATION_ID: exchange.id})
 
 
-def _head(exchange: InferenceExchange, taken: ServingEndpoint, kind: str) -> dict[str, Any]:
+def _head(exchange: InferenceExchange, endpoint: ServingEndpoint, kind: str) -> dict[str, Any]:
     return {
         "id": exchange.id,
         "object": kind,
         "created": int(exchange.now.timestamp()),
-        "model": taken.attempt.model.id,
-        "provider": taken.attempt.endpoint.provider_name,
-        "service_tier": taken.attempt.endpoint.service_tier,
+        "model": endpoint.attempt.model.id,
+        "provider": endpoint.attempt.endpoint.provider_name,
+        "service_tier": endpoint.attempt.endpoint.service_tier,
     }
 
 
 def _usage(
-    exchange: InferenceExchange, taken: ServingEndpoint, said: SimulatedAnswer, cost: RequestCost
+    exchange: InferenceExchange,
+    endpoint: ServingEndpoint,
+    answer: SimulatedAnswer,
+    cost: RequestCost,
 ) -> dict[str, JsonValue]:
     prompt = exchange.parsed.prompt_tokens
     return {
         "prompt_tokens": prompt,
-        "completion_tokens": said.tokens,
-        "total_tokens": prompt + said.tokens,
+        "completion_tokens": answer.tokens,
+        "total_tokens": prompt + answer.tokens,
         **cost_fields(cost),
         "prompt_tokens_details": {
-            "cached_tokens": taken.cached(exchange.parsed),
+            "cached_tokens": endpoint.cached(exchange.parsed),
             "cache_write_tokens": 0,
             "audio_tokens": 0,
             "video_tokens": 0,
         },
         "completion_tokens_details": {
-            "reasoning_tokens": len(said.thoughts),
+            "reasoning_tokens": len(answer.thoughts),
             "audio_tokens": 0,
         },
     }
@@ -132,12 +137,12 @@ async def _events(
     exchange: InferenceExchange,
     request: ChatRequest,
     responder: Responder,
-    taken: ServingEndpoint,
-    said: SimulatedAnswer,
+    endpoint: ServingEndpoint,
+    answer: SimulatedAnswer,
 ) -> AsyncGenerator[str]:
     """The stream. When it is closed early, the tokens sent so far are charged."""
     sleep, dialect = exchange.site.clock.sleep, exchange.site.dialect
-    head = _head(exchange, taken, "chat.completion.chunk")
+    head = _head(exchange, endpoint, "chat.completion.chunk")
     tokens, writing, is_booked = 0, 0.0, False
 
     def chunk(*choices: JsonValue, **more: JsonValue) -> str:
@@ -147,46 +152,46 @@ async def _events(
     try:
         if request.debug is not None and request.debug.echo_upstream_body:
             # The request as the provider gets it: with what the filters left.
-            model = {"model": str(taken.attempt.model.id)}
+            model = {"model": str(endpoint.attempt.model.id)}
             sent = {**request.body(), **exchange.parsed.logged, **model}
             yield chunk(debug={"echo_upstream_body": sent})
-        seconds = taken.thinks_for
+        seconds = endpoint.thinks_for
         while seconds > 0:
             # Comments keep the connection alive until the first token.
             yield f": {dialect.keep_alive}\n\n"
             await sleep(min(seconds, _KEEP_ALIVE_SECONDS))
             seconds -= _KEEP_ALIVE_SECONDS
         yield chunk(delta_choice({"role": "assistant", "content": ""}))
-        for delta, count in _deltas(said, taken):
-            seconds = taken.writing(count)
+        for delta, count in _deltas(answer, endpoint):
+            seconds = endpoint.writing(count)
             await sleep(seconds)
             tokens, writing = tokens + count, writing + seconds
             yield chunk(delta_choice(delta))
-        ending = delta_choice({"content": ""}, said.finish_reason)
-        if said.error is None:
+        ending = delta_choice({"content": ""}, answer.finish_reason)
+        if answer.error is None:
             yield chunk(ending)
         is_booked = True
-        cost = await exchange.book(responder, taken, said, writing)
+        cost = await exchange.book(responder, endpoint, answer, writing)
         metadata = exchange.metadata_field(writing)
-        if said.error is None:
-            yield chunk(usage=_usage(exchange, taken, said, cost), **metadata)
+        if answer.error is None:
+            yield chunk(usage=_usage(exchange, endpoint, answer, cost), **metadata)
         else:
-            yield chunk(ending, error=dict(said.error), **metadata)
+            yield chunk(ending, error=dict(answer.error), **metadata)
         yield _event(STREAM_END)
     finally:
         if not is_booked:
-            await exchange.book(responder, taken, said.cut(tokens), writing)
+            await exchange.book(responder, endpoint, answer.cut(tokens), writing)
 
 
 def _deltas(
-    said: SimulatedAnswer, taken: ServingEndpoint
+    answer: SimulatedAnswer, endpoint: ServingEndpoint
 ) -> Iterator[tuple[dict[str, JsonValue], int]]:
     """The delta of each chunk and its number of tokens."""
-    size = max(1, round((taken.tokens_per_second or 0) * _CHUNK_SECONDS))
-    for name, tokens in (("reasoning", said.thoughts), ("content", said.content)):
+    size = max(1, round((endpoint.tokens_per_second or 0) * _CHUNK_SECONDS))
+    for name, tokens in (("reasoning", answer.thoughts), ("content", answer.content)):
         for start in range(0, len(tokens), size):
             part = tokens[start : start + size]
-            shown = name == "content" or said.shows_thoughts
+            shown = name == "content" or answer.shows_thoughts
             yield {"content": "", **({name: "".join(part)} if shown else {})}, len(part)
 
 
@@ -291,16 +296,16 @@ async def _embedded(
     exchange: InferenceExchange, request: EmbeddingRequest, responder: Responder
 ) -> Response:
     """The vectors. Raises Refusal."""
-    taken = await exchange.reach()
+    endpoint = await exchange.reach()
     vectors = await asyncio.to_thread(_vectors, exchange, request)
-    await exchange.site.clock.sleep(taken.thinks_for)
-    cost = await exchange.book(responder, taken, None, None)
+    await exchange.site.clock.sleep(endpoint.thinks_for)
+    cost = await exchange.book(responder, endpoint, None, None)
     prompt = exchange.parsed.prompt_tokens
     body: dict[str, Any] = {
         "id": exchange.id,
         "object": "list",
-        "model": taken.attempt.model.id,
-        "provider": taken.attempt.endpoint.provider_name,
+        "model": endpoint.attempt.model.id,
+        "provider": endpoint.attempt.endpoint.provider_name,
         "data": [
             {"object": "embedding", "embedding": found, "index": index}
             for index, found in enumerate(vectors)

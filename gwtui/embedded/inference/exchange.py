@@ -301,17 +301,17 @@ class InferenceExchange:
 
     def _cost(self, taken: ServingEndpoint, answer: SimulatedAnswer | None) -> RequestCost:
         """The charged cost of the request, rounded down to pico-USD."""
-        attempt, said = taken.attempt, answer or SimulatedAnswer()
+        attempt, simulated = taken.attempt, answer or SimulatedAnswer()
         found = request_cost(
             attempt.endpoint.pricing or Pricing.model_validate({"prompt": "0", "completion": "0"}),
             Usage(
                 prompt_tokens=self.parsed.prompt_tokens,
-                completion_tokens=said.tokens,
+                completion_tokens=simulated.tokens,
                 moment=self.now,
                 images=self.parsed.images,
                 audio_tokens=self.parsed.audio_tokens,
                 cached_tokens=taken.cached(self.parsed),
-                reasoning_tokens=len(said.thoughts),
+                reasoning_tokens=len(simulated.thoughts),
             ),
             byok=self.policy.byok_use(attempt),
             data_discount=self.policy.workspace["is_data_discount_logging_enabled"],

@@ -199,18 +199,18 @@ class _Founder:
 
     def _soon_after(self, slug: str, *jitter: object) -> datetime:
         """A moment in the first weeks of a workspace."""
-        made = datetime.fromisoformat(self._workspaces[slug]["created_at"])
+        created = datetime.fromisoformat(self._workspaces[slug]["created_at"])
         share = fraction(self._seed, *jitter)
-        return (made + min(_JOINING, self._now - made) * share).replace(microsecond=0)
+        return (created + min(_JOINING, self._now - created) * share).replace(microsecond=0)
 
     # Workspaces -------------------------------------------------------------------------------
 
     def _workspace(self, entry: Entry) -> Document:
         slug, changed = entry["slug"], entry.get("changed")
         jitter = int(between(0, 36_000, self._seed, "workspace age", slug))
-        made = self._now - timedelta(days=entry["age"], seconds=jitter)
+        created = self._now - timedelta(days=entry["age"], seconds=jitter)
         return {
-            **new_workspace(uuid_text(self._seed, "workspace", slug), made),
+            **new_workspace(uuid_text(self._seed, "workspace", slug), created),
             "name": entry["name"],
             "slug": slug,
             "description": entry.get("description"),
@@ -228,29 +228,31 @@ class _Founder:
         numbers = {handle: number for number, handle in enumerate(self._people)}
         for entry in self._entries("workspace"):
             for handle in entry.get("members", ()):
-                what = (entry["slug"], numbers[handle])
+                seed_parts = (entry["slug"], numbers[handle])
                 yield {
-                    "id": uuid_text(self._seed, "member", *what),
+                    "id": uuid_text(self._seed, "member", *seed_parts),
                     "workspace_id": self._workspaces[entry["slug"]]["id"],
                     "user_id": self._people[handle],
-                    "created_at": timestamp_text(self._soon_after(entry["slug"], "joined", *what)),
+                    "created_at": timestamp_text(
+                        self._soon_after(entry["slug"], "joined", *seed_parts)
+                    ),
                 }
 
     def _budgets(self) -> Iterator[Document]:
         for entry in self._entries("workspace"):
             for interval, limit in entry.get("budgets", {}).items():
-                what = (entry["slug"], interval)
-                made = self._soon_after(entry["slug"], "budget made", *what)
-                share = fraction(self._seed, "budget changed", *what)
-                changed = (made + (self._now - made) * share).replace(microsecond=0)
-                revised = fraction(self._seed, "budget revised", *what) < _REVISED
+                seed_parts = (entry["slug"], interval)
+                created = self._soon_after(entry["slug"], "budget made", *seed_parts)
+                share = fraction(self._seed, "budget changed", *seed_parts)
+                changed = (created + (self._now - created) * share).replace(microsecond=0)
+                revised = fraction(self._seed, "budget revised", *seed_parts) < _REVISED
                 yield {
-                    "id": uuid_text(self._seed, "budget", *what),
+                    "id": uuid_text(self._seed, "budget", *seed_parts),
                     "workspace_id": self._workspaces[entry["slug"]]["id"],
                     "limit_usd": limit,
                     "reset_interval": None if interval == "lifetime" else interval,
-                    "created_at": timestamp_text(made),
-                    "updated_at": timestamp_text(changed if revised else made),
+                    "created_at": timestamp_text(created),
+                    "updated_at": timestamp_text(changed if revised else created),
                 }
 
     # Guardrails and credentials ---------------------------------------------------------------
@@ -260,7 +262,7 @@ class _Founder:
 
     def _guardrail(self, entry: Entry) -> Document:
         workspace, name = self._workspaces[entry["workspace"]], entry.get("name")
-        made = self._days_ago(entry["age"], "rail", name or "", most=9000)
+        created = self._days_ago(entry["age"], "rail", name or "", most=9000)
         settings = dict(entry.get("settings", {}))
         for custom in settings.get("content_filters", ()):
             custom.setdefault("label", None)
@@ -272,18 +274,18 @@ class _Founder:
             else workspace["default_guardrail_id"],
             "workspace_id": workspace["id"],
             "name": name or default_name(workspace["id"]),
-            "created_at": timestamp_text(made),
+            "created_at": timestamp_text(created),
             "updated_at": self._text_of(entry.get("changed")),
             **settings,
         }
 
     def _assign(self, guardrail: Document, entry: Entry) -> None:
         """Assign a guardrail to keys and members, a few minutes after its creation."""
-        made = datetime.fromisoformat(guardrail["created_at"])
+        created = datetime.fromisoformat(guardrail["created_at"])
         bound = {
             "guardrail_id": guardrail["id"],
             "assigned_by": self._owner,
-            "created_at": timestamp_text(made + timedelta(minutes=7)),
+            "created_at": timestamp_text(created + timedelta(minutes=7)),
         }
         for key_name in entry.get("keys", ()):
             key = {"id": str(uuid.uuid4()), "key_hash": self._hash_of(key_name)}
@@ -430,10 +432,10 @@ def _stream(endpoint: CatalogEndpoint, work: Entry, usd_per_day: float) -> Usage
     price = float(
         PICO * (prompt * pico("prompt") + completion * pico("completion") + request_price)
     )
-    wanted, byok = usd_per_day * work.get("share", 1.0), work.get("byok", False)
+    usd, byok = usd_per_day * work.get("share", 1.0), work.get("byok", False)
     return UsageStream(
         endpoint_key=endpoint.key,
-        requests_per_day=wanted / price if price else wanted,
+        requests_per_day=usd / price if price else usd,
         prompt_tokens=prompt,
         completion_tokens=completion,
         prompt_price=pico("prompt"),
@@ -444,14 +446,14 @@ def _stream(endpoint: CatalogEndpoint, work: Entry, usd_per_day: float) -> Usage
     )
 
 
-def new_workspace(workspace_id: str, made: datetime) -> Document:
+def new_workspace(workspace_id: str, created: datetime) -> Document:
     """The document of a new workspace, without name and slug, with its fields in order."""
     return {
         "id": workspace_id,
         "name": None,
         "slug": None,
         "description": None,
-        "created_at": timestamp_text(made),
+        "created_at": timestamp_text(created),
         "created_by": None,
         "updated_at": None,
         "default_image_model": None,

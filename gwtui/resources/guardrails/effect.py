@@ -241,7 +241,7 @@ MODEL_GUARDRAILS: ResourceSpec[GuardrailOnModel] = ResourceSpec(
     ),
     feed=guardrails_on_model_feed,
     raw=lambda one: one.row.guardrail.raw,
-    read_by=lambda one: ReadBy("guardrails.get", (one.row.identity,)) if one.row.made else None,
+    read_by=lambda one: ReadBy("guardrails.get", (one.row.identity,)) if one.row.exists else None,
     empty="No guardrail exists in this scope: nothing blocks this model.",
     scoped=True,
     default_sort=("verdict", False),

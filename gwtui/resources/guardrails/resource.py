@@ -25,7 +25,7 @@ __all__ = ["COLUMNS", "GUARDRAILS"]
 
 def _complete(row: GuardrailRow, bindings: Bindings) -> GuardrailRow:
     return GuardrailRow(
-        row.guardrail, row.workspace, bindings.of(row.guardrail.id), row.made, row.dialect
+        row.guardrail, row.workspace, bindings.of(row.guardrail.id), row.exists, row.dialect
     )
 
 
@@ -40,7 +40,7 @@ def _members(row: GuardrailRow) -> int | None:
 def _reach(row: GuardrailRow, _now: datetime) -> SortValue:
     """Whole workspaces first, then by how many keys and members there are."""
     if row.is_default:
-        return float("inf") if row.made else -1
+        return float("inf") if row.exists else -1
     keys, members = _keys(row), _members(row)
     return None if keys is None and members is None else (keys or 0) + (members or 0)
 
@@ -136,8 +136,8 @@ GUARDRAILS: ResourceSpec[GuardrailRow] = ResourceSpec(
         _complete,
         columns=frozenset({"binds", "keys", "members"}),
     ),
-    raw=lambda row: row.guardrail.raw if row.made else {},
-    read_by=lambda row: ReadBy("guardrails.get", (row.identity,)) if row.made else None,
+    raw=lambda row: row.guardrail.raw if row.exists else {},
+    read_by=lambda row: ReadBy("guardrails.get", (row.identity,)) if row.exists else None,
     empty="No guardrails in this scope yet: press {guardrails.create} to create one.",
     scoped=True,
     default_sort=("name", False),

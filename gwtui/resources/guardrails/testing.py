@@ -95,7 +95,7 @@ async def binds_key(gateway: GatewayClient, row: GuardrailRow, hash: str) -> boo
         return False
     if row.is_default and row.workspace is not None and key.workspace_id == row.workspace.id:
         return True
-    if not row.made:
+    if not row.exists:
         return False
     of_keys = await gateway.guardrails.key_assignments(row.identity)
     if any(one.key_hash == hash for one in of_keys.items):

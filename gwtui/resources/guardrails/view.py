@@ -130,7 +130,7 @@ def count_of(rows: Sequence[object] | None) -> int | None:
 def binds_cell(row: GuardrailRow) -> Cell:
     """What it applies to; one that applies to nothing enforces nothing."""
     if row.is_default:
-        return Cell("whole workspace") if row.made else Cell("not made yet", "muted")
+        return Cell("whole workspace") if row.exists else Cell("not made yet", "muted")
     if row.bound is None:
         return cells.READING
     keys, members = count_of(row.bound.keys), count_of(row.bound.members)
@@ -168,7 +168,7 @@ def _identity_rows(row: GuardrailRow, _now: datetime) -> Sequence[DetailRow]:
 
 
 def _binding_rows(row: GuardrailRow, _now: datetime) -> Sequence[DetailRow]:
-    if not row.made:
+    if not row.exists:
         return [
             DetailRow("", binds_cell(row), "restricts nothing until the first edit"),
             cells.hint("{guardrails.edit} edits and creates it"),
@@ -309,7 +309,7 @@ def _permission(value: bool | None) -> Cell:
 
 
 def _lifecycle_rows(row: GuardrailRow, now: datetime) -> Sequence[DetailRow]:
-    if not row.made:
+    if not row.exists:
         return []
     missing = _NEVER if cells.is_null(row.guardrail, "updated_at") else cells.NOTHING
     return [
@@ -320,7 +320,7 @@ def _lifecycle_rows(row: GuardrailRow, now: datetime) -> Sequence[DetailRow]:
 
 def _when_made(section: Section[GuardrailRow]) -> Section[GuardrailRow]:
     """What an answer lacks; of one that is not made there was no answer."""
-    return Section(section.title, lambda row, now: section.content(row, now) if row.made else [])
+    return Section(section.title, lambda row, now: section.content(row, now) if row.exists else [])
 
 
 _HONESTY: tuple[Section[GuardrailRow], ...] = drift_sections(lambda row: row.guardrail)

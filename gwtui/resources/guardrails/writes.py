@@ -421,10 +421,10 @@ class _GuardrailWrites(Writes[Guardrail]):
         here = replace(self, fields=fields_of(dialect), row=row)
         if row is None:
             return replace(here, around=here._bound)
-        how = _UPDATE
-        if not row.made:
-            how = replace(how, done=lambda _before, made: f"{here.title(made)} set up")
-        return replace(here, update=how, uses=here._bound_at_once, around=here._bound)
+        update = _UPDATE
+        if not row.exists:
+            update = replace(update, done=lambda _before, made: f"{here.title(made)} set up")
+        return replace(here, update=update, uses=here._bound_at_once, around=here._bound)
 
     def title(self, one: Any) -> str:
         """The guardrail at the beginning of a sentence: a default one by its workspace."""
@@ -435,7 +435,7 @@ class _GuardrailWrites(Writes[Guardrail]):
         try:
             return await super().read(client, identity)
         except NotFoundError:
-            if self.row is None or self.row.made:
+            if self.row is None or self.row.exists:
                 raise
             return self.row.guardrail
 
@@ -448,14 +448,14 @@ class _GuardrailWrites(Writes[Guardrail]):
                 yield each
 
     def edit_form(
-        self, one: Guardrail, context: FormContext, how: Update | None = None
+        self, one: Guardrail, context: FormContext, verb: Update | None = None
     ) -> FormSpec:
         """The form of an existing guardrail, or of a default one that its first change makes."""
-        form = super().edit_form(one, context, how)
+        form = super().edit_form(one, context, verb)
         if self.row is None or not self.row.is_default:
             return form
-        verb = "Edit" if self.row.made else "Set up"
-        return replace(form, title=f"{verb} guardrail {display_name(self.row)}")
+        heading = "Edit" if self.row.exists else "Set up"
+        return replace(form, title=f"{heading} guardrail {display_name(self.row)}")
 
     def check(self, request: Any, dialect: Dialect) -> Sequence[Problem]:
         """What the dialect refuses, and the deprecated switch."""
@@ -473,7 +473,7 @@ class _GuardrailWrites(Writes[Guardrail]):
         context: PlanContext,
         uses: Uses = (),
         *,
-        how: Update | None = None,
+        verb: Update | None = None,
     ) -> Plan[Guardrail]:
         """One PATCH. ``fresh`` has an id; of a default one that is not made it is the row's."""
         row = self.row
@@ -481,7 +481,7 @@ class _GuardrailWrites(Writes[Guardrail]):
         if default is not None and self._is_to_be_made(fresh):
             plan = self._plan_first_update(default, request, context)
         else:
-            plan = super().plan_update(fresh, request, context, uses, how=how)
+            plan = super().plan_update(fresh, request, context, uses, verb=verb)
         fixed = default is not None and "name" in request.model_fields_set
         return replace(plan, obstacles=(_FIXED_NAME,)) if fixed else plan
 
@@ -540,7 +540,7 @@ class _GuardrailWrites(Writes[Guardrail]):
         return () if self._is_to_be_made(fresh) else (await self._bound(client, fresh, at)).uses
 
     def _is_to_be_made(self, fresh: Guardrail) -> bool:
-        return self.row is not None and not self.row.made and fresh is self.row.guardrail
+        return self.row is not None and not self.row.exists and fresh is self.row.guardrail
 
 
 WRITES: Writes[Guardrail] = _GuardrailWrites(

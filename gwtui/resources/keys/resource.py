@@ -146,7 +146,7 @@ def _default_row(binding: KeyBinding | None) -> DetailRow:
         default = binding.default
         if default is None:
             value = cells.NOTHING
-        elif default.made:
+        elif default.exists:
             value, note = cells.text(_display_name(default)), "binds the workspace"
         else:
             value, note = Cell("not made yet", "muted"), "restricts nothing"

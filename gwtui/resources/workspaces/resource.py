@@ -35,7 +35,7 @@ from gwtui.watch.feeds.workspaces import (
     Figures,
     WorkspaceRow,
     figures_feed,
-    figures_of_feed,
+    workspace_figures_feed,
     workspace_rows_feed,
 )
 
@@ -394,7 +394,7 @@ WORKSPACES: ResourceSpec[WorkspaceRow] = ResourceSpec(
     completion=Completion(
         figures_feed,
         _complete,
-        one=lambda hub, row: figures_of_feed(hub, row.workspace),
+        one=lambda hub, row: workspace_figures_feed(hub, row.workspace),
         columns=frozenset({"keys", "members", "budget"}),
     ),
     raw=lambda row: row.workspace.raw,

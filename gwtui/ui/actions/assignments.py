@@ -56,7 +56,7 @@ from gwtui.watch.hub import unshared
 async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> None:
     """Pick keys or members, see what is replaced, assign."""
     row = context.target
-    if not row.made or not row.guardrail.id:
+    if not row.exists or not row.guardrail.id:
         say_not_made(context)
         return
     reading = context.app.gateway.guardrails.get(row.guardrail.id)
@@ -166,7 +166,7 @@ async def _pick_and_assign(context: ActionContext, kind: AssignmentKind, called:
     known = {
         identity: row
         for identity, row in (bindings.guardrails or {}).items()
-        if row.made and row.guardrail.id
+        if row.exists and row.guardrail.id
     }
     if not known:
         why = "There is no guardrail to assign: press 6, then n to create one"

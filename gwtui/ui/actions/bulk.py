@@ -41,7 +41,7 @@ async def toggle(context: ActionContext) -> None:
     """Disable or enable the marked rows; ask which if their states differ."""
     many, names = _marked(context)
     states = {one.disabled for one in many.known.values()}
-    wanted: str | None = _ON if states == {True} else _OFF
+    direction: str | None = _ON if states == {True} else _OFF
     if states not in ({True}, {False}):
         title = f"Not all of {count(len(names), many.any.noun)} are in the same state. Which way?"
         choices = [
@@ -50,11 +50,11 @@ async def toggle(context: ActionContext) -> None:
         ]
         if context.covered:
             return
-        wanted = await context.app.push_screen_wait(Picker(title, choices, current=None))
-    if wanted is not None:
-        button, done = ("Disable", "disabled") if wanted == _OFF else ("Enable", "enabled")
+        direction = await context.app.push_screen_wait(Picker(title, choices, current=None))
+    if direction is not None:
+        button, done = ("Disable", "disabled") if direction == _OFF else ("Enable", "enabled")
         await _look(
-            context, await carry_out(context, many.switch(wanted == _OFF), names, button, done)
+            context, await carry_out(context, many.switch(direction == _OFF), names, button, done)
         )
 
 
@@ -64,9 +64,9 @@ async def delete(context: ActionContext, barred: Callable[[Any], str] = lambda _
     ``barred`` says why a row of the list cannot be deleted; empty where it can.
     """
     many, names = _marked(context, barred=barred)
-    how = many.any.delete
-    if how is not None:
-        sent = await carry_out(context, many.delete(), names, how.button, how.done)
+    deletion = many.any.delete
+    if deletion is not None:
+        sent = await carry_out(context, many.delete(), names, deletion.button, deletion.done)
         await _look(context, sent)
 
 
@@ -81,8 +81,8 @@ async def edit(context: ActionContext) -> None:
         return
     facts = await facts_for(context, writes.update.request)
     many, names = _marked(context, facts.workspaces)
-    how = many.any.update
-    if how is None or context.covered:
+    update = many.any.update
+    if update is None or context.covered:
         return
     known = [each.fields.known(many.known[one]) for one, each in many.declared.items()]
     first = next(iter(many.known.values()))
@@ -152,10 +152,10 @@ async def carry_out(
     None if it was not confirmed. ``covering`` is the form that started it, if any.
     """
     hidden = context.marks.hidden
-    wanted = dict(names)
+    remaining = dict(names)
     sent: BulkOutcome | None = None
-    while wanted:
-        bulk = await plan_many(operation, wanted, hidden)
+    while remaining:
+        bulk = await plan_many(operation, remaining, hidden)
         if context.app.screen is not (covering or context.screen):
             break
         if not bulk.parts:
@@ -170,7 +170,7 @@ async def carry_out(
         sent = BulkOutcome("" if lost is None else route_to(lost.part.plan.id))
         # What was refused was not applied: it is planned, shown and agreed to anew.
         again = run.having("refused") if answer == "retry" else []
-        wanted = {one.part.identity: one.part.name for one in again}
+        remaining = {one.part.identity: one.part.name for one in again}
         hidden = 0
     return sent
 
@@ -181,11 +181,11 @@ async def _send_and_report(context: ActionContext, run: BulkRun, done: str) -> N
     context.app.executor.undo.add_many(bulk.plan, run.carried_out)
     if isinstance(context.screen, ResourceScreen):
         context.screen.table.unmark({part.identity for part, _ in run.carried_out})
-    said = f"{count(len(run.carried_out), bulk.operation.noun)} {done}"
+    summary = f"{count(len(run.carried_out), bulk.operation.noun)} {done}"
     if run.complete:
-        report_done(context, said)
+        report_done(context, summary)
     elif run.carried_out:
-        report_done(context, f"{said}; {run.summary()}")
+        report_done(context, f"{summary}; {run.summary()}")
     await refresh(context, *declared(context).feeds)
     return answer
 

@@ -168,10 +168,10 @@ async def create(
     ``hand_over`` comes before anything else is read: what it shows is given only once.
     """
     writes = declared(context).for_row(None, context.app.connection.dialect)
-    how = writes.create
-    if how is None:
+    creation = writes.create
+    if creation is None:
         return
-    facts = await facts_for(context, how.request)
+    facts = await facts_for(context, creation.request)
     if context.covered:
         return
     plan_id = ""
@@ -181,8 +181,8 @@ async def create(
 
     async def submit(request: RequestModel) -> Outcome[Any] | None:
         nonlocal plan_id
-        warning = await how.gateway_warning(context.app.hub, _read_soon, request)
-        confirmation = await submitted(context, plan(request, warning), how.button)
+        warning = await creation.gateway_warning(context.app.hub, _read_soon, request)
+        confirmation = await submitted(context, plan(request, warning), creation.button)
         if confirmation is None:
             return None
         plan_id = confirmation.plan.id
@@ -193,12 +193,13 @@ async def create(
     if hand_over is not None and isinstance(outcome, Applied):
         await hand_over(context, plan_id, outcome.value)
     answer = await _answer(context, outcome)
-    made = None if answer is None else how.resource(answer)
-    if made is not None:
+    created = None if answer is None else creation.resource(answer)
+    if created is not None:
         report_done(
-            context, f"{writes.title(made)} created" if how.done is None else how.done(made)
+            context,
+            f"{writes.title(created)} created" if creation.done is None else creation.done(created),
         )
-        identity = writes.identity(made)
+        identity = writes.identity(created)
         if identity:
             select(context, identity)
 
@@ -215,7 +216,7 @@ async def edit(context: ActionContext, screen: type[FormScreen[Any]] = FormScree
     writes, one = written(context), selected(context)
     if writes.update is None:
         return None
-    how, request = writes.update, writes.update.request
+    update, request = writes.update, writes.update.request
     facts = await facts_for(context, request)
     names = await _names(context, facts)
     if context.covered:
@@ -238,7 +239,7 @@ async def edit(context: ActionContext, screen: type[FormScreen[Any]] = FormScree
     form = replace(writes.edit_form(one, form_context(context)), first=context.argument)
     changed = await fill_in(context, screen(form, facts, editing.submit))
     if changed is not None:
-        report_done(context, _done(writes, how, one, changed))
+        report_done(context, _done(writes, update, one, changed))
     return changed
 
 
@@ -254,7 +255,7 @@ async def edit_only(spec: ResourceSpec[Any], context: ActionContext) -> Any | No
 async def change(name: str, context: ActionContext) -> None:
     """A verb that changes fields in a way of its own: a form, what it leads to, one request."""
     writes, one = written(context), selected(context)
-    how = next(further for further in writes.further if further.action == name)
+    verb = next(further for further in writes.further if further.action == name)
     before = await _read_again(context, one)
     if context.covered:
         return
@@ -262,15 +263,15 @@ async def change(name: str, context: ActionContext) -> None:
     async def submit(request: RequestModel) -> Outcome[Any] | None:
         now, at = await _read_again(context, one), plan_context(context)
         uses = await writes.uses(context.app.gateway, now, at)
-        plan = writes.plan_update(now, request, at, uses, how=how)
-        notes = tuple(filter(None, (how.outside_change(before, now),)))
-        confirmation = await confirm(context, plan, how.button, notes=notes)
+        plan = writes.plan_update(now, request, at, uses, verb=verb)
+        notes = tuple(filter(None, (verb.outside_change(before, now),)))
+        confirmation = await confirm(context, plan, verb.button, notes=notes)
         return None if confirmation is None else await execute(context, confirmation)
 
-    form = writes.edit_form(before, form_context(context), how)
+    form = writes.edit_form(before, form_context(context), verb)
     changed = await fill_in(context, FormScreen(form, plain_facts(context), submit))
     if changed is not None:
-        report_done(context, _done(writes, how, before, changed))
+        report_done(context, _done(writes, verb, before, changed))
 
 
 async def toggle(context: ActionContext) -> None:
@@ -301,13 +302,13 @@ async def delete(context: ActionContext) -> None:
         await bulk.delete(context)
         return
     writes = written(context)
-    how, fresh = writes.delete, await read_selected(context)
-    if how is None:
+    deletion, fresh = writes.delete, await read_selected(context)
+    if deletion is None:
         return
     at = plan_context(context)
     plan = writes.plan_delete(fresh, at, await writes.around(context.app.gateway, fresh, at))
-    done = f"{writes.title(fresh)} {how.done}"
-    await confirm_and_report(context, plan, how.button, done, *writes.feeds)
+    done = f"{writes.title(fresh)} {deletion.done}"
+    await confirm_and_report(context, plan, deletion.button, done, *writes.feeds)
 
 
 def handlers(resource: str, *verbs: str) -> Mapping[str, Handler]:
@@ -365,8 +366,8 @@ async def _read_soon(feed: Feed[Any], _called: str) -> Any | None:
     return await value_soon(feed)
 
 
-def _done(writes: Writes[Any], how: Update, before: Any, after: Any) -> str:
-    return f"{writes.title(after)} changed" if how.done is None else how.done(before, after)
+def _done(writes: Writes[Any], update: Update, before: Any, after: Any) -> str:
+    return f"{writes.title(after)} changed" if update.done is None else update.done(before, after)
 
 
 async def _names(context: ActionContext, facts: Facts) -> Mapping[str, str]:

@@ -99,7 +99,7 @@ class FirstStepsScreen(Dialog[None]):
 async def offer_at_start(app: GwtuiApp) -> None:
     """After the first rows, once ever: not who has begun to type, nor who only watches."""
     session = app.session
-    if session is None or app.kept.first_steps.seen or app.was_typed:
+    if session is None or app.kept.first_steps.is_dismissed or app.was_typed:
         return
     if session.connection.read_only and not _is_demo(session.connection):
         return

@@ -41,9 +41,9 @@ class GuardrailFormScreen(FormScreen[Guardrail]):
 async def delete(context: ActionContext[GuardrailRow]) -> None:
     """Delete a guardrail for good, after a confirmation that names what loses its protection."""
     if context.marked:
-        await bulk.delete(context, lambda row: "" if row.made else "not made yet")
+        await bulk.delete(context, lambda row: "" if row.exists else "not made yet")
         return
-    if context.target.made:
+    if context.target.exists:
         await crud.delete(context)
     else:
         say_not_made(context)

@@ -82,7 +82,7 @@ async def open_row(context: ActionContext) -> None:
 
 async def show_assigned(context: ActionContext[GuardrailRow]) -> None:
     """Open the list of what the selected guardrail is assigned to."""
-    if context.target.made:
+    if context.target.exists:
         await child("assignments")(context)
     else:
         say_not_made(context)

@@ -144,7 +144,7 @@ async def show_remaining(context: ActionContext[GuardrailRow]) -> None:
     default = None
     for other in (bindings.guardrails or {}).values():
         same_place = other.guardrail.workspace_id == row.guardrail.workspace_id
-        if other.is_default and other.made and same_place and other.identity != row.identity:
+        if other.is_default and other.exists and same_place and other.identity != row.identity:
             default = _named(other)
     await app.push_screen_wait(
         RemainingScreen(app.hub, app.clock, app.connection.dialect, _named(row), default=default)

@@ -115,7 +115,7 @@ def _evidence(context: ActionContext) -> Evidence:
 def _of_candidate(one: Candidate) -> str:
     made = f"Created by another write from this machine: {one.made_by}. " if one.made_by else ""
     known = [line for line in one.compared if line.verdict != "not known"]
-    fields = f"{one.as_wanted} of {len(known)} fields match the request. " if known else ""
+    fields = f"{one.as_requested} of {len(known)} fields match the request. " if known else ""
     return f"{made}{fields}"
 
 

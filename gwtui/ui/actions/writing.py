@@ -91,12 +91,14 @@ async def confirm(
     ``typed`` is a text that must be typed to confirm. On a critical profile it is the profile's
     name where nothing else is asked for.
     """
-    wanted = typed or context.app.connection.critical_name
+    text_to_type = typed or context.app.connection.critical_name
     where = gateway_label(context.app)
-    screen = ConfirmScreen(plan, deliberate=deliberate, notes=notes, typed=wanted, where=where)
+    screen = ConfirmScreen(
+        plan, deliberate=deliberate, notes=notes, typed=text_to_type, where=where
+    )
     if not await context.app.push_screen_wait(screen) or plan.obstacles:
         return None
-    return Confirmation(plan, "typed" if wanted else "dialog")
+    return Confirmation(plan, "typed" if text_to_type else "dialog")
 
 
 async def submitted(
@@ -270,8 +272,8 @@ async def pick_and_send(
         if strange:
             who = safe_line(", ".join(strange), 200)
             raise NotSentError(f"{stranger}: {who}.")
-        wanted = plan({each: offered[each][0] for each in chosen})
-        confirmation = await confirm(context, wanted, button)
+        change_plan = plan({each: offered[each][0] for each in chosen})
+        confirmation = await confirm(context, change_plan, button)
         return None if confirmation is None else await execute(context, confirmation)
 
     form: FormScreen[Any] = FormScreen(make_form(choices), plain_facts(context), submit)

@@ -32,7 +32,7 @@ from gwtui.crud.resource import Cell
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.field_editors import Edited, OpeningEditor, fill_in
-from gwtui.ui.forms.form_state import UNSAID, Typed
+from gwtui.ui.forms.form_state import UNKNOWN_VALUE, Typed
 from gwtui.ui.forms.pattern_tester import PatternTester
 from gwtui.ui.input_queue import OPENING
 from gwtui.ui.text import toned
@@ -59,7 +59,7 @@ class BuiltinsEditor(OpeningEditor):
 
     def summary(self) -> str:
         """The active filters with their actions."""
-        if self.typed == UNSAID:
+        if self.typed == UNKNOWN_VALUE:
             return "unknown"
         active = [safe_line(f"{row.slug} {row.action}", 50) for row in self.rows]
         return ", ".join(active) or "all off"
@@ -76,7 +76,7 @@ class BuiltinsEditor(OpeningEditor):
             action, scope = getattr(request, f"action_{at}"), getattr(request, f"scope_{at}")
             if action:
                 chosen.append(replace(row, action=action, scan_scope=scope or ""))
-        return tuple(chosen) if chosen or self.typed != UNSAID else UNSAID
+        return tuple(chosen) if chosen or self.typed != UNKNOWN_VALUE else UNKNOWN_VALUE
 
 
 @cache

@@ -41,7 +41,7 @@ Typed = (
 Where None is a choice of its own, "" is a value that the gateway did not return.
 """
 
-UNSAID = ""
+UNKNOWN_VALUE = ""
 TEXTS = frozenset({"text", "pattern", "lines", "model"})
 """Kinds whose value is the text itself."""
 _OPEN = frozenset({"three_way", "pick", "builtins", "filters"})
@@ -95,7 +95,7 @@ def to_typed(field: Field, value: Any) -> Typed:
     if field.kind == "switch":
         return value is not ABSENT and bool(value)
     if field.kind in _OPEN:
-        return UNSAID if value is ABSENT else _open_typed(field.kind, value)
+        return UNKNOWN_VALUE if value is ABSENT else _open_typed(field.kind, value)
     return "" if value is None or value is ABSENT else _typed_text(field.kind, value)
 
 
@@ -157,9 +157,9 @@ class FormState:
             field.name: field for field in spec.every_field() if field.fixed is None
         }
         self._rules = all_rules(spec.model)
-        unsaid = ABSENT if spec.partial else None
+        missing = ABSENT if spec.partial else None
         self._initial: dict[str, Typed] = {
-            name: to_typed(field, spec.initial.get(name, unsaid))
+            name: to_typed(field, spec.initial.get(name, missing))
             for name, field in self.fields.items()
         }
         self._given = dict(spec.initial)

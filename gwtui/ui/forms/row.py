@@ -25,13 +25,13 @@ from gwtui.ui.forms.field_editors import (
     LinesEditor,
     TextEditor,
 )
-from gwtui.ui.forms.form_state import COUNTED, UNSAID, FormState, Typed
+from gwtui.ui.forms.form_state import COUNTED, UNKNOWN_VALUE, FormState, Typed
 from gwtui.ui.forms.option_pickers import ModelEditor, PickEditor, PicksEditor
 from gwtui.ui.forms.secret import SecretEditor
 from gwtui.ui.text import cell_content, toned
 from gwtui.ui.widgets.lifetime import RunsWhileOpen
 
-_UNSAID = "unknown"
+_UNKNOWN_TEXT = "unknown"
 _LABEL = 22
 """Cells of the label, one of them blank, and the indent of the note; as in ``forms.tcss``."""
 _COUNTER = 10
@@ -70,16 +70,17 @@ def make_editor(field: Field, state: FormState) -> Widget:
 def _choices(field: Field, state: FormState, typed: Typed) -> list[tuple[Typed, str]]:
     """The options of a field, including a current value that this program does not know."""
     no, yes = field.words
-    unsaid: list[tuple[Typed, str]] = [(UNSAID, _UNSAID)] if typed == UNSAID else []
+    is_unknown = typed == UNKNOWN_VALUE
+    unknown: list[tuple[Typed, str]] = [(UNKNOWN_VALUE, _UNKNOWN_TEXT)] if is_unknown else []
     match field.kind:
         case "switch":
             return [(False, no), (True, yes)]
         case "three_way":
-            return [*unsaid, (None, field.empty), (True, yes), (False, no)]
+            return [*unknown, (None, field.empty), (True, yes), (False, no)]
     if field.options:
         return list(field.options)
     known = state.rules(field.name)
-    empty = _UNSAID if state.is_unknown(field.name) else field.empty
+    empty = _UNKNOWN_TEXT if state.is_unknown(field.name) else field.empty
     options: list[tuple[Typed, str]] = [("", empty)] if known.nullable else []
     options += [(choice, choice) for choice in known.choices]
     if typed and typed not in known.choices:

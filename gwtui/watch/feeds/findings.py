@@ -120,7 +120,7 @@ def _unread(part: Part, why: str, space: Workspace | None) -> UnreadPart:
 
 def _account_guardrail(row: GuardrailRow) -> AccountGuardrail:
     workspace_id = None if row.workspace is None else row.workspace.id
-    return AccountGuardrail(row.guardrail, workspace_id, row.is_default, row.made)
+    return AccountGuardrail(row.guardrail, workspace_id, row.is_default, row.exists)
 
 
 async def _people(reader: FeedReader) -> frozenset[str]:

@@ -63,14 +63,13 @@ class Bound:
 class GuardrailRow:
     """A guardrail, its workspace, and its assignments once they were read.
 
-    ``made`` is False for a workspace default before its first edit: it has an id but does not
-    exist yet.
+    ``exists`` is False for a workspace default before its first edit, which already has an id.
     """
 
     guardrail: Guardrail
     workspace: Workspace | None = None
     bound: Bound | None = None
-    made: bool = True
+    exists: bool = True
     dialect: Dialect = GENERIC
 
     @property
@@ -165,16 +164,18 @@ async def read_guardrails(
 ) -> Sequence[GuardrailRow]:
     """The guardrails of one workspace, or of all, including the workspace defaults.
 
-    A default before its first edit is included as not ``made``. If a list lacks the default, the
-    gateway is asked for it, unless ``ask`` is False. ``shown``: for the list screen, which reads
-    anew and shows the rows as they arrive. Raises GatewayError.
+    A default before its first edit is included, with ``exists`` False. If a list lacks the default,
+    the gateway is asked for it, unless ``ask`` is False. ``shown``: for the list screen, which
+    reads anew and shows the rows as they arrive. Raises GatewayError.
     """
     known = await open_workspaces(reader, every=workspace is None)
-    made = _Rows(
+    builder = _Rows(
         {one: space for one, space in known.items() if workspace in (None, one)},
         reader.client.connection.dialect,
     )
-    growing = GrowingList(reader, "guardrails", made.of, parts=len(made.spaces)) if shown else None
+    growing = (
+        GrowingList(reader, "guardrails", builder.of, parts=len(builder.spaces)) if shown else None
+    )
 
     async def of_workspace(identity: str) -> Sequence[GuardrailRow]:
         what = guardrails_of(identity)
@@ -185,15 +186,15 @@ async def read_guardrails(
                 found = await reader.get(what)
         except NotFoundError:
             return ()  # deleted meanwhile
-        rows = made.of({identity: found})
-        default = made.lacking(identity)
+        rows = builder.of({identity: found})
+        default = builder.lacking(identity)
         if default is None:
             return rows
         changed = await _default(reader.client, default) if ask else None
-        return [made.default(identity, default, changed), *rows]
+        return [builder.default(identity, default, changed), *rows]
 
     rows: dict[str, GuardrailRow] = {}
-    for found in await fetch_each(tuple(made.spaces), of_workspace):
+    for found in await fetch_each(tuple(builder.spaces), of_workspace):
         for row in found:
             rows.setdefault(row.identity, row)
     return tuple(rows.values())
@@ -228,7 +229,7 @@ class _Rows:
         """The row of a default guardrail; ``changed`` is None before its first edit."""
         space = self.spaces[identity]
         guardrail = changed or _unmade(space, default)
-        return GuardrailRow(guardrail, space, made=changed is not None, dialect=self._dialect)
+        return GuardrailRow(guardrail, space, exists=changed is not None, dialect=self._dialect)
 
 
 async def _default(client: GatewayClient, identity: str) -> Guardrail | None:

@@ -48,8 +48,8 @@ class KeyBinding:
         """The guardrail to open: the key's own, else an existing workspace default."""
         if self.own_id is not None:
             return self.own_id
-        made = self.default is not None and self.default.made
-        return self.default.identity if made and self.default is not None else None
+        exists = self.default is not None and self.default.exists
+        return self.default.identity if exists and self.default is not None else None
 
 
 @dataclass(frozen=True, slots=True)

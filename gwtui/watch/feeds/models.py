@@ -354,7 +354,7 @@ async def _guardrails_on_model(reader: FeedReader, scope: Scope) -> Sequence[Gua
     Raises GatewayError.
     """
     view = await _view_of_model(reader, scope)
-    rows = [row for row in await read_guardrails(reader, scope.workspace) if row.made]
+    rows = [row for row in await read_guardrails(reader, scope.workspace) if row.exists]
     return tuple(
         GuardrailOnModel(
             row, effect_on_model(offers, [restrictions_of(row.guardrail)], view, row.dialect)

@@ -104,8 +104,8 @@ workspace_rows_feed = FeedSpec("workspaces", _rows, cadence.WORKSPACES)
 """The workspaces, and which one is the default."""
 
 
-def figures_of_feed(hub: FeedHub, space: Workspace) -> Feed[Figures] | None:
-    """The feed of the contents of a workspace; None for one without an id."""
+def workspace_figures_feed(hub: FeedHub, space: Workspace) -> Feed[Figures] | None:
+    """The feed of a workspace's figures; None if the workspace has no id."""
     if not space.id:
         return None
     # Whether BYOK counts decides the spending, so it is part of the key.

@@ -215,7 +215,7 @@ def observe_guardrails(rows: Sequence[GuardrailRow], reading: ObservedReading) -
     """The observation of all existing guardrails."""
     builder = _ObservationBuilder("guardrail", reading)
     for row in rows:
-        if row.made:
+        if row.exists:
             names = tuple(name for name in Guardrail.model_fields if name not in _GUARDRAIL_OMITTED)
             builder.add(row.identity, {}, fields_of(row.guardrail, names))
     return builder.observation("guardrails")

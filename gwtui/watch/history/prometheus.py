@@ -116,9 +116,11 @@ class PrometheusReader(HistoryReader):
                     nothing = Reading("null", None, moment)
                     if not name.startswith(PRICE_FIELDS):
                         readings.setdefault(_series(SeriesKey(*subject, name)), nothing)
-                known = _FIGURES.get((each, sample.labels["__name__"], _extra(each, sample.labels)))
-                for value in sample.values.values() if known else ():
-                    name, factor = known or ("", Decimal(1))
+                figure_and_factor = _FIGURES.get(
+                    (each, sample.labels["__name__"], _extra(each, sample.labels))
+                )
+                for value in sample.values.values() if figure_and_factor else ():
+                    name, factor = figure_and_factor or ("", Decimal(1))
                     key = SeriesKey(*subject, name)
                     readings[_series(key)] = Reading("value", value / factor, moment)
         return {one: read for one, read in readings.items() if figure in (None, one.key.figure)}
@@ -157,7 +159,10 @@ class PrometheusReader(HistoryReader):
         figure = self._figure(key, mapped)
         up = self._selector(READING_UP.sample, {"reading": _reading_of(key)})
         parts = [
-            *((name, f"{how}_over_time({figure}[{width}s])") for name, how in _STATISTICS.items()),
+            *(
+                (name, f"{statistic}_over_time({figure}[{width}s])")
+                for name, statistic in _STATISTICS.items()
+            ),
             ("up", f"max_over_time({up}[{width}s])"),
         ]
         expression = " or ".join(
@@ -189,13 +194,13 @@ class PrometheusReader(HistoryReader):
             return self._client.query(expression, at)
 
     def _figure(self, key: SeriesKey, mapped: FigureMetric) -> str:
-        own = SUBJECT_LABELS[key.resource]
-        labels = dict(zip(mapped.metric.labels[len(own) :], mapped.extra, strict=True))
+        subject_labels = SUBJECT_LABELS[key.resource]
+        labels = dict(zip(mapped.metric.labels[len(subject_labels) :], mapped.extra, strict=True))
         if key.resource == "endpoint":
             model = model_of(key.identity)
             labels |= {"model": model, "endpoint": key.identity.removeprefix(model).strip()}
-        elif own:
-            labels[own[0]] = key.identity
+        elif subject_labels:
+            labels[subject_labels[0]] = key.identity
         return self._selector(mapped.metric.sample, labels)
 
     def _selector(

@@ -16,7 +16,7 @@ import pytest
 from gwtui.cli import exits
 from gwtui.cli.exits import CommandError
 from gwtui.cli.lists.lookup import CommandReadings
-from gwtui.cli.lists.query import query_of
+from gwtui.cli.lists.query import parse_query
 from gwtui.cli.lists.show import PortionPrinter
 from gwtui.cli.output import OutputLostError
 from gwtui.client.connection import Connection
@@ -83,7 +83,7 @@ KEYS = SPECS["keys"]
 
 
 def printer(form: str = "ndjson", *, rows: str | None = None) -> PortionPrinter:
-    return PortionPrinter(query_of(KEYS, rows, None, "name"), form, SYSTEM_CLOCK)
+    return PortionPrinter(parse_query(KEYS, rows, None, "name"), form, SYSTEM_CLOCK)
 
 
 async def print_keys(readings: CommandReadings, to: PortionPrinter) -> None:
