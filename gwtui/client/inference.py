@@ -313,16 +313,16 @@ class ChatStream:
         for choice in chunk.choices or ():
             delta = choice.delta or ChatDelta()
             answer.choose(choice, delta.tool_calls)
-            said = {
+            parts = {
                 "text": delta.content or "",
                 "reasoning": delta.reasoning or "",
                 "refusal": delta.refusal or "",
             }
-            if delta.tool_calls or any(said.values()):
+            if delta.tool_calls or any(parts.values()):
                 answer.elapsed_ms = (self._clock.monotonic() - self._started) * _MS
                 if answer.first_token_ms is None:
                     answer.first_token_ms = answer.elapsed_ms
-            shown = {name: self._guards[name].pass_on(piece) for name, piece in said.items()}
+            shown = {name: self._guards[name].pass_on(piece) for name, piece in parts.items()}
             if piece := self._add(shown):
                 yield piece
 

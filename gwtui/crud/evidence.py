@@ -181,17 +181,17 @@ class TimeWindow:
         uncertainty = timedelta(seconds=width / 2) if isfinite(width) and width > 0 else timedelta()
         return cls(moment + timedelta(seconds=skew.seconds), uncertainty, search_span)
 
-    def offset_of(self, made: datetime) -> timedelta:
+    def offset_of(self, created_at: datetime) -> timedelta:
         """Time between the write and a creation; negative if created before."""
-        return made - self.sent
+        return created_at - self.sent
 
-    def holds(self, made: datetime) -> bool:
+    def holds(self, created_at: datetime) -> bool:
         """Whether a creation time is inside the window."""
-        return abs(self.offset_of(made)) <= self.search_span + self.uncertainty
+        return abs(self.offset_of(created_at)) <= self.search_span + self.uncertainty
 
-    def beside(self, made: datetime) -> str:
+    def beside(self, created_at: datetime) -> str:
         """Creation time relative to the write: "12 s after this write"."""
-        seconds = self.offset_of(made).total_seconds()
+        seconds = self.offset_of(created_at).total_seconds()
         return f"{age(abs(seconds))} {'after' if seconds >= 0 else 'before'} this write"
 
     @property
@@ -220,20 +220,20 @@ class NearbyItems(Generic[T]):
 
 
 def created_near(
-    window: TimeWindow, items: Iterable[T], made_at: Callable[[T], datetime | None]
+    window: TimeWindow, items: Iterable[T], created_at_of: Callable[[T], datetime | None]
 ) -> NearbyItems[T]:
     """Split items into those created inside and outside a window."""
     inside: list[tuple[timedelta, int, T]] = []
     outside: list[tuple[timedelta, datetime]] = []
     undated = 0
     for place, item in enumerate(items):
-        made = made_at(item)
-        if made is None:
+        created_at = created_at_of(item)
+        if created_at is None:
             undated += 1
-        elif window.holds(made):
-            inside.append((abs(window.offset_of(made)), place, item))
+        elif window.holds(created_at):
+            inside.append((abs(window.offset_of(created_at)), place, item))
         else:
-            outside.append((abs(window.offset_of(made)), made))
+            outside.append((abs(window.offset_of(created_at)), created_at))
     nearest = min(outside)[1] if outside else None
     ordered = sorted(inside, key=lambda one: one[:2])
     return NearbyItems(tuple(item for _, _, item in ordered), nearest, undated)

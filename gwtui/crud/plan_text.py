@@ -143,7 +143,7 @@ def _entries(
         return several(only, MOST_NAMED)
 
     parts = (("added", each(after, before)), ("removed", each(before, after)))
-    differences = [f"{how} {which}" for how, which in parts if which]
+    differences = [f"{label} {which}" for label, which in parts if which]
     if not differences:
         return None
     return f"{len(before)} entries", f"{len(after)} entries: {'; '.join(differences)}"

@@ -60,8 +60,8 @@ class InspectionContext:
 
     def since(self, row: Any | None) -> str:
         """When a row was made, relative to the write; empty where the gateway does not say."""
-        made = None if row is None else row.created_at
-        return "" if made is None else f", {self.window.beside(made)}"
+        created_at = None if row is None else row.created_at
+        return "" if created_at is None else f", {self.window.beside(created_at)}"
 
 
 async def inspect_write(
@@ -146,12 +146,12 @@ class _Inspection:
         return listed
 
     def _candidate(self, item: Any) -> Candidate:
-        identity, made = self.writes.identity(item) or "", _made_at(item)
+        identity, created_at = self.writes.identity(item) or "", _made_at(item)
         return Candidate(
             identity,
             self.writes.name(item),
-            made,
-            None if made is None else self.inspection.window.offset_of(made),
+            created_at,
+            None if created_at is None else self.inspection.window.offset_of(created_at),
             self._compare(item, self._requested(), None),
             self._route(identity),
             self.inspection.makers.get(identity, ""),
@@ -216,12 +216,11 @@ class _Inspection:
 
     def _changed(self, present: Any) -> tuple[str, ...]:
         """When it was changed last, where the gateway says so."""
-        made = getattr(present, "updated_at", None)
-        if made is None:
+        updated_at = getattr(present, "updated_at", None)
+        if updated_at is None:
             return ()
-        return (
-            f"It was changed last {self.inspection.window.beside(made)}, by the gateway's clock.",
-        )
+        when = self.inspection.window.beside(updated_at)
+        return (f"It was changed last {when}, by the gateway's clock.",)
 
     # Field by field -----------------------------------------------------------------------------
 
@@ -263,8 +262,8 @@ class _Inspection:
 
 def _made_at(item: Any) -> datetime | None:
     """When it was made, by the gateway's clock."""
-    made: datetime | None = item.created_at
-    return made
+    created_at: datetime | None = item.created_at
+    return created_at
 
 
 def _number(number: int, noun: str) -> str:

@@ -541,8 +541,8 @@ def _median(figures: Percentiles | None) -> Decimal | None:
 def _misses(endpoint: Endpoint, request: RouteRequest) -> int:
     """The number of preferences that an endpoint misses."""
     preferences = request.preferences
-    wanted = request.parameters & PREFERRED_PARAMETERS
-    lacking = len(wanted - set(endpoint.supported_parameters or ()))
+    preferred = request.parameters & PREFERRED_PARAMETERS
+    lacking = len(preferred - set(endpoint.supported_parameters or ()))
     slow = not _keeps(
         endpoint.throughput_last_30m,
         _bounds(preferences.preferred_min_throughput),

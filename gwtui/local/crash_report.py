@@ -42,8 +42,8 @@ def crash_report(error: BaseException) -> str:
 def traceback_lines(error: BaseException) -> list[str]:
     """The lines of a report: the type of an error and its frames, then the same of its causes."""
     lines: list[str] = []
-    for number, (link, how) in enumerate(_linked(error)):
-        lines += ["", how] if number else []
+    for number, (link, relation) in enumerate(_linked(error)):
+        lines += ["", relation] if number else []
         if number == _ERRORS:
             return [*lines, "..."]
         lines += [_title(link), *_frames(link.__traceback__)]
@@ -63,11 +63,11 @@ def _linked(error: BaseException) -> Iterator[tuple[BaseException, str]]:
     seen: set[int] = set()
     waiting: list[tuple[BaseException | None, str]] = [(error, "")]
     while waiting:
-        link, how = waiting.pop()
+        link, relation = waiting.pop()
         if link is None or id(link) in seen:
             continue
         seen.add(id(link))
-        yield link, how
+        yield link, relation
         hidden = link.__suppress_context__ and link.__cause__ is None
         behind = link.__cause__ or (None if hidden else link.__context__)
         waiting.append((behind, "raised while handling"))

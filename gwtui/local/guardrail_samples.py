@@ -79,10 +79,10 @@ def _checked(path: Path, body: object) -> _SampleBook:
     try:
         book = _SampleBook.model_validate(body)
     except ValidationError as error:
-        told = problems(error)[0]
-        found = _FIELD.fullmatch(told.field)
-        where = f"sample {int(found[1]) + 1}: {found[2]}" if found else told.field
-        problem = f"{path}: {where}: {told.message}" if where else f"{path}: {told.message}"
+        first = problems(error)[0]
+        found = _FIELD.fullmatch(first.field)
+        where = f"sample {int(found[1]) + 1}: {found[2]}" if found else first.field
+        problem = f"{path}: {where}: {first.message}" if where else f"{path}: {first.message}"
     else:
         names = [sample.name for sample in book.samples]
         twice = next((name for name in names if names.count(name) > 1), None)

@@ -145,12 +145,12 @@ def grouped(
         ActivityGroup(parts, activity.summarize(rows), tuple(rows)) for parts, rows in found.items()
     ]
     if uses.rest:
-        told: dict[tuple[str, ...], list[ActivitySummary]] = defaultdict(list)
+        listed: dict[tuple[str, ...], list[ActivitySummary]] = defaultdict(list)
         for group in groups:
-            told[_rest_of(group.parts, by)].append(group.summary)
+            listed[_rest_of(group.parts, by)].append(group.summary)
         for parts, rows in _by_parts(map(UsageRow, whole), by).items():
             rest = _rest_of(parts, by)
-            others = activity.remainder(activity.summarize(rows), told[rest])
+            others = activity.remainder(activity.summarize(rows), listed[rest])
             if others.requests or others.spend or others.byok:
                 groups.append(ActivityGroup(rest, others))
     return tuple(groups)

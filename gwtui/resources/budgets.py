@@ -493,8 +493,8 @@ async def inspect_budget(inspection: InspectionContext) -> Evidence:
 
     line = compared(_label(interval), words, was, goal, present)
     changed = None if found is None else found.updated_at or found.created_at
-    said = () if changed is None else (f"It was set last {inspection.window.beside(changed)}.",)
-    return Evidence(intent, said, compared=(line,), route=f"workspaces/{space}")
+    notes = () if changed is None else (f"It was set last {inspection.window.beside(changed)}.",)
+    return Evidence(intent, notes, compared=(line,), route=f"workspaces/{space}")
 
 
 def _amount(kept: Mapping[str, Any]) -> Any:

@@ -503,8 +503,8 @@ CREDENTIALS: Writes[ByokCredential] = Writes(
         effects=lambda request, context: (_STORED, *_update_effects(request, request, context)),
         always=("provider", "workspace_id", "key"),
         help="store a provider key, read from stdin",
-        done=lambda made: (
-            f"Credential {CREDENTIALS.name(made)} stored; its key is never shown again"
+        done=lambda created: (
+            f"Credential {CREDENTIALS.name(created)} stored; its key is never shown again"
         ),
         button="Store it",
         heading="New provider key of your own",

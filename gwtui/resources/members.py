@@ -334,10 +334,10 @@ def _add_again(workspace: Workspace, users: Sequence[str]) -> Undo[MembersRemove
         people = (await client.organization.members()).items
         members = (await client.workspaces.members(identity)).items
         present = user_ids(members)
-        wanted = [one for one in people if one.id in users and one.id not in present]
-        if not wanted:
+        removed = [one for one in people if one.id in users and one.id not in present]
+        if not removed:
             raise CannotUndoError("They are members again, or no longer in the organization.")
-        return plan_add(workspace, wanted)
+        return plan_add(workspace, removed)
 
     return lambda _answer: way
 

@@ -164,7 +164,7 @@ def evidence_feed(
     async def inspection(client: GatewayClient, doubt: UnsettledWrite) -> Evidence:
         now = hub.clock.now()
         return await find_evidence(
-            InspectionContext(client, doubt.intent, now, search_span, doubt.made)
+            InspectionContext(client, doubt.intent, now, search_span, doubt.created_by)
         )
 
     return inspected_feed(hub, ledger, (plan, f"{search_span.total_seconds():.0f}"), inspection)

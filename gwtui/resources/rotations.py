@@ -310,9 +310,9 @@ def plan_rotation(
         figures=KeyFigures.of(old),
         figures_at=at.now,
     )
-    made = _MadeSuccessor()
+    successor = _Successor()
     create = replace(
-        _remembered(plan, rotation, storage.log, made),
+        _remembered(plan, rotation, storage.log, successor),
         title=f"Create a successor of key {KEYS.name(old)}",
         effects=(*_effects(source, request, asked), *plan.effects),
         obstacles=(*plan.obstacles, *_obstacles(source, request, wrong)),
@@ -322,7 +322,7 @@ def plan_rotation(
         return create
     return bundle(
         f"Rotate key {KEYS.name(old)}",
-        [create, _assign(source.guardrail, asked.name, made)],
+        [create, _assign(source.guardrail, asked.name, successor)],
         action=create.action,
         resource=create.resource,
         identity=None,
@@ -424,9 +424,9 @@ def _effects(
 
 
 def _remembered(
-    plan: Plan[CreatedKey], rotation: KeyRotation, log: RotationLog, made: _MadeSuccessor
+    plan: Plan[CreatedKey], rotation: KeyRotation, log: RotationLog, successor: _Successor
 ) -> Plan[CreatedKey]:
-    """The plan that writes the rotation down before it sends, and what was made afterwards."""
+    """The plan, extended to log the rotation before sending and the new key afterwards."""
     send = plan.send
 
     async def begin_and_send(client: GatewayClient) -> CreatedKey:
@@ -438,7 +438,7 @@ def _remembered(
         created = await send(client)
         new_hash = None if created.data is None else created.data.hash
         if new_hash:
-            made.known(new_hash)
+            successor.record(new_hash)
             # The ledger says so, too: what cannot be written down here is found there.
             with contextlib.suppress(OSError):
                 await asyncio.to_thread(
@@ -449,30 +449,30 @@ def _remembered(
     return replace(plan, send=begin_and_send)
 
 
-class _MadeSuccessor:
-    """The body of the assignment, and what the successor held before: filled in once it is made."""
+class _Successor:
+    """The request body and the previous guardrail of the new key, filled in once it exists."""
 
     def __init__(self) -> None:
         self.body: dict[str, JsonValue] = {"key_hashes": []}
         self.before: dict[str, JsonValue] = {}
 
-    def known(self, new_hash: str) -> None:
-        """Keep the hash of the successor once the gateway gave it."""
+    def record(self, new_hash: str) -> None:
+        """Store the hash of the new key."""
         self.body["key_hashes"] = [new_hash]
         self.before[new_hash] = None
 
 
-def _assign(guardrail: Guardrail, name: str, made: _MadeSuccessor) -> Plan[int]:
-    """One POST for the successor, whose hash is in ``made`` once it is known.
+def _assign(guardrail: Guardrail, name: str, successor: _Successor) -> Plan[int]:
+    """One POST for the successor, whose hash is in ``successor`` once the key exists.
 
     The ledger's intent is written after that, so that it says which key it was.
     """
     identity = guardrail.id or ""
 
     async def send(client: GatewayClient) -> int:
-        if not made.before:
+        if not successor.before:
             raise NotSentError("Nothing was sent: the gateway did not say the successor's hash.")
-        request = AssignKeysRequest.model_validate(made.body)
+        request = AssignKeysRequest.model_validate(successor.body)
         return await client.guardrails.assign_keys(identity, request)
 
     return Plan(
@@ -483,8 +483,8 @@ def _assign(guardrail: Guardrail, name: str, made: _MadeSuccessor) -> Plan[int]:
         send=send,
         changes=(Change("Guardrail", None, GUARDRAILS.name(guardrail)),),
         effects=(f"Guardrail {GUARDRAILS.name(guardrail)} binds {quoted(name)}, too.",),
-        summary=made.body,
-        before=made.before,
+        summary=successor.body,
+        before=successor.before,
     )
 
 

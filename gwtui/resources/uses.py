@@ -107,17 +107,17 @@ def statement_of_use(
     requests = _recent_requests(activity or (), now)
     last = _last_use(key, now)
     if not last and not requests:
-        said = [_no_use(key)]
+        statements = [_no_use(key)]
     else:
-        said = [*last, *_spent_this_month(key)]
+        statements = [*last, *_spent_this_month(key)]
         if requests:
-            said.append(f"{count(requests, 'request')} in the {DAYS} days before today")
+            statements.append(f"{count(requests, 'request')} in the {DAYS} days before today")
     source = "the key's own figures"
     if requests:
         source += " and its activity"
     elif activity is not None:
         source += f"; its activity lists no request in the {DAYS} days before today"
-    text = "; ".join(said)
+    text = "; ".join(statements)
     return f"{text[:1].upper()}{text[1:]}. Source: {source} (UTC)."
 
 

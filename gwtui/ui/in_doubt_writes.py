@@ -99,9 +99,9 @@ def _about(app: GwtuiApp, found: Sequence[LedgerEntry]) -> str:
     lines = [f"{safe_line(one.title, _NAME)}, {relative(one.at, now)}" for one in newest[:_NAMED]]
     if len(newest) > _NAMED:
         lines.append(f"and {len(newest) - _NAMED} more")
-    said = [f"{'; '.join(lines)}."]
+    sentences = [f"{'; '.join(lines)}."]
     if any(not one.is_unacknowledged for one in found):
-        said.append("Nobody knows whether it happened. What there is now helps to tell.")
+        sentences.append("Nobody knows whether it happened. What there is now helps to tell.")
     if any(one.is_unacknowledged for one in found):
-        said.append("Nobody has said that the value of a new key is stored.")
-    return " ".join(said)
+        sentences.append("Nobody has said that the value of a new key is stored.")
+    return " ".join(sentences)

@@ -245,7 +245,7 @@ class InputQueue:
                 found[worker] = Hold.OPENING if worker.group in _OPENING_SCREENS else Hold.CHANGING
             elif asked() not in stack:
                 found[worker, asked] = Hold.CHANGING
-        if stack and isinstance(stack[-1], InputTarget) and stack[-1].reading:
+        if stack and isinstance(stack[-1], InputTarget) and stack[-1].is_loading:
             found[stack[-1]] = Hold.READING
         return found
 

@@ -278,8 +278,8 @@ def _of_observation(observation: Observation) -> Iterator[MetricSample]:
 
 def _family(metric: Metric) -> Family:
     family = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
-    made: Family = family(metric.name, metric.help, labels=metric.labels)
-    return made
+    created: Family = family(metric.name, metric.help, labels=metric.labels)
+    return created
 
 
 def _labels(subject: Subject, facts: Facts) -> tuple[str, ...]:

@@ -169,8 +169,8 @@ def _nothing_left(
         )
     elif failed == FILTER_BY_PROVIDERS:
         message = "No allowed providers are available for the selected model."
-        wanted = parsed.preferences
-        metadata["requested_providers"] = list(wanted.only or wanted.order or ())
+        preferences = parsed.preferences
+        metadata["requested_providers"] = list(preferences.only or preferences.order or ())
         slugs = (provider_slug(each, {}) for offer in offers for each in offer.endpoints or ())
         metadata["available_providers"] = list(dict.fromkeys(slug for slug in slugs if slug))
     elif too_long := _too_long(excluded, parsed):

@@ -134,7 +134,7 @@ _FILTERS = (
     ),
     _Filter(
         parameter("distillable", "whether others may be trained on it", enum=["true", "false"]),
-        lambda model, wanted, _: model.is_distillable is (wanted == "true"),
+        lambda model, flag, _: model.is_distillable is (flag == "true"),
     ),
     _Filter(
         parameter("region", "only models served in this region", enum=["eu", "us"]),

@@ -286,14 +286,14 @@ def _hourly(plan: DayPlan, start: int, end: int) -> Iterator[UsageSlice]:
 
 def _slice(plan: DayPlan, first: int, end: int) -> UsageSlice:
     """The requests of one day from number ``first`` up to, not including, ``end``."""
-    stream, made = plan.stream, end - first
-    amount = made * plan.cost * PICO
+    stream, requests = plan.stream, end - first
+    amount = requests * plan.cost * PICO
     return UsageSlice(
         moment=plan.moment_of(end - 1),
         endpoint_key=stream.endpoint_key,
-        requests=made,
-        prompt_tokens=made * plan.prompt_tokens,
-        completion_tokens=made * plan.completion_tokens,
+        requests=requests,
+        prompt_tokens=requests * plan.prompt_tokens,
+        completion_tokens=requests * plan.completion_tokens,
         usd=Decimal(0) if stream.byok else amount,
         byok_usd=amount if stream.byok else Decimal(0),
         typical=stream.typical,

@@ -150,12 +150,12 @@ def _served(sample: GuardrailSample, answer: ChatAnswer, guardrail_id: str) -> S
     own = [stage for stage in verdict.stages if _is_of(stage, guardrail_id)]
     found = [action for stage in own for action in actions_of(stage)]
     got: GuardrailOutcome = max(found, key=GUARDRAIL_OUTCOMES.index, default="pass")
-    told = [stage.summary or stage.name or "" for stage in own]
+    reasons = [stage.summary or stage.name or "" for stage in own]
     others = len(verdict.stages) - len(own)
     if others:
-        told.append(f"{others} step(s) of other guardrails acted, too")
+        reasons.append(f"{others} step(s) of other guardrails acted, too")
     return SampleResult(
-        sample, got, "; ".join(filter(None, told)), answer.cost, answer.generation_id
+        sample, got, "; ".join(filter(None, reasons)), answer.cost, answer.generation_id
     )
 
 

@@ -423,7 +423,7 @@ class _GuardrailWrites(Writes[Guardrail]):
             return replace(here, around=here._bound)
         update = _UPDATE
         if not row.exists:
-            update = replace(update, done=lambda _before, made: f"{here.title(made)} set up")
+            update = replace(update, done=lambda _before, changed: f"{here.title(changed)} set up")
         return replace(here, update=update, uses=here._bound_at_once, around=here._bound)
 
     def title(self, one: Any) -> str:
@@ -558,8 +558,8 @@ WRITES: Writes[Guardrail] = _GuardrailWrites(
         effects=_create_effects,
         always=("name", "workspace_id"),
         help="create a guardrail",
-        done=lambda made: (
-            f"Guardrail “{safe_line(made.name or made.id or '', NAME_LIMIT)}” created; "
+        done=lambda created: (
+            f"Guardrail “{safe_line(created.name or created.id or '', NAME_LIMIT)}” created; "
             "A assigns it to keys"
         ),
     ),

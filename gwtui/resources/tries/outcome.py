@@ -320,10 +320,10 @@ def _row(sign: str, endpoint: Endpoint, value: Cell, note: str = "") -> DetailRo
 
 def _failed(tried: TryOutcome) -> Mapping[str | None, str]:
     """Providers that failed -> what they answered."""
-    told = tried.answer.metadata
+    metadata = tried.answer.metadata
     return {
         one.provider: str(one.status)
-        for one in (told.attempts if told is not None else None) or ()
+        for one in (metadata.attempts if metadata is not None else None) or ()
         if one.status is not None and one.status >= 400  # noqa: PLR2004 - statuses of errors
     }
 

@@ -377,24 +377,24 @@ def expected_chat_cost(facts: TryFacts, answer: ChatAnswer, moment: datetime) ->
     None when it cannot be known: usage is missing, no endpoint of the provider is in the catalog,
     or several are with different prices.
     """
-    told = answer.usage
-    if told is None or told.prompt_tokens is None or told.completion_tokens is None:
+    usage = answer.usage
+    if usage is None or usage.prompt_tokens is None or usage.completion_tokens is None:
         return None
-    if told.is_byok:
+    if usage.is_byok:
         return None
     priced = _prices(facts, answer.model, answer.provider, answer.service_tier)
-    return _expected(priced, _used(told, moment), answer.cost)
+    return _expected(priced, _used(usage, moment), answer.cost)
 
 
 def expected_embedding_cost(
     facts: TryFacts, answer: EmbeddingAnswer, moment: datetime
 ) -> RequestCost | None:
     """As ``expected_chat_cost``, for an answer with vectors."""
-    told, result = answer.result.usage, answer.result
-    if told is None or told.prompt_tokens is None or told.is_byok:
+    usage, result = answer.result.usage, answer.result
+    if usage is None or usage.prompt_tokens is None or usage.is_byok:
         return None
-    used = Usage(prompt_tokens=told.prompt_tokens, completion_tokens=0, moment=moment)
-    return _expected(_prices(facts, result.model, result.provider, None), used, told.cost)
+    used = Usage(prompt_tokens=usage.prompt_tokens, completion_tokens=0, moment=moment)
+    return _expected(_prices(facts, result.model, result.provider, None), used, usage.cost)
 
 
 def _prices(
@@ -412,20 +412,22 @@ def _prices(
     ]
 
 
-def _expected(prices: Sequence[Pricing], used: Usage, told: Decimal | None) -> RequestCost | None:
+def _expected(
+    prices: Sequence[Pricing], used: Usage, charged: Decimal | None
+) -> RequestCost | None:
     """Whether the key's workspace logs for the data discount is seen in what the service says."""
     costs = [request_cost(each, used) for each in prices]
     if not costs or len({cost.cost for cost in costs}) > 1:
         return None
     logged = request_cost(prices[0], used, data_discount=True)
-    return logged if told is not None and told == logged.cost else costs[0]
+    return logged if charged is not None and charged == logged.cost else costs[0]
 
 
-def _used(told: TokenUsage, moment: datetime) -> Usage:
-    prompt, completion = told.prompt_tokens_details, told.completion_tokens_details
+def _used(usage: TokenUsage, moment: datetime) -> Usage:
+    prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
     return Usage(
-        prompt_tokens=told.prompt_tokens or 0,
-        completion_tokens=told.completion_tokens or 0,
+        prompt_tokens=usage.prompt_tokens or 0,
+        completion_tokens=usage.completion_tokens or 0,
         moment=moment,
         cached_tokens=(prompt.cached_tokens if prompt else None) or 0,
         cache_write_tokens=(prompt.cache_write_tokens if prompt else None) or 0,

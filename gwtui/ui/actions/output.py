@@ -195,7 +195,7 @@ async def export(context: ActionContext) -> None:
     if spec is not None:
         columns = with_id(spec, columns)
     counted = _counted(len(rows), model.total)
-    if spec is not None and context.screen.reading:
+    if spec is not None and context.screen.is_loading:
         counted += " so far"
     title = f"Export · {context.screen.heading}, {counted}"
     entries = _entries(len(columns), whole=spec is not None)

@@ -113,10 +113,10 @@ def _evidence(context: ActionContext) -> Evidence:
 
 
 def _of_candidate(one: Candidate) -> str:
-    made = f"Created by another write from this machine: {one.made_by}. " if one.made_by else ""
+    origin = f"Created by another write from this machine: {one.made_by}. " if one.made_by else ""
     known = [line for line in one.compared if line.verdict != "not known"]
     fields = f"{one.as_requested} of {len(known)} fields match the request. " if known else ""
-    return f"{made}{fields}"
+    return f"{origin}{fields}"
 
 
 async def _agreed(context: ActionContext, question: str, about: str, answer: str) -> bool:

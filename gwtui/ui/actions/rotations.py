@@ -68,11 +68,11 @@ async def rotate(context: ActionContext[KeyRow]) -> None:
         return sent[0][1]
 
     form: FormScreen[CreatedKey] = FormScreen(rotate_form(name), facts, submit)
-    made = await app.push_screen_wait(form)
-    if not isinstance(made, Applied):
+    outcome = await app.push_screen_wait(form)
+    if not isinstance(outcome, Applied):
         return
     # What went wrong after it was made keeps nobody from storing the value: it is given once.
-    await hand_over(context, sent[0][0].id, made.value)
+    await hand_over(context, sent[0][0].id, outcome.value)
     plan, last = sent[-1]
     if isinstance(last, Applied):
         called = WRITES.title(old)

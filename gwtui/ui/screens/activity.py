@@ -187,8 +187,8 @@ class ActivityScreen(TableScreen):
             yield toned(f"{note}: {key_of('app.workspace')} narrows to a workspace", "warn")
 
     @property
-    def reading(self) -> bool:
-        """Whether the ranking is still to come; some are made of two feeds."""
+    def is_loading(self) -> bool:
+        """Whether any of the feeds has not answered yet; some rankings need two."""
         return any(state.unanswered for state in self.states)
 
     def go_back(self) -> bool:

@@ -175,8 +175,8 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         return self.states[0] if self.states else None
 
     @property
-    def reading(self) -> bool:
-        """Whether what actions act on is still to come."""
+    def is_loading(self) -> bool:
+        """Whether the feed that actions depend on has not answered yet."""
         state = self.deciding_state()
         return state is not None and state.unanswered
 

@@ -114,7 +114,7 @@ class CreditsScreen(TableScreen):
         return None if spender is None else spender.key
 
     @property
-    def reading(self) -> bool:
+    def is_loading(self) -> bool:
         """Whether any of the feeds has not answered yet."""
         return any(state.unanswered for state in self.states)
 
@@ -202,35 +202,35 @@ class CreditsScreen(TableScreen):
     def _show_spending(self) -> None:
         if self._keys is None:
             return
-        found = spending(self._keys, self._window)
-        self.table.show(found.keys)
-        self._workspaces_table.show(found.workspaces)
-        self.query_one("#burners", OneLine).show(_heading(found))
+        ranking = spending(self._keys, self._window)
+        self.table.show(ranking.keys)
+        self._workspaces_table.show(ranking.workspaces)
+        self.query_one("#burners", OneLine).show(_heading(ranking))
         room = self.app.size.width - _MARGINS
-        self.query_one("#workspace-line", OneLine).show(_workspace_line(found, room))
+        self.query_one("#workspace-line", OneLine).show(_workspace_line(ranking, room))
 
 
 def _content(line: Line) -> Content:
     return Content("").join(cell_content(cell) for cell in line)
 
 
-def _heading(found: Spending) -> Content:
+def _heading(ranking: Spending) -> Content:
     """The heading of the ranking: the windows, the selected one marked, and the total usage."""
-    total = f"  all keys {money.usd(found.total)}"
-    if found.unknown:
-        total += f" and {found.unknown} unknown"
+    total = f"  all keys {money.usd(ranking.total)}"
+    if ranking.unknown:
+        total += f" and {ranking.unknown} unknown"
     words = [WINDOW_WORDS[window] for window in WINDOWS]
-    return choice_line("Top spenders", words, WINDOW_WORDS[found.window], toned(total))
+    return choice_line("Top spenders", words, WINDOW_WORDS[ranking.window], toned(total))
 
 
-def _workspace_line(found: Spending, room: int) -> Content:
+def _workspace_line(ranking: Spending, room: int) -> Content:
     """The workspaces that fit on the line, top spenders first, and the number left out."""
     line = toned("Workspaces", "muted")
-    for number, one in enumerate(found.workspaces):
+    for number, one in enumerate(ranking.workspaces):
         share = "" if one.share is None else f" {money.percent(one.share)}"
         part = Content.assemble("  ", toned(cells.text(one.name).text), toned(share, "muted"))
-        more = toned(f"  +{len(found.workspaces) - number}", "muted")
-        last = number + 1 == len(found.workspaces)
+        more = toned(f"  +{len(ranking.workspaces) - number}", "muted")
+        last = number + 1 == len(ranking.workspaces)
         needed = part.cell_length + (0 if last else more.cell_length)
         if line.cell_length + needed > room:
             return Content.assemble(line, more)

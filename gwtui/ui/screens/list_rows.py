@@ -63,8 +63,8 @@ class ListRows(Generic[T]):
         before, self._followed = self._followed, frozenset()
         if completion.one is not None and not every and len(self.read) > FEW:
             in_view = table.identities[table.top : table.top + table.lines]
-            wanted = {*in_view, table.selected_identity}
-            self._followed = frozenset(self.by_identity().keys() & wanted)
+            followed = {*in_view, table.selected_identity}
+            self._followed = frozenset(self.by_identity().keys() & followed)
         return self._followed != before
 
     def uses(self, hub: FeedHub, scope: Scope) -> list[FeedUse]:

@@ -205,7 +205,7 @@ class SearchList(Dialog[Result]):
         self.fill(self.first_row)
 
     @property
-    def reading(self) -> bool:
+    def is_loading(self) -> bool:
         """Whether the options are still being read."""
         return not (self.source.loaded or self.source.fault)
 

@@ -156,14 +156,14 @@ class ResourceScreen(TableScreen):
         return Marks(len(self.table.marked), self.table.model.hidden_marks)
 
     @property
-    def reading(self) -> bool:
-        """Whether the rows are still to come: the first, one to be selected, those of a filter.
+    def is_loading(self) -> bool:
+        """Whether rows are missing: the first ones, one to be selected, or those of a filter.
 
-        Of a list that grows somebody has seen the first part after a moment, and can act on it.
+        A growing list counts as loaded once its first part has been visible for a moment.
         """
         own = self.states[:1]
         seen = self._grows_since is not None and self.now - self._grows_since >= _SEEN
-        first = not seen and super().reading
+        first = not seen and super().is_loading
         pending = self._pending_row is not None and any(state.refreshing for state in own)
         resolving = self._path_resolver is not None and self._path_resolver.active and bool(own)
         return first or pending or resolving or self.table.model.provisional

@@ -51,7 +51,7 @@ class InputTarget:
     """What the input queue asks a screen before it hands out a key typed ahead."""
 
     @property
-    def reading(self) -> bool:
+    def is_loading(self) -> bool:
         """Whether rows that some keys act on are still being read."""
         return False
 

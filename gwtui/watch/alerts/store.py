@@ -266,7 +266,7 @@ def _of(key: AlertKey) -> tuple[str, str, str]:
 
 
 def _alert(row: Sequence[Any]) -> Alert:
-    rule, resource, identity, state, since, fired, severity, title, name, said, *rest = row
+    rule, resource, identity, state, since, fired, severity, title, name, message, *rest = row
     value, acknowledged_at, acknowledged_by, until = rest
     return Alert(
         AlertKey(rule, Subject(resource, identity)),
@@ -275,7 +275,7 @@ def _alert(row: Sequence[Any]) -> Alert:
         cast("Severity", severity),
         title,
         name,
-        said,
+        message,
         None if value is None else Decimal(value),
         _moment(fired),
         _moment(acknowledged_at),
@@ -285,7 +285,7 @@ def _alert(row: Sequence[Any]) -> Alert:
 
 
 def _event(row: Sequence[Any]) -> AlertEvent:
-    number, at, event, rule, resource, identity, severity, title, name, said, *rest = row
+    number, at, event, rule, resource, identity, severity, title, name, message, *rest = row
     value, who, until, quiet = rest
     return AlertEvent(
         moment_of(at),
@@ -294,7 +294,7 @@ def _event(row: Sequence[Any]) -> AlertEvent:
         severity,
         title,
         name,
-        said,
+        message,
         None if value is None else Decimal(value),
         who,
         _moment(until),

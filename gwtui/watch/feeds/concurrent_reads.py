@@ -75,7 +75,9 @@ async def fetch_of_workspaces(
     Without any known workspace, None stands for the default one. Raises GatewayError if a workspace
     cannot be read, unless it was deleted meanwhile.
     """
-    wanted: Sequence[str | None] = [workspace] if workspace is not None else list(known) or [None]
+    identities: Sequence[str | None] = (
+        [workspace] if workspace is not None else list(known) or [None]
+    )
 
     async def of_one(identity: str | None) -> tuple[R, ...]:
         try:
@@ -85,7 +87,7 @@ async def fetch_of_workspaces(
                 return ()  # deleted since the workspaces were listed
             raise
 
-    return list(zip(wanted, await fetch_each(wanted, of_one), strict=True))
+    return list(zip(identities, await fetch_each(identities, of_one), strict=True))
 
 
 class GrowingList(Generic[R]):

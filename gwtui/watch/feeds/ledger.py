@@ -103,10 +103,13 @@ def _unreadable(ledger: Ledger, error: OSError) -> GatewayError:
 
 @dataclass(frozen=True, slots=True)
 class UnsettledWrite:
-    """An unsettled write, and the resources ``made`` by other writes: title by identity."""
+    """An unsettled write.
+
+    ``created_by`` maps the identities that other writes created to the titles of those writes.
+    """
 
     intent: LedgerEntry
-    made: Mapping[str, str]
+    created_by: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)

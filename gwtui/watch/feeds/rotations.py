@@ -61,14 +61,14 @@ async def _read_rotations(reader: FeedReader, _scope: Scope) -> Sequence[Rotatio
         if not known:
             return ()
         nameless = {one.id for one in known if one.new_hash is None}
-        made = await asyncio.to_thread(creation_outcomes, ledger, nameless, now)
+        outcomes = await asyncio.to_thread(creation_outcomes, ledger, nameless, now)
         waiting = await asyncio.to_thread(ledger.open_writes)
     except OSError as error:
         why = error.strerror or "it cannot be read"
         raise GatewayError(f"The rotations in {log.path}: {why}") from None
     unstored = frozenset(one.id for one in waiting if one.is_unacknowledged)
     held, held_why = await _held(reader, known)
-    rows = _RotationReader(hub, log, now, made, unstored, held, held_why)
+    rows = _RotationReader(hub, log, now, outcomes, unstored, held, held_why)
     return tuple(await fetch_each(known, rows.at))
 
 
@@ -83,7 +83,7 @@ class _RotationReader:
     hub: FeedHub
     log: RotationLog
     now: datetime
-    made: Mapping[str, tuple[CreationOutcome, str | None]]
+    outcomes: Mapping[str, tuple[CreationOutcome, str | None]]
     unstored: frozenset[str]
     held: Mapping[str, str] | None
     held_why: str
@@ -120,7 +120,7 @@ class _RotationReader:
     async def _with_successor(self, rotation: KeyRotation) -> tuple[KeyRotation, CreationOutcome]:
         if rotation.new_hash is not None:
             return rotation, "made"
-        making, identity = self.made.get(rotation.id, ("in doubt", None))
+        making, identity = self.outcomes.get(rotation.id, ("in doubt", None))
         if making == "made" and identity is None:
             return rotation, "nameless"
         if making == "made" and identity is not None:
@@ -157,17 +157,17 @@ def creation_outcomes(
 
 
 def _outcome(entry: LedgerEntry, now: datetime) -> tuple[CreationOutcome, str | None]:
-    made = entry.identity
+    identity = entry.identity
     match entry.outcome:
         case "intent" if entry.is_running(now):
             return "under way", None
         case "intent" | "unknown":
             return "in doubt", None
-        case "resolved" if made is None and entry.message == DID_NOT_HAPPEN:
+        case "resolved" if identity is None and entry.message == DID_NOT_HAPPEN:
             return "not made", None
         case "refused":
             return "not made", None
-    return "made", made
+    return "made", identity
 
 
 async def _held(
