@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn
@@ -25,6 +25,16 @@ FILES = "files"
 Run = Callable[[argparse.Namespace], int]
 """Runs a command with its parsed arguments; returns an exit code."""
 _FLAGS = frozenset({"store_true", "version"})
+_SYNONYMS = {
+    "add": "create",
+    "new": "create",
+    "edit": "update",
+    "remove": "delete",
+    "rm": "delete",
+    "ls": "list",
+    "show": "get",
+}
+"""Verbs that people try, and the verb of gwtui that is suggested instead."""
 
 
 class Argument:
@@ -128,8 +138,7 @@ class Command:
                 print(self.help_text(above))
             return exits.OK
         if name not in verbs:
-            unknown = f"has no verb {name!r}{among(name, verbs)}"
-            narrate(f"{self.name} {unknown if name else 'needs a verb: ' + ', '.join(verbs)}")
+            narrate(_unknown_verb(self.name, name, verbs))
             return exits.USAGE
         return verbs[name].call(without(words, places[:1]), f"{above} {self.name}")
 
@@ -156,6 +165,14 @@ class Command:
         if self.verb:
             lines.append(f"Without a verb, '{command}' runs '{command} {self.verb}'.")
         return "\n".join(lines)
+
+
+def _unknown_verb(command: str, verb: str, known: Mapping[str, Command]) -> str:
+    if not verb:
+        return f"{command} needs a verb: {', '.join(known)}"
+    synonym = _SYNONYMS.get(verb, verb)
+    hint = among(synonym if synonym in known else verb, known)
+    return f"unknown verb {verb!r} for {command}{hint}"
 
 
 def sentence(help: str) -> str:

@@ -143,7 +143,7 @@ COMMAND = Command(
             type=_address,
             metavar="HOST:PORT",
             either="where",
-            help="serve them at http://HOST:PORT/metrics, such as 127.0.0.1:9750",
+            help="serve the metrics at http://HOST:PORT/metrics, such as 127.0.0.1:9750",
         ),
         Argument(
             "--textfile",
@@ -151,7 +151,7 @@ COMMAND = Command(
             metavar="FILE.prom",
             kind=FILES,
             either="where",
-            help="write them to this file for node_exporter, every --interval seconds",
+            help="write the metrics to this file for node_exporter every --interval seconds",
         ),
         Argument(
             "--interval",

@@ -345,21 +345,21 @@ COMMAND = Command(
             "--use-proxy",
             action="store_true",
             group="profile",
-            help="use the proxy variables of the environment",
+            help="use HTTP_PROXY and related environment variables",
         ),
         Argument(
             "--keyring",
             action="store_true",
             group=_STORAGE,
             either="place",
-            help="in the keyring (default for a new profile)",
+            help="store the key in the keyring (default for a new profile)",
         ),
         Argument(
             "--save-file",
             action="store_true",
             group=_STORAGE,
             either="place",
-            help="in a plain-text file that only you can read",
+            help="store the key in a plain-text file that only you can read",
         ),
         Argument(
             "--token-file",
@@ -368,7 +368,7 @@ COMMAND = Command(
             kind=FILES,
             group=_STORAGE,
             either="place",
-            help="not at all: read it from this file of yours, mode 0600",
+            help="do not store the key; read it from this file (mode 0600) on each run",
         ),
         Argument(
             "--token-command",
@@ -376,7 +376,7 @@ COMMAND = Command(
             metavar="PROGRAM",
             group=_STORAGE,
             either="place",
-            help="not at all: this program with its arguments prints it; must be the last option",
+            help="do not store the key; run this program to read it; must be the last option",
         ),
     ),
 )

@@ -305,7 +305,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         if (action.mutates or action.bills) and self.session is None:
             return f"{action.title}: not connected yet"
         if (why := self.holds_back(action)) is not None:
-            return f"{action.title} is not possible: {why}"
+            return f"{action.title}: {why}"
         if action.target and context.target is None:
             return f"{action.title}: nothing is selected"
         if action.target and action.marked == "refuse" and context.marks.count:

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 
 _WORDS: tuple[tuple[type[GatewayError], str], ...] = (
-    (UnauthorizedError, "The gateway does not accept this key (401)"),
-    (ForbiddenError, "This key may not read this (403); a management key is needed"),
+    (UnauthorizedError, "The gateway rejected this key (401)"),
+    (ForbiddenError, "No permission to read this (403); use a management key"),
     (RateLimitedError, "Rate limited by the gateway (429)"),
     (ConnectFailedError, "Gateway unreachable"),
-    (NoAnswerError, "The gateway does not answer"),
+    (NoAnswerError, "No answer from the gateway"),
     (UnreadableAnswerError, "The gateway sent an unreadable answer"),
 )
 
@@ -47,25 +47,25 @@ _UNIT_FROM = 2
 
 
 def error_text(error: GatewayError) -> str:
-    """What is wrong, in a few words."""
+    """Describe the error in a few words."""
     for kind, words in _WORDS:
         if isinstance(error, kind):
             return words
     if isinstance(error, ServerError):
-        return f"The gateway fails ({error.status})"
+        return f"Gateway error ({error.status})"
     if isinstance(error, StatusError):
-        return f"The gateway refuses ({error.status}): {safe_text(error.message, 120)}"
+        return f"The gateway refused this ({error.status}): {safe_text(error.message, 120)}"
     return safe_text(error.message, 160)
 
 
 def retry_text(retry_at: datetime | None, now: datetime, *, refreshing: bool) -> str:
-    """When the next try is."""
+    """When the next attempt starts."""
     if refreshing:
-        return "trying again now"
+        return "retrying now"
     if retry_at is None:
         return ""
     seconds = (retry_at - now).total_seconds()
-    return "trying again now" if seconds < 1 else f"next try in {age(seconds)}"
+    return "retrying now" if seconds < 1 else f"retrying in {age(seconds)}"
 
 
 def clock_time(moment: datetime) -> str:
@@ -74,7 +74,7 @@ def clock_time(moment: datetime) -> str:
 
 
 def missing_text(states: Sequence[FeedState[Any]]) -> str:
-    """What the shown figures lack though they were read; empty when nothing."""
+    """What is missing from the rows that were read; empty if nothing is."""
     unreadable = sum(state.lacks.unreadable for state in states)
     rows, are = ("row", "is") if unreadable == 1 else ("rows", "are")
     parts = [
@@ -126,8 +126,9 @@ class ConnectionHealth:
             return missing_text([state for _name, state in states])
         since, error, state = worst
         parts = [
-            f"{error_text(error)} since {clock_time(since)}",
+            error_text(error),
             retry_text(state.retry_at, now, refreshing=state.refreshing),
+            f"failing since {clock_time(since)}",
             "" if state.value is not None else "no data yet",
         ]
         return " · ".join(part for part in parts if part)
@@ -165,12 +166,12 @@ class StatePanel(Static):
 
 
 def say_unconnected(panel: StatePanel, link: Link, now: datetime) -> None:
-    """Say why there is no connection, and when the next try is."""
+    """Say why there is no connection, and when the next attempt starts."""
     if link.error is None:
         panel.say_connecting()
         return
     retry = retry_text(link.retry_at, now, refreshing=False)
-    keys = with_keys("{app.refresh} tries now · {app.quit} quits")
+    keys = with_keys("{app.refresh} retries now · {app.quit} quits")
     panel.say("No connection", link.error, f"{retry} · {keys}", tone="bad")
 
 
@@ -187,7 +188,7 @@ def say_without_value(
             panel.say(
                 f"{heading} could not be read",
                 error_text(state.error),
-                with_keys(f"{retry} · {{app.refresh}} tries now"),
+                with_keys(f"{retry} · {{app.refresh}} retries now"),
                 tone="bad",
             )
             return True

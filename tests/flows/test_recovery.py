@@ -173,7 +173,7 @@ async def test_who_may_only_read_can_settle_and_see_what_was_settled_elsewhere(d
         await pilot.press("y")
         await wait_for(pilot, app, Picker)
         await pilot.press("enter")
-        await until(pilot, lambda: "is not possible" in notices(app), "the refusal")
+        await until(pilot, lambda: "this profile is read-only" in notices(app), "the refusal")
         await app.open_route(f"recovery/{second.id}")
         screen = await evidence(pilot, app)
         await until(pilot, lambda: screen.states[0].fetched_at is not None, "the evidence")

@@ -220,7 +220,7 @@ async def test_read_only_is_said_and_holds_writes_back() -> None:
             await pilot.press(action.keys[0])
             await pilot.pause()
             assert app.screen is listing(app)
-            assert f"{action.title} is not possible: this profile is read-only" in notices(app)
+            assert f"{action.title}: this profile is read-only" in notices(app)
         await pilot.press("ctrl+p")
         await until(pilot, lambda: isinstance(app.screen, Picker), "the palette")
         assert "not now" in shown(app)

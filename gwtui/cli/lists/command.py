@@ -55,7 +55,7 @@ def resource_command(resource: RegistryEntry, verb: str = "") -> Command:
         resource.id,
         resource.help,
         verbs=tuple(verbs.values()),
-        about=f"{sentence(resource.help)} Without a verb, the dashboard opens there.",
+        about=f"{sentence(resource.help)} Without a verb, opens the dashboard on this screen.",
     )
 
 

@@ -67,8 +67,8 @@ _TALL = [(34, "-tall")]
 """From how many lines on the bars are taller, and the class that makes them so."""
 _APART = "  "
 _OTHERS = "the rest"
-_LONGEST, _SHORTEST = 32, 6
-"""Cells of a name, at most and where there is little room."""
+_LONGEST = 32
+"""The most cells of a name in the legend."""
 _SIGN = cell_len(f"{_APART}█ ")
 """Cells before a name."""
 
@@ -336,7 +336,10 @@ class ActivityScreen(TableScreen):
     def _draw(self) -> None:
         """Each day's bar: the selected line of the ranking below, then those that lead it."""
         measure, days, chosen = self._measure, self._days, self._chosen
-        stack = stacked(self.table.selected, self._ranking)
+        shown = chosen or (DayRange(days[0], days[-1]) if days else None)
+        span = "" if shown is None else f"{shown} UTC"
+        width = self.app.size.width - _MARGINS
+        stack = legible(stacked(self.table.selected, self._ranking), span, width)
         looks = tuple(look for _, look in stack)
         parts = [activity.by_day(one.rows, days, measure) for one, _ in stack]
         wholes = activity.by_day(self._every, days, measure)
@@ -347,10 +350,7 @@ class ActivityScreen(TableScreen):
         ends = (days.index(chosen.first), days.index(chosen.last)) if chosen else None
         chart = Chart(bars, lambda amount: measure_text(measure, amount), ends, looks)
         self.query_one(DrawingView).draw(chart)
-        shown = chosen or (DayRange(days[0], days[-1]) if days else None)
-        span = "" if shown is None else f"{shown} UTC"
-        legend = legend_line(stack, span, self.app.size.width - _MARGINS)
-        self.query_one("#activity-legend", OneLine).show(legend)
+        self.query_one("#activity-legend", OneLine).show(legend_line(stack, span, width))
 
     @on(ResourceTable.Highlighted)
     def _highlighted(self) -> None:
@@ -382,22 +382,37 @@ def stacked(
     return leading if one is None else [(one, PICKED), *leading]
 
 
-def legend_line(stack: Sequence[tuple[RankedGroup, str]], span: str, width: int) -> Content:
-    """The days, and whose parts are told apart, as far as there is room for some of their letters.
+def legible(
+    stack: Sequence[tuple[RankedGroup, str]], span: str, width: int
+) -> Sequence[tuple[RankedGroup, str]]:
+    """The first lines of the stack whose names fit into the legend, but at least one."""
+    room, count = _name_room(span, width), 0
+    for group, _ in stack:
+        room -= _SIGN + cell_len(_series_name(group))
+        if room < 0 and count:
+            break
+        count += 1
+    return stack[:count]
 
-    What stands before a slash in a name is left out.
-    """
+
+def legend_line(stack: Sequence[tuple[RankedGroup, str]], span: str, width: int) -> Content:
+    """The days, and the colors of the ``legible`` lines and of the rest."""
     line = toned(span, "plain")
     if not stack:
         return line
-    rest = Content.assemble(_APART, _legend_part(_OTHERS, REST))
-    room = width - line.cell_length - rest.cell_length
-    stack = stack[: room // (_SHORTEST + _SIGN)]
-    for one, look in stack:
-        name = cells.text(one.name).text.rpartition("/")[2]
-        name = fit(name, min(_LONGEST, room // len(stack) - _SIGN)).rstrip()
+    for group, look in stack:
+        name = fit(_series_name(group), max(1, _name_room(span, width) - _SIGN)).rstrip()
         line = Content.assemble(line, _APART, _legend_part(name, look))
-    return Content.assemble(line, rest)
+    return Content.assemble(line, _APART, _legend_part(_OTHERS, REST))
+
+
+def _series_name(group: RankedGroup) -> str:
+    """The name without its part before a slash."""
+    return fit(cells.text(group.name).text.rpartition("/")[2], _LONGEST).rstrip()
+
+
+def _name_room(span: str, width: int) -> int:
+    return width - cell_len(span) - _SIGN - cell_len(_OTHERS)
 
 
 def _legend_part(name: str, style: str) -> Content:

@@ -232,7 +232,7 @@ class PriceScreen(TableDialog[QuotedEndpoint]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("down", "to_table", show=False)]
     AUTO_FOCUS = "#price-prompt"
-    hint = "Esc closes · Tab next field · ↓ endpoints · 128k, 1.5m · 18:30, sat 03:00, +2h"
+    hint = "Esc closes · Tab next · ↓ endpoints · Tokens: 128k, 1.5m · Time: sat 18:30, +2h"
 
     def __init__(
         self,
