@@ -1,1 +1,1 @@
-"""What each action does in the dashboard: plan, confirm, execute, report."""
+"""The handlers of the dashboard's actions: plan, confirm, execute, report."""

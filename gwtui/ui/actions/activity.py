@@ -1,4 +1,4 @@
-"""Actions of activity and credits, and of a generation: looking it up, reading its content."""
+"""Actions on activity, credits and generations."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def open_ranked(context: ActionContext) -> None:
 
 
 async def show_content(context: ActionContext[Generation]) -> None:
-    """Read what it read and wrote, and show it as text."""
+    """Read the prompt and the answer of the generation, and show them as text."""
     app, one = context.app, context.target
     if not one.id:
         app.say("This generation has no id", severity="warning")

@@ -1,4 +1,4 @@
-"""What the actions on alerts and their rules do. They change this machine, never the gateway."""
+"""Actions on alerts and their rules. They change this machine, never the gateway."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ T = TypeVar("T")
 Try = Callable[[AlertRule], Awaitable[Preview]]
 
 _TYPING = 0.25
-"""Seconds without a key before the past is looked at."""
+"""Seconds without a key press before the rule is tried on the past."""
 _WEEK = 6.9 * DAY
 _NOUNS = {
     "endpoint": "endpoints",
@@ -63,7 +63,7 @@ _NOUNS = {
 
 
 class AlertRuleScreen(FormScreen[str]):
-    """Saves a rule; what is typed is tried on the past while it is typed."""
+    """Saves a rule; while it is edited, a preview shows what it would have reported."""
 
     def __init__(self, spec: FormSpec, facts: Facts, submit: Submit[str], trial: Try) -> None:
         super().__init__(spec, facts, submit)
@@ -93,7 +93,7 @@ class AlertRuleScreen(FormScreen[str]):
 
 
 def preview_cell(found: Preview, rule: AlertRule) -> Cell:
-    """What a rule would have told, in a sentence."""
+    """The alerts that a rule would have raised, in one sentence."""
     if rule.kind.resource in {GATEWAY, GUARDED}:
         return Cell("No preview: what this rule watches is not recorded.", "muted")
     if not found.recorded:
@@ -126,7 +126,7 @@ def _alerts(context: ActionContext) -> Alerts:
 
 
 async def _kept(change: Awaitable[T]) -> T:
-    """The result of a change of a file or of the history; NotSentError says why it failed."""
+    """Change a file or the history and return the result. Raises NotSentError."""
     try:
         return await change
     except ValidationError as error:
@@ -139,7 +139,7 @@ async def _kept(change: Awaitable[T]) -> T:
 
 
 async def acknowledge(context: ActionContext[Alert]) -> None:
-    """Say that somebody knows."""
+    """Acknowledge the alert."""
     keys = [alert.key for alert in context.chosen]
     count = await _kept(_alerts(context).acknowledge(keys))
     context.app.say(
@@ -148,7 +148,7 @@ async def acknowledge(context: ActionContext[Alert]) -> None:
 
 
 async def silence(context: ActionContext[Alert]) -> None:
-    """Tell nobody for a time; of what is silenced already, tell again."""
+    """Silence the alert for a time, or end its silence."""
     alerts, chosen = _alerts(context), context.chosen
     keys = [alert.key for alert in chosen]
     if all(alert.silenced_until is not None for alert in chosen):
@@ -178,7 +178,7 @@ def _counted(count: int) -> str:
 
 
 async def create(context: ActionContext) -> None:
-    """Choose a kind, fill in its form."""
+    """Choose a kind of rule and fill in its form."""
     alerts = _alerts(context)
     choices = [
         PickOption(kind, model.kind.title, model.kind.about) for kind, model in KINDS.items()
@@ -228,7 +228,7 @@ async def _edit(
 async def _subjects(
     context: ActionContext, alerts: Alerts, model: type[AlertRule]
 ) -> Sequence[PickOption]:
-    """What is recorded and can be watched by itself. Raises GatewayError."""
+    """The recorded resources that a rule can watch one by one. Raises GatewayError."""
     now = context.app.clock.now()
     facts = await _kept(alerts.read(lambda history: history.facts_at(now)))
     found: dict[str, PickOption] = {}
@@ -253,7 +253,7 @@ async def toggle(context: ActionContext[RuleRow]) -> None:
 
 
 async def delete(context: ActionContext[RuleRow]) -> None:
-    """Delete a rule of the person's own; a built-in one is as it was made again."""
+    """Delete a user-defined rule; reset a built-in one."""
     alerts, row = _alerts(context), context.target
     if row.built_in and not row.edited:
         key = key_of("alert-rules.toggle")

@@ -20,7 +20,7 @@ from gwtui.ui.themes import DEFAULT_THEME, THEMES, TITLES, known_theme
 from gwtui.watch.feeds.workspaces import workspaces_feed
 
 _ALL = ""
-"""The choice that stands for every workspace."""
+"""The choice "all workspaces"."""
 
 
 async def show_help(context: ActionContext) -> None:
@@ -34,7 +34,7 @@ async def show_help(context: ActionContext) -> None:
 
 
 async def open_palette(context: ActionContext) -> None:
-    """Choose an action by name and run it on what was selected when the palette was opened."""
+    """Choose an action by name and run it on the row selected when the palette opened."""
     app = context.app
     about = "Commands"
     if context.target is not None and context.spec is not None:
@@ -58,7 +58,7 @@ async def open_goto(context: ActionContext) -> None:
 
 
 async def choose_workspace(context: ActionContext) -> None:
-    """Narrow the lists to one workspace, or to none."""
+    """Limit the lists to one workspace, or show all."""
     app = context.app
     state = await workspaces_feed(app.hub, app.scope).refresh()
     if state.value is None:
@@ -83,7 +83,7 @@ async def choose_workspace(context: ActionContext) -> None:
 
 
 async def refresh(context: ActionContext) -> None:
-    """Read what is shown again, or try to connect."""
+    """Reload the visible data, or retry the connection."""
     if context.app.session is None:
         context.app.reconnect()
     else:
@@ -91,7 +91,7 @@ async def refresh(context: ActionContext) -> None:
 
 
 async def switch_profile(context: ActionContext) -> None:
-    """Choose a profile; with a name typed behind the command, go straight there."""
+    """Switch to the profile named in the command, else let the person choose one."""
     from gwtui.ui.profile_switch import ProfileSwitch  # noqa: PLC0415 - few switch
 
     app = context.app
@@ -102,7 +102,7 @@ async def switch_profile(context: ActionContext) -> None:
 
 
 async def choose_theme(context: ActionContext) -> None:
-    """Choose colours; those that are typed behind the command, if any."""
+    """Switch to the theme named in the command, else let the person choose one."""
     app = context.screen.app
     try:
         chosen = known_theme(context.argument) if context.argument else await _ask_theme(context)
@@ -123,13 +123,13 @@ async def _ask_theme(context: ActionContext) -> str | None:
 
 
 async def back(context: ActionContext) -> None:
-    """Close what is open on the screen, else return to the one before."""
+    """Close an open pane or prompt, else return to the previous screen."""
     if not context.screen.go_back():
         await context.app.navigation.back()
 
 
 async def leave(context: ActionContext) -> None:
-    """Quit; ask first when something would be lost."""
+    """Quit; ask first if something would be lost."""
     app = context.app
     loss = app.would_be_lost()
     if loss is None:
@@ -149,7 +149,7 @@ async def leave(context: ActionContext) -> None:
 
 
 async def redraw(context: ActionContext) -> None:
-    """Paint everything again."""
+    """Redraw the terminal."""
     context.app.redraw()
 
 

@@ -1,4 +1,4 @@
-"""Assigning guardrails to keys and members, many at once, and taking them away.
+"""Assign guardrails to keys and members, many at once, and unassign them.
 
 From a guardrail the keys or members are picked; from a list of keys, members or people the
 guardrail is.
@@ -29,7 +29,7 @@ from gwtui.resources.assignments import (
 )
 from gwtui.resources.guardrails.view import display_name, shown_name
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.links import say_not_made
+from gwtui.ui.actions.links import report_missing_default
 from gwtui.ui.actions.writing import (
     confirm_and_report,
     pick_and_send,
@@ -54,10 +54,10 @@ from gwtui.watch.hub import unshared
 
 
 async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> None:
-    """Pick keys or members, see what is replaced, assign."""
+    """Pick keys or members, review the replaced guardrails, assign."""
     row = context.target
     if not row.exists or not row.guardrail.id:
-        say_not_made(context)
+        report_missing_default(context)
         return
     reading = context.app.gateway.guardrails.get(row.guardrail.id)
     fresh = await read_again(context, reading, f"Guardrail {shown_name(row)}", FEEDS)
@@ -66,7 +66,7 @@ async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> 
         return
     names, held = _guardrail_names(bindings), kind.held(bindings)
     called: dict[str, str] = {}
-    """What can be picked: a short name of each."""
+    """Short names of the choices."""
 
     async def read() -> Mapping[str, tuple[str, PickOption]]:
         found = await kind.candidates(context.app.gateway, fresh)
@@ -80,7 +80,7 @@ async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> 
         return PickOption(one.identity, one.title, f"{holds} · {one.note}")
 
     def replaced(value: Sequence[str] | None, *_form: object) -> Cell | None:
-        """Whose guardrail is replaced, while picking."""
+        """The picked keys or members whose guardrail is replaced."""
         others = [each for each in value or () if held.get(each, fresh.id) != fresh.id]
         lines = [f"{_name(held[each], names, 30)} on {_name(each, called)}" for each in others]
         return Cell(f"replaces {several(lines, 3)}", "warn") if lines else None
@@ -157,7 +157,7 @@ async def _to_users(context: ActionContext, people: Names) -> None:
 
 
 async def _pick_and_assign(context: ActionContext, kind: AssignmentKind, called: Names) -> None:
-    """Read what holds what, let a guardrail be picked, show what it replaces, send."""
+    """Pick a guardrail, review the assignments that it replaces, send."""
     app, chosen = context.app, count(len(called), kind.noun)
     if not called:
         app.say(f"This {kind.noun} has no id", severity="warning")
@@ -190,7 +190,7 @@ async def _pick(
     known: Mapping[str, GuardrailRow],
     present: set[str | None],
 ) -> str | None:
-    """One of the guardrails by its id; None when the person leaves."""
+    """Let the person pick a guardrail; None if they leave."""
     if context.covered:
         return None
     options = [
@@ -211,7 +211,7 @@ async def _pick(
 
 
 async def unassign(context: ActionContext) -> None:
-    """Take guardrails from the marked keys and members, or from the selected one."""
+    """Unassign the guardrails of the marked keys and members, or of the selected one."""
     rows = context.chosen
     known = await read_people(unshared(context.app.gateway))
     people = {user: shown_person(person, user) for user, person in known.items()}
@@ -228,7 +228,7 @@ def _taken_away(numbers: int | tuple[int, ...]) -> str:
 
 
 def _unassign_plans(rows: Sequence[AssignmentRow], people: Names) -> list[Plan[Any]]:
-    """One plan for each guardrail and kind: that is what one request can do."""
+    """One plan per guardrail and kind, because a request covers only one of each."""
     plans: list[Plan[Any]] = []
     for identity in dict.fromkeys(row.assignment.guardrail_id for row in rows):
         of_one = [row for row in rows if row.assignment.guardrail_id == identity]
@@ -242,14 +242,14 @@ def _unassign_plans(rows: Sequence[AssignmentRow], people: Names) -> list[Plan[A
 
 
 def _guardrail(row: AssignmentRow) -> Guardrail:
-    """The guardrail of an assignment; by its identifier alone where nothing else is known."""
+    """The guardrail of an assignment; only its id if nothing else is known."""
     if row.guardrail is not None:
         return row.guardrail.guardrail
     return Guardrail.model_validate({"id": row.assignment.guardrail_id})
 
 
 def _guardrail_names(bindings: Bindings) -> Names:
-    """Guardrails by name."""
+    """Guardrail names by id."""
     return {identity: display_name(row) for identity, row in (bindings.guardrails or {}).items()}
 
 

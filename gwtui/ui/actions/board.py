@@ -1,4 +1,4 @@
-"""Actions of the board and of its changes, and those that lead to them."""
+"""Actions on the board and the list of changes."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def _board(context: ActionContext) -> BoardScreen | None:
-    """The board, where it is what was shown at the key press."""
+    """The board, if it was the screen of the key press."""
     return context.screen if isinstance(context.screen, BoardScreen) else None
 
 
 async def _type_model(context: ActionContext) -> None:
-    """Let the person type a model, completed from the catalog once that was read."""
+    """Prompt for a model, with completion once the catalog is loaded."""
     board = _board(context)
     if board is None or recorder_of(context.app) is None:
         return
@@ -37,7 +37,7 @@ async def _type_model(context: ActionContext) -> None:
 
 
 async def _open_endpoint(context: ActionContext[EndpointLine]) -> None:
-    """Every figure of the selected endpoint, in the list of its model."""
+    """Show every figure of the selected endpoint in the list of its model."""
     line = context.target
     await context.app.open_route(f"models/{line.model}")
     screen = context.app.navigation.screen
@@ -52,7 +52,7 @@ async def _unwatch_selected(context: ActionContext[EndpointLine]) -> None:
 
 
 async def _toggle_watch(context: ActionContext[Model]) -> None:
-    """Put the selected model of the list on the board, or take it off."""
+    """Watch the selected model on the board, or stop watching it."""
     model = context.target.id
     recorder = recorder_of(context.app)
     if model is None or recorder is None:
@@ -62,7 +62,7 @@ async def _toggle_watch(context: ActionContext[Model]) -> None:
 
 
 async def _requests(context: ActionContext) -> None:
-    """What goes out to the gateway, and why."""
+    """Show the requests to the gateway and the feeds that cause them."""
     app = context.app
     lines = partial(request_lines, app.open_session, app.clock.now())
     await app.push_screen(ReadingScreen("Requests", lines))

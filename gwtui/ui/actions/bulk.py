@@ -1,4 +1,4 @@
-"""Actions on all marked rows: one plan for them, one question, a result for each."""
+"""Actions on all marked rows: one plan, one confirmation, a result per row."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ async def show_progress(context: ActionContext, run: BulkRun, *, retry: bool = T
 
 
 async def _say_nothing_left(context: ActionContext, bulk: BulkPlan) -> None:
-    """Why there is nothing to send."""
+    """Explain why there is nothing to send."""
     title = f"{bulk.operation.verb}: nothing is left to send"
     await context.app.push_screen_wait(AskScreen(title, "\n".join(bulk.plan.effects)))
     await refresh(context, *declared(context).feeds)

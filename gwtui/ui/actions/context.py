@@ -1,4 +1,4 @@
-"""What an action's handler is given: the app, and the screen and row of the key press."""
+"""The context of an action: the app, and the screen and row of the key press."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T", default=Any)
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """How many rows of a list are marked, and how many of those its filter hides."""
+    """The number of marked rows, and how many of them the filter hides."""
 
     count: int = 0
     hidden: int = 0
@@ -27,7 +27,7 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class ActionContext(Generic[T]):
-    """The moment an action was asked for; ``T`` is what the action acts on.
+    """The state at the key press that started an action; ``T`` is the type of the row.
 
     A refresh between the key press and the handler cannot move the action to another row:
     ``target`` and ``identity`` are those of the row that was selected then. An action that
@@ -41,36 +41,36 @@ class ActionContext(Generic[T]):
     screen: GatewayScreen
     """The screen that was shown, beneath any modal."""
     marks: Marks = Marks()
-    """How much was marked then."""
+    """The number of rows marked at the key press."""
     marked: Sequence[T] = ()
-    """The rows that were marked then: no refresh, sort or filter changes what is acted on."""
+    """The rows marked at the key press, whatever is refreshed, sorted or filtered later."""
     argument: str = ""
-    """What was typed behind a command."""
+    """The argument typed after a command."""
 
     @property
     def chosen(self) -> Sequence[T]:
-        """The marked rows of a list, else the one that was selected."""
+        """The marked rows, else the selected one."""
         selected = () if self.target is None else (self.target,)
         return self.marked or selected
 
     @property
     def covered(self) -> bool:
-        """Whether something came up over the screen meanwhile: a key pressed twice opens a form."""
+        """Whether another screen is on top by now, such as a form of the same key pressed twice."""
         return self.app.screen is not self.screen
 
     def expect_removed(self, *others: str | None) -> None:
-        """Let the list know that what was chosen, and ``others``, are removed by this program."""
+        """Tell the list that the chosen rows and ``others`` are removed by this program."""
         known = () if self.spec is None else map(self.spec.identity, self.chosen)
         self.screen.expect_gone(filter(None, (*known, *others)))
 
 
 Handler = Callable[[ActionContext[T]], Awaitable[Any]]
-"""Does what an action promises. May wait for a person: it runs in a worker of its own."""
+"""Runs an action, in its own worker: it may wait for a person."""
 S = TypeVar("S")
 
 
 def on_screen(kind: type[S], act: Callable[[S], object]) -> Handler:
-    """A handler that does something with the screen of the key press, where it is of this kind."""
+    """A handler for one type of screen; ignored on any other."""
 
     async def handle(context: ActionContext) -> None:
         if isinstance(context.screen, kind):

@@ -1,7 +1,7 @@
-"""Create, edit, enable and disable, delete: what these actions do in the dashboard.
+"""Create, edit, enable, disable and delete in the dashboard.
 
 One implementation for every resource that declares ``Writes``. A write is planned from a fresh
-reading, confirmed, sent once, and what became of it is said.
+reading, confirmed, sent once, and its result is reported.
 """
 
 from __future__ import annotations
@@ -47,20 +47,20 @@ from gwtui.watch.feed import Feed
 
 T = TypeVar("T")
 HandOver = Callable[[ActionContext, str, Any], Awaitable[None]]
-"""Shows what the gateway answers only once; takes the id of the plan, and the answer."""
+"""Shows a value that the gateway returns only once; takes the plan's id and the answer."""
 
 
 def side_field(name: str, label: str, was: str, theirs: str, mine: str) -> Field:
-    """Whose value of a field is sent; the values as people read them."""
+    """The field that chooses between my value and theirs, both formatted."""
     values = f"was: {was}\ntheirs: {theirs}\nyours: {mine}"
     options = (("theirs", "theirs"), ("mine", "yours"))
     return Field(name, label, help=values, options=options)
 
 
 def conflict_form(called: str, fields: Sequence[Field]) -> FormSpec:
-    """Choose a side for every field that somebody else changed while the form was open.
+    """Choose a value for every field that somebody else changed while the form was open.
 
-    Theirs is chosen at first: nobody's change is overwritten by mistake.
+    Theirs is the default, so that nobody's change is overwritten by mistake.
     """
     sides: dict[str, Any] = dict.fromkeys((field.name for field in fields), (str, "theirs"))
     return FormSpec(
@@ -75,7 +75,7 @@ def conflict_form(called: str, fields: Sequence[Field]) -> FormSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditFlow(Generic[T]):
-    """One form on one resource: on submit it is read again, so that nobody's change is lost.
+    """The edit form of a resource; reads it again on submit, so that nobody's change is lost.
 
     ``noun`` is "key", ``called`` names this one ("Key “ci”"). ``read`` gives it as it is now;
     ``known`` gives the editable fields
@@ -97,9 +97,9 @@ class EditFlow(Generic[T]):
     uses: Callable[[T], Awaitable[Uses]] | None = None
 
     async def submit(self, request: RequestModel) -> Outcome[T] | None:
-        """Compare with what it is now, settle disputes, confirm, send. Raises GatewayError.
+        """Read again, resolve conflicts, confirm, send. Raises GatewayError.
 
-        The question may stand for minutes: what somebody changed meanwhile is asked about anew.
+        The dialog may stay open for minutes: conflicts that arise meanwhile are resolved, too.
         """
         mine = {name: getattr(request, name) for name in request.model_fields_set}
         fresh = await self.read()
@@ -114,7 +114,7 @@ class EditFlow(Generic[T]):
         return None
 
     async def _confirmed(self, mine: Mapping[str, Any], fresh: T) -> Confirmation[Any] | None:
-        """Confirmation to what is to be sent in view of a reading. Raises NotSentError."""
+        """Confirm the changes against a fresh reading. Raises NotSentError."""
         merged = three_way(self.known(self.original), mine, self.known(fresh))
         changes = await self._settle(merged)
         if changes is None:
@@ -131,7 +131,7 @@ class EditFlow(Generic[T]):
         return await confirm(self.context, plan, "Change it", notes=notes)
 
     async def _settle(self, merged: ThreeWay) -> dict[str, Any] | None:
-        """What is to be sent after the person chose for each dispute; None to go back."""
+        """The changes to send once every conflict is resolved; None to return to the form."""
         changes = dict(merged.to_send)
         if merged.conflicts:
             form = conflict_form(self.called, [self._side(field) for field in merged.conflicts])
@@ -163,9 +163,9 @@ async def create(
     screen: type[FormScreen[Any]] = FormScreen,
     hand_over: HandOver | None = None,
 ) -> None:
-    """A form, one request, the new row selected.
+    """Show the creation form, send one request, select the new row.
 
-    ``hand_over`` comes before anything else is read: what it shows is given only once.
+    ``hand_over`` runs before anything else is read: it shows a value that is given only once.
     """
     writes = declared(context).for_row(None, context.app.connection.dialect)
     creation = writes.create
@@ -205,10 +205,10 @@ async def create(
 
 
 async def edit(context: ActionContext, screen: type[FormScreen[Any]] = FormScreen) -> Any | None:
-    """A form filled from the row; on submit it is read again before anything is sent.
+    """Show a form filled from the row, and read the row again before sending.
 
-    The argument of the context names the field to begin with; without it that is the first one.
-    Returns the resource as it was changed, None where it was not, or where it was several.
+    The context's argument names the field to focus, by default the first. Returns the changed
+    resource; None if nothing was changed, or several were.
     """
     if context.marked:
         await bulk.edit(context)
@@ -244,7 +244,7 @@ async def edit(context: ActionContext, screen: type[FormScreen[Any]] = FormScree
 
 
 async def edit_only(spec: ResourceSpec[Any], context: ActionContext) -> Any | None:
-    """The same for what there is one of: no row of a list is selected, it is read first."""
+    """Edit a resource that exists once: read it first, as no row is selected."""
     writes = declared_writes(spec)
     one = await read_again(context, writes.read(context.app.gateway, ""), writes.title(None))
     if context.covered:
@@ -253,7 +253,7 @@ async def edit_only(spec: ResourceSpec[Any], context: ActionContext) -> Any | No
 
 
 async def change(name: str, context: ActionContext) -> None:
-    """A verb that changes fields in a way of its own: a form, what it leads to, one request."""
+    """Run one of the resource's further verbs: a form, a confirmation, one request."""
     writes, one = written(context), selected(context)
     verb = next(further for further in writes.further if further.action == name)
     before = await _read_again(context, one)
@@ -275,7 +275,7 @@ async def change(name: str, context: ActionContext) -> None:
 
 
 async def toggle(context: ActionContext) -> None:
-    """Disable an enabled one, enable a disabled one: as the row showed it at the key press."""
+    """Switch between enabled and disabled, judged by the row at the key press."""
     if context.marked:
         await bulk.toggle(context)
         return
@@ -297,7 +297,7 @@ async def toggle(context: ActionContext) -> None:
 
 
 async def delete(context: ActionContext) -> None:
-    """Delete one after a confirmation that no single key gives."""
+    """Delete one after a confirmation that takes more than one key press."""
     if context.marked:
         await bulk.delete(context)
         return
@@ -312,9 +312,9 @@ async def delete(context: ActionContext) -> None:
 
 
 def handlers(resource: str, *verbs: str) -> Mapping[str, Handler]:
-    """The handlers of these verbs of a resource, by action id.
+    """The handlers of a resource's verbs, by action id.
 
-    "create", "edit", "toggle" and "delete" are the same everywhere; any other is one of the
+    "create", "edit", "toggle" and "delete" are the same for all; any other verb is one of the
     resource's further verbs that change fields.
     """
     standard: dict[str, Handler] = {
@@ -330,12 +330,12 @@ def handlers(resource: str, *verbs: str) -> Mapping[str, Handler]:
 
 
 def written(context: ActionContext) -> Writes[Any]:
-    """What can be written to the row that was selected at the key press."""
+    """The writes declared for the row selected at the key press."""
     return declared(context).for_row(context.target, context.app.connection.dialect)
 
 
 def selected(context: ActionContext) -> Any:
-    """What was selected at the key press. Raises NotSentError when it cannot be written to."""
+    """The resource selected at the key press. Raises NotSentError if it has no id."""
     writes = written(context)
     one = writes.of_row(context.target)
     if not writes.identity(one):
@@ -345,13 +345,13 @@ def selected(context: ActionContext) -> Any:
 
 
 def plan_context(context: ActionContext, names: Mapping[str, str] | None = None) -> PlanContext:
-    """What a write is planned in view of, now."""
+    """The context for planning a write now."""
     app = context.app
     return PlanContext(app.clock.now(), names or {}, app.connection.dialect)
 
 
 async def fill_in(context: ActionContext, form: FormScreen[Any]) -> Any | None:
-    """Let the person fill a form in; the answer to what was applied, None for everything else."""
+    """Show a form; returns the answer if its change was applied, else None."""
     outcome: Outcome[Any] | None = await context.app.push_screen_wait(form)
     return await _answer(context, outcome)
 
@@ -371,7 +371,7 @@ def _done(writes: Writes[Any], update: Update, before: Any, after: Any) -> str:
 
 
 async def _names(context: ActionContext, facts: Facts) -> Mapping[str, str]:
-    """Names of the workspaces and of what else the fields list by identifier."""
+    """Names of the workspaces and of other resources that fields refer to by id."""
     feed = written(context).names
     further: Mapping[str, str] | None = None
     if feed is not None:
@@ -380,7 +380,7 @@ async def _names(context: ActionContext, facts: Facts) -> Mapping[str, str]:
 
 
 async def read_selected(context: ActionContext) -> Any:
-    """What was selected as it is now. Raises NotSentError when that cannot be known."""
+    """Read the selected resource again. Raises NotSentError if that fails."""
     return await _read_again(context, selected(context))
 
 
@@ -393,4 +393,4 @@ async def _read_again(context: ActionContext, one: Any) -> Any:
 HANDLERS: Mapping[str, Handler] = {
     "organization.edit": partial(edit_only, SETTINGS),
 }
-"""What there is one of has no list to select it in."""
+"""The organization's settings exist once and have no list."""

@@ -1,4 +1,4 @@
-"""Acting on a finding: the same plans as from the list that the finding is about."""
+"""Actions on findings: the same plans as in the list of the affected resource."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 async def fix(context: ActionContext[AccountFinding]) -> None:
-    """Begin what mends the finding, on the row that it is about."""
+    """Start the action that fixes the finding, on the affected row."""
     app, finding = context.app, context.target
     way = remedy_of(finding)
     if way is None:
@@ -36,7 +36,7 @@ async def fix(context: ActionContext[AccountFinding]) -> None:
 
 
 async def _subject(context: ActionContext[AccountFinding]) -> ActionContext[Any]:
-    """The row that a finding is about, as its own list has it. NotSentError without one."""
+    """The affected row, from its own list. Raises NotSentError if it is missing."""
     one = context.target.subject
     spec = RESOURCES[one.resource]
     rows = await value_soon(spec.feed(context.app.hub, Scope()))

@@ -1,4 +1,4 @@
-"""The first steps: offered once after the first start, and again to whoever asks for them."""
+"""The first steps: offered once after the first start, and shown on request."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Something to try: the action that it starts with, and what is typed after its key."""
+    """Something to try: an action, and the text to type after its key."""
 
     action: str
     text: str
@@ -34,7 +34,7 @@ class Step:
 
     @property
     def keys(self) -> str:
-        """Everything that is typed."""
+        """All keys of the step."""
         return key_of(self.action) + with_keys(self.then)
 
 
@@ -52,11 +52,11 @@ STEPS = (
 _HELP = "app.help"
 _HOST = 60
 _COLUMNS, _LINES = 80, 24
-"""The smallest terminal that they are offered on."""
+"""Minimum terminal size, in columns and lines."""
 
 
 class FirstStepsScreen(Dialog[None]):
-    """Closes with any key, and passes it on where it begins one of the steps or is help.
+    """Closes on any key, and forwards it if it starts a step or opens help.
 
     Texts must have passed ``safe_text``.
     """
@@ -69,7 +69,7 @@ class FirstStepsScreen(Dialog[None]):
         self._steps = steps
 
     def compose(self) -> ComposeResult:
-        """What it is, the steps, the help."""
+        """The introduction, the steps, the help key."""
         widest = max(len(step.keys) for step in self._steps)
         with Vertical(id="first-steps", classes="dialog"):
             yield Static(toned("Welcome to gwtui", "accent", bold=True), classes="title")
@@ -83,7 +83,7 @@ class FirstStepsScreen(Dialog[None]):
             yield Static(toned(f"{key_of(_HELP)} {more}"), classes="section")
 
     def on_key(self, event: events.Key) -> None:
-        """Close; only what is named here is done as well."""
+        """Close, and run the action if the key is one of those named here."""
         event.stop()
         named = [*(step.action for step in self._steps), _HELP]
         self.dismiss()
@@ -92,12 +92,12 @@ class FirstStepsScreen(Dialog[None]):
             app.call_later(app.handle_input, event)
 
     def on_click(self) -> None:
-        """A click closes it, too."""
+        """Close on a click."""
         self.dismiss()
 
 
 async def offer_at_start(app: GwtuiApp) -> None:
-    """After the first rows, once ever: not who has begun to type, nor who only watches."""
+    """Offer the first steps once, unless somebody types or the connection is read-only."""
     session = app.session
     if session is None or app.kept.first_steps.is_dismissed or app.was_typed:
         return
@@ -109,7 +109,7 @@ async def offer_at_start(app: GwtuiApp) -> None:
 
 
 async def show(context: ActionContext) -> None:
-    """Show them to who asks."""
+    """Show the first steps."""
     await _show(context.app)
 
 

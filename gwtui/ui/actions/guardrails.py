@@ -1,4 +1,4 @@
-"""Actions on guardrails: making one, changing one, deleting one.
+"""Actions on guardrails: create, edit, delete.
 
 The default guardrail of a workspace is listed before it is made: created on the first edit.
 """
@@ -16,7 +16,7 @@ from gwtui.domain.guardrail_effect import restrictions_of
 from gwtui.resources.guardrails.effect import NamedRestrictions
 from gwtui.ui.actions import bulk, crud
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.links import say_not_made
+from gwtui.ui.actions.links import report_missing_default
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.catalog_dialogs import RemainingScreen
 from gwtui.watch.feeds.guardrails import GuardrailRow
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class GuardrailFormScreen(FormScreen[Guardrail]):
-    """F2 applies what was typed so far to the catalog; nothing is sent for that."""
+    """A form in which F2 shows the effect of the rules so far; nothing is sent for that."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("f2", "remaining", show=False)]
 
@@ -46,7 +46,7 @@ async def delete(context: ActionContext[GuardrailRow]) -> None:
     if context.target.exists:
         await crud.delete(context)
     else:
-        say_not_made(context)
+        report_missing_default(context)
 
 
 HANDLERS: Mapping[str, Handler] = {

@@ -1,4 +1,4 @@
-"""Finds the handler of an action by its id, and reports an action that failed.
+"""Find the handler of an action by its id, and report failed actions.
 
 The handlers of a module are loaded when an action of it is first asked for: forms and what they
 need are most of the program.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gwtui.ui.app import GwtuiApp
 
 BACKGROUND = frozenset({"app.refresh", "board.unwatch", "board.watch", "models.watch"})
-"""Patient actions that ask nothing once they began: nobody's next key waits for their end."""
+"""Long actions without dialogs: the next key does not wait for them."""
 
 _FIGURES = ("models", "endpoints", "all-endpoints")
 MODULES: Mapping[str, tuple[str, ...]] = {
@@ -89,7 +89,7 @@ def handler(action: Action) -> tuple[Handler, bool]:
 
 
 def report_failure(app: GwtuiApp, error: Exception) -> bool:
-    """Say why an action failed; False for an error that nobody foresaw.
+    """Report why an action failed; False for an unexpected error.
 
     A request made of what the gateway gave may break the contract: then it is not sent.
     """

@@ -1,4 +1,4 @@
-"""Making an API key: its value is shown once, until the person says that it is stored.
+"""Create API keys: the value is shown once, until the person confirms that it is stored.
 
 A key whose value nobody has is deleted and created again.
 """
@@ -38,7 +38,7 @@ _LEAVE = ""
 
 
 async def hand_over(context: ActionContext, plan_id: str, created: CreatedKey) -> None:
-    """Show the value of a new key until it is stored; the ledger then knows so."""
+    """Show the value of a new key until it is stored, and record that in the ledger."""
     app = context.app
     name = WRITES.name(created.data) if created.data is not None else "without a description"
     if created.key is None:
@@ -71,7 +71,7 @@ async def _try(context: ActionContext, name: str, key: Secret) -> None:
 
 
 async def offer_to_stop(context: ActionContext, lost: LedgerEntry, one: Candidate) -> None:
-    """Go to a key whose value nobody has; offer to replace, disable or delete it."""
+    """Go to a key whose value was lost; offer to replace, disable or delete it."""
     app = context.app
     await show_route(context, one.route, one.item)
     if not isinstance(one.item, ApiKey) or app.navigation.screen is None:
@@ -98,7 +98,7 @@ async def offer_to_stop(context: ActionContext, lost: LedgerEntry, one: Candidat
 
 
 async def replace_key(context: ActionContext, lost: LedgerEntry) -> None:
-    """Delete a key whose value nobody has, create it again, show the new value.
+    """Delete a key whose value was lost, create it again and show the new value.
 
     ``lost`` is its creation in the ledger.
     """

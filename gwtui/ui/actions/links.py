@@ -1,4 +1,4 @@
-"""What the screen of a list does, and links from what is selected to what belongs to it."""
+"""Actions of list screens, and links from the selected row to related rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 async def show_route(context: ActionContext, route: str, item: object = None) -> None:
-    """Go to a path; lists that are narrowed to another workspace than the item's show every one."""
+    """Go to a path; show all workspaces if the item is in another one than is selected."""
     app, home = context.app, getattr(item, "workspace_id", None)
     spec = RESOURCES.get(route.partition("/")[0])
     if spec is not None and spec.scoped and app.scope.workspace not in (None, home):
@@ -44,7 +44,7 @@ def place(route: str) -> Handler:
 
 
 def link(resource: str, identity: Callable[[ActionContext], str | None], missing: str) -> Handler:
-    """A handler that goes to what belongs to the row, or says that it is ``missing``."""
+    """A handler that goes to a row's related resource, or says that it is ``missing``."""
 
     async def handle(context: ActionContext) -> None:
         if name := identity(context):
@@ -81,11 +81,11 @@ async def open_row(context: ActionContext) -> None:
 
 
 async def show_assigned(context: ActionContext[GuardrailRow]) -> None:
-    """Open the list of what the selected guardrail is assigned to."""
+    """Open the assignments of the selected guardrail."""
     if context.target.exists:
         await child("assignments")(context)
     else:
-        say_not_made(context)
+        report_missing_default(context)
 
 
 async def guardrail_of_key(context: ActionContext[KeyRow]) -> None:
@@ -101,8 +101,8 @@ async def guardrail_of_key(context: ActionContext[KeyRow]) -> None:
         await show_route(context, f"guardrails/{binding.target}")
 
 
-def say_not_made(context: ActionContext) -> None:
-    """Why nothing can be done with a default guardrail before its first change."""
+def report_missing_default(context: ActionContext) -> None:
+    """Explain that a default guardrail does not exist before its first edit."""
     context.app.say(
         f"This default guardrail does not exist yet: {key_of('guardrails.edit')} creates it "
         "for its workspace",
@@ -111,18 +111,18 @@ def say_not_made(context: ActionContext) -> None:
 
 
 async def show_scoped(resource: str, context: ActionContext[WorkspaceRow]) -> None:
-    """Narrow the lists to the workspace and go to one of them."""
+    """Limit the lists to the selected workspace and go to one of them."""
     await go_to(context, resource, workspace_of(context))
 
 
 async def go_to(context: ActionContext, resource: str, space: Workspace) -> None:
-    """Narrow the lists to a workspace and go to one of them."""
+    """Limit the lists to a workspace and go to one of them."""
     context.app.narrow(space.id, shown_name(space))
     await context.app.open_route(resource)
 
 
 def workspace_of(context: ActionContext[WorkspaceRow]) -> Workspace:
-    """The workspace that was selected at the key press. NotSentError when it has no id."""
+    """The workspace selected at the key press. Raises NotSentError if it has no id."""
     space = context.target.workspace
     if not space.id:
         raise NotSentError("This workspace has no id")
@@ -130,7 +130,7 @@ def workspace_of(context: ActionContext[WorkspaceRow]) -> Workspace:
 
 
 async def go_to_subject(context: ActionContext[Alert | AlertEvent]) -> None:
-    """Show what an alert or an event is about."""
+    """Go to the resource of an alert or event."""
     subject = context.target.key.subject
     app, resource, identity = context.app, subject.resource, subject.identity
     selected = ""
@@ -154,7 +154,7 @@ async def go_to_subject(context: ActionContext[Alert | AlertEvent]) -> None:
 
 
 async def subject_of_finding(context: ActionContext) -> None:
-    """Show what a finding is about in its own list."""
+    """Go to the resource of a finding in its own list."""
     one = context.target.subject
     if one.resource and one.identity:
         await show_route(context, f"{one.resource}/{one.identity}")

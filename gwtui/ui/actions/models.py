@@ -1,4 +1,4 @@
-"""Actions on models, endpoints and what guardrails leave of them; none of them writes."""
+"""Actions on models, endpoints and the effect of guardrails on them; none writes."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ _DIFFERS, _BEST = "≠ ", " ✓"
 
 
 async def price_of_model(context: ActionContext[Model]) -> None:
-    """Compare what every endpoint of the selected model asks."""
+    """Compare the prices of the endpoints of the selected model."""
     model = context.target
     if model.id is not None:
         await _open_calculator(context, model.id, model.name, None)
 
 
 async def price_of_endpoint(context: ActionContext[EndpointRow]) -> None:
-    """What the selected endpoint asks, beside the others of its model."""
+    """Compare the price of the selected endpoint with the others of its model."""
     row = context.target
     if row.model_id is not None:
         await _open_calculator(context, row.model_id, row.model_name, row.identity)
 
 
 async def about_model(context: ActionContext) -> None:
-    """Every figure of the model whose endpoints are shown, read by itself."""
+    """Show every figure of the model whose endpoints are listed."""
     app, screen = context.app, context.screen
     model_id = screen.parent_row if isinstance(screen, ResourceScreen) else None
     if model_id is None:
@@ -69,7 +69,7 @@ async def about_model(context: ActionContext) -> None:
 
 
 async def endpoints_of_model(context: ActionContext[EndpointRow]) -> None:
-    """The endpoints of the model that the selected one serves."""
+    """Show the endpoints of the selected endpoint's model."""
     row, spec = context.target, context.spec
     if row.model_id is not None and spec is not None:
         name = safe_line(row.model_name or row.model_id, 60)
@@ -93,7 +93,7 @@ async def _open_calculator(
 
 
 async def compare_figures(context: ActionContext) -> None:
-    """The figures of the marked rows."""
+    """Compare the figures of the marked rows."""
     rows, spec = tuple(context.chosen), context.spec
     if spec is None:
         return
@@ -126,7 +126,7 @@ def _label(line: FigureLine) -> str:
 
 
 def _figures(line: FigureLine) -> Iterator[Cell]:
-    """A figure of each: those that are the same are quiet."""
+    """One figure of every row, muted if all are equal."""
     for number, cell in enumerate(line.cells):
         if number in line.best:
             yield Cell(f"{cell.text}{_BEST}", "good")
@@ -135,7 +135,7 @@ def _figures(line: FigureLine) -> Iterator[Cell]:
 
 
 async def show_remaining(context: ActionContext[GuardrailRow]) -> None:
-    """What the selected guardrail leaves, together with the default one of its workspace."""
+    """Show the endpoints that remain under the guardrail and the default of its workspace."""
     app = context.app
     row = context.target
     bindings = await value_soon(bindings_feed(app.hub)) or Bindings()

@@ -1,4 +1,4 @@
-"""What a person takes out of the dashboard: raw JSON, copies, exported lists, screenshots.
+"""Output of the dashboard: raw JSON, copies, exported lists, screenshots.
 
 Each has a menu before it, and goes to the clipboard or into a file; nothing that holds a secret
 that this program uses.
@@ -50,7 +50,7 @@ _FORMS: tuple[tuple[ExportForm, str, str], ...] = (
     ("json", "j", "JSON"),
     ("ndjson", "n", "NDJSON"),
 )
-"""Each form with its letter, of which the capital one means a file, and its name."""
+"""Export formats with their name and letter; the capital letter exports to a file."""
 _PICTURES = (
     MenuEntry("svg", "s", "SVG to a file", "with colors, for a browser"),
     MenuEntry("txt", "t", "text to a file", "plain text"),
@@ -59,7 +59,7 @@ _PICTURES = (
 
 
 async def to_clipboard(context: ActionContext, what: str, text: str) -> None:
-    """Copy by the route that works, and say which it was; nothing that holds a known secret."""
+    """Copy by the route that works and name it; refuses text with a known secret."""
     app = context.app
     if holds_secret(text):
         app.say(f"{what}: not copied, {_SECRET}", severity="error")
@@ -71,9 +71,9 @@ async def to_clipboard(context: ActionContext, what: str, text: str) -> None:
 
 
 async def to_file(context: ActionContext, title: str, what: str, name: str, text: str) -> None:
-    """Ask for a path and write the text there, or say why not; no known secret.
+    """Ask for a path and write the text there; refuses text with a known secret.
 
-    A file that is there is replaced only when that is agreed to.
+    An existing file is replaced only after a confirmation.
     """
     app = context.app
     if holds_secret(text):
@@ -107,7 +107,7 @@ async def _may_replace(app: GwtuiApp, path: Path) -> bool:
 
 
 async def show_raw(context: ActionContext) -> None:
-    """Show the row, or the object of a screen that shows one, as the gateway sent it."""
+    """Show the JSON of the row, or of the screen's object, as the gateway sent it."""
     item, spec = context.target, context.spec
     if spec is not None:
         raw, title = spec.raw(item), f"{spec.singular} {spec.name(item)}"
@@ -125,7 +125,7 @@ async def show_raw(context: ActionContext) -> None:
 
 
 async def copy(context: ActionContext, *, first: str | None = None) -> None:
-    """Let the person choose what to copy of the selected row, or of the marked ones."""
+    """Choose what to copy of the selected row, or of the marked ones, and copy it."""
     app, source = context.app, _copy_source(context)
     if source is None:
         app.say("Nothing to copy here", severity="warning")
@@ -166,7 +166,7 @@ def _copy_source(context: ActionContext) -> CopySource[Any] | None:
 async def _column(
     app: GwtuiApp, source: CopySource[Any], rows: Sequence[Any]
 ) -> Column[Any] | None:
-    """The column that a person chooses; each is offered with what would be copied of it."""
+    """Let the person choose a column; each is listed with the text to be copied."""
     now = app.clock.now()
     choices = [
         PickOption(column.id, column.title, _first_line(cell_lines(column, rows[:1], now), rows))
@@ -182,7 +182,7 @@ def _first_line(text: str, rows: Sequence[Any]) -> str:
 
 
 async def export(context: ActionContext) -> None:
-    """Let the person choose form and place, then export the rows that the list shows."""
+    """Choose a format and a destination, then export the visible rows."""
     app, table, spec = context.app, _table(context), context.screen.spec
     if table is None or not table.visible_count:
         app.say("No rows to export here", severity="warning")
@@ -218,13 +218,13 @@ async def export(context: ActionContext) -> None:
 
 
 def _table(context: ActionContext) -> ResourceTable[Any] | None:
-    """The table that the keys go to, else the first that is shown."""
+    """The focused table, else the first visible one."""
     tables = [one for one in context.screen.query(ResourceTable) if one.display]
     return next((one for one in tables if one.has_focus), tables[0] if tables else None)
 
 
 def _counted(rows: int, total: int) -> str:
-    """How many rows: "12 of 46 rows"."""
+    """The number of rows, such as "12 of 46 rows"."""
     if rows != total:
         return f"{rows:,} of {total:,} rows"
     return "1 row" if rows == 1 else f"{rows:,} rows"
@@ -246,7 +246,7 @@ def _entries(count: int, *, whole: bool) -> list[MenuEntry]:
 
 
 async def screenshot(context: ActionContext) -> None:
-    """Keep what is shown, a dialog, too; none with a secret in sight, such as a new key."""
+    """Save a screenshot, including a dialog; refuses while a secret is visible."""
     app, screen = context.app, context.screen
     top, moment = app.screen, app.clock.now()
     dialog = top is not screen

@@ -26,7 +26,7 @@ _NAME = 120
 
 
 async def happened(context: ActionContext) -> None:
-    """Settle it as applied; for a creation the selected candidate is what it made."""
+    """Settle the write as applied; of a creation, the selected candidate is the result."""
     from gwtui.ui.actions.keys import offer_to_stop  # noqa: PLC0415 - of a lost key only
 
     evidence = _evidence(context)
@@ -55,7 +55,7 @@ async def happened(context: ActionContext) -> None:
 
 
 async def did_not(context: ActionContext) -> None:
-    """Settle it as not applied."""
+    """Settle the write as not applied."""
     evidence = _evidence(context)
     if evidence.intent.is_unacknowledged:
         context.app.say("The gateway confirmed that the key was created")
@@ -72,7 +72,7 @@ async def did_not(context: ActionContext) -> None:
 
 
 async def recreate(context: ActionContext) -> None:
-    """Delete a key whose value nobody has, and create it again."""
+    """Delete a key whose value was lost, and create it again."""
     from gwtui.ui.actions.keys import replace_key  # noqa: PLC0415 - of a lost key only
 
     evidence = _evidence(context)
@@ -130,7 +130,7 @@ async def _agreed(context: ActionContext, question: str, about: str, answer: str
 async def _settle(
     context: ActionContext, evidence: Evidence, finding: str, identity: str | None = None
 ) -> bool:
-    """Close it in the ledger; False when somebody else did meanwhile or it cannot be written."""
+    """Settle the write in the ledger; False if it was settled meanwhile or that fails."""
     app = context.app
     ledger, intent, now = app.executor.ledger, evidence.intent, app.clock.now()
     if finding == _STORED:

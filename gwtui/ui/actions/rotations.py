@@ -1,4 +1,4 @@
-"""Rotating a key in the dashboard: begin it, do its next step, go to either key, forget it."""
+"""Key rotations: start one, do its next step, go to either key, forget it."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ _NAME = 60
 
 
 async def rotate(context: ActionContext[KeyRow]) -> None:
-    """A form, the plan, the successor; its value once, after its guardrail binds it."""
+    """Show the form, create the new key, assign its guardrail, then show its value once."""
     app, old = context.app, await read_selected(context)
     facts = await workspace_facts(context)
     name = await read_name(app.gateway, old, app.clock.now())
     if context.covered:
         return
     sent: list[tuple[Plan[Any], Outcome[Any]]] = []
-    """The requests up to the first that failed, the successor's creation before the others."""
+    """The sent requests up to the first failure, starting with the creation of the new key."""
 
     async def submit(asked: RotateRequest) -> Outcome[CreatedKey] | None:
         space = context.target.workspace
@@ -83,7 +83,7 @@ async def rotate(context: ActionContext[KeyRow]) -> None:
 
 
 async def next_step(context: ActionContext[RotationRow]) -> None:
-    """Do what comes next, as far as it is due; what is not is said."""
+    """Do the next step of the rotation, or explain why it is not due."""
     app, row = context.app, context.target
     status, now = row.status, app.clock.now()
     match status.step:
@@ -105,14 +105,14 @@ async def _assign(context: ActionContext[RotationRow]) -> None:
 
 
 async def _retire(context: ActionContext[RotationRow], old: ApiKey, *, delete: bool) -> None:
-    """The plan of the list of keys, on the old key."""
+    """Plan to disable or delete the old key, as in the list of keys."""
     row = KeyRow(old)
     key: ActionContext[KeyRow] = ActionContext(context.app, KEYS, row, row.identity, context.screen)
     await context.app.perform(by_id("keys.delete" if delete else "keys.toggle"), key)
 
 
 async def forget(context: ActionContext[RotationRow]) -> None:
-    """Follow it no more, after a question."""
+    """Stop tracking the rotation, after a confirmation."""
     app, one = context.app, context.target.rotation
     if one.ended is not None:
         app.say("This rotation has ended; it stays listed for a week")

@@ -1,4 +1,4 @@
-"""Trying a request: a form, the plan with its maximum cost, the request and its answer."""
+"""Test requests: a form, the plan with its maximum cost, the request and its answer."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ if TYPE_CHECKING:
     from gwtui.ui.app import GwtuiApp
 
 MOVED = ("key", "credits", "workspaces", "members")
-"""What the names of the feeds begin with that a request makes out of date."""
+"""Prefixes of the feeds to refresh after a request."""
 _NAME = 40
 
 
 async def _submit(
     context: ActionContext, sources: Sequence[KeySource], given: TryForm
 ) -> Outcome[str] | None:
-    """Plan it, send it once, show what happens; gives back a generation to be opened."""
+    """Plan the request, send it once and show the answer; returns a generation to open."""
     app = context.app
     key = chosen_key(app, sources, given.key_from, given.key)
     try:
@@ -71,7 +71,7 @@ async def _submit(
 
 
 async def _ready_try(context: ActionContext, given: TryForm, key: Secret) -> ReadyTry | Problem:
-    """What is ready to be sent, or why it is not sent. Raises GatewayError."""
+    """The request, checked and planned, or the problem with it. Raises GatewayError."""
     app, request = context.app, given.chat_request()
     of_key = await read_key_facts(app.gateway, key_hash(key))
     facts = await read_try_facts(app.gateway, models_of(request), of_key, app.connection.dialect)
@@ -89,7 +89,7 @@ async def _ready_try(context: ActionContext, given: TryForm, key: Secret) -> Rea
 def chosen_key(
     app: GwtuiApp, sources: Sequence[KeySource], key_from: str, typed: Secret | None
 ) -> Secret:
-    """The key that was chosen, else the typed one, which is remembered for this run."""
+    """The chosen key, else the typed one, which is remembered for this run."""
     chosen = next((source.value for source in sources if source.id == key_from), None)
     if chosen is not None:
         return chosen
@@ -104,7 +104,7 @@ def _key_name(key: ApiKey) -> str:
 
 
 async def try_it(context: ActionContext) -> None:
-    """The form, begun from what is selected; then the generation, where that is asked for."""
+    """Show the form, filled from the selected row, and open the generation on request."""
     app = context.app
     if app.session is None:
         return
@@ -117,7 +117,7 @@ async def try_it(context: ActionContext) -> None:
 
 
 async def try_made(context: ActionContext, name: str, value: Secret) -> None:
-    """The form, above the screen that shows a new key, to be sent with that key."""
+    """Show the form for a new key, above the screen with its value."""
     sources = new_key_sources(name, value)
     match await _fill_in(context, sources, TriedKey(key_hash(value), safe_line(name, _NAME)), {}):
         case Applied(generation):
@@ -130,7 +130,7 @@ async def _fill_in(
     preselected: TriedKey | None,
     begun: Mapping[str, Any],
 ) -> Outcome[str] | None:
-    """The form and what it leads to; the generation that is to be opened, if any."""
+    """Show the form and send the request; returns a generation to open, if any."""
     app = context.app
     at_hand = form_context(context)
     source = initial_source(sources, None if preselected is None else preselected.hash)
@@ -150,14 +150,14 @@ async def _fill_in(
 
 
 def _key_of_row(row: Any) -> TriedKey | None:
-    """The key of the row; the value is not known, the hash is."""
+    """The key of the row, by its hash; its value is unknown."""
     if isinstance(row, KeyRow) and row.key.hash:
         return TriedKey(row.key.hash, _key_name(row.key))
     return None
 
 
 def _defaults_from(row: Any) -> Mapping[str, Any]:
-    """What the selected row says of the request; a pin of an earlier one is not kept."""
+    """Default fields from the selected row, without the pin of an earlier request."""
     pin: list[str] | None = None
     model: str | None = None
     match row:

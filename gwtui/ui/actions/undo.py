@@ -1,4 +1,4 @@
-"""Undoing the last change: planned from a fresh reading, confirmed and sent like any other."""
+"""Undo the last change: planned from a fresh reading, confirmed and sent like any other."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from gwtui.ui.in_doubt_writes import route_to
 from gwtui.ui.screens.dialogs import AskScreen
 
 _EVERYTHING = ""
-"""The beginning of every feed's name."""
+"""The prefix of every feed."""
 
 
 async def undo(context: ActionContext) -> None:
-    """Offer to undo the last change; say why where that is not possible."""
+    """Offer to undo the last change, or explain why that is not possible."""
     app = context.app
     changes = app.executor.undo
     done = changes.latest()
@@ -59,9 +59,9 @@ async def undo(context: ActionContext) -> None:
 
 
 async def _confirmed(context: ActionContext, done: AppliedChange) -> Confirmation[Any] | None:
-    """Confirmation to the way back as it still is after the person was asked; None without.
+    """Confirm the undo and plan it again afterwards; None if it was not confirmed.
 
-    The question may stand for minutes: what somebody else changed meanwhile is asked about anew.
+    The dialog may stay open for minutes: after a change meanwhile it is shown again.
     Raises CannotUndoError, and NotSentError where nothing can be read.
     """
     notes: tuple[str, ...] = ()
@@ -78,20 +78,20 @@ async def _confirmed(context: ActionContext, done: AppliedChange) -> Confirmatio
 
 
 async def _planned(context: ActionContext, done: AppliedChange) -> Plan[Any]:
-    """The way back from what is there now."""
+    """Plan the undo from a fresh reading."""
     planning = context.app.executor.undo.plan(context.app.gateway, done)
     return await read_again(context, planning, done.title)
 
 
 def _requests(plan: Plan[Any]) -> list[tuple[Any, ...]]:
-    """What is sent, and what it was made for."""
+    """Action, new values and previous values of each request, for comparison."""
     return [(one.action, one.summary, one.before) for one in plan.parts or (plan,)]
 
 
 async def _undo_many(
     context: ActionContext, done: AppliedChange, confirmation: Confirmation[Any]
 ) -> None:
-    """Take many changes back one by one; those that were not can be taken back later."""
+    """Undo many changes one by one; the remaining ones can be undone later."""
     app = context.app
     changes = app.executor.undo
     bulk = changes.bulk(app.gateway, done, confirmation.plan)

@@ -51,12 +51,12 @@ from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.watch.feeds.workspaces import MemberRow, shown_person
 
 _MEMBER_FEEDS = ("members", "organization", "workspaces")
-"""The feeds that a change of members makes out of date begin so."""
+"""Prefixes of the feeds to refresh after a change of members."""
 _BUDGET_FEEDS = "workspaces"
 
 
 async def edit(context: ActionContext) -> None:
-    """The edit form; lists that are narrowed to the workspace follow its new name."""
+    """Show the edit form; lists limited to the workspace follow its new name."""
     app, changed = context.app, await crud.edit(context)
     if changed is not None:
         if app.scope.workspace == changed.id:
@@ -65,7 +65,7 @@ async def edit(context: ActionContext) -> None:
 
 
 async def delete(context: ActionContext) -> None:
-    """Show what stands in the way and what goes with it; for the default one its slug is typed."""
+    """Show obstacles and effects, then delete; for the default workspace its slug is typed."""
     app, fresh = context.app, await read_selected(context)
     at = plan_context(context)
     around = await WRITES.around(app.gateway, fresh, at)
@@ -87,7 +87,7 @@ async def delete(context: ActionContext) -> None:
 
 
 async def add_members(context: ActionContext) -> None:
-    """Pick people of the organization that are not members yet; one request adds them."""
+    """Pick people of the organization who are not members yet; one request adds them."""
     space = await _read_workspace(context)
     if context.covered:
         return
@@ -122,7 +122,7 @@ async def add_members(context: ActionContext) -> None:
 
 
 async def _read_workspace(context: ActionContext) -> Workspace:
-    """The workspace whose members are shown."""
+    """Read the workspace whose members are listed."""
     screen = context.screen
     identity = (screen.parent_row if isinstance(screen, ResourceScreen) else None) or ""
     reading = context.app.gateway.workspaces.get(identity)
@@ -137,7 +137,7 @@ def _note(person: OrganizationMember) -> str:
 
 
 async def remove_members(context: ActionContext[MemberRow]) -> None:
-    """Remove the marked members, or the selected one; those with active keys are left out."""
+    """Remove the marked members, or the selected one; those with active keys are skipped."""
     app, rows = context.app, context.chosen
     space = await _read_workspace(context)
     keys = await items_or_none(app.gateway.keys.list(workspace_id=space.id))
@@ -160,7 +160,7 @@ async def remove_members(context: ActionContext[MemberRow]) -> None:
 
 
 async def edit_budgets(context: ActionContext) -> None:
-    """All budgets of the workspace in one form; what changes is sent budget by budget."""
+    """Edit all budgets of the workspace in one form; each changed budget is one request."""
     app, space = context.app, workspace_of(context)
     identity, called = space.id or "", WRITES.title(space)
     present = await read_again(context, read_budgets(app.gateway, identity), called, _BUDGET_FEEDS)
@@ -196,7 +196,7 @@ def _budget_done(plan: Plan[Any]) -> str:
 
 
 async def _spent(client: GatewayClient, identity: str) -> Mapping[bool, Spent]:
-    """What the present keys spent, without and with BYOK; nothing where it cannot be read."""
+    """Spending of the current keys, without and with BYOK; empty if unreadable."""
     try:
         keys = (await client.keys.list(workspace_id=identity)).items
     except GatewayError:

@@ -1,4 +1,4 @@
-"""What every write of the dashboard shares: plan, confirm, carry out, report, refresh.
+"""Steps shared by all writes of the dashboard: plan, confirm, execute, report, refresh.
 
 The one place of the user interface where a :class:`Confirmation` is made.
 """
@@ -34,18 +34,18 @@ T = TypeVar("T")
 
 _NAME = 60
 _REMOVING = frozenset({"delete", "remove"})
-"""The verbs after which rows are gone."""
+"""The verbs that remove rows."""
 LOOK = "gwtui does not retry it. Check the outcome before you try again."
 
 
 def plain_facts(context: ActionContext) -> Facts:
-    """Clock and zone: what every form knows."""
+    """Facts for every form: clock and time zone."""
     app = context.app
     return Facts(app.clock.now, app.local_zone, where=gateway_label(app))
 
 
 async def workspace_facts(context: ActionContext) -> Facts:
-    """Clock, zone and workspace names; without the names when they do not come soon."""
+    """Clock, time zone and workspace names; without names if reading them takes too long."""
     app = context.app
     spaces = await value_soon(workspaces_feed(app.hub, app.scope))
     names = {space.id: safe_line(space.shown_name, _NAME) for space in spaces or () if space.id}
@@ -53,14 +53,14 @@ async def workspace_facts(context: ActionContext) -> Facts:
 
 
 async def facts_for(context: ActionContext, request: type[RequestModel]) -> Facts:
-    """What the form of a request must know: names of workspaces only where it may name one."""
+    """The facts for a form; with workspace names only if the request has a workspace."""
     if "workspace_id" in request.model_fields:
         return await workspace_facts(context)
     return plain_facts(context)
 
 
 def form_context(context: ActionContext) -> FormContext:
-    """What the forms of a resource are built from, now."""
+    """The context for building a form now."""
     app = context.app
     return FormContext(
         app.hub, app.gateway, app.connection.dialect, app.clock.now(), app.scope.workspace
@@ -68,7 +68,7 @@ def form_context(context: ActionContext) -> FormContext:
 
 
 def declared(context: ActionContext) -> Writes[Any]:
-    """What can be written to the resource of the list that was shown at the key press."""
+    """The writes declared for the list shown at the key press."""
     if context.spec is None:
         raise TypeError("only the rows of a list can be written to in this way")
     found: Writes[Any] = declared_writes(context.spec)
@@ -86,10 +86,10 @@ async def confirm(
     notes: tuple[str, ...] = (),
     typed: str = "",
 ) -> Confirmation[T] | None:
-    """Show the plan and ask; None when it is not wanted or has obstacles.
+    """Show the plan and ask; None if it is rejected or has obstacles.
 
-    ``typed`` is a text that must be typed to confirm. On a critical profile it is the profile's
-    name where nothing else is asked for.
+    ``typed`` is a text that must be typed to confirm; on a critical profile the default is the
+    profile's name.
     """
     text_to_type = typed or context.app.connection.critical_name
     where = gateway_label(context.app)
@@ -104,9 +104,9 @@ async def confirm(
 async def submitted(
     context: ActionContext, plan: Plan[T], deliberate: str
 ) -> Confirmation[T] | None:
-    """What a form's own button agrees to.
+    """The confirmation given by a form's submit button.
 
-    A plan with warnings is shown and confirmed by itself, and so is each on a critical profile.
+    A plan with warnings, or any plan on a critical profile, is shown and confirmed separately.
     """
     if plan.warnings or context.app.connection.critical_name:
         return await confirm(context, plan, deliberate)
@@ -116,7 +116,7 @@ async def submitted(
 async def go_instead(
     context: ActionContext, plan: Plan[Any], way_out: str, notes: tuple[str, ...] = ()
 ) -> bool:
-    """Show what stands in the plan's way; whether the person takes the way out."""
+    """Show the plan's obstacles; True if the person takes the alternative."""
     where = gateway_label(context.app)
     screen = ConfirmScreen(plan, deliberate="", notes=notes, way_out=way_out, where=where)
     return await context.app.push_screen_wait(screen)
@@ -132,8 +132,8 @@ async def execute(
 ) -> Outcome[Any]:
     """Send the plan's requests one after the other, up to the first that fails.
 
-    What was done before that stays done, and the failure says so in the words of ``done``. It can
-    be undone together, as far as it has a way back. A plan of several parts gives a tuple.
+    Earlier requests stay applied: the error lists them in the words of ``done``, and they can be
+    undone together as far as each has an undo. A plan of several parts returns a tuple.
     """
     plan, values = confirmation.plan, list[Any]()
     outcome: Outcome[Any] = Applied(())
@@ -156,7 +156,7 @@ async def execute(
 
 
 async def send_one(context: ActionContext, confirmation: Confirmation[T]) -> Outcome[T]:
-    """Send the plan's request; what could not be written down of it is told."""
+    """Send the plan's request; warn if its outcome could not be written to the ledger."""
     session = context.app.session
     if session is None:
         return Refused(NotSentError("Not sent: there is no connection."))
@@ -180,7 +180,7 @@ async def send_one(context: ActionContext, confirmation: Confirmation[T]) -> Out
 
 
 def report_done(context: ActionContext, text: str) -> None:
-    """Say what was done, and that it can be taken back where it can."""
+    """Report what was done, and how to undo it if possible."""
     if context.app.executor.undo.latest() is not None:
         key, minutes = key_of("app.undo"), int(UNDO_TIME.total_seconds() // 60)
         text = f"{text}. {key} undoes it for {minutes} minutes."
@@ -188,13 +188,13 @@ def report_done(context: ActionContext, text: str) -> None:
 
 
 async def refresh(context: ActionContext, *feeds: str) -> None:
-    """Read again the feeds whose names begin so."""
+    """Reload the feeds whose names start with these prefixes."""
     if context.app.session is not None:
         await asyncio.gather(*(context.app.hub.refresh(prefix) for prefix in feeds))
 
 
 async def read_again(context: ActionContext, read: Awaitable[T], called: str, *feeds: str) -> T:
-    """A resource as it is now. Raises NotSentError, which says why that cannot be known.
+    """Read a resource again. Raises NotSentError with the reason if that fails.
 
     ``called`` names it at the beginning of a sentence: "Key “ci”".
     """
@@ -217,7 +217,7 @@ async def confirm_and_report(
     notes: tuple[str, ...] = (),
     typed: str = "",
 ) -> Applied[T] | None:
-    """Show the plan, carry it out when that is wanted, say what became of it."""
+    """Show the plan, execute it if confirmed, report the result."""
     if context.covered:
         return None
     confirmation = await confirm(context, plan, deliberate, notes=notes, typed=typed)
@@ -236,7 +236,7 @@ async def confirm_and_report(
 async def report_failed(
     context: ActionContext, title: str, failed: Refused | Unknown, hint: str = ""
 ) -> None:
-    """Say why a write failed; of a lost answer offer to look at what there is now."""
+    """Report why a write failed; after a lost answer, offer to inspect the current state."""
     why = safe_text(failed.error.message, 300)
     if isinstance(failed, Refused):
         context.app.say(" ".join(filter(None, (f"{title}: {why}", hint))), severity="error")
@@ -255,7 +255,7 @@ async def pick_and_send(
     button: str,
     stranger: str,
 ) -> Outcome[Any] | None:
-    """A form whose only field picks some of many; what is picked is planned, confirmed and sent.
+    """Show a form that picks several entries; plan, confirm and send for those.
 
     ``read`` gives what can be picked by identity, and raises GatewayError. ``stranger`` says what
     an identity is not that was typed and is none of these.
@@ -281,6 +281,6 @@ async def pick_and_send(
 
 
 def select(context: ActionContext, identity: str) -> None:
-    """Put the cursor on a row as soon as it is there."""
+    """Select a row as soon as it appears."""
     if isinstance(context.screen, ResourceScreen):
         context.screen.show_row(identity, detail=False)
