@@ -58,7 +58,7 @@ async def test_a_workspace_scope_reads_that_workspace_alone() -> None:
         assert selected not in listing(app).table.identities
         assert not notices(app), "whoever chose the workspace is not told that the row went"
         await pilot.press("slash", *"voice-hotline")
-        told = "Esc clears the filter. Only Research is listed: w shows others."
+        told = "Only Research is listed; w changes the workspace."
         await until(pilot, lambda: told in shown(app), "where else it may be")
 
 

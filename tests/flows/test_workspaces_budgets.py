@@ -125,7 +125,7 @@ async def a_refusal_half_way_says_what_was_done(desk: Harness) -> None:
         patch.setattr(type(client), "put_budget", meanwhile)
         await desk.press("y")
         await desk.wait_for(FormScreen)
-        await desk.reads("Done before: monthly budget $2,000.00. Then")
+        await desk.reads("Applied so far: monthly budget $2,000.00. Then")
     assert (await limits(desk, "production"))["weekly"] == Decimal(400)
     assert desk.events() == ["intent", "applied", "intent", "refused"]
 

@@ -117,7 +117,7 @@ async def test_nothing_recorded_can_disturb_the_board(
             look("endpoints")
         await pilot.press("W", "c")
         await settled(pilot)
-        for key in ("at", *"08:00", "enter", "e", "d", "v"):
+        for key in ("at", *"08:00", "enter", "l", "d", "v"):
             await pilot.press(key)
             await settled(pilot)
             look(f"changes {key}")

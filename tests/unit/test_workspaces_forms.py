@@ -155,7 +155,7 @@ def test_an_unreadable_budget_stays_as_it_is() -> None:
     state = FormState(budgets_form(workspace(), known, {}), FACTS)
     note = state.note("daily")
     assert note is not None
-    assert "stays as it is" in note.text
+    assert "left as it is" in note.text
 
 
 LIMITS = st.sets(st.integers(1, 40), max_size=4).flatmap(

@@ -101,13 +101,14 @@ class DetailPane(LinesView):
 
     def follow(self) -> None:
         """Another row is selected. While a key is held the pane waits for the last one."""
-        first = self._identity is None
+        if self._identity is None:  # nobody holds a key when the first row comes
+            self._show_selected()
+            return
         if self._resting is None:
             self._show_selected()
         else:
             self._resting.stop()
-        if not first:  # nobody holds a key when the first row comes
-            self._resting = self.set_timer(_REST, self._rested)
+        self._resting = self.set_timer(_REST, self._rested)
 
     def _rested(self) -> None:
         self._resting = None
