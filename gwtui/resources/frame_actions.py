@@ -229,7 +229,7 @@ DIALOG_ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "ctrl+s",
         ),
         scoped_action(
-            "form.leave", "Leave", "Close the form; asks before it discards changes", "escape"
+            "form.leave", "Cancel", "Close the form; asks before it discards changes", "escape"
         ),
         scoped_action("form.next_field", "Next field", "To the next field, as Tab does", "down"),
         scoped_action(

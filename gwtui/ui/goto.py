@@ -177,7 +177,7 @@ class PathNames:
 class GotoPrompt(Prompt):
     """The prompt for a path such as keys/NAME, or a command; ``↑`` brings earlier ones back."""
 
-    FOCUS_KEYS = "Enter goes there · Esc leaves · Tab completes · ↑ earlier ones"
+    FOCUS_KEYS = "Enter opens · Esc cancels · Tab completes · ↑ earlier ones"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "recall(-1)", show=False, priority=True),
         Binding("down", "recall(1)", show=False, priority=True),

@@ -72,7 +72,7 @@ async def test_a_long_form_keeps_its_buttons_and_keys_in_sight(size: tuple[int, 
         await pilot.press("pagedown", "pagedown")
         await pilot.pause()
         lines = whole(app).splitlines()
-        assert lines[-1].startswith(" Ctrl+S sends · Esc leaves · Tab next")
+        assert lines[-1].startswith(" Ctrl+S sends · Esc cancels · Tab next")
         (row,) = [line for line in lines[:-1] if "Create workspace" in line]
         assert "Cancel" in row
         assert any("Sampling rate" in line for line in lines), "the fields scroll above them"

@@ -201,7 +201,7 @@ async def the_palette_offers_tabs_and_leaves_on_escape(desk: Any) -> None:
     assert "No match for “mutex”" in shown(app)
     await pilot.press("enter", "backspace")
     assert "x there · Silence" in shown(app)
-    assert "Enter chooses" in shown(app)
+    assert "Enter selects" in shown(app)
     await pilot.press(*(["backspace"] * 4), *"go to models", "enter")
     await until(pilot, lambda: has_data(app) and listing(app).resource == "models", "the models")
 

@@ -65,10 +65,10 @@ async def the_footer_belongs_to_what_has_the_focus(desk: Any) -> None:
     await unfiltered(desk)
     for key, keys in (
         ("slash", "Enter keeps the filter · Esc clears it · Tab completes"),
-        ("colon", "Enter goes there · Esc leaves · Tab completes"),
-        ("x", "y confirms · Esc keeps it"),
-        ("s", "Enter chooses · Esc leaves"),
-        ("e", "Ctrl+S sends · Esc leaves"),
+        ("colon", "Enter opens · Esc cancels · Tab completes"),
+        ("x", "y confirms · Esc cancels"),
+        ("s", "Enter selects · Esc cancels"),
+        ("e", "Ctrl+S sends · Esc cancels"),
     ):
         assert "New key" in whole(app).splitlines()[-1]
         await pilot.press(key)

@@ -57,7 +57,7 @@ async def test_the_list_stays_around_a_dialog_and_only_what_is_seen_of_it_is_rep
         await until(pilot, lambda: "row-000" in app.lines[1], "the list")
         before = app.lines
         await app.push_screen(ask())
-        await until(pilot, lambda: "y agrees · Esc closes" in app.lines[23], "its own footer")
+        await until(pilot, lambda: "y confirms · Esc cancels" in app.lines[23], "its own footer")
         around = app.lines
         (title,) = (number for number, line in enumerate(around) if "Delete it?" in line)
         covered = [number for number in range(23) if around[number] != before[number]]
@@ -107,7 +107,7 @@ async def test_what_changed_in_a_dialog_is_painted_beside_what_changed_beneath_i
     async with app.run_test(size=(80, 24)) as pilot:
         dialog = ask()
         await app.push_screen(dialog)
-        await until(pilot, lambda: "y agrees · Esc closes" in app.lines[23], "its own footer")
+        await until(pilot, lambda: "y confirms · Esc cancels" in app.lines[23], "its own footer")
         dialog.query_one(".title", Static).update(Content("Erase it?"), layout=False)
         dialog.refresh(Region(0, 23, 80, 1))  # as Textual does for what is seen beneath
         await until(pilot, lambda: any("Erase it?" in line for line in app.lines), "the title")

@@ -143,9 +143,9 @@ async def test_whatever_there_is_to_read_the_answers_stay_in_sight(
     where = "CRITICAL · production · gateway.example.com"
     app = HostApp(ConfirmScreen(long, deliberate="Change it", typed=typed, where=where))
     async with app.run_test(size=size) as pilot:
-        await until(pilot, lambda: "Esc keeps it" in " ".join(words_of(app)), "the keys")
+        await until(pilot, lambda: "Esc cancels" in " ".join(words_of(app)), "the keys")
         text = " ".join(words_of(app))
-        for words in (f"on {where}", "Field 0", "Keep as it is", "Change it", "Esc keeps it"):
+        for words in (f"on {where}", "Field 0", "Keep as it is", "Change it", "Esc cancels"):
             assert words in text
         if typed:
             assert "To confirm, type production" in text
@@ -205,7 +205,7 @@ async def test_a_long_dispute_is_read_in_full_and_answered(size: tuple[int, int]
             "theirs: their0",
             "Go on",
             "Cancel",
-            "Esc leaves",
+            "Esc cancels",
         ):
             assert words in text
         seen = text

@@ -85,10 +85,10 @@ class ConfirmScreen(Question):
     def hint(self) -> str:
         """The keys for this plan."""
         if self._plan.obstacles:
-            return "{question.no} closes · Tab moves · Enter presses · This cannot be done now"
+            return "{question.no} closes · Tab moves · Enter selects · This cannot be done now"
         if self._typed:
-            return "Esc keeps it · Enter goes on · Tab moves"
-        hint = "{question.no} keeps it · Tab moves · Enter presses"
+            return "Esc cancels · Enter continues · Tab moves"
+        hint = "{question.no} cancels · Tab moves · Enter selects"
         return f"{{question.yes}} confirms · {hint}" if self._by_one_key else hint
 
     @property

@@ -150,7 +150,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         """How to send and leave, then the keys of the focused field."""
         if self._lost is not None:
             return "{form.leave} closes"
-        keys = f"{{form.send}} {self.spec.sends} · {{form.leave}} leaves · Tab next"
+        keys = f"{{form.send}} {self.spec.sends} · {{form.leave}} cancels · Tab next"
         more = focus_keys(self.focused)
         return f"{keys} · {more}" if more else keys
 

@@ -106,7 +106,7 @@ class SecretScreen(Dialog[None]):
                 if self._attempt is not None:
                     yield _button("try", "Try it ({new-key.try})")
 
-    hint = "Tab moves · Enter presses, and ticks the box"
+    hint = "Tab moves · Enter selects, and ticks the box"
 
     def on_mount(self) -> None:
         """Done is disabled until the box is ticked."""

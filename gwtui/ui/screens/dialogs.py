@@ -52,7 +52,7 @@ class Question(Dialog[bool]):
         """The keys of the two answers."""
         if not self._deliberate:
             return "{question.no} closes"
-        return "{question.yes} agrees · {question.no} closes · Tab moves · Enter presses"
+        return "{question.yes} confirms · {question.no} cancels · Tab moves · Enter selects"
 
     def compose(self) -> ComposeResult:
         """Question, reason, buttons."""
@@ -140,7 +140,7 @@ class SaveScreen(Dialog[Path | None]):
     """
 
     AUTO_FOCUS = "QuietInput"
-    hint = "Enter writes the file · Esc leaves · ~ is your home directory"
+    hint = "Enter writes the file · Esc cancels · ~ is your home directory"
 
     def __init__(self, title: str, name: str, start: str = "", problem: str = "") -> None:
         super().__init__()

@@ -374,7 +374,7 @@ class Picker(SearchList[str | None]):
     returns additional options for a search text.
     """
 
-    hint = "Enter chooses · Esc leaves · letters search · ↑ ↓ move"
+    hint = "Enter selects · Esc cancels · letters search · ↑ ↓ move"
 
     def __init__(
         self,
@@ -430,7 +430,7 @@ class MenuScreen(Dialog[str | None]):
     """Returns the id of the chosen entry, None if it was left. Starts at ``current``."""
 
     AUTO_FOCUS = "OptionList"
-    hint = "a letter or Enter chooses · Esc leaves · ↑ ↓ move"
+    hint = "a letter or Enter selects · Esc cancels · ↑ ↓ move"
 
     def __init__(
         self, title: str, entries: Sequence[MenuEntry], *, current: str | None = None

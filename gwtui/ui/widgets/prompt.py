@@ -208,7 +208,7 @@ class FilterInput(QuietInput):
 class Prompt(Horizontal):
     """A sign and an input, hidden until opened. Escape leaves it; Tab does not."""
 
-    FOCUS_KEYS: ClassVar[str] = "Enter goes on · Esc leaves"
+    FOCUS_KEYS: ClassVar[str] = "Enter continues · Esc cancels"
     INPUT: ClassVar[type[QuietInput]] = QuietInput
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", show=False),
