@@ -1,1 +1,1 @@
-"""The panels of the board: each one shows one thing and asks the history its own question."""
+"""The panels of the board; each shows one topic and queries the history by itself."""

@@ -1,4 +1,4 @@
-"""The panels beside the endpoints: credits, limits, changes; and what every panel has."""
+"""The panels for credits, limits and changes, and the base of all panels."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from gwtui.watch.history.model import RecordedChange
 
 _LABEL = 9
 _MOST_LIMITS = 50
-"""Limits that are listed: those far from their end are of no interest here."""
+"""Maximum number of listed limits, those closest to exhaustion first."""
 _BAR = 8
 _GAP = 2
 _INDENT = len("MM-DD HH:MM ")
@@ -44,14 +44,14 @@ class Panel(Vertical):
     """A part of the board."""
 
     state: BoardState | None = None
-    """What is shown."""
+    """The state that is shown."""
 
     def draw(self, state: BoardState) -> None:
-        """Show what is known; called often, must cost nothing when it is the same."""
+        """Show a state. Called often, so it must be cheap if nothing changed."""
         raise NotImplementedError
 
     def show(self, state: BoardState) -> None:
-        """Draw what is known; where that fails, the panel says so, and the others are shown."""
+        """Draw a state; on an error this panel shows it, the others are not affected."""
         self.state = state
         try:
             self.draw(state)
@@ -62,13 +62,13 @@ class Panel(Vertical):
                 self.mount(note, before=0)
 
     def on_resize(self) -> None:
-        """Draw in the room there is."""
+        """Redraw for the new size."""
         if self.state is not None:
             self.show(self.state)
 
 
 class CreditsPanel(Panel):
-    """The balance and what becomes of it."""
+    """The balance, its burn rate and its runway."""
 
     def __init__(self) -> None:
         super().__init__(id="board-credits", classes="panel")
@@ -81,7 +81,7 @@ class CreditsPanel(Panel):
         yield DrawingView(id="board-balance-plot")
 
     def draw(self, state: BoardState) -> None:
-        """What the gateway says, what is recorded, and the curve."""
+        """Show the current balance, the recorded burn rate, and the curve."""
         view, credits = state.view, state.snapshot.credits
         past = None if state.past is None else state.past.credits
         runway = runway_cells(credits.value, _outlook(state), view.now)
@@ -102,7 +102,7 @@ class CreditsPanel(Panel):
             )
 
     def summary(self, state: BoardState) -> Content:
-        """All of it in one line."""
+        """The panel in one line."""
         view, credits = state.view, state.snapshot.credits
         past, outlook = None if state.past is None else state.past.credits, _outlook(state)
         parts: Words = (Cell("Credits ", "muted"), *left_cells(credits, view.now, past=view.past))
@@ -160,7 +160,7 @@ _LIMIT_COLUMNS: tuple[Column[Limit], ...] = (
 
 
 class LimitsPanel(Panel):
-    """The list, nearest first; always the present one."""
+    """The limits closest to exhaustion first; always live."""
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         super().__init__(id="board-limits", classes="panel")
@@ -170,16 +170,16 @@ class LimitsPanel(Panel):
         )
 
     def compose(self) -> ComposeResult:
-        """The table and what is wrong with it."""
+        """The table, and a line for its errors."""
         yield OneLine(id="board-limits-state")
         yield self.table
 
     def on_mount(self) -> None:
-        """The nearest first."""
+        """Sort by how close each limit is to exhaustion."""
         self.table.sort_by("used", descending=True)
 
     def draw(self, state: BoardState) -> None:
-        """Every limit in force."""
+        """Show every limit in force."""
         keys, spaces, now = state.snapshot.keys, state.snapshot.workspaces, self._now()
         found = limits(keys.value or (), spaces.value or {}, now)
         self.table.show(found[:_MOST_LIMITS])
@@ -201,7 +201,7 @@ def _state(what: str, readings: BoardReadings[Any], now: datetime) -> str:
 
 
 class ChangesPanel(Panel):
-    """The newest first; ``:changes`` compares any two moments."""
+    """Recent changes, newest first; ``:changes`` compares any two moments."""
 
     def __init__(self) -> None:
         super().__init__(id="board-changes", classes="panel")
@@ -213,7 +213,7 @@ class ChangesPanel(Panel):
         yield self.lines
 
     def draw(self, state: BoardState) -> None:
-        """A line for each change, or two."""
+        """Show one or two lines per change."""
         if state.past is None:
             return
         news, room = state.past.changes, self.lines.size.width
@@ -228,7 +228,7 @@ class ChangesPanel(Panel):
 
 
 def _extent(news: RecentChanges, view: BoardView) -> str:
-    """How far back it goes: no further than the recording."""
+    """The covered time span, which starts no earlier than the recording."""
     if news.late and news.since is not None:
         return f"Changed since the recording began, {news.since:%m-%d %H:%M} UTC"
     return f"Changed in {view.span.name if view.span.name != '1h' else '24h'}"
@@ -242,7 +242,7 @@ def _count(news: RecentChanges) -> str:
 
 
 def _change_lines(change: RecordedChange, room: int) -> Iterator[Content]:
-    """What it was and what it is stand below where they find no room beside it."""
+    """A change in one line; on a narrow panel the values move to a second line."""
     event = event_cell(change.kind)
     head = Content.assemble(
         toned(f"{change.at:%m-%d %H:%M} ", "muted"),

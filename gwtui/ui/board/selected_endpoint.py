@@ -1,4 +1,4 @@
-"""The selected endpoint: what it was over time, and its figures as curves."""
+"""The selected endpoint: its status over time, and its figures as curves."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ _HEALTHY = Block("healthy", "good")
 _DEGRADED = Block("degraded", "warn")
 _DOWN = Block("down", "bad")
 STATES = (_HEALTHY, _DEGRADED, _DOWN, _ABSENT)
-"""What a block may stand for."""
+"""The states of a timeline block."""
 _WORST_LAST = (_GAP, _ABSENT, _HEALTHY, _DEGRADED, _DOWN)
 PLOT_ROOM = 42
-"""Cells that a plot needs to be of use beside another one."""
+"""Minimum width of a plot beside another one, in cells."""
 _MARGINS = 2
 
 
 def blocks_of(curve: Curve | None, window: PlotWindow, width: int) -> Sequence[Block]:
-    """One block per cell; what nobody recorded stays blank."""
+    """One block per cell; gaps in the recording stay blank."""
     cells = [_GAP] * max(0, width)
     if curve is None or not cells:
         return cells
@@ -59,7 +59,7 @@ def blocks_of(curve: Curve | None, window: PlotWindow, width: int) -> Sequence[B
 
 
 def block_of(point: Point) -> Block:
-    """One slot by its lowest share of good requests."""
+    """The block of a time slot, by its lowest share of good requests."""
     if point.state == "gap":
         return _GAP
     if point.state == "null" or point.low is None:
@@ -71,11 +71,11 @@ def block_of(point: Point) -> Block:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A plot of the selected endpoint: figures of one unit, which the name tells."""
+    """A plot of the selected endpoint: figures of one unit; the name includes the unit."""
 
     name: str
     figures: tuple[tuple[str, str, Tone], ...]
-    """PlotFigure, name and tone of each curve; the last one lies on top."""
+    """Figure, name and tone of each curve; the last one is drawn on top."""
     format_value: Callable[[Decimal], str]
     ceiling: Decimal | None = None
 
@@ -109,7 +109,7 @@ MEASURES = (
 
 
 class EndpointPanel(Panel):
-    """Title, timeline, and as many plots as there is room for; ``next_measure`` shows the rest."""
+    """Title, timeline, and as many plots as fit; ``next_measure`` shows the others."""
 
     def __init__(self, selected: Callable[[], EndpointLine | None]) -> None:
         super().__init__(id="board-endpoint", classes="panel")
@@ -125,24 +125,24 @@ class EndpointPanel(Panel):
                 yield DrawingView(id=f"board-plot-{number}")
 
     def next_measure(self) -> None:
-        """Show the next figure first."""
+        """Start with the next plot."""
         self._first = (self._first + 1) % len(MEASURES)
         self.on_resize()
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """The figures that found no room; ``next_measure`` shows them."""
+        """Names of the plots that do not fit; ``next_measure`` shows them."""
         shown = self.shown
         return tuple(one.name.partition(" ")[0] for one in MEASURES if one not in shown)
 
     @property
     def shown(self) -> tuple[Measure, ...]:
-        """What is drawn, as many plots as fit, from the chosen one on."""
+        """The plots that fit, starting with the chosen one."""
         order = MEASURES[self._first :] + MEASURES[: self._first]
         return order[: max(1, self.size.width // PLOT_ROOM)]
 
     def draw(self, state: BoardState) -> None:
-        """The selected endpoint; its curves once the history has answered."""
+        """Show the selected endpoint, and its curves once the history has answered."""
         if not self.size.width:
             return
         line, past, view = self._selected(), state.past, state.view
@@ -174,7 +174,7 @@ class EndpointPanel(Panel):
         return self._beside(title)
 
     def _beside(self, title: Content) -> Content:
-        """What the timeline below shows, as far as there is room for it."""
+        """The title, followed by the legend of the timeline as far as it fits."""
         name = toned("uptime 5m below", "muted")
         signs = Content.assemble(name, "  ", legend(STATES))
         for words in (signs, name):

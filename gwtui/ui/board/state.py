@@ -1,4 +1,4 @@
-"""What the board knows: of the gateway now, and of the past from the history."""
+"""The state of the board: the gateway now, and the past from the history."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from gwtui.watch.hub import FeedHub, Scope
 T = TypeVar("T")
 
 _LEAP = 10
-"""Steps in a leap."""
+"""Number of steps in a leap."""
 _STEPS = dict(
     zip(
         (span.name for span in SPANS),
@@ -45,16 +45,16 @@ _STEPS = dict(
     )
 )
 KEYS_EVERY = 60.0
-"""Seconds: a request per workspace each time, for a list that is looked at in passing."""
+"""Seconds between reads of the keys, which take one request per workspace."""
 BUDGETS_EVERY = 300.0
-"""Seconds: four requests per workspace each time."""
+"""Seconds between reads of the budgets, which take four requests per workspace."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoardView:
-    """What the board shows: the moment, and how far back.
+    """The moment that the board shows, and the span before it.
 
-    ``now`` is the present, or in the ``past`` the moment of the time cursor.
+    ``now`` is the present, or the moment of the time cursor if ``past`` is True.
     """
 
     now: datetime
@@ -63,7 +63,7 @@ class BoardView:
 
     @property
     def window(self) -> PlotWindow:
-        """What plots show."""
+        """The time window of the plots."""
         return window_at(self.span, self.now)
 
 
@@ -79,7 +79,7 @@ def moved(
 
 
 def within(moment: datetime, now: datetime, begin: datetime | None) -> datetime | None:
-    """The moment, not before the recording begins; None, which is live, from the present on."""
+    """The moment, no earlier than ``begin``; None, which means live, from ``now`` on."""
     if moment >= now:
         return None
     return moment if begin is None else max(moment, begin)
@@ -104,7 +104,7 @@ def _feeds(hub: FeedHub, models: Iterable[str]) -> _Feeds:
 def live_feeds(
     hub: FeedHub, models: Iterable[str], show: Callable[[FeedState[object]], None]
 ) -> list[FeedUse]:
-    """The feeds that the board watches; ``show`` is given each new state."""
+    """The feeds that the board watches; ``show`` receives each new state."""
     feeds = _feeds(hub, models)
     return [
         (feeds.credits, show),
@@ -115,7 +115,7 @@ def live_feeds(
 
 
 def live_snapshot(hub: FeedHub, models: Iterable[str]) -> BoardSnapshot:
-    """What is known now; while the terminal has no focus only the recorder reads."""
+    """The current values; without terminal focus only the recorder polls, so they may be older."""
     feeds, slow = _feeds(hub, models), MISSED * DEFAULT_PACES.credits if hub.paused else 0.0
     return BoardSnapshot(
         BoardReadings.of(feeds.credits.state, at_least=slow),
@@ -130,7 +130,7 @@ def live_snapshot(hub: FeedHub, models: Iterable[str]) -> BoardSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class BoardPast:
-    """What the history answered in one round, all of it from one consistent state.
+    """The answers of the history in one round, from one consistent snapshot.
 
     ``curves`` are those of ``endpoint``, an identity. ``problem`` says why some of it could not be
     read, for a person.
@@ -147,7 +147,7 @@ class BoardPast:
 
 
 def board_past(view: BoardView, endpoint: str | None, reader: HistoryReader) -> BoardPast:
-    """Ask the history for everything that the board shows; runs in a thread."""
+    """Query the history for everything on the board; runs in a thread."""
     recording = recording_state(reader)
     span = (view.window.since, view.now)  # nothing after the moment that is shown
     problems: list[str] = []
@@ -179,7 +179,7 @@ def board_past(view: BoardView, endpoint: str | None, reader: HistoryReader) -> 
 
 @dataclass(frozen=True, slots=True)
 class BoardState:
-    """What the panels draw. ``past`` is None before the history has answered."""
+    """The state that panels draw; ``past`` is None before the history has answered."""
 
     view: BoardView
     snapshot: BoardSnapshot = field(default_factory=BoardSnapshot)

@@ -1,4 +1,4 @@
-"""Lines of text about recording and requests: who records the history, what goes to the gateway."""
+"""Status lines: the recorder of the history, and the requests to the gateway."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _EXPLANATION = (
 
 
 def cursor_line(cursor: datetime, now: datetime) -> Content:
-    """The moment of the time cursor."""
+    """The banner with the moment of the time cursor."""
     ago = times.relative(cursor, now)
     return Content(
         f" AS OF {times.utc(cursor, seconds=True)}, {ago} · L live again · , . step · @ jump"
@@ -41,13 +41,13 @@ def cursor_line(cursor: datetime, now: datetime) -> Content:
 
 
 def alerts_part(hub: FeedHub, *, live: bool) -> Content | None:
-    """The alerts of now. The app watches their feed as long as it is connected."""
+    """The current alerts. The app watches their feed while it is connected."""
     cell = alerts_line(alerts_feed(hub).state.value or ())
     return None if cell is None else toned(f" ! {'' if live else 'now: '}{cell.text}", cell.tone)
 
 
 def recording_line(recorder: Recorder | None, known: Known | None) -> Content:
-    """The one who records, or why nobody does; what a person should know of the file."""
+    """The process that records, or why none does, and problems with the history file."""
     if recorder is None or (not recorder.open_archive and not recorder.status.error):
         return toned("History not open", "muted")
     status = recorder.status
@@ -72,7 +72,7 @@ def _who(*, recording: bool, known: Known | None) -> Content:
 
 
 def requests_part(session: Session) -> Content:
-    """For a status line: the last minute; louder while the gateway asks for fewer."""
+    """The requests of the last minute; red if some were rate-limited."""
     recent = session.gateway.traffic.recent()
     rate = f"{recent.requests} requests/min"
     if recent.limited:
@@ -81,7 +81,7 @@ def requests_part(session: Session) -> Content:
 
 
 def request_lines(session: Session, now: datetime, width: int) -> Sequence[Content]:
-    """For reading: the last minute beside what is expected, then every feed that reads."""
+    """The requests of the last minute, the expected rate, and every feed that polls."""
     sections: tuple[Section[None], ...] = (
         Section("Requests", lambda _item, _now: [*_rates(session)]),
         Section("Readings", lambda _item, _now: [_readings(session.hub)]),
@@ -102,7 +102,7 @@ def _rates(session: Session) -> Iterator[DetailRow]:
 
 
 def _readings(hub: FeedHub) -> DetailTable:
-    """Every feed that asks the gateway now, not those that read this machine."""
+    """The feeds that poll the gateway; local ones are left out."""
     loads = [(feed, load) for feed in hub.feeds if (load := feed.load) and load.requests]
     rows = [
         (

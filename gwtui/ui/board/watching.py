@@ -1,4 +1,4 @@
-"""Which models are watched: their endpoints are recorded, and on the board."""
+"""The watched models: their endpoints are recorded and shown on the board."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 async def watch_model(app: GwtuiApp, model: str, *, watched: bool = True) -> None:
-    """Record a model's endpoints from now on, or no more, and say so."""
+    """Start or stop recording a model's endpoints, and report it."""
     recorder = recorder_of(app)
     if recorder is None:
         return
@@ -27,7 +27,7 @@ async def watch_model(app: GwtuiApp, model: str, *, watched: bool = True) -> Non
 
 
 def recorder_of(app: GwtuiApp) -> Recorder | None:
-    """What keeps the list of watched models; None where nothing does, which is said."""
+    """The recorder, which stores the watched models; None, with a notice, if there is none."""
     session = app.session
     recorder = None if session is None else session.recorder
     if recorder is None:

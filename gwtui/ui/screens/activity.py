@@ -60,28 +60,28 @@ if TYPE_CHECKING:
 
 
 PEOPLE = "organization"
-"""The resource whose rows open the activity of a person."""
+"""The resource whose rows open a person's activity."""
 _DAYS_HINT = "days, UTC: yesterday, last friday, 7d, 2026-11-20, 2026-11-01 .. 2026-11-07, all"
 _MARGINS = 2
 _TALL = [(34, "-tall")]
-"""From how many lines on the bars are taller, and the class that makes them so."""
+"""The height from which bars are taller, and the CSS class for it."""
 _APART = "  "
 _OTHERS = "the rest"
 _LONGEST = 32
 """The most cells of a name in the legend."""
 _SIGN = cell_len(f"{_APART}█ ")
-"""Cells before a name."""
+"""Width of the sign before a name, in cells."""
 
 
 class _Parted(NamedTuple):
-    """A grouping whose parts are read one by one."""
+    """A grouping that takes one request per key or person."""
 
     feed: Callable[[FeedHub, Scope], Feed[PartedActivity]]
     usage: Callable[[PartedActivity, Activity], UsageRows]
     noun: str
     plural: str
     which: str
-    """Which of them are read where there are too many."""
+    """The selection that is read if there are too many."""
 
 
 _PARTED: Mapping[str, _Parted] = {
@@ -102,17 +102,17 @@ class ActivityScreen(TableScreen):
         self._found: Activity | None = None
         self._ranking: Sequence[RankedGroup] = ()
         self._parts: PartedActivity | None = None
-        """What single keys or people did, while these are ranked."""
+        """Activity by key or person, while these are ranked."""
         self._parts_failed = False
         self._days: tuple[date, ...] = ()
         self._chosen: DayRange | None = None
-        """The days that are summed up; None for all of them."""
+        """The selected days; None for all."""
         self._every: tuple[ActivityRow, ...] = ()
         self._rows: tuple[ActivityRow, ...] = ()
-        """The rows of the chosen days, of all that can be drawn."""
+        """The rows of the selected days."""
         self._grouping: Grouping = GROUPINGS[0]
         self._to_top = False
-        """Whether the ranking is to begin with its first line: it is another one."""
+        """Whether to move to the top, because the ranking changed."""
         self._measure: Measure = MEASURES[0]
         self.table = ResourceTable(
             COLUMNS, lambda one: one.identity, lambda: self.now, id="activity-ranking"
@@ -121,7 +121,7 @@ class ActivityScreen(TableScreen):
     # Hooks of the frame -----------------------------------------------------------------------
 
     def compose_body(self) -> ComposeResult:
-        """What is drawn, the days, the sums, the ranking."""
+        """The bars, the days, the totals, the ranking."""
         with Vertical(id="activity-drawing"):
             yield OneLine(id="activity-measure")
             yield DrawingView(id="activity-chart")
@@ -131,11 +131,11 @@ class ActivityScreen(TableScreen):
         yield self.table
 
     def compose_bars(self) -> ComposeResult:
-        """The days to be typed."""
+        """The prompt for days."""
         yield Prompt("@", _DAYS_HINT, id="activity-days")
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """The activity; that of single keys only while they are ranked."""
+        """The activity, and that of single keys while they are ranked."""
         if self.parent_row is not None and self._of_person:
             return [(user_activity_feed(hub, Scope(parent=self.parent_row)), self._show)]
         scope = Scope(self.gwtui.scope.workspace, self.parent_row)
@@ -146,18 +146,18 @@ class ActivityScreen(TableScreen):
         return uses
 
     def on_mount(self) -> None:
-        """Rank by what is drawn; the days can be chosen before anything is read."""
+        """Sort by the drawn measure."""
         self._days = activity.completed_days(self.now)
         self._rank_by_measure()
 
     def empty_text(self) -> str | None:
-        """What it means that there is nothing."""
+        """Explain an empty list."""
         if self._every or self._found is None:
             return None
         return "No requests in the last 30 complete days (UTC)."
 
     def status_parts(self) -> Sequence[Content]:
-        """The scope, how many days, and what could not be shown."""
+        """The scope, the number of days, and omitted data."""
         parts: list[Content] = []
         if self.parent_row is None and self.gwtui.scope_name is not None:
             parts.append(toned(f"only {self.gwtui.scope_name}", "accent"))
@@ -173,7 +173,7 @@ class ActivityScreen(TableScreen):
         return [*self._left_out(), *parts]
 
     def _left_out(self) -> Iterator[Content]:
-        """How far single keys or people are read, and how many were left out."""
+        """Progress of reading keys or people one by one, and the number left out."""
         parted, parts = _PARTED.get(self._grouping), self._parts
         if parted is None:
             return
@@ -192,7 +192,7 @@ class ActivityScreen(TableScreen):
         return any(state.unanswered for state in self.states)
 
     def go_back(self) -> bool:
-        """Show all days again, where some were chosen."""
+        """Show all days again if some were selected."""
         chosen = self._chosen is not None
         if chosen:
             self._choose(None)
@@ -202,16 +202,16 @@ class ActivityScreen(TableScreen):
 
     @property
     def grouping(self) -> Grouping:
-        """What the ranking ranks."""
+        """The current grouping."""
         return self._grouping
 
     def next_grouping(self) -> None:
-        """Rank the next: models, providers, workspaces, keys, users; the last two by account."""
+        """Switch to the next grouping: models, providers, workspaces, keys, users."""
         offered = self._offered()
         self._rank_by(offered[(offered.index(self._grouping) + 1) % len(offered)])
 
     def rank_by_key(self) -> None:
-        """Rank keys, where they can be told apart."""
+        """Group by key, unless a single key or person is shown."""
         if "key" in self._offered():
             self._rank_by("key")
         else:
@@ -225,11 +225,11 @@ class ActivityScreen(TableScreen):
         self._show_ranking()
 
     def open_days(self) -> None:
-        """Let the person type the days."""
+        """Open the prompt for days."""
         self.query_one("#activity-days", Prompt).open()
 
     def step_day(self, way: int) -> None:
-        """Select the day before or after the selected one; the last day where none is."""
+        """Select the previous or next day; the last day if none is selected."""
         if not self._days:
             return
         chosen = self._chosen
@@ -248,7 +248,7 @@ class ActivityScreen(TableScreen):
         self.refresh_frame()
 
     def _narrow(self) -> None:
-        """Take the rows of the chosen days; days that are no longer kept are let go of."""
+        """Filter the rows by the selected days; days that are no longer available are dropped."""
         chosen = self._chosen
         if chosen is not None and chosen.first not in self._days:
             chosen = self._chosen = None
@@ -268,7 +268,7 @@ class ActivityScreen(TableScreen):
             self.focus_body()
 
     def next_measure(self) -> None:
-        """Draw and rank the next: spend, BYOK cost, requests, tokens."""
+        """Switch to the next measure: spend, BYOK cost, requests, tokens."""
         self._measure = MEASURES[(MEASURES.index(self._measure) + 1) % len(MEASURES)]
         self._rank_by_measure()
         self._show_ranking()
@@ -317,7 +317,7 @@ class ActivityScreen(TableScreen):
         self._draw()
 
     def on_resize(self) -> None:
-        """Other widths have room for other sums."""
+        """Redraw the totals for the new width."""
         self._show_ranking()
 
     def _offered(self) -> list[Grouping]:
@@ -334,7 +334,7 @@ class ActivityScreen(TableScreen):
         return ranked(uses, self._rows, (self._grouping,), self._measure)
 
     def _draw(self) -> None:
-        """Each day's bar: the selected line of the ranking below, then those that lead it."""
+        """Draw a bar per day: the selected row at the bottom, then the top of the ranking."""
         measure, days, chosen = self._measure, self._days, self._chosen
         shown = chosen or (DayRange(days[0], days[-1]) if days else None)
         span = "" if shown is None else f"{shown} UTC"
@@ -359,7 +359,7 @@ class ActivityScreen(TableScreen):
 
 
 def totals_line(rows: Sequence[ActivityRow], width: int) -> Content:
-    """As many of the sums as there is room for."""
+    """The totals that fit on the line."""
     line = Content("")
     for cell in total_cells(activity.summarize(rows)):
         longer = Content(" · ").join([line, cell_content(cell)] if line else [cell_content(cell)])
@@ -372,7 +372,7 @@ def totals_line(rows: Sequence[ActivityRow], width: int) -> Content:
 def stacked(
     selected: RankedGroup | None, ranking: Sequence[RankedGroup]
 ) -> Sequence[tuple[RankedGroup, str]]:
-    """Lines to tell apart, from below, with their styles: the selected one, then the leading."""
+    """Rows with a color of their own, from the bottom: the selected one, then the top ones."""
     one = selected if selected is not None and selected.rows else None
     leading = [
         (other, look)

@@ -66,7 +66,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
     AUTO_FOCUS = ""
     ticks_unfocused = False
     focused = Reactive[Widget | None](None, repaint=False)
-    """As in every screen, but another focus does not repaint the whole of it."""
+    """The focused widget; unlike in Textual, a change does not repaint the whole screen."""
 
     def __init__(  # noqa: PLR0913 - all by name
         self,
@@ -87,13 +87,13 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         self.parent_name = parent_name or safe_text(parent or "", 60)
         self.opener = opener
         self.tab = resource if opener is None else opener.id
-        """The tab that is marked as the current one."""
+        """The tab that is highlighted."""
         self.expected_gone: set[str] = set()
-        """Identities of what was removed here and is told already."""
+        """Identities removed by this program, which need no notice when they disappear."""
         self.scopes = (resource, *extra_scopes, APP)
         self._subscriptions = Subscriptions(self.post_message)
         self._broken = False
-        """Whether an error kept the body from being made."""
+        """Whether composing the body failed."""
 
     # Hooks ----------------------------------------------------------------------------------
 
@@ -102,15 +102,15 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         yield from ()
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """What to watch while shown; the first one decides the state of the screen."""
+        """Feeds to watch while the screen is visible; the first one decides its state."""
         raise NotImplementedError
 
     def empty_text(self) -> str | None:
-        """What to do when there is nothing; None while there is something."""
+        """A hint for an empty screen; None if there is data."""
         return None
 
     def empty_title(self) -> str:
-        """What is said above ``empty_text``."""
+        """The title above ``empty_text``."""
         return f"No {in_sentence(self.heading)} here"
 
     def status_parts(self) -> Sequence[Content]:
@@ -121,57 +121,57 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         """Update what depends on the time."""
 
     def target(self) -> Any | None:
-        """What actions act on."""
+        """The object that actions apply to."""
         return None
 
     def identity(self) -> str | None:
-        """The identity of what actions act on."""
+        """The identity of ``target``."""
         return None
 
     @property
     def marked_rows(self) -> Sequence[Any]:
-        """What actions on several rows act on; empty where nothing is marked."""
+        """The marked rows, for bulk actions."""
         return ()
 
     @property
     def marks(self) -> Marks:
-        """How many rows are marked."""
+        """The number of marked rows."""
         return Marks()
 
     def copy_source(self) -> CopySource[Any] | None:
-        """Where rows are copied from where it is no list; None where nothing declares them."""
+        """The source for copying rows; None if the screen has none."""
         return None
 
     def expect_gone(self, identities: Iterable[str]) -> None:
-        """These were removed here, which is told: that their rows vanish is no news."""
+        """Show no notice when these rows disappear: this program removed them."""
         self.expected_gone.update(identities)
 
     def focus_body(self) -> None:
-        """Put the focus where it belongs."""
+        """Focus the main widget of the body."""
 
     def go_back(self) -> bool:
-        """Close what is open inside the screen; whether anything was."""
+        """Close an open part of the screen; False if there was none."""
         return False
 
     def show_row(self, identity: str, *, detail: bool = True) -> None:
-        """Show this one as soon as it is there; ``detail`` with every figure of it."""
+        """Select a row as soon as it appears, and open its detail pane if ``detail``."""
 
     def resolve_path(self, path: str, child: str | None = None) -> None:  # noqa: ARG002 - the hook's
-        """Show what a path names, or say that it names nothing; ``child`` is the list to open."""
+        """Show the row that a path names, or report that none matches; opens its list ``child``."""
         self.gwtui.say(f"{self.heading} has no “{safe_line(path, 60)}”", severity="warning")
 
     def crumbs(self) -> Sequence[str]:
-        """The path to here, for a screen that another one opened."""
+        """Breadcrumbs, for a screen that another one opened."""
         if self.opener is None:
             return ()
         return (self.opener.title, self.parent_name, self.heading)
 
     def notice(self) -> Content | None:
-        """What the banner says instead of how the feeds do."""
+        """A banner text that replaces the state of the feeds."""
         return None
 
     def deciding_state(self) -> FeedState[Any] | None:
-        """The state that the body gives way to while it has no value: the first feed's."""
+        """The feed state that replaces the body while it has no value; by default the first."""
         return self.states[0] if self.states else None
 
     @property
@@ -181,7 +181,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         return state is not None and state.unanswered
 
     def awaits(self, event: events.Event) -> bool:
-        """Whether an input is meant for a row: not what is typed into a line or leads elsewhere."""
+        """Whether an input needs rows; text input and navigation do not."""
         if isinstance(self.focused, Input) or not isinstance(event, events.Key):
             return False
         action = next((one for one in offered(self.scopes) if event.key in one.keys), None)
@@ -191,17 +191,17 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
 
     @property
     def gwtui(self) -> GwtuiApp:
-        """The app, as the screens know it."""
+        """The app, with its own type."""
         return cast("GwtuiApp", self.app)
 
     @property
     def now(self) -> datetime:
-        """The present moment, UTC."""
+        """The current time, UTC."""
         return self.gwtui.clock.now()
 
     @property
     def states(self) -> tuple[FeedState[Any], ...]:
-        """The newest states of the watched feeds."""
+        """The latest states of the watched feeds."""
         return self._subscriptions.states
 
     def compose(self) -> ComposeResult:
@@ -217,7 +217,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         yield KeyFooter()
 
     def _guarded_body(self) -> ComposeResult:
-        """The body; without what an error in it kept from being made."""
+        """The body, or nothing if composing it fails."""
         try:
             yield from self.compose_body()
         except Exception as error:
@@ -227,11 +227,11 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
     def set_focus(
         self, widget: Widget | None, scroll_visible: bool = True, from_app_focus: bool = False
     ) -> None:
-        """As ever; without a body nothing in it takes the keys."""
+        """Set the focus, unless composing the body failed."""
         super().set_focus(None if self._broken else widget, scroll_visible, from_app_focus)
 
     async def on_event(self, event: events.Event) -> None:
-        """Without a body what happens to it fails, too: that is told already."""
+        """Ignore errors that follow from a failed body, which was already reported."""
         try:
             await super().on_event(event)
         except Exception as error:
@@ -240,11 +240,11 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
             caught_errors.add(f"screen {self.resource} without its body", error)
 
     def compose_bars(self) -> ComposeResult:
-        """Lines between the body and the status line."""
+        """Widgets between the body and the status line."""
         yield from ()
 
     def capture(self) -> ActionContext:
-        """What an action that is asked for now will act on."""
+        """The context of an action that starts now."""
         if self._broken:
             return ActionContext(self.gwtui, self.spec, None, None, self)
         return ActionContext(
@@ -254,14 +254,14 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         )
 
     def refeed(self) -> None:
-        """Watch what ``feeds`` says now: the screen was shown, or the scope changed."""
+        """Watch the current ``feeds``: the screen was shown, or the scope changed."""
         session = self.gwtui.session
         if session is not None and self.is_current and not self._broken:
             self._subscriptions.open(self.feeds(session.hub))
         self.refresh_frame()
 
     async def reread(self) -> None:
-        """Read every watched feed again now."""
+        """Reload every watched feed."""
         await asyncio.gather(*(feed.refresh() for feed in self._subscriptions.feeds))
 
     def on_screen_resume(self) -> None:
@@ -271,14 +271,14 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
             self.focus_body()
 
     def on_screen_suspend(self) -> None:
-        """Leave the feeds."""
+        """Stop watching the feeds."""
         if self.is_open:  # what was waited for is there
             facts = header_facts(self.gwtui, self.tab)
             self.query_one(StatusLine).show_status(self._status(self.now), facts)
         self._subscriptions.close()
 
     def on_feed_changed(self, message: FeedChanged) -> None:
-        """Show the newest state of a feed."""
+        """Show the latest state of a feed."""
         if self.is_open and self._subscriptions.handle(message):
             self.refresh_frame()
             session = self.gwtui.session
@@ -301,7 +301,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
             self.refresh_frame()
 
     def refresh_frame(self) -> None:
-        """Bring header, banner, panel, status line and footer up to date; unchanged lines rest.
+        """Update header, banner, panel, status line and footer where they changed.
 
         Under a dialog, where nothing is watched, what the feeds said last stays.
         """
@@ -354,7 +354,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
                 self.focus_body()
 
     def _say_state(self, panel: StatePanel, now: datetime) -> bool:
-        """Fill the panel when it must stand in for the body; whether it must."""
+        """Show a panel instead of the body if there is no data; returns whether it does."""
         if self._broken or self._subscriptions.never_shown:
             title = f"{BROKEN} {self.heading} cannot be shown"
             panel.say(title, "This is a bug in gwtui; see its log.", tone="bad")

@@ -53,22 +53,22 @@ if TYPE_CHECKING:
 
 
 WALL = (160, 44)
-"""From this size on everything is shown at once."""
+"""The size, in columns and lines, from which all panels are visible at once."""
 _JUMP_HINT = "moment, UTC: 2026-11-20 18:00, yesterday 18:00, 3h ago, last friday"
 _ASK_EVERY = 20.0
-"""Seconds between two rounds of questions while nothing else asks for one."""
+"""Seconds between two queries of the history without new records."""
 _ASK_SOON = 1.0
-"""The same when something new was recorded."""
+"""Seconds between two queries of the history after a new record."""
 _LOOK_EVERY = 10.0
-"""Seconds between two looks at what only the time changes."""
+"""Seconds between two updates of ages and countdowns."""
 
 
 PAGES = {"-endpoints": "Endpoints", "-account": "Credits, limits", "-changes": "Changes"}
-"""Titles by the class that the screen has while a page is shown."""
+"""Page titles by CSS class."""
 
 
 def pages_line(page: int, span: str, hidden: Sequence[str], *, folded: bool) -> Content:
-    """Which part is shown, which are hidden, how far back plots reach, which plots are hidden."""
+    """The visible page, the other pages, the time span, and hidden plots."""
     reach = Content.assemble(toned("   + - ", "accent"), toned(f"last {span}", "plain"))
     if hidden and (not folded or page == 0):
         reach = Content.assemble(
@@ -81,7 +81,7 @@ def pages_line(page: int, span: str, hidden: Sequence[str], *, folded: bool) -> 
 
 
 class BoardScreen(TableScreen):
-    """Gives every panel what is known, now or at the moment of the time cursor."""
+    """The board: draws every panel, live or at the moment of the time cursor."""
 
     opens = "board.open"
     ticks_unfocused = True
@@ -89,21 +89,21 @@ class BoardScreen(TableScreen):
     def __init__(self) -> None:
         super().__init__("board", title="Board", extra_scopes=(COPY,))
         self.cursor: datetime | None = None
-        """The moment whose curves and figures are shown; None is live."""
+        """The time cursor; None is live."""
         self.page = 0
         self.span = SPANS[0]
         self.past: BoardPast | None = None
-        """What the history answered last."""
+        """The last answer of the history."""
         self._past_of: datetime | None = None
-        """Where the cursor was when it was asked for that."""
+        """The time cursor of that query."""
         self.problem = ""
-        """Why the history gave no answer, for a person; empty while it did."""
+        """Why the history could not be read; empty if it could."""
         self.budget: Content | None = None
-        """What goes out, said anew only now and then: it never rests."""
+        """The request rate, cached because it changes all the time."""
         self._asking: Worker[None] | None = None
         self._asked_at = self._looked_at = 0.0
         self._asked_of: object = None
-        """What the recorder had written then."""
+        """The state of the recorder at that query."""
         self.credits = CreditsPanel()
         self.endpoints = EndpointsPanel(lambda: self.view.now)
         self.table = self.endpoints.table
@@ -114,7 +114,7 @@ class BoardScreen(TableScreen):
     # Hooks of the frame -----------------------------------------------------------------------
 
     def compose_body(self) -> ComposeResult:
-        """The summary, the pages, the panels, who records."""
+        """The summary, the pages, the panels, the recorder."""
         yield OneLine(id="board-summary")
         yield OneLine(id="board-alerts")
         yield OneLine(id="board-pages")
@@ -129,43 +129,43 @@ class BoardScreen(TableScreen):
         yield OneLine(id="board-recording")
 
     def compose_bars(self) -> ComposeResult:
-        """Where a moment or a model is typed."""
+        """The prompts for a moment and for a model."""
         yield Prompt("@", _JUMP_HINT, id="board-jump")
         yield Prompt("+", "model to watch: author/slug", id="board-watch")
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """Everything that is shown."""
+        """The feeds of all panels."""
         return live_feeds(hub, self._models, lambda _state: self.look())
 
     def deciding_state(self) -> FeedState[Any] | None:
-        """Only a board that knows nothing at all gives way: its panels say what they lack."""
+        """A board without any data is replaced; otherwise each panel reports missing data."""
         if self.known is not None and self.known.span is not None:
             return None
         known = (state for state in self.states if state.fetched_at is not None)
         return next(known, super().deciding_state())
 
     def notice(self) -> Content | None:
-        """The moment of the cursor, so that nobody takes the past for the present."""
+        """The moment of the time cursor, to make clear that the board shows the past."""
         return None if self.cursor is None else cursor_line(self.cursor, self.now)
 
     def status_parts(self) -> Sequence[Content]:
-        """What goes out, and why the history gave no answer."""
+        """The request rate, and the error of the history."""
         problem = [toned(safe_text(self.problem, 120), "bad")] if self.problem else []
         return problem if self.budget is None else [*problem, self.budget]
 
     def focus_body(self) -> None:
-        """What has rows on the shown page."""
+        """Focus the table of the visible page."""
         tables = (self.endpoints.table, self.limits.table, self.changes.lines)
         self.set_focus(tables[0 if self.is_wall else self.page])
 
     def go_back(self) -> bool:
-        """Be live again."""
+        """Return to live."""
         was_live = self.cursor is None
         self.show_moment(None)
         return not was_live
 
     def tick(self, _now: datetime) -> None:
-        """Ages and times to reset; now and then the history, which others may write."""
+        """Update ages and countdowns, and query the history, which other processes may write."""
         elapsed = self.gwtui.clock.monotonic()
         if elapsed - self._looked_at >= _LOOK_EVERY:
             self._looked_at = elapsed
@@ -181,18 +181,18 @@ class BoardScreen(TableScreen):
 
     @property
     def view(self) -> BoardView:
-        """How it is looked at."""
+        """The moment and the span of the board."""
         return BoardView(self.cursor or self.now, self.span, self.cursor is not None)
 
     @property
     def recorder(self) -> Recorder | None:
-        """Who records for this connection; None while there is none."""
+        """The recorder of this connection, if any."""
         session = self.gwtui.session
         return None if session is None else session.recorder
 
     @property
     def known(self) -> RecordingState | None:
-        """What is known of the recording."""
+        """The state of the recording; None before the history has answered."""
         return None if self.past is None else self.past.recording
 
     @property
@@ -206,13 +206,13 @@ class BoardScreen(TableScreen):
 
     @property
     def is_wall(self) -> bool:
-        """Whether there is room for everything at once."""
+        """Whether all panels fit at once."""
         return self.app.size.width >= WALL[0] and self.app.size.height >= WALL[1]
 
     # Showing ----------------------------------------------------------------------------------
 
     def fold(self) -> None:
-        """Show as many panels as the screen has room for."""
+        """Show the panels that fit."""
         wall = self.is_wall
         self.set_class(wall, "-wall")
         self.set_class(self.app.size.height >= TALL, "-tall")
@@ -221,7 +221,7 @@ class BoardScreen(TableScreen):
         self.call_after_refresh(self.look)
 
     def look(self) -> None:
-        """Show what is known now."""
+        """Redraw all panels."""
         if not self.is_open:
             return
         state = BoardState(self.view, self._snapshot(), self.past)
@@ -246,7 +246,7 @@ class BoardScreen(TableScreen):
             self.query_one("#board-recording", OneLine).show(Content.assemble(" ", recording))
 
     def show_pages(self) -> None:
-        """Say what is folded away."""
+        """Show which pages and plots are hidden."""
         hidden, folded = self.endpoint.hidden, not self.is_wall
         line = pages_line(self.page, self.span.name, hidden, folded=folded)
         self.query_one("#board-pages", OneLine).show(line)
@@ -262,7 +262,7 @@ class BoardScreen(TableScreen):
     # The history ------------------------------------------------------------------------------
 
     def ask(self) -> None:
-        """Ask the history again, instead of what was asked before."""
+        """Query the history; replaces a running query."""
         if self.is_open and self.recorder is not None:
             ask = partial(self._ask, self.recorder)
             self._asking = self.run_worker(ask, group="history", exclusive=True)
@@ -286,17 +286,17 @@ class BoardScreen(TableScreen):
     # What actions do --------------------------------------------------------------------------
 
     def next_page(self) -> None:
-        """Show the next part."""
+        """Show the next page."""
         self.page = (self.page + 1) % len(PAGES)
         self.fold()
         self.focus_body()
 
     def next_order(self) -> None:
-        """Order the endpoints by model, or the worst first."""
+        """Sort the endpoints by model or by status."""
         self.gwtui.say(f"Endpoints {self.endpoints.next_order()}")
 
     def next_measure(self) -> None:
-        """Draw the next figure of the endpoint, on the page that shows it."""
+        """Show the next plot of the endpoint, on its page."""
         if not self.is_wall and self.page:
             self.page = 0
             self.fold()
@@ -305,7 +305,7 @@ class BoardScreen(TableScreen):
         self.show_pages()
 
     def zoom(self, by: int) -> None:
-        """Another span: 1 is longer."""
+        """Change the span: 1 is longer, -1 shorter."""
         place = min(len(SPANS) - 1, max(0, SPANS.index(self.span) + by))
         if SPANS[place] != self.span:
             self.span = SPANS[place]
@@ -318,7 +318,7 @@ class BoardScreen(TableScreen):
         self.show_moment(within(moment, self.now, self._begin))
 
     def show_moment(self, moment: datetime | None) -> None:
-        """Put the time cursor there; None is live."""
+        """Move the time cursor; None is live."""
         if moment == self.cursor:
             return
         self.cursor = moment
@@ -335,11 +335,11 @@ class BoardScreen(TableScreen):
     # Messages ---------------------------------------------------------------------------------
 
     def on_mount(self) -> None:
-        """The first page."""
+        """Show the first page."""
         self.fold()
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Fold what has no room."""
+        """Hide the panels that do not fit."""
         if self.is_mounted:
             self.fold()
 
@@ -373,6 +373,6 @@ class BoardScreen(TableScreen):
 
 
 def _written(recorder: Recorder | None) -> object:
-    """What was recorded, to be compared: there is something to ask for when it is another."""
+    """A value that changes whenever something was recorded."""
     status = None if recorder is None else recorder.status
     return None if status is None else (status.written_at, status.models)

@@ -1,4 +1,4 @@
-"""Dialogs over the whole screen: a table of the catalog, and lines about the selected row.
+"""Full-screen dialogs: a table of the catalog, and details of the selected row.
 
 The price calculator compares one request at every endpoint of a model. The other one shows which
 endpoints remain under a guardrail, model by model.
@@ -68,11 +68,11 @@ Row = TypeVar("Row")
 Parsed = TypeVar("Parsed")
 
 _EVERY = 1.0
-"""Seconds between two looks at the clock."""
+"""Seconds between two updates of ages."""
 
 
 class TableDialog(Dialog[None], Generic[Row]):
-    """Watches the feed while it is on top; leaves it when it is covered or closed."""
+    """A dialog with a table; watches its feed only while it is on top."""
 
     def __init__(
         self,
@@ -90,11 +90,11 @@ class TableDialog(Dialog[None], Generic[Row]):
 
     @abstractmethod
     def title_line(self) -> tuple[str, str]:
-        """What the table is, and of what, fit to be shown."""
+        """The title, safe to display."""
 
     @abstractmethod
     def summary(self) -> tuple[str, Tone]:
-        """The rows in a few words."""
+        """A summary of the rows."""
 
     @abstractmethod
     def show_value(self, value: Any) -> None:
@@ -119,7 +119,7 @@ class TableDialog(Dialog[None], Generic[Row]):
         yield from ()
 
     def on_mount(self) -> None:
-        """Follow the clock."""
+        """Start the timer that updates ages."""
         self.set_interval(_EVERY, self.show_state)
         self.show_title()
         self.show_state()
@@ -129,15 +129,15 @@ class TableDialog(Dialog[None], Generic[Row]):
         self._subscriptions.open([(self._feed, self._show)])
 
     def on_screen_suspend(self) -> None:
-        """Leave the feed."""
+        """Stop watching the feed."""
         self._subscriptions.close()
 
     def on_unmount(self) -> None:
-        """Leave the feed for good."""
+        """Stop watching the feed."""
         self._subscriptions.close()
 
     def on_feed_changed(self, message: FeedChanged) -> None:
-        """Show the newest state of the feed."""
+        """Show the latest state of the feed."""
         if self.is_open:
             self._subscriptions.handle(message)
 
@@ -161,12 +161,12 @@ class TableDialog(Dialog[None], Generic[Row]):
         )
 
     def show_rows(self, rows: Sequence[Row]) -> None:
-        """Show these rows, and the lines of the selected one."""
+        """Show these rows, and details of the selected one."""
         self._table.show(rows)
         self.show_lines()
 
     def show_lines(self) -> None:
-        """Show the lines of the selected row."""
+        """Show details of the selected row."""
         row = self._table.selected
         self.query_one("#lines", LinesView).show([] if row is None else self._lines(row))
 
@@ -192,11 +192,11 @@ class TableDialog(Dialog[None], Generic[Row]):
 # Prices -----------------------------------------------------------------------------------------
 
 _KEY, _QUANTITY, _PRICE, _AMOUNT = 12, 11, 22, 12
-"""Widths of a quote's line."""
+"""Column widths of a quote, in cells."""
 
 
 def offer_lines(offer: QuotedEndpoint) -> list[Content]:
-    """The quote line by line, each with the rule that set its price."""
+    """A quote, one line per price, with the rule that set it."""
     provider = cells.text(offer.row.title).text
     if offer.quote is None:
         return [toned(f"{provider} has no price", "warn")]
@@ -225,9 +225,9 @@ def _quote_line(line: QuoteLine, places: int) -> Content:
 
 
 class PriceScreen(TableDialog[QuotedEndpoint]):
-    """Prompt size, completion size and moment in; what each endpoint asks out, as one types.
+    """The price calculator: compares the cost of a request at each endpoint while it is typed.
 
-    ``endpoint`` is the identity of the endpoint to begin on.
+    ``endpoint`` is the identity of the endpoint to select first.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("down", "to_table", show=False)]
@@ -250,14 +250,14 @@ class PriceScreen(TableDialog[QuotedEndpoint]):
         self._begin_on = endpoint
         self._rows: Sequence[EndpointRow] = ()
         self._unread = False
-        """Whether a field holds what cannot be read."""
+        """Whether a field is invalid."""
 
     def title_line(self) -> tuple[str, str]:
         """The model."""
         return "Price of a request to", self._model_name
 
     def summary(self) -> tuple[str, Tone]:
-        """How many endpoints there are, unless a field cannot be read."""
+        """The number of endpoints, unless a field is invalid."""
         if not self._rows:
             return "No endpoint serves this model", "warn"
         if self._unread:
@@ -265,7 +265,7 @@ class PriceScreen(TableDialog[QuotedEndpoint]):
         return f"{len(self._rows)} endpoints, cheapest first", "muted"
 
     def compose_above(self) -> ComposeResult:
-        """The size of the request, and when it is sent."""
+        """The inputs for the size and the time of the request."""
         with Horizontal(id="price-inputs"):
             yield from self._input("prompt", "Prompt tokens", "10k")
             yield from self._input("completion", "Completion tokens", "1k")
@@ -280,7 +280,7 @@ class PriceScreen(TableDialog[QuotedEndpoint]):
             yield OneLine(id=f"price-{name}-note")
 
     def action_to_table(self) -> None:
-        """From the inputs to the comparison."""
+        """Focus the comparison."""
         self._table.focus()
 
     @on(Input.Changed)
@@ -294,14 +294,14 @@ class PriceScreen(TableDialog[QuotedEndpoint]):
         self._table.focus()
 
     def show_value(self, value: Sequence[EndpointRow]) -> None:
-        """Quote the endpoints anew."""
+        """Quote the endpoints again."""
         first, self._rows = not self._rows, value
         self.show_state()
         if first and self._begin_on is not None:
             self._table.select(self._begin_on)
 
     def show_state(self) -> None:
-        """Quote for what stands in the fields now; "now" moves on."""
+        """Quote for the current fields; "now" advances."""
         usage = self._usage()
         self._unread = usage is None
         super().show_state()
@@ -309,7 +309,7 @@ class PriceScreen(TableDialog[QuotedEndpoint]):
             self.show_rows(compare_quotes(self._rows, usage))
 
     def _usage(self) -> Usage | None:
-        """What is asked for; None while a field cannot be read, which is said below it."""
+        """The usage to quote; None while a field is invalid, which is reported below it."""
         now = self._clock.now().replace(second=0, microsecond=0)
         prompt = self._read("prompt", parse_tokens, "{:,}".format)
         completion = self._read("completion", parse_tokens, "{:,}".format)
@@ -339,13 +339,13 @@ def _moment_note(moment: datetime) -> str:
 
 _NAME, _STATE = 28, 12
 _STRANGERS = 3
-"""Entries that name nothing which are shown."""
+"""Maximum number of listed unknown entries."""
 
 
 def model_lines(effect: ModelEffect) -> list[Content]:
-    """The remaining endpoints with how they do, then the blocked ones with every reason.
+    """The remaining endpoints with their status, then the blocked ones with every reason.
 
-    Where a rule could not be read, none is said to remain.
+    If a rule could not be read, no endpoint counts as remaining.
     """
     found = effect.verdict
     lines = [
@@ -380,7 +380,7 @@ def _blocked(blocked: BlockedEndpoint) -> Content:
 
 
 class RemainingScreen(TableDialog[ModelEffect]):
-    """The catalog under ``guardrail``; with ``default`` also under that of its workspace."""
+    """The catalog under ``guardrail``, and under the workspace's ``default`` if given."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,f2", "leave", show=False),
@@ -409,23 +409,23 @@ class RemainingScreen(TableDialog[ModelEffect]):
 
     @property
     def hint(self) -> str:
-        """Which keys there are."""
+        """The available keys."""
         keys = "Esc closes · ↑ ↓ models · / filter · r reads again"
         if len(self._known) == 1:
             return keys
         return f"{keys} · l {'with' if len(self._applied) == 1 else 'without'} the default"
 
     def title_line(self) -> tuple[str, str]:
-        """The guardrails."""
+        """The names of the guardrails."""
         names = " and ".join(safe_line(one.name, 60) for one in self._applied)
         return "Endpoints allowed by", names
 
     def summary(self) -> tuple[str, Tone]:
-        """How many models keep an endpoint."""
+        """The number of models with a remaining endpoint."""
         return ("", "muted") if self._effect is None else self._effect.summary
 
     def compose_above(self) -> ComposeResult:
-        """Entries that name nothing."""
+        """The line for unknown entries."""
         yield OneLine(id="strangers")
 
     def compose_below(self) -> ComposeResult:
@@ -456,7 +456,7 @@ class RemainingScreen(TableDialog[ModelEffect]):
         self.query_one(FilterPrompt).show()
 
     def action_both(self) -> None:
-        """Apply the default guardrail of the workspace too, or not."""
+        """Toggle whether the default guardrail of the workspace applies, too."""
         self._applied = self._known if len(self._applied) == 1 else self._known[:1]
         self.show_title()
         self._show(self._feed.state)
@@ -474,7 +474,7 @@ class RemainingScreen(TableDialog[ModelEffect]):
         self.show_rows(self._effect.models)
 
     def _show_strangers(self, effect: GuardrailEffect) -> None:
-        """Entries that name nothing: a misspelt one silently allows or ignores nothing."""
+        """Show entries that match nothing: a misspelt entry has no effect."""
         line = self.query_one("#strangers", OneLine)
         entries = list(dict.fromkeys(entry for _, entry in effect.unmatched))
         line.display = bool(entries)

@@ -1,4 +1,4 @@
-"""What changed between two recorded moments, chosen by typing them."""
+"""The changes between two recorded moments, which the person types."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ _BETWEEN_HINT = "from .. to, UTC: yesterday 18:00 .. 3h ago, or 2026-11-20 .. no
 
 
 class ChangesScreen(ResourceScreen):
-    """The net between two moments, or every change between them; the last day at first."""
+    """The net or single changes between two moments, by default the last day."""
 
     def __init__(self) -> None:
         super().__init__(CHANGES)
         self._between: Between | None = None
 
     def compose_bars(self) -> ComposeResult:
-        """Where the moments are typed."""
+        """The prompt for the moments."""
         yield Prompt("@", _BETWEEN_HINT, id="changes-between")
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """The history, nothing else."""
+        """The history."""
         return [(changes_feed(hub, self.between), self._show)]
 
     def status_parts(self) -> Sequence[Content]:
-        """The two moments before everything else."""
+        """The two moments, then the usual parts."""
         between = self.between
         until = "now" if between.until is None else times.utc(between.until)
         each = "every change" if between.each else "net"
@@ -51,19 +51,19 @@ class ChangesScreen(ResourceScreen):
         return [moments, *super().status_parts()]
 
     def empty_text(self) -> str | None:
-        """Among single changes there are no figures: those move all the time."""
+        """Explain an empty list; single changes leave out figures, which change all the time."""
         empty = super().empty_text()
         return NO_EVENT if empty == self.declared.empty and self.between.each else empty
 
     def resolve_path(self, path: str, child: str | None = None) -> None:
-        """``:changes/MOMENT..MOMENT`` compares these."""
+        """Compare the moments of ``:changes/MOMENT..MOMENT``."""
         if _SEPARATOR in path:
             self.compare(path)
         else:
             super().resolve_path(path, child)
 
     def on_resource_table_selection_lost(self, message: SelectionLost) -> None:
-        """With other moments come other rows: nothing that was looked at went away."""
+        """Show no notice: other moments have other rows."""
         if message.lost.neighbour is None:
             message.prevent_default()
 
@@ -77,18 +77,18 @@ class ChangesScreen(ResourceScreen):
         return self._between
 
     def open_between(self) -> None:
-        """Let the person type the moments."""
+        """Open the prompt for the moments."""
         self.query_one("#changes-between", Prompt).open()
 
     def switch_each(self) -> None:
-        """The net, or every change by itself."""
+        """Switch between the net and single changes."""
         now = self.between
         self._compare(Between(now.since, now.until, each=not now.each))
 
     def compare(self, text: str) -> bool:
         """Compare the moments that were typed: "yesterday 18:00 .. 3h ago", or one and now.
 
-        Whether they were understood; if not, it is said why.
+        Returns False, with a notice, if they are invalid.
         """
         first, _, second = text.partition(_SEPARATOR)
         now = self.now
@@ -122,5 +122,5 @@ class ChangesScreen(ResourceScreen):
 
 
 def _past(moment: datetime | None, now: datetime) -> datetime | None:
-    """A moment that is not over yet is now, and moves on with it; typed ones are whole seconds."""
+    """The moment if it is in the past, else None, which stands for now."""
     return None if moment is None or moment >= now.replace(microsecond=0) else moment

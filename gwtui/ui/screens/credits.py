@@ -62,7 +62,7 @@ DAY = SPANS[1]
 
 
 class CreditsScreen(TableScreen):
-    """Balance and burn of the whole account, whatever the workspace scope."""
+    """Balance and burn rate of the whole account, in any workspace scope."""
 
     HORIZONTAL_BREAKPOINTS = _WIDE
     VERTICAL_BREAKPOINTS = _TALL
@@ -109,7 +109,7 @@ class CreditsScreen(TableScreen):
         ]
 
     def target(self) -> Any | None:
-        """The key that is selected in the ranking."""
+        """The selected key of the ranking."""
         spender = self.table.selected
         return None if spender is None else spender.key
 

@@ -1,4 +1,4 @@
-"""The key that the dashboard uses: what it may do and what binds it."""
+"""The key that the dashboard uses: its permissions and limits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class CurrentKeyScreen(ObjectScreen):
-    """Rights, models, limits, budgets and usage of the key in use."""
+    """Permissions, models, limits, budgets and usage of the key in use."""
 
     def __init__(self) -> None:
         super().__init__("key", title="This key")
@@ -27,11 +27,11 @@ class CurrentKeyScreen(ObjectScreen):
         self._reach: KeyRights | None = None
 
     def copy_source(self) -> CopySource[CurrentKey]:
-        """The key in use: there is one, so that its place alone leads to it."""
+        """The key in use; its path needs no id."""
         return declared(THIS_KEY, lambda _label: self.resource)
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """The key in use, and what it may call."""
+        """The key in use, and the models it may call."""
         scope = self.gwtui.scope
         return [
             (current_key_feed(hub, scope), self._show),

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from gwtui.ui.screens.resource import ResourceScreen
 
 BESIDE = 110
-"""From this width on the detail pane stands beside the list."""
+"""The width from which the detail pane is beside the list."""
 _NARROWEST = 20
 _REST = 0.12
-"""Seconds without another row before the detail follows again: a held key repeats faster."""
+"""Seconds before the pane follows the cursor; a held key repeats faster."""
 
 
 class DetailPane(LinesView):
@@ -30,12 +30,12 @@ class DetailPane(LinesView):
         self._screen = screen
         self._settings = settings
         self.chosen: bool | None = None
-        """What the person chose; None leaves it to the width."""
+        """The person's choice; None decides by the width."""
         self._resting: Timer | None = None
-        """Runs since the cursor moved."""
+        """Runs from the last cursor movement."""
         self._identity: str | None = None
         self._folded: tuple[Any, int, datetime] | None = None
-        """What the lines were folded of: the item, cells, the second."""
+        """The item, width and second of the wrapped lines."""
 
     @property
     def shown(self) -> bool:
@@ -46,7 +46,7 @@ class DetailPane(LinesView):
 
     @property
     def alone(self) -> bool:
-        """Whether it is shown instead of the list."""
+        """Whether the pane replaces the list."""
         return self.shown and not self._has_room
 
     @property
@@ -54,26 +54,26 @@ class DetailPane(LinesView):
         return self._screen.app.size.width >= BESIDE
 
     def choose(self, shown: bool | None) -> None:
-        """Show or hide it; None leaves it to the width."""
+        """Show or hide the pane; None decides by the width."""
         self.chosen = shown
         self.place()
 
     def toggle(self) -> None:
-        """Show or hide it, and remember that where there is room for it."""
+        """Show or hide the pane, and remember the choice if it fits beside the list."""
         self.chosen = not self.shown
         if self._has_room:
             self._settings.showed_detail(self.chosen)
         self.place()
 
     def widen(self, way: int) -> None:
-        """Make it wider (1) or narrower (-1) where it stands beside the list."""
+        """Make the pane wider (1) or narrower (-1) if it is beside the list."""
         if self.display and self.size and self._screen.table.display:
             width = 100 * self.outer_size.width // self._screen.app.size.width
             self._settings.widen_detail(way, width)
             self.place()
 
     def place(self) -> None:
-        """Put it where it fits, as wide as a person chose in percent of the terminal."""
+        """Place the pane where it fits, with the chosen width in percent of the terminal."""
         screen = self._screen
         if not screen.is_mounted:
             return
@@ -90,17 +90,17 @@ class DetailPane(LinesView):
         screen.call_after_refresh(self._show_selected)
 
     def on_resize(self) -> None:
-        """Fold the lines anew in another width: they may have been shown before it was known."""
+        """Wrap the lines for the new width."""
         if self._folded is None or self._folded[1] != self._room:
             self._show_selected()
 
     def renew(self) -> None:
-        """Show what is new of the selected row; while a key is held that waits."""
+        """Update the selected row, unless a key is held."""
         if self._resting is None:
             self._show_selected()
 
     def follow(self) -> None:
-        """Another row is selected. While a key is held the pane waits for the last one."""
+        """Show another row; while a key is held, wait for the last one."""
         if self._identity is None:  # nobody holds a key when the first row comes
             self._show_selected()
             return
@@ -135,5 +135,5 @@ class DetailPane(LinesView):
 
     @property
     def _room(self) -> int:
-        """Cells of a line."""
+        """Width of a line in cells."""
         return max(_NARROWEST, self.scrollable_content_region.width)

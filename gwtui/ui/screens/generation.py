@@ -1,4 +1,4 @@
-"""One generation, looked up by its id; what it read and wrote, as plain lines."""
+"""One generation, looked up by its id; its prompt and answer as plain lines."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ASK = "Enter looks it up. Every answer contains its generation id: gen-…"
 
 
 class GenerationScreen(ObjectScreen):
-    """Asks for an id, then shows every field; a generation never changes, so it is read once."""
+    """Asks for an id and shows every field; a generation never changes, so it is read once."""
 
     def __init__(self) -> None:
         super().__init__("generation", title="Generation")
@@ -44,7 +44,7 @@ class GenerationScreen(ObjectScreen):
         self._pending = False
 
     def compose_body(self) -> ComposeResult:
-        """The id, what became of it, the figures."""
+        """The prompt for the id, the state, the figures."""
         with Horizontal(id="generation-ask"):
             yield Static(toned("Generation id ", "accent", bold=True), classes="label")
             yield QuietInput(id="generation-id", placeholder="gen-1763700000-abc123")
@@ -52,47 +52,47 @@ class GenerationScreen(ObjectScreen):
         yield from super().compose_body()
 
     def copy_source(self) -> CopySource[Generation]:
-        """What was looked up."""
+        """The generation."""
         return declared(ONE_GENERATION, row_path(self.resource))
 
     def on_mount(self) -> None:
-        """Nothing was asked yet."""
+        """Show the initial state."""
         self._say(_ASK)
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:  # noqa: ARG002 - the hook's signature
-        """Nothing is read again and again here."""
+        """None: a generation is read once."""
         return ()
 
     async def reread(self) -> None:
-        """Look the same one up again."""
+        """Look the generation up again."""
         if self._identity:
             self._look_up(self._identity)
 
     def focus_body(self) -> None:
-        """The figures once there are any, else the id."""
+        """Focus the figures if there are any, else the prompt."""
         if self.target() is None:
             self.ask()
         else:
             super().focus_body()
 
     def go_back(self) -> bool:
-        """Leave the id for the figures, when there are any."""
+        """Leave the prompt, if there are figures."""
         if isinstance(self.focused, QuietInput) and self.target() is not None:
             super().focus_body()
             return True
         return False
 
     def ask(self) -> None:
-        """Let the person type an id."""
+        """Open the prompt for an id."""
         self.query_one("#generation-id", QuietInput).focus()
 
     def resolve_path(self, path: str, child: str | None = None) -> None:  # noqa: ARG002 - the hook's
-        """Look this one up, once there is a connection."""
+        """Look a generation up, once connected."""
         self.query_one("#generation-id", QuietInput).value = path
         self._look_up(path)
 
     def refeed(self) -> None:
-        """A connection came: look up what was asked for before."""
+        """Look the pending generation up, once connected."""
         super().refeed()
         if self._pending and self.gwtui.session is not None:
             self._look_up(self._identity)
@@ -130,10 +130,10 @@ class GenerationScreen(ObjectScreen):
 
 
 MOST = 200_000
-"""Characters that are shown of all texts together."""
+"""Maximum number of characters in all texts together."""
 _ROLE = 60
 _REST = 2_000
-"""Characters of what is shown as JSON, such as an image's data."""
+"""Maximum number of characters of a JSON part, such as an image."""
 _INDENT = "  "
 _ROLE_TONE: Tone = "accent"
 _TEXTS = ("text", "input_text", "output_text")
@@ -142,7 +142,7 @@ _MISSING: _Piece = ("muted", UNKNOWN)
 
 
 def content_lines(content: GenerationContent, width: int) -> list[Content]:
-    """Input message by message, then reasoning, answer and error: never markup, never links."""
+    """The input messages, then reasoning, answer and error, without markup or links."""
     lines, left = list[Content](), MOST
     room = max(20, width) - len(_INDENT)
     output, error = content.output, content.error
@@ -171,7 +171,7 @@ def content_lines(content: GenerationContent, width: int) -> list[Content]:
 
 
 def _input(rest: dict[str, Any]) -> Iterator[_Piece]:
-    """The messages by role; everything that is no text, as JSON."""
+    """The messages by role; parts other than text as JSON."""
     messages = rest.pop("messages") if isinstance(rest.get("messages"), list) else ()
     yield from _values({key: rest.pop(key) for key in ("prompt",) if key in rest})
     for message in messages:
@@ -187,7 +187,7 @@ def _input(rest: dict[str, Any]) -> Iterator[_Piece]:
 
 
 def _values(value: Any) -> Iterator[_Piece]:
-    """The texts of an object, then its other values as JSON."""
+    """The text fields of an object, then the others as JSON."""
     if isinstance(value, str):
         yield "plain", value
     elif isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""The help page of a screen: every action and what has none of its own; it can be searched."""
+"""The searchable help page of a screen: every action, and keys without an action."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from gwtui.ui.widgets.lines import LinesView
 from gwtui.ui.widgets.prompt import QuietInput
 
 Page = Callable[[int, str], Sequence[Content]]
-"""The page for a width in cells, narrowed to what has these words."""
+"""The lines for a width in cells that match a search text."""
 _KEYS = 20
 _MOST_USED, _FEW = "Most used here", 10
-"""What stands first, and how many actions do."""
+"""The first heading, and the number of actions below it."""
 _TABLE_KEYS = (
     ("↑ ↓, j k", "move by a row"),
     ("PgUp PgDn", "move by a page"),
@@ -49,7 +49,7 @@ _FILTER = (
 
 
 class HelpScreen(ReadingScreen):
-    """A page to read. Behind a slash words narrow it; Escape first ends the search."""
+    """A page with search: a slash starts it, Escape ends it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("slash", "seek", show=False)]
     KEYS = "/ searches · ↑ ↓ PgUp PgDn scroll · Esc closes"
@@ -59,7 +59,7 @@ class HelpScreen(ReadingScreen):
         self._search_text = ""
 
     def compose(self) -> ComposeResult:
-        """The page, and the search below it."""
+        """The page, and the search prompt below it."""
         yield from super().compose()
         with Horizontal(id="help-seek") as seek:
             seek.display = False
@@ -75,17 +75,17 @@ class HelpScreen(ReadingScreen):
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
-        """Read what was found; another slash goes on with the search."""
+        """Focus the matches; another slash resumes the search."""
         event.stop()
         self.query_one(LinesView).focus()
 
     def action_seek(self) -> None:
-        """Type what is looked for."""
+        """Start the search."""
         self.query_one("#help-seek").display = True
         self.query_one(QuietInput).focus()
 
     def action_leave(self) -> None:
-        """First out of the search, then out of the page."""
+        """End the search, else close the page."""
         seek = self.query_one("#help-seek")
         if not seek.display:
             super().action_leave()
@@ -102,7 +102,7 @@ def help_lines(
     hold_reason: Callable[[Action], object],
     search_text: str = "",
 ) -> list[Content]:
-    """The most used actions, each action by scope, keys of lists, the filter's language, columns.
+    """Most used actions, all actions by scope, list keys, filter syntax, columns.
 
     ``hold_reason`` gives why an action is not possible while read-only, else None. Only entries
     with each word of ``search_text`` are given, each once.
@@ -129,7 +129,7 @@ def _entries(
     spec: ResourceSpec[Any] | None,
     hold_reason: Callable[[Action], object],
 ) -> Iterator[tuple[str, Content, Content, str]]:
-    """What each entry is about, its name, what it means, and what else it is called."""
+    """The group, name, meaning and other names of each entry."""
     places = [action for action in actions if tab_of(action) is not None]
     possible = [one for one in actions if one not in places and hold_reason(one) is None]
     for action in sorted(possible, key=lambda one: not one.footer)[:_FEW]:

@@ -1,4 +1,4 @@
-"""The filter of a list: what is typed, what it lets through, and the line that explains it."""
+"""The filter of a list: its prompt, the matching rows, and the line that explains it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class ListFilter:
-    """Narrows the table of one screen, and fills the line above its filter.
+    """Filters the table of one screen, and fills the line above the prompt.
 
-    Both lines are made when the filter is first needed.
+    Both lines are created when the filter is first opened.
     """
 
     def __init__(
@@ -29,22 +29,22 @@ class ListFilter:
         self._spec = spec
         self._lines: tuple[OneLine, FilterPrompt] | None = None
         self._explains = False
-        """Whether the line explains the language."""
+        """Whether the line explains the filter syntax."""
         self._from_top = False
         """Whether the first row was selected when the filter was opened."""
 
     @property
     def text(self) -> str:
-        """The filter as it is typed."""
+        """The typed filter."""
         return "" if self._lines is None else self._lines[1].text
 
     @property
     def typing(self) -> bool:
-        """Whether the filter has the keys."""
+        """Whether the prompt has the focus."""
         return self._lines is not None and self._lines[1].has_focus_within
 
     async def open(self) -> None:
-        """Let the person type."""
+        """Open the prompt."""
         explaining, prompt = await self._made()
         self._from_top = self._table.model.cursor in (None, 0)
         prompt.filter_input.suggest = self._suggestions
@@ -53,14 +53,14 @@ class ListFilter:
         self._show()
 
     def clear(self) -> bool:
-        """No filter and no line for it; whether there was a filter."""
+        """Remove the filter and its lines; returns whether there was one."""
         filtered = bool(self.text)
         if self._lines is not None:
             self._lines[1].clear()
         return filtered
 
     def reveal(self, identity: str) -> bool:
-        """Select this row, without the filter where that hides it; returns whether one did."""
+        """Select a row; clears the filter if it hides the row, and returns whether it did."""
         if self._table.select(identity):
             return False
         cleared = self.clear()
@@ -68,19 +68,19 @@ class ListFilter:
         return cleared
 
     def typed(self, text: str) -> None:
-        """Narrow the list."""
+        """Filter the list."""
         self._table.filter_by(text)
         if self._from_top and text and self.typing:
             self._table.to_first()  # not the row that a half typed word happened to let through
         self._show()
 
     def closed(self) -> None:
-        """The keys are the list's again."""
+        """Return the focus to the list."""
         if self._lines is not None:
             self._lines[0].display = False
 
     def explain(self) -> None:
-        """Explain the language, or no longer."""
+        """Toggle the explanation of the filter syntax."""
         explains = not self._explains
         self._show()
         if explains and self._lines is not None:
@@ -94,13 +94,13 @@ class ListFilter:
         return self._lines
 
     def _suggestions(self, before: str) -> Suggestions:
-        """What can stand behind ``before``."""
+        """Completions for the text ``before`` the cursor."""
         from gwtui.crud.filter_fields import suggested  # noqa: PLC0415 - at the first use
 
         return suggested(self._spec, self._table.model.items, before, self._screen.now)
 
     def _show(self) -> None:
-        """What can be typed next, or what is wrong with what was typed to its end."""
+        """Show completions, or the error of a finished condition."""
         if self._lines is None:
             return
         table = self._table

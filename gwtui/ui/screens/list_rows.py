@@ -1,4 +1,4 @@
-"""Rows of a list on their way into the table: completed with further figures.
+"""Complete the rows of a list with further figures, and show them in the table.
 
 Every row's figures are read where rows are few, else those of the rows in view: a list of hundreds
 would ask the gateway for hundreds of figures that nobody looks at. Sorting and filtering need every
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FEW = 15
-"""Rows whose figures are all read, in view or not."""
+"""Maximum number of rows that are completed even if they are not in view."""
 
 
 class ListRows(Generic[T]):
-    """Completes the rows that were read and brings them into the table of one screen.
+    """Completes the rows of one screen and shows them in its table.
 
     ``shown`` is called after rows were shown.
     """
@@ -38,24 +38,24 @@ class ListRows(Generic[T]):
         self._spec = spec
         self._shown = shown
         self.read: Sequence[T] | None = None
-        """The rows as they were read; None before the first reading."""
+        """The rows as read; None before the first read."""
         self._partial = False
-        """Whether these are the first of a longer reading."""
+        """Whether these are the first pages of a long list."""
         self._followed: frozenset[str] | None = None
-        """The rows that are completed one by one, empty for all at once; None before the first."""
+        """The rows that are completed one by one; empty for all at once, None at the start."""
         self._whole: Mapping[str, Any] | Any | None = None
         self._parts: dict[str, Any] = {}
 
     def by_identity(self) -> dict[str, T]:
-        """The rows that were read."""
+        """The rows by identity."""
         return {self._spec.identity(row): row for row in self.read or ()}
 
     # What completes them ----------------------------------------------------------------------
 
     def follow_view(self, *, every: bool) -> bool:
-        """Choose the rows to complete: all, or those in view; whether these are others now.
+        """Choose the rows to complete: all, or those in view. Returns whether they changed.
 
-        ``every`` says that the filter or the order takes every row's figures.
+        ``every``: the filter or the sort order needs the figures of every row.
         """
         completion, table = self._spec.completion, self._table
         if completion is None or self.read is None:
@@ -68,7 +68,7 @@ class ListRows(Generic[T]):
         return self._followed != before
 
     def uses(self, hub: FeedHub, scope: Scope) -> list[FeedUse]:
-        """The feeds to watch for what completes the rows."""
+        """The feeds that complete the rows."""
         completion = self._spec.completion
         if completion is None or self._followed is None:
             return []
@@ -97,7 +97,7 @@ class ListRows(Generic[T]):
     # Into the table ---------------------------------------------------------------------------
 
     def take(self, rows: Sequence[T], *, partial: bool = False) -> None:
-        """Show rows that were read.
+        """Show new rows.
 
         While more come, ``partial``, a cursor on the first row stays on the first row, and one
         that was sent to the last row goes on to the last row of more.
@@ -124,5 +124,5 @@ class ListRows(Generic[T]):
 
     @property
     def _known(self) -> Any | None:
-        """What was read by now of what completes the rows; None before anything was."""
+        """The data so far that completes the rows; None before the first."""
         return {**(self._whole or {}), **self._parts} if self._parts else self._whole

@@ -1,4 +1,4 @@
-"""What is remembered of a list: its sort order, its columns, its detail pane."""
+"""The saved settings of a list: sort order, columns, detail pane."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 _NAME = 40
 _STEP = 5
-"""Percent of the terminal by which the detail pane becomes wider or narrower at once."""
+"""Step of the detail pane's width, in percent of the terminal."""
 
 
 class ListSettings:
-    """What is remembered of one list."""
+    """The saved settings of one list."""
 
     def __init__(self, spec: ResourceSpec[Any], store: PreferenceStore) -> None:
         self._spec = spec
@@ -28,24 +28,24 @@ class ListSettings:
 
     @property
     def preferences(self) -> ListPreferences:
-        """What was chosen so far."""
+        """The saved preferences."""
         return self._store.preferences.of_list(self._spec.id)
 
     @property
     def sorting(self) -> tuple[str, bool]:
-        """The column that rows are sorted by at first, and whether descending."""
+        """The initial sort column, and whether it is descending."""
         chosen = self.preferences.sort
         ids = {column.id for column in self._spec.columns}
         return chosen if chosen is not None and chosen[0] in ids else self._spec.default_sort
 
     @property
     def columns(self) -> tuple[int, ...] | None:
-        """The indices of the chosen columns in their order; None while nobody chose any."""
+        """The indices of the chosen columns in order; None for the default."""
         ids = [column.id for column in self._spec.columns]
         return tuple(ids.index(one) for one in self.preferences.columns or () if one in ids) or None
 
     def say_unknown(self) -> None:
-        """Warn of preferences that name no column of the list."""
+        """Warn of preferences with unknown columns."""
         chosen, ids = self.preferences, {column.id for column in self._spec.columns}
         sort = () if chosen.sort is None else (chosen.sort[0],)
         named = dict.fromkeys((*sort, *(chosen.columns or ())))
@@ -57,25 +57,25 @@ class ListSettings:
             )
 
     def sorted_by(self, column: str, descending: bool) -> None:
-        """The order was changed."""
+        """Save the sort order."""
         usual = (column, descending) == self._spec.default_sort
         self._remember(sort=None if usual else sorting_text(column, descending))
 
     def chose_columns(self, columns: Sequence[str]) -> None:
-        """Other columns are shown; empty for the usual ones."""
+        """Save the columns; empty for the default."""
         self._remember(columns=list(columns) or None)
 
     def showed_detail(self, shown: bool) -> None:
-        """The detail pane was shown or hidden where there is room for it."""
+        """Save whether the detail pane is shown."""
         self._remember(detail=None if shown else False)
 
     @property
     def detail_width(self) -> int | None:
-        """Percent of the terminal that the detail pane takes; None for the usual width."""
+        """Width of the detail pane in percent of the terminal; None for the default."""
         return self.preferences.detail_width
 
     def widen_detail(self, way: int, now: int) -> None:
-        """The detail pane becomes wider (1) or narrower (-1) than the percentage ``now``."""
+        """Save a wider (1) or narrower (-1) detail pane than the percentage ``now``."""
         width = round(now / _STEP) * _STEP + way * _STEP
         self._remember(detail_width=min(max(width, DETAIL_WIDTHS.start), DETAIL_WIDTHS[-1]))
 

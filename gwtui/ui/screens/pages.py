@@ -1,4 +1,4 @@
-"""Pages to read: a text over the whole screen, raw JSON as such a text, one object's figures."""
+"""Full-screen text, raw JSON, and the figures of one object."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ Lines = Callable[[int], Sequence[Content]]
 """The text, laid out for a width in cells."""
 
 _MARGINS = 3
-"""Padding on both sides and the scrollbar, whose place is always kept free."""
+"""Padding on both sides and the scrollbar, in cells."""
 _WIDEST = 100
 _INDENT = "  "
 _TEXT, _NOTE = 4000, 420
-"""Characters of a line, and of what is said above."""
+"""Maximum number of characters of a line, and of the note above."""
 
 
 class ReadingScreen(Dialog[None]):
-    """A title, lines that scroll, and the way out.
+    """A screen with a title and scrollable lines.
 
-    ``copy`` lets the person choose what to copy of what is read, by the keys that copy in lists.
+    ``copy`` offers parts of the text for copying, on the copy keys of lists.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -48,7 +48,7 @@ class ReadingScreen(Dialog[None]):
         Binding("y", "copy", show=False, id="list.copy"),
     ]
     KEYS: ClassVar[str] = "↑ ↓ ← → PgUp PgDn scroll · Esc closes"
-    """Which keys do what besides copying."""
+    """The key hints except for copying."""
     AUTO_FOCUS = "LinesView"
 
     def __init__(
@@ -70,7 +70,7 @@ class ReadingScreen(Dialog[None]):
 
     @property
     def hint(self) -> str:
-        """Which keys there are."""
+        """The key hints."""
         return f"{{list.copy}} copies · {self.KEYS}" if self._copy is not None else self.KEYS
 
     def on_resize(self) -> None:
@@ -83,7 +83,7 @@ class ReadingScreen(Dialog[None]):
 
     @work(group=OPENING, exclusive=True)
     async def action_copy(self) -> None:
-        """Copy something of what is read."""
+        """Choose a part of the text and copy it."""
         if self._copy is not None:
             await self._copy()
 
@@ -93,7 +93,7 @@ class ReadingScreen(Dialog[None]):
 
 
 class ObjectScreen(GatewayScreen):
-    """Shows every figure of one object. A subclass calls ``show_object`` when it has one."""
+    """Shows every figure of one object. Subclasses call ``show_object``."""
 
     def __init__(self, resource: str, *, title: str) -> None:
         super().__init__(resource, title=title, extra_scopes=(FIGURES, COPY))
@@ -104,12 +104,12 @@ class ObjectScreen(GatewayScreen):
         yield LinesView(id="object")
 
     def show_object(self, name: str, sections: Sequence[Section[Any]], item: Any) -> None:
-        """Show this one; ``name`` must be fit to be shown."""
+        """Show an object; ``name`` must be safe to display."""
         self._object = (name, sections, item)
         self.tick(self.now)
 
     def tick(self, now: datetime) -> None:
-        """Relative times move on; lines that stay the same are not repainted."""
+        """Update relative times; unchanged lines are not repainted."""
         if self._object is not None:
             name, sections, item = self._object
             width = min(_WIDEST, self.app.size.width - _MARGINS)
@@ -121,7 +121,7 @@ class ObjectScreen(GatewayScreen):
         return None if self._object is None else self._object[2]
 
     def focus_body(self) -> None:
-        """The figures scroll."""
+        """Focus the figures."""
         self.query_one("#object").focus()
 
     def on_resize(self) -> None:
@@ -130,7 +130,7 @@ class ObjectScreen(GatewayScreen):
 
 
 def raw_lines(raw: Any, item: Any) -> list[Content]:
-    """Pretty JSON of ``raw``, below what ``item`` lacks or has beyond the contract."""
+    """Formatted JSON of ``raw``, below the deviations of ``item`` from the contract."""
     notes: list[Content] = []
     if isinstance(item, ResponseModel):
         gaps = [f"{path}: {why}" for path, why in all_gaps(item)]

@@ -15,15 +15,15 @@ from gwtui.ui.screens.picker import OptionSource, Picker
 from gwtui.ui.text import toned
 
 _KEY = 7
-"""Cells of the column of keys."""
+"""Width of the key column in cells."""
 
 
 def palette(
     actions: Sequence[Action], refusal: Callable[[Action], str | None], about: str
 ) -> Picker:
-    """A list of actions, which returns the id of the one that was chosen.
+    """A list of actions; returns the id of the chosen one.
 
-    It only chooses: what the action acts on was captured before it was opened. ``refusal`` gives
+    It only chooses: the target of the action was captured before it was opened. ``refusal`` gives
     why an action is not possible now.
     """
 
@@ -47,7 +47,7 @@ def _key(action: Action) -> Content:
 
 
 def elsewhere(actions: Sequence[Action], text: str) -> list[Action]:
-    """Where to go for what is called so and done on another screen than these actions are for.
+    """Screens that have a matching action which these ``actions`` lack.
 
     One for each such place, whose help says what is found there. Nothing where one of ``actions``
     is called so itself.

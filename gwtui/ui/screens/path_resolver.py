@@ -1,4 +1,4 @@
-"""Finds the row that a path names in the list of a screen, or says why there is none."""
+"""Finds the row that a path names in the list of a screen, or reports why there is none."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _NAME = 60
 _NOTE = 120
 _BEGINS = 12
-"""Characters of a long identity; what tells rows apart stands before it."""
+"""Number of characters shown of a long identity, after the distinguishing values."""
 _GROUP = "path"
 
 
@@ -36,7 +36,7 @@ class _PathQuery:
 class PathResolver:
     """Resolves a path to a row of one screen's list.
 
-    Only a list that was read after the path was requested can tell that something is not there.
+    Only a list that was read after the path was requested can show that a row is missing.
     Nothing is selected before it is found.
     """
 
@@ -46,17 +46,17 @@ class PathResolver:
         self._query: _PathQuery | None = None
         self._reading = False
         self._outdated = False
-        """Whether the rows that are known were read before the path was asked for."""
+        """Whether the rows were read before the path was requested."""
         self._failure: Exception | None = None
-        """Why the list could not be read, as it was said last."""
+        """The last reported read error."""
 
     @property
     def active(self) -> bool:
-        """Whether what a path names may still be found in what is being read."""
+        """Whether a path is still being resolved."""
         return self._query is not None and self._failure is None
 
     def begin(self, path: str, child: str | None) -> None:
-        """Look for this from now on."""
+        """Start resolving a path."""
         self._query = _PathQuery(path, child)
         self._reading = False
         self._failure = None
@@ -66,7 +66,7 @@ class PathResolver:
             self.look_in(state)
 
     def look_in(self, state: FeedState[Sequence[Any]]) -> None:
-        """Go on with another reading of the list."""
+        """Continue with new rows of the list."""
         query = self._query
         if query is None or state.value is None:
             return
@@ -84,7 +84,7 @@ class PathResolver:
             screen.run_worker(self._missed(query, state), group=_GROUP, exclusive=True)
 
     async def _read_again(self, query: _PathQuery) -> None:
-        """It may have come since the list was read; where that fails, it is looked for later."""
+        """Read the list again, in case the row is new; a failure is retried later."""
         screen = self._screen
         await screen.reread()
         self._reading = False
@@ -126,13 +126,13 @@ class PathResolver:
         self._go_on(found.rest)
 
     def _go_on(self, rest: str) -> None:
-        """Look for the rest of the path in the list that was opened."""
+        """Resolve the rest of the path in the opened list."""
         opened = self._screen.gwtui.navigation.screen
         if rest and opened is not None and opened is not self._screen:
             opened.resolve_path(rest)
 
     async def _one_of(self, query: _PathQuery, rows: Sequence[Any]) -> Any | None:
-        """Let the person choose among several; None when they leave it."""
+        """Let the person choose one of several matches; None if they leave."""
         app, spec = self._screen.gwtui, self._spec
         title = f"{len(rows)} {self._plural} are called “{safe_line(query.path, _NAME)}”"
         if app.navigation.covered:
@@ -150,7 +150,7 @@ class PathResolver:
     # Not found --------------------------------------------------------------------------------
 
     async def _missed(self, query: _PathQuery, state: FeedState[Sequence[Any]]) -> None:
-        """It is not in the list: perhaps in another workspace, perhaps in no list."""
+        """Handle a missing row: it may be in another workspace."""
         screen, spec, app = self._screen, self._spec, self._screen.gwtui
         if spec.scoped and app.scope.workspace is not None:
             everywhere = spec.feed(app.hub, Scope(parent=screen.parent_row))
@@ -170,7 +170,7 @@ class PathResolver:
         self._say_missing(query.path, state)
 
     def _say_missing(self, path: str, state: FeedState[Sequence[Any]]) -> None:
-        """Say that nothing has this name, what has a similar one, and what is shown."""
+        """Report a missing name, with similar names and the current scope."""
         spec, row = self._spec, self._screen.table.selected
         names = spec.names(self._screen.now)
         alike = [safe_line(name, _NAME) for name in nearest(state.value or (), path, names)]
@@ -190,6 +190,6 @@ class PathResolver:
 
 
 def _note(identity: str, differs: str) -> str:
-    """What tells one of several of a name from the others; the identity always does."""
+    """Values that distinguish a row from others of the same name, always with the identity."""
     begins = identity if len(identity) <= _BEGINS else f"{identity[:_BEGINS]}…"
     return safe_line(" · ".join(filter(None, (differs, begins))), _NOTE)

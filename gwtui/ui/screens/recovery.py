@@ -1,4 +1,4 @@
-"""One write in doubt: what was planned, what there is now, and how the two compare."""
+"""One write in doubt: the request, the current state, and how they compare."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 _MARGINS = 3
 _WIDEST = 100
 _MOST_ABOUT = 9
-"""Lines of what is known, where the list of candidates stands below."""
+"""Maximum number of lines about the write above the list of candidates."""
 _MOST_ROWS = 7
 
 
 class RecoveryScreen(TableScreen):
-    """The evidence on one write. Nothing is marked as the answer, and nothing decides by itself.
+    """The evidence on one write. It suggests no answer: the person decides.
 
     ``parent`` is the id of the write's plan.
     """
@@ -59,38 +59,38 @@ class RecoveryScreen(TableScreen):
     # Hooks of the frame -----------------------------------------------------------------------
 
     def compose_body(self) -> ComposeResult:
-        """What is known, the candidates, and the selected one beside what was wanted."""
+        """The write, the candidates, and the selected one compared with the request."""
         yield LinesView(id="recovery-about")
         yield self.table
         yield LinesView(id="recovery-candidate")
 
     def on_mount(self) -> None:
-        """The nearest first."""
+        """Sort by distance in time."""
         self.table.sort_by("apart", descending=False)
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """What is found, as far as was asked for."""
+        """The evidence within the search span."""
         ledger = self.gwtui.executor.ledger
         return [(evidence_feed(hub, ledger, self.parent_row or "", self.search_span), self._show)]
 
     def empty_text(self) -> str | None:
-        """What it means that the write is in doubt no more."""
+        """Explain a settled write."""
         if self._found is None or self._found.evidence is not None:
             return None
         return "The audit log shows its outcome. {app.back} goes back."
 
     def empty_title(self) -> str:
-        """A short title for it."""
+        """The title of a settled write."""
         return "This write is no longer in doubt"
 
     def crumbs(self) -> Sequence[str]:
-        """The write beneath the writes in doubt."""
+        """The list of writes in doubt, then this write."""
         if self.evidence is not None:
             self.parent_name = name_of(self.evidence)
         return super().crumbs()[:-1]
 
     def status_parts(self) -> Sequence[Content]:
-        """How far is looked."""
+        """The search span."""
         evidence = self.evidence
         if evidence is None or evidence.search_span is None:
             return ()
@@ -98,11 +98,11 @@ class RecoveryScreen(TableScreen):
         return [toned(f"{search_span} before and after", "muted")]
 
     def tick(self, now: datetime) -> None:
-        """Relative times move on."""
+        """Update relative times."""
         self._lay_out(now)
 
     def focus_body(self) -> None:
-        """The candidates have the keys, else what is known."""
+        """Focus the candidates, else the lines about the write."""
         body = self.table if self.table.display else self.query_one("#recovery-about")
         self.set_focus(body)
 
@@ -110,16 +110,16 @@ class RecoveryScreen(TableScreen):
 
     @property
     def evidence(self) -> Evidence | None:
-        """What was found; None before, and once the write is settled."""
+        """The evidence; None while loading, and once the write is settled."""
         return None if self._found is None else self._found.evidence
 
     @property
     def search_span(self) -> timedelta:
-        """How far before and after the write is looked."""
+        """The searched time before and after the write."""
         return REACHES[self._reach]
 
     def look_further(self) -> bool:
-        """Look further before and after; False where that is not possible."""
+        """Widen the search; False if it is at its maximum."""
         evidence = self.evidence
         if evidence is None or not evidence.is_creation or self._reach + 1 >= len(REACHES):
             return False
@@ -143,7 +143,7 @@ class RecoveryScreen(TableScreen):
             self.focus_body()
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Fold the lines for the new width."""
+        """Wrap the lines for the new width."""
         self._lay_out(self.now)
 
     @on(ResourceTable.Highlighted)

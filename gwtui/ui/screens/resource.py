@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _TICK = timedelta(seconds=15)
 _SEEN = timedelta(seconds=1)
-"""How long the first part of a list is shown before keys for its rows wait no more."""
+"""Time after which keys act on the first part of a growing list."""
 
 
 class ResourceScreen(TableScreen):
@@ -48,12 +48,12 @@ class ResourceScreen(TableScreen):
         )
         self.declared = spec
         self._rows_of: Scope | None = None
-        """What the rows were narrowed to that are shown."""
+        """The scope of the shown rows."""
         self._pending_row: str | None = None
         self._path_resolver: PathResolver | None = None
-        """From the first path on that names a row."""
+        """Created for the first path that names a row."""
         self._grows_since: datetime | None = None
-        """When the first part of a long list was shown, None for one that came whole."""
+        """When the first part of a growing list was shown; None for a complete list."""
         self._ticked: datetime | None = None
         self.table = ResourceTable(
             spec.columns, spec.identity, self.gwtui.clock.now, facets=spec.facets, can_mark=True
@@ -73,12 +73,12 @@ class ResourceScreen(TableScreen):
             yield self.detail
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """The own feed, in the scope of app and opened row; with rows, what completes them."""
+        """The feed of the resource in the current scope, and those that complete its rows."""
         scope = replace(self.gwtui.scope, parent=self.parent_row)
         return [(self.declared.feed(hub, scope), self._show), *self.rows.uses(hub, scope)]
 
     def deciding_state(self) -> FeedState[Any] | None:
-        """As ever; a list that is read but not in the table yet is still being loaded."""
+        """The state of the first feed; rows that are not in the table yet count as loading."""
         state = super().deciding_state()
         unseen = self.rows.read is None
         if state is not None and state.shown is not None and unseen:
@@ -86,7 +86,7 @@ class ResourceScreen(TableScreen):
         return state
 
     def empty_text(self) -> str | None:
-        """What to do when there is no row, or none that the filter lets through."""
+        """A hint if there is no row, or none that matches the filter."""
         if self.table.visible_count:
             return None
         if not self.table.total_count:
@@ -96,13 +96,13 @@ class ResourceScreen(TableScreen):
         return "{app.back} clears the filter." + ("" if only is None else seen)
 
     def empty_title(self) -> str:
-        """Which of the two it is."""
+        """The title for an empty list, or for a filter without matches."""
         if self.table.total_count:
             return f"No {self.declared.singular} matches the filter"
         return f"No {_noun(self.declared, 0)} here"
 
     def status_parts(self) -> Sequence[Content]:
-        """Rows shown of rows there are, sorting, marks, hidden columns; a filter error first."""
+        """A filter error, then the number of rows, sort order, marks, hidden columns."""
         if not self.states or self.states[0].shown is None:
             return ()
         only = self.gwtui.scope_name if self.declared.scoped else None
@@ -111,7 +111,7 @@ class ResourceScreen(TableScreen):
         return [toned(progress, "warn"), *parts] if progress else parts
 
     def tick(self, now: datetime) -> None:
-        """Cells and figures that depend on the time, now and then: their seconds matter little."""
+        """Update cells that depend on the time, though not every second."""
         self._follow_view()
         if self._ticked is not None and now - self._ticked < _TICK:
             return
@@ -126,11 +126,11 @@ class ResourceScreen(TableScreen):
         return declared(self.declared, row_path(self.resource, self.parent_row))
 
     def focus_body(self) -> None:
-        """The detail pane when it is alone, else the list."""
+        """Focus the detail pane if it is alone, else the list."""
         self.set_focus(self.table if self.table.display else self.detail)
 
     def open_detail(self) -> None:
-        """Show the detail pane and let the keys scroll it."""
+        """Show and focus the detail pane."""
         if not self.detail.shown:
             self.detail.toggle()
         self.set_focus(self.detail)
@@ -147,12 +147,12 @@ class ResourceScreen(TableScreen):
 
     @property
     def marked_rows(self) -> list[Any]:
-        """The marked rows in the order of the table, filtered out or not."""
+        """The marked rows in table order, including those hidden by the filter."""
         return self.table.model.marked_items
 
     @property
     def marks(self) -> Marks:
-        """How many rows are marked."""
+        """The number of marked rows."""
         return Marks(len(self.table.marked), self.table.model.hidden_marks)
 
     @property
@@ -171,14 +171,14 @@ class ResourceScreen(TableScreen):
     # What actions do --------------------------------------------------------------------------
 
     def show_row(self, identity: str, *, detail: bool = True) -> None:
-        """Select this row as soon as it is there; with its detail unless it opens a list."""
+        """Select a row as soon as it appears, and show its detail unless it opens a list."""
         self._pending_row = identity
         self._select_pending_row()
         if detail and self.declared.opens is None:
             self.detail.choose(True)
 
     def resolve_path(self, path: str, child: str | None = None) -> None:
-        """Show the row that a path names, or open what it has behind it; or say what is wrong."""
+        """Show the row that a path names or open its list, or report why that fails."""
         from gwtui.ui.screens.path_resolver import PathResolver  # noqa: PLC0415 - seldom
 
         self._path_resolver = self._path_resolver or PathResolver(self)
@@ -187,7 +187,7 @@ class ResourceScreen(TableScreen):
     # Actions of every list --------------------------------------------------------------------
 
     async def choose_sort(self) -> None:
-        """Choose the column to sort by; choosing the present one reverses the order."""
+        """Choose the sort column; choosing the current one reverses the order."""
         from gwtui.crud.fields import PickOption  # noqa: PLC0415 - when asked for
         from gwtui.ui.screens.picker import Picker  # noqa: PLC0415 - when asked for
 
@@ -212,12 +212,12 @@ class ResourceScreen(TableScreen):
         self.table.sort_by(*columns[(place + step) % len(ids)].order_after(present))
 
     def reverse_order(self) -> None:
-        """Turn the order around."""
+        """Reverse the sort order."""
         column, descending = self.table.sorting
         self.table.sort_by(column, descending=not descending)
 
     async def choose_columns(self) -> None:
-        """Choose what is shown of each row."""
+        """Choose the visible columns."""
         from gwtui.ui.screens.columns import ColumnsScreen  # noqa: PLC0415 - when asked for
 
         spec, table = self.declared, self.table
@@ -232,14 +232,14 @@ class ResourceScreen(TableScreen):
 
     @on(events.Mount)
     def _begin(self) -> None:
-        """The order a person meets first."""
+        """Apply the initial sort order."""
         column, descending = self.settings.sorting
         self.table.sort_by(column, descending=descending)
         self.settings.say_unknown()
         self.detail.place()
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Put the detail pane where it fits."""
+        """Place the detail pane where it fits."""
         self.detail.place()
 
     def _show(self, state: FeedState[Any]) -> None:
@@ -257,7 +257,7 @@ class ResourceScreen(TableScreen):
             self._path_resolver.look_in(state)
 
     def _expect_narrowed(self, rows: Sequence[Any]) -> None:
-        """That the selected row is in no other workspace is no news to who chose another one."""
+        """Show no notice if a row disappears because the person changed the workspace."""
         before, self._rows_of = self._rows_of, self.gwtui.scope
         selected = self.table.selected_identity
         if before not in (None, self._rows_of) and selected:
@@ -268,7 +268,7 @@ class ResourceScreen(TableScreen):
         self.detail.renew()
 
     def _follow_view(self) -> None:
-        """Read what completes the rows that are in view now."""
+        """Complete the rows that are in view."""
         completion = self.declared.completion
         sorted_by = self.table.sorting[0]
         every = completion is not None and sorted_by in completion.columns
@@ -276,11 +276,11 @@ class ResourceScreen(TableScreen):
             self.refeed()
 
     def on_resource_table_highlighted(self) -> None:
-        """Another row is selected."""
+        """Show the detail of the selected row."""
         self.detail.follow()
 
     def on_resource_table_selection_lost(self, message: SelectionLost) -> None:
-        """The selected row is gone: say so, since the cursor is on another one now."""
+        """Report that the selected row disappeared: the cursor is on another one now."""
         lost = message.lost
         if lost.identity in self.expected_gone:
             self.expected_gone.discard(lost.identity)
@@ -288,27 +288,27 @@ class ResourceScreen(TableScreen):
             self.gwtui.say(f"The selected {self.declared.singular} is no longer in the list")
 
     def on_resource_table_sort_changed(self, message: SortChanged) -> None:
-        """Rows are in another order, by a key or a click on a column's title."""
+        """Save the new sort order."""
         self.settings.sorted_by(message.column, message.descending)
         self.refresh_frame()
 
     def on_resource_table_counts_changed(self) -> None:
-        """More or fewer rows, or another filter."""
+        """Update the frame for another number of rows."""
         self.refresh_frame()
 
     def on_filter_prompt_changed(self, message: FilterPrompt.Changed) -> None:
-        """Narrow the list while typing."""
+        """Filter the list while typing."""
         self.filtering.typed(message.text)
         self.refresh_frame()
 
     def on_filter_prompt_closed(self) -> None:
-        """Back to the list."""
+        """Return the focus to the list."""
         self.filtering.closed()
         self.focus_body()
         self.refresh_frame()
 
     def on_filter_input_help_asked(self) -> None:
-        """Explain the language above the filter."""
+        """Explain the filter syntax."""
         self.filtering.explain()
 
     # Inside -----------------------------------------------------------------------------------
@@ -326,9 +326,9 @@ def _status_text(
     typing: bool,
     growing: bool,
 ) -> list[Content]:
-    """What a list says of itself; ``only`` is the workspace that it is narrowed to.
+    """The status of a list; ``only`` is the workspace that it is limited to.
 
-    While a list is ``growing`` more rows have been read than are shown: the count says which it is.
+    While a list is ``growing``, more rows have been read than are shown; the count shows both.
     """
     shown, total = table.visible_count, table.total_count
     parts: list[Content] = []

@@ -1,4 +1,4 @@
-"""The frame that is painted before anything else is loaded."""
+"""The frame that is painted before the rest of the program is loaded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class StartupScreen(RunsWhileOpen, TerminalSized[Any]):
-    """Looks like the start screen without a connection; that one takes its place.
+    """A placeholder that looks like the start screen without a connection.
 
     Loading the declaration of a resource takes longer than everything before, so that it is put
     off until a person sees where they are: ``painted`` is called then, once.
@@ -42,7 +42,7 @@ class StartupScreen(RunsWhileOpen, TerminalSized[Any]):
         yield KeyFooter()
 
     def on_mount(self) -> None:
-        """Say where this leads to."""
+        """Show the gateway to connect to."""
         app = cast("GwtuiApp", self.app)
         panel = self.query_one(StatePanel)
         panel.display = True

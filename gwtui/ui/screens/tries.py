@@ -1,4 +1,4 @@
-"""Trying a request: its form, which stays with everything typed, and the answer as it comes."""
+"""Test requests: the form, which keeps everything typed, and the streamed answer."""
 
 from __future__ import annotations
 
@@ -41,23 +41,23 @@ from gwtui.ui.widgets.growing_text import GrowingText
 from gwtui.ui.widgets.lines import LinesView, OneLine
 
 _BESIDE = [(110, "-beside")]
-"""From this width on the figures stand beside the answer, not below it."""
+"""The width from which the figures are beside the answer instead of below."""
 _EVERY = 1.0
 _PAINTING = 0.1
-"""Seconds between two paints of an answer that comes in pieces: fewer than 15 a second."""
+"""Seconds between two repaints of a streamed answer."""
 _ASKED_AGAIN = 6
 _PAUSE = 0.7
-"""How often, and in which distance in seconds, a cancelled generation is looked up: it is written
-a second or more after the request."""
+"""Number of look-ups of a cancelled generation, and seconds between them: it is written a second or
+more after the request."""
 _NAME = 60
 _NARROWEST = 20
 
 
 @dataclass(frozen=True, slots=True)
 class ReadyTry:
-    """A request that is ready to be sent, exactly once.
+    """A request that is ready to be sent once.
 
-    ``refresh`` reads again what the request may have changed. ``key_name`` is fit to be shown.
+    ``refresh`` reloads the feeds that the request may change. ``key_name`` is safe to display.
     """
 
     request: ChatRequest
@@ -69,7 +69,7 @@ class ReadyTry:
 
 
 class AnswerScreen(Dialog[str]):
-    """Sends the request when it is shown. Gives back the id of a generation to be opened, if any.
+    """Sends the request when shown. Returns the id of a generation to open, if any.
 
     However it ends, the connections are closed and the key is released.
     """
@@ -93,7 +93,7 @@ class AnswerScreen(Dialog[str]):
         self._answer = ChatAnswer()
         self._waiting_text: list[tuple[str, Tone]] = []
         self.tried: TryOutcome | None = None
-        """What came of it, None while it is under way."""
+        """The outcome; None while the request is running."""
 
     def compose(self) -> ComposeResult:
         """Title, state, answer and figures, keys."""
@@ -106,7 +106,7 @@ class AnswerScreen(Dialog[str]):
             yield OneLine(id="try-keys")
 
     def on_mount(self) -> None:
-        """Send it."""
+        """Send the request."""
         trial = self._ready_try
         title = f"{safe_line(trial.request.model, _NAME)} with {trial.key_name}"
         self.query_one("#try-title", OneLine).show(
@@ -121,23 +121,23 @@ class AnswerScreen(Dialog[str]):
         self._asking = self.run_worker(self._ask(), name="try", group="try")
 
     def on_resize(self) -> None:
-        """Fold the figures in the room they have beside or below the answer."""
+        """Wrap the figures for the new width."""
         self.call_after_refresh(self._show_figures)
 
     @property
     def unsaved(self) -> bool:
-        """Whether quitting now would lose something: the answer is still to come, or to end."""
+        """Whether quitting now would lose something: the answer is not complete."""
         return self.tried is None
 
     async def on_unmount(self) -> None:
-        """Close the connections, and with them release the key."""
+        """Close the connections and release the key."""
         models, self._models = self._models, None
         if models is not None:
             await models.close()
 
     @property
     def loss(self) -> str:
-        """What quitting now would lose."""
+        """The warning before quitting."""
         return "A request to a model is in progress; the answer so far may be billed."
 
     # Asking ---------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ class AnswerScreen(Dialog[str]):
         self._put(answer.text + answer.refusal, "plain")
 
     async def _look_after(self) -> None:
-        """Read what the request moved; how it ended is told already."""
+        """Refresh the feeds that the request affects."""
         key = await self._key()
         if self.tried is not None:
             self._end(replace(self.tried, key=key))
@@ -179,7 +179,7 @@ class AnswerScreen(Dialog[str]):
             return None
 
     async def _ask_what_it_cost(self) -> None:
-        """Of a request that was cancelled: its generation is written a moment later."""
+        """Look up the cost of a cancelled request; its generation is written with a delay."""
         for _ in range(_ASKED_AGAIN):
             await self._clock.sleep(_PAUSE)
             if self.tried is None or self.tried.generation_id is None or self._models is None:
@@ -210,7 +210,7 @@ class AnswerScreen(Dialog[str]):
     # Keys -----------------------------------------------------------------------------------
 
     def action_leave(self) -> None:
-        """Cancel what is under way, else go back."""
+        """Cancel the running request, else go back."""
         if not self.unsaved:
             self.dismiss()
             return
@@ -223,7 +223,7 @@ class AnswerScreen(Dialog[str]):
         self.run_worker(self._ask_what_it_cost(), name="after", group="after")
 
     def action_open(self) -> None:
-        """Look the generation up."""
+        """Return the generation to open."""
         if self.tried is not None and self.tried.generation_id is not None:
             self.dismiss(self.tried.generation_id)
         else:
@@ -289,7 +289,7 @@ def drop_traceback(error: BaseException | None) -> None:
 
 
 class TryScreen(FormScreen[str]):
-    """Fills in a request. Gives back the id of a generation to be opened.
+    """The form of a request. Returns the id of a generation to open.
 
     ``keep`` gets what stands in the fields when the form ends, however that happens, so that
     nothing typed is lost; the key is not among it.
@@ -309,7 +309,7 @@ class TryScreen(FormScreen[str]):
         self._keep = keep
 
     def on_mount(self) -> None:
-        """The first field that is still to be filled in has the keys."""
+        """Focus the first empty field."""
         first = [name for name in ("model", "prompt") if name in self.state.fields]
         empty = next((name for name in first if not self.state.typed(name)), "prompt")
         row = f"#{self.state.fields[empty].row_id}"
@@ -317,22 +317,22 @@ class TryScreen(FormScreen[str]):
 
     @property
     def unsaved(self) -> bool:
-        """What was typed is kept for as long as the program runs."""
+        """Whether something was typed; it is kept only while the program runs."""
         return self.state.changed
 
     @property
     def loss(self) -> str:
-        """What quitting now would lose."""
+        """The warning before quitting."""
         return "The form is not saved."
 
     def action_leave(self) -> None:
-        """Close: what was typed stands here again the next time."""
+        """Close; the typed values return the next time."""
         if self._sending:
             self.app.bell()
         else:
             self.dismiss(None)
 
     def on_unmount(self) -> None:
-        """Keep what was typed, in memory."""
+        """Keep the typed values in memory."""
         values = {name: self.state.value(name) for name in KEPT}
         self._keep({name: value for name, value in values.items() if value is not ABSENT})
