@@ -67,11 +67,11 @@ class Question(Dialog[bool]):
         self.dismiss(event.button.id == "deliberate")
 
     def action_leave(self) -> None:
-        """The safe answer."""
+        """Give the safe answer."""
         self.dismiss(False)
 
     def action_go(self) -> None:
-        """The deliberate answer, if there is one."""
+        """Give the deliberate answer, if there is one."""
         if self._deliberate:
             self.dismiss(True)
 
@@ -90,7 +90,7 @@ class Editing(Dialog[Result]):
 
     @property
     def loss(self) -> str:
-        """What quitting now would lose."""
+        """The warning before quitting."""
         raise NotImplementedError
 
     def action_leave(self) -> None:
@@ -113,7 +113,7 @@ class Editing(Dialog[Result]):
 
 
 class WaitScreen(Question):
-    """Shows what is waited for; closes when that is over or the person stops waiting."""
+    """Shows a wait; closes when it is over or the person stops waiting."""
 
     hint = "Esc stops waiting"
 

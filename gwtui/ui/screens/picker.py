@@ -39,7 +39,7 @@ def letters(text: str) -> str:
 
 
 def option_title(option: PickOption) -> str:
-    """The title of an option, safe to show."""
+    """The title of an option, safe to display."""
     return option.title or safe_line(option.value, NAMED)
 
 
@@ -59,7 +59,7 @@ class OptionSource:
         self._searchable_texts: dict[PickOption, tuple[str, str, str]] = {}
         self.loaded = read is None
         self.fault = ""
-        """Why the options could not be read, safe to show."""
+        """The read error, safe to display."""
         self._keep(options)
 
     def _keep(self, options: Iterable[PickOption]) -> None:
@@ -245,7 +245,7 @@ class SearchList(Dialog[Result]):
         raise NotImplementedError
 
     def take(self, option: PickOption) -> None:
-        """An option was clicked."""
+        """Handle a click on an option."""
         raise NotImplementedError
 
     def fill(self, row: int) -> None:
@@ -279,7 +279,7 @@ class SearchList(Dialog[Result]):
         return Content.assemble(head, toned(option.note or value, "muted"))
 
     def _remark(self) -> Content:
-        """Why the list is empty or incomplete."""
+        """A note if the list is empty or incomplete."""
         source, count = self.source, len(self._matches)
         nouns = source.noun or "choices"
         if source.fault:
@@ -301,7 +301,7 @@ class SearchList(Dialog[Result]):
         self.query_one(".count", Static).update(self.count())
 
     def count(self) -> Content:
-        """How many options there are."""
+        """The number of options."""
         source = self.source
         if not source.noun or not source.loaded:
             return Content("")
@@ -335,7 +335,7 @@ class SearchList(Dialog[Result]):
         self.take(self._shown[event.option_index])
 
     def submit(self, option: PickOption) -> None:
-        """Enter was pressed on this option."""
+        """Handle Enter on an option."""
         self.take(option)
 
     def action_move(self, way: str) -> None:
