@@ -177,7 +177,7 @@ _STEPS: Mapping[str, str] = {
 _REMEDIES: Mapping[RefusalKind, str] = {
     "blocked by a guardrail": "the guardrail did its work: nothing was sent to a model",
     "no endpoint left": "see gwtui endpoints list MODEL, and the key's guardrails",
-    "key limit used up": "raise the key's limit or wait until it resets: gwtui keys get KEY",
+    "key limit used up": "raise the key's limit, or wait for its reset, if any: gwtui keys get KEY",
     "budget used up": "raise the budget or wait until it resets: gwtui budgets list",
     "credits needed": "buy credits, or ask for fewer tokens with --max-tokens",
     "key not usable": "use an inference key that exists, is enabled and has not expired; a "

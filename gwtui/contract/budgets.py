@@ -27,11 +27,11 @@ class Budget(ResponseModel):
     workspace_id: str | None = wire("uuid of the workspace")
     limit_usd: Number | None = wire("the cap", unit="USD")
     reset_interval: str | None = wire(
-        "when it starts over, null for lifetime",
+        "reset schedule, null for lifetime",
         nullable=True,
         known=("daily", "weekly", "monthly"),
     )
-    created_at: Timestamp | None = wire("when it was made")
+    created_at: Timestamp | None = wire("creation time")
     updated_at: Timestamp | None = wire("last change")
 
     @property

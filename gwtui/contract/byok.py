@@ -51,8 +51,10 @@ class ByokCredential(ResponseModel):
         "region, self-declared", nullable=True, optional=True, known=("global", "europe", "us")
     )
     declared_zdr: bool | None = wire("zero retention, self-declared", nullable=True, optional=True)
-    is_byok_only: bool | None = wire("never fall back to the gateway's own key", optional=True)
-    is_required: bool | None = wire("the provider is used only with it", optional=True)
+    is_byok_only: bool | None = wire("never use the gateway's key for this provider", optional=True)
+    is_required: bool | None = wire(
+        "never use the gateway's key for the models it serves", optional=True
+    )
 
 
 class _ByokFields(RequestModel):
@@ -72,8 +74,10 @@ class _ByokFields(RequestModel):
     )
     declared_region: Region | None = Field(None, description="where it is served, self-declared")
     declared_zdr: bool | None = Field(None, description="zero data retention, self-declared")
-    is_byok_only: bool = Field(False, description="never use the gateway's own key instead")
-    is_required: bool = Field(False, description="use the provider only with this credential")
+    is_byok_only: bool = Field(False, description="never use the gateway's key for this provider")
+    is_required: bool = Field(
+        False, description="never use the gateway's key for the models it serves"
+    )
 
     @model_validator(mode="after")
     def _roles_agree(self) -> Self:
@@ -99,5 +103,5 @@ class UpdateByokRequest(_ByokFields):
 
     key: SecretText = Field(
         SecretStr("unchanged"),
-        description="a new raw provider key: the old material is overwritten at once",
+        description="a new raw provider key: the old material is overwritten immediately",
     )

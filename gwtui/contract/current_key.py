@@ -24,7 +24,7 @@ class BudgetLayer(ResponseModel):
     spend_usd: Number | None = wire("spent in the current period", unit="USD")
     remaining_usd: Number | None = wire("limit minus spend; refused at 0 and below", unit="USD")
     reset_interval: str | None = wire(
-        "when the budget starts over", nullable=True, known=("daily", "weekly", "monthly")
+        "reset schedule of the budget", nullable=True, known=("daily", "weekly", "monthly")
     )
     resets_at: Timestamp | None = wire("next start", nullable=True)
     include_byok: bool | None = wire("whether BYOK usage counts")
@@ -53,8 +53,8 @@ class CurrentKey(ResponseModel):
 
     label: str | None = wire("masked form of the key")
     limit: Number | None = wire("spending limit", unit="USD", nullable=True)
-    limit_remaining: Number | None = wire("what is left of the limit", unit="USD", nullable=True)
-    limit_reset: str | None = wire("when the limit starts over", nullable=True)
+    limit_remaining: Number | None = wire("remaining limit", unit="USD", nullable=True)
+    limit_reset: str | None = wire("reset schedule of the limit", nullable=True)
     include_byok_in_limit: bool | None = wire("whether BYOK usage counts against the limit")
     expires_at: Timestamp | None = wire("when the key stops working", nullable=True, optional=True)
     creator_user_id: str | None = wire("user id of the creator", nullable=True)

@@ -62,7 +62,7 @@ class Guardrail(ResponseModel):
     ignored_providers: list[str] | None = wire("never these", nullable=True, optional=True)
     limit_usd: Number | None = wire("spending cap", unit="USD", nullable=True, optional=True)
     reset_interval: str | None = wire(
-        "when the cap starts over",
+        "reset schedule of the cap",
         nullable=True,
         optional=True,
         known=("daily", "weekly", "monthly"),
@@ -101,7 +101,7 @@ class Guardrail(ResponseModel):
     content_filter_builtins: list[BuiltinFilter] | None = wire(
         "builtin filters", nullable=True, optional=True
     )
-    created_at: Timestamp | None = wire("when it was made")
+    created_at: Timestamp | None = wire("creation time")
     updated_at: Timestamp | None = wire(
         "last change, null until the first", nullable=True, optional=True
     )
@@ -121,11 +121,11 @@ class _GuardrailFields(RequestModel):
     ignored_providers: Entries | None = Field(None, description="never route to these providers")
     limit_usd: Usd | None = Field(
         None,
-        description="cap on spending, for each key and member by itself",
+        description="cap on spending, per key and per member",
         json_schema_extra={"x-unit": "USD"},
     )
     reset_interval: LimitReset | None = Field(
-        None, description="when the cap starts over, at 00:00 UTC"
+        None, description="reset schedule of the cap, at 00:00 UTC"
     )
     include_byok_in_budgets: bool = Field(False, description="count BYOK usage against the cap")
     enforce_zdr_vendor_a: bool | None = Field(
@@ -147,19 +147,19 @@ class _GuardrailFields(RequestModel):
         json_schema_extra={"deprecated": True},
     )
     enable_free_model_publication: bool | None = Field(
-        None, description="free models that may publish prompts"
+        None, description="allow free models that may publish prompts"
     )
     enable_free_model_training: bool | None = Field(
-        None, description="free models that may train on prompts"
+        None, description="allow free models that may train on prompts"
     )
     enable_paid_model_training: bool | None = Field(
-        None, description="paid models that may train on prompts"
+        None, description="allow paid models that may train on prompts"
     )
     allow_safety_retention_google: bool | None = Field(
-        None, description="models of Google that retain prompts for safety"
+        None, description="allow models of Google that retain prompts for safety"
     )
     allow_safety_retention_other: bool | None = Field(
-        None, description="models of other vendors that retain prompts for safety"
+        None, description="allow models of other vendors that retain prompts for safety"
     )
     allowed_data_regions: Regions | None = Field(
         None, description="where data may go; everywhere when empty"
@@ -219,7 +219,7 @@ class AssignedCount(ResponseModel):
 class UnassignedCount(ResponseModel):
     """The answer to taking assignments away."""
 
-    unassigned_count: Whole | None = wire("assignments taken away")
+    unassigned_count: Whole | None = wire("assignments removed")
 
 
 class AssignKeysRequest(RequestModel):

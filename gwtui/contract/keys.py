@@ -26,9 +26,9 @@ class ApiKey(ResponseModel):
     label: str | None = wire("masked form of the key")
     disabled: bool | None = wire("whether requests with the key are refused")
     limit: Number | None = wire("spending limit", unit="USD", nullable=True)
-    limit_remaining: Number | None = wire("what is left of the limit", unit="USD", nullable=True)
+    limit_remaining: Number | None = wire("remaining limit", unit="USD", nullable=True)
     limit_reset: str | None = wire(
-        "when the limit starts over", nullable=True, known=("daily", "weekly", "monthly")
+        "reset schedule of the limit", nullable=True, known=("daily", "weekly", "monthly")
     )
     include_byok_in_limit: bool | None = wire("whether BYOK usage counts against the limit")
     usage: Number | None = wire("usage, all time", unit="USD")
@@ -39,7 +39,7 @@ class ApiKey(ResponseModel):
     byok_usage_daily: Number | None = wire("BYOK usage this UTC day", unit="USD")
     byok_usage_weekly: Number | None = wire("BYOK usage this UTC week", unit="USD")
     byok_usage_monthly: Number | None = wire("BYOK usage this UTC month", unit="USD")
-    created_at: Timestamp | None = wire("when the key was made")
+    created_at: Timestamp | None = wire("creation time")
     updated_at: Timestamp | None = wire("last change, null until the first", nullable=True)
     expires_at: Timestamp | None = wire("when the key stops working", nullable=True, optional=True)
     last_used_at: Timestamp | None = wire("last request", nullable=True, optional=True)
@@ -109,7 +109,7 @@ class CreateKeyRequest(RequestModel):
         None, description="spending limit; none when empty", json_schema_extra={"x-unit": "USD"}
     )
     limit_reset: LimitReset | None = Field(
-        None, description="when the limit starts over, at 00:00 UTC; never when empty"
+        None, description="reset schedule of the limit, at 00:00 UTC; never when empty"
     )
     expires_at: UtcDateTime | None = Field(
         None, description="when the key stops working, in UTC; cannot be changed later"
@@ -135,7 +135,7 @@ class UpdateKeyRequest(RequestModel):
         None, description="spending limit; none when empty", json_schema_extra={"x-unit": "USD"}
     )
     limit_reset: LimitReset | None = Field(
-        None, description="when the limit starts over, at 00:00 UTC; never when empty"
+        None, description="reset schedule of the limit, at 00:00 UTC; never when empty"
     )
     include_byok_in_limit: bool = Field(False, description="count BYOK usage against the limit")
     workspace_id: Uuid = Field("", description="move the key to this workspace")

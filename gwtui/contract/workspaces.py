@@ -57,7 +57,7 @@ class Workspace(ResponseModel):
     name: str | None = wire("display name")
     slug: str | None = wire("short name for paths")
     description: str | None = wire("free text", nullable=True)
-    created_at: Timestamp | None = wire("when it was made")
+    created_at: Timestamp | None = wire("creation time")
     created_by: str | None = wire("user id of the creator", nullable=True)
     updated_at: Timestamp | None = wire("last change, null until the first", nullable=True)
     default_image_model: str | None = wire("model identifier", nullable=True)

@@ -144,9 +144,9 @@ def name_of(value: Any, context: PlanContext) -> str:
 
 
 def entries(value: Any, context: PlanContext) -> str:
-    """Names behind a list of identifiers; "none at all" for an empty list."""
+    """Names behind a list of identifiers; "none (empty list)" for an empty one."""
     named = [name_of(entry, context) for entry in value]
-    return several(named, MOST_NAMED) if named else "none at all"
+    return several(named, MOST_NAMED) if named else "none (empty list)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +264,7 @@ def limit_warnings(label: str, before: Any, after: Decimal | None) -> Iterator[s
     known = None if before is ABSENT else before
     if after is None:
         if known is not None:
-            yield f"{label} is taken away; it was {usd(known)}."
+            yield f"{label} removed (was {usd(known)})."
     elif known is not None and known < after and known <= after / 10:
         yield f"{label} grows tenfold or more, from {usd(known)} to {usd(after)}."
     elif after >= _VERY_HIGH and (known is None or known < _VERY_HIGH):

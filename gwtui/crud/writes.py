@@ -452,7 +452,7 @@ class Writes(Generic[M]):
 
 
 V = TypeVar("V")
-_OVERWRITTEN = "The gateway overwrites the old key at once."
+_OVERWRITTEN = "The gateway overwrites the old key immediately."
 
 
 def _declared(verb: V | None, name: str) -> V:

@@ -279,7 +279,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         ),
     ),
     "byok": (
-        create_action("byok", "New credential", "Store a provider key of your own"),
+        create_action("byok", "New credential", "Add a provider key"),
         edit_action(
             "byok", "Change fields of the selected credential, or what the marked ones share"
         ),

@@ -247,7 +247,7 @@ def total_cells(summary: ActivitySummary) -> Sequence[Cell]:
     """All the sums in words."""
     parts = [
         Cell(f"{money.usd(summary.spend)} spent", "accent"),
-        Cell(f"{money.usd(summary.byok)} on own keys"),
+        Cell(f"{money.usd(summary.byok)} BYOK"),
         Cell(f"{money.compact_int(summary.requests)} requests"),
         Cell(f"tokens {money.compact_int(summary.prompt)} in"),
         Cell(f"{money.compact_int(summary.completion)} out"),
@@ -285,7 +285,7 @@ COLUMNS: tuple[Column[RankedGroup], ...] = (
     ),
     count_column("requests", "Requests", lambda one: one.summary.requests, 9, "requests"),
     _tokens("tokens", "Tokens", "prompt and completion tokens", lambda summary: summary.tokens),
-    usd_column("byok", "BYOK", lambda one: one.summary.byok, 10, "cost on own keys, USD"),
+    usd_column("byok", "BYOK", lambda one: one.summary.byok, 10, "BYOK cost, USD"),
     _tokens("prompt", "In", "prompt tokens", lambda summary: summary.prompt),
     _tokens("completion", "Out", "completion tokens", lambda summary: summary.completion),
     _tokens("reasoning", "Reason", "reasoning tokens", lambda summary: summary.reasoning),
@@ -315,9 +315,7 @@ DAY_COLUMNS: tuple[Column[DayRow], ...] = (
     _count("requests", "Requests", lambda row: row.requests, "requests"),
     text_column("provider", "Provider", lambda row: row.row.provider_name, 14, help="provider"),
     text_column("workspace", "Workspace", lambda row: row.workspace_name, 16, help="workspace"),
-    usd_column(
-        "byok", "BYOK", lambda row: row.row.byok_usage_inference, 10, "cost on own keys, USD"
-    ),
+    usd_column("byok", "BYOK", lambda row: row.row.byok_usage_inference, 10, "BYOK cost, USD"),
     _count("prompt", "In", lambda row: row.prompt_tokens, "prompt tokens"),
     _count("completion", "Out", lambda row: row.completion_tokens, "completion tokens"),
     _count("reasoning", "Reason", lambda row: row.reasoning_tokens, "reasoning tokens"),

@@ -331,11 +331,11 @@ def plan_unassign(
     held = dict.fromkeys(called, identity)
     return kind.plan(
         identity,
-        f"Take guardrail {name} from {count(len(called), kind.noun)}",
+        f"Unassign guardrail {name} from {count(len(called), kind.noun)}",
         called,
         [Change(one, name, "none") for one in called.values()],
         detach=True,
-        effects=("They keep no guardrail of their own; the workspace default still applies.",),
+        effects=("No guardrail stays assigned; the workspace default still applies.",),
         before=held,
         undo=_back_to(kind, None, called, held),
     )
@@ -363,7 +363,7 @@ def _effects(
     ]
     same = [name for identity, name in called.items() if held.get(identity) == guardrail]
     if same:
-        lines.append(f"It is assigned already to {several(same)}.")
+        lines.append(f"Already assigned to {several(same)}.")
     return tuple(lines)
 
 

@@ -82,10 +82,10 @@ COLUMNS: tuple[Column[BudgetRow], ...] = (
         lambda row, now: cells.ago(next_reset(row.interval, now), now, _NEVER),
         lambda row, now: next_reset(row.interval, now),
         12,
-        help="when it starts over",
+        help="next reset",
         kind="moment",
     ),
-    moment_column("created", "Created", lambda row: row.budget.created_at, 12, "when it was made"),
+    moment_column("created", "Created", lambda row: row.budget.created_at, 12, "creation time"),
     text_column("id", "Id", lambda row: row.budget.id, 36, help="identifier"),
 )
 
@@ -93,7 +93,7 @@ COLUMNS: tuple[Column[BudgetRow], ...] = (
 def _rows(row: BudgetRow, now: datetime) -> Sequence[DetailRow]:
     return [
         DetailRow("limit", cells.usd(row.budget.limit_usd)),
-        DetailRow("spent", cells.usd(row.spent), "by the present keys"),
+        DetailRow("spent", cells.usd(row.spent), "by existing keys"),
         DetailRow("share", cells.share(row.use.share)),
         DetailRow("resets", Cell(resets_words(row.interval, now))),
         cells.moment_row("created", row.budget.created_at, now),
@@ -127,7 +127,7 @@ FIELDS = Fields(
         limit_field(interval, interval.capitalize(), placeholder="in USD; empty for none")
         for interval in BUDGET_INTERVALS
     ),
-    Field(BYOK, "BYOK counts", empty=UNKNOWN, help="holds for every budget of the workspace"),
+    Field(BYOK, "Count BYOK", empty=UNKNOWN, help="applies to every budget of the workspace"),
 )
 
 

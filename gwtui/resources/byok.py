@@ -109,22 +109,22 @@ FIELDS = Fields(
         "is_fallback",
         "Fallback",
         group="Routing",
-        note="tried after the others",
-        effect="It is tried only after the other credentials of {provider}.",
+        note="used after the others fail",
+        effect="Used only after every other {provider} key fails, including the gateway's.",
     ),
     Field(
         "is_byok_only",
-        "Own key only",
+        "BYOK only",
         group="Routing",
-        note="never the gateway's own key",
-        effect="When it fails, {provider} is not tried on the gateway's own key.",
+        note="no gateway key for the provider",
+        effect="Requests to {provider} never fall back to the gateway's key.",
     ),
     Field(
         "is_required",
         "Required",
         group="Routing",
-        note="the provider only with it",
-        effect="Requests reach {provider} with this credential only.",
+        note="no gateway key for its models",
+        effect="Requests to {provider} for this credential's models never use the gateway's key.",
     ),
     Field("disabled", "State", words=("enabled", "disabled"), editable=False, group="Routing"),
     _restriction("allowed_models", offers=choices.models, free=True),
@@ -189,7 +189,7 @@ def role_cell(row: ByokRow) -> Cell:
         return cells.NOTHING
     if one.is_fallback:
         return Cell("fallback")
-    return Cell("own key only") if one.is_byok_only else Cell("first choice")
+    return Cell("BYOK only") if one.is_byok_only else Cell("first choice")
 
 
 def order_sentence(row: ByokRow) -> str:
@@ -294,7 +294,7 @@ COLUMNS: tuple[Column[ByokRow], ...] = (
         "Required",
         lambda row: row.credential.is_required,
         8,
-        "whether the provider is used only with it",
+        "whether its models never use the gateway's key",
     ),
 )
 
@@ -345,7 +345,7 @@ BYOK: ResourceSpec[ByokRow] = ResourceSpec(
     writes=lambda: CREDENTIALS,
     raw=lambda row: row.credential.raw,
     read_by=lambda row: ReadBy("byok.get", (row.identity,)),
-    empty="No provider key of your own in this scope yet: press {byok.create} to store one.",
+    empty="No provider keys in this scope yet: press {byok.create} to add one.",
     scoped=True,
     default_sort=("order", False),
     facets={
@@ -386,7 +386,7 @@ def _update_effects(
     for name in RESTRICTIONS:
         if name in request.model_fields_set and getattr(request, name) == []:
             label = FIELDS.labels[name]
-            yield f"{label}: the list is empty, so nothing may use the credential."
+            yield f"{label}: the list is empty, so no request can use the credential."
 
 
 def _switch_effects(
@@ -396,7 +396,7 @@ def _switch_effects(
     _context: PlanContext,
 ) -> Iterator[str]:
     if not disabled:
-        yield f"Requests to {_provider(fresh)} use it again at once."
+        yield f"Requests to {_provider(fresh)} use it again immediately."
         return
     yield "Requests no longer use it; its key stays stored."
     yield from _left_without(fresh, around)
@@ -405,11 +405,11 @@ def _switch_effects(
 def _delete_effects(
     fresh: ByokCredential, around: CredentialSurroundings | None, _context: PlanContext
 ) -> Iterator[str]:
-    yield "Its key is wiped at the gateway; only a record that it existed remains."
+    yield "The gateway erases the key and keeps only an audit record."
     yield "This cannot be undone; disabling can."
     yield from _left_without(fresh, around)
     if fresh.label:
-        yield f"Its key looks like {safe_line(fresh.label, NAME_LIMIT)}."
+        yield f"Masked key: {safe_line(fresh.label, NAME_LIMIT)}"
 
 
 def _left_without(fresh: ByokCredential, around: CredentialSurroundings | None) -> Iterator[str]:
@@ -419,13 +419,13 @@ def _left_without(fresh: ByokCredential, around: CredentialSurroundings | None) 
     if fresh.disabled:
         return
     if others is None:
-        yield f"Whether another credential of {_provider(fresh)} remains could not be read."
+        yield f"Could not check for other enabled {_provider(fresh)} credentials."
         return
     enabled = [one for one in others if one.id != fresh.id and one.disabled is False]
     if not enabled:
         yield (
-            f"No other enabled credential of {_provider(fresh)} remains: "
-            "requests use the gateway's own key, for credits."
+            f"This is the last enabled {_provider(fresh)} credential. "
+            "Requests will use the gateway's key and be charged to your credits."
         )
         return
     names = several([CREDENTIALS.name(one) for one in enabled])
@@ -462,7 +462,7 @@ def check_provider(provider: str, known: Sequence[Provider] | None) -> RequestWa
 _ROTATION = Update(
     request=UpdateByokRequest,
     effects=lambda fresh, request, context: (
-        "The old key is overwritten at once: this cannot be undone.",
+        "The old key is overwritten immediately: this cannot be undone.",
         "Requests use the new key from now on. Revoke the old key only once the new one works.",
         _STORED,
         *_update_effects(fresh, request, context),
@@ -499,15 +499,15 @@ CREDENTIALS: Writes[ByokCredential] = Writes(
     around=_read_around,
     create=Create(
         request=CreateByokRequest,
-        title=lambda request: f"Store a key of your own for {_provider(request)}",
+        title=lambda request: f"Add a provider key for {_provider(request)}",
         effects=lambda request, context: (_STORED, *_update_effects(request, request, context)),
         always=("provider", "workspace_id", "key"),
-        help="store a provider key, read from stdin",
+        help="add a provider key, read from stdin",
         done=lambda created: (
             f"Credential {CREDENTIALS.name(created)} stored; its key is never shown again"
         ),
         button="Store it",
-        heading="New provider key of your own",
+        heading="New provider key",
         submit="Store key",
         gateway_warning=_provider_warning,
         warning_field="provider",

@@ -104,7 +104,7 @@ def copyables(
     ids = [identity for identity in identities if not is_made_up(identity)]
     found = [_lines("id", "i", "Id", ids)] if ids else []
     found.append(_lines("name", "n", "Name", [source.name(row, now) for row in rows]))
-    found.append(Copyable(CELL, "c", "Cell", "of a column that you choose", str))
+    found.append(Copyable(CELL, "c", "Cell", "pick a column", str))
     if spec is None:
         return found
     if objects := [row for row in rows if spec.raw(row)]:
@@ -158,7 +158,7 @@ def _ways_back(
     call = _call(spec, row)
     if call is not None and not (call.segments and is_made_up(identity)):
         command = curl(call, connection)
-        note = f"{call.template} with ${TOKEN_VARIABLE} as its key"
+        note = f"{call.template}, authenticated with ${TOKEN_VARIABLE}"
         yield Copyable("curl", "u", "curl", note, lambda: command)
     path = "" if path_to is None or is_made_up(identity) else path_to(identity)
     if path and path.isprintable():

@@ -161,7 +161,7 @@ def burn_cells(burns: Sequence[Burn], *, brief: bool = False) -> Line:
         parts.append(cells.NOTHING if rate is None else Cell(f"{money.usd(rate.usd_per_hour)}/h"))
         if rate is not None and one.share < _WHOLE and not brief:
             parts.append(Cell(f" ({_length(rate.over)} seen)", "muted"))
-    return tuple(parts) or (Cell("nothing is recorded to tell", "muted"),)
+    return tuple(parts) or (Cell("no history recorded yet", "muted"),)
 
 
 def _length(span: timedelta) -> str:

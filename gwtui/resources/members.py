@@ -208,9 +208,9 @@ def add_form(workspace: Workspace, choices: Choices) -> FormSpec:
             Field(
                 "user_ids",
                 "People",
-                help="who is in the organization and not a member yet",
+                help="organization members not in this workspace",
                 choices=choices,
-                empty="nobody yet",
+                empty="none selected",
                 chosen="add",
                 noun="people",
             ),
@@ -231,9 +231,9 @@ def plan_add(
     users = [identity_of(person.id, "member") for person in people]
     again = [_person(person) for person in people if person.id in present]
     new = [person for person in people if person.id not in present]
-    effects = ["Each gets the role that matches the role in the organization."]
+    effects = ["Members get the same role as in the organization."]
     if again:
-        effects.append(f"Already members, only their role is updated: {several(again)}.")
+        effects.append(f"Already members (role updated only): {several(again)}.")
     return MEMBERSHIP.plan(
         identity,
         f"Add {count(len(users), 'member')} to workspace {WORKSPACES.name(workspace)}",
@@ -358,4 +358,4 @@ def _owns(keys: list[str]) -> str:
 def _too_many(users: list[str]) -> tuple[str, ...]:
     if len(users) <= MAX_MEMBERS:
         return ()
-    return (f"One request takes at most {MAX_MEMBERS} members, these are {len(users)}.",)
+    return (f"Too many members: {len(users)} selected, maximum {MAX_MEMBERS} per request.",)

@@ -112,13 +112,13 @@ def statement_of_use(
         statements = [*last, *_spent_this_month(key)]
         if requests:
             statements.append(f"{count(requests, 'request')} in the {DAYS} days before today")
-    source = "the key's own figures"
-    if requests:
-        source += " and its activity"
-    elif activity is not None:
-        source += f"; its activity lists no request in the {DAYS} days before today"
     text = "; ".join(statements)
-    return f"{text[:1].upper()}{text[1:]}. Source: {source} (UTC)."
+    text = f"{text[:1].upper()}{text[1:]}."
+    if activity is None:
+        return f"{text} Source: key usage (UTC)."
+    if not requests:
+        text += f" No requests in the {DAYS} days before today."
+    return f"{text} Source: key usage and activity (UTC)."
 
 
 def _recent_requests(activity: Sequence[ActivityRow], now: datetime) -> int:
@@ -158,7 +158,7 @@ def _no_use(key: ApiKey) -> str:
         return "never used"
     if key.usage_monthly == 0:
         return "not used this month"
-    return "it is not known whether it is used"
+    return "usage unknown"
 
 
 def _day(text: str | None) -> date | None:

@@ -1,4 +1,4 @@
-"""The dashboard application: owns the connection, the feeds, the writes and the navigation."""
+"""The dashboard application: owns the connection, the feeds, the writes and the way around."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ if TYPE_CHECKING:
 
 _BACKGROUND = "background"
 _WRITTEN = 0.001
-"""Seconds for the thread that writes the first frame; later imports block all threads."""
+"""Seconds for the thread that writes the first frame: what is loaded then stops every thread."""
 _LAST_ANSWER = 4.0
-"""Maximum wait for a running write when the person quits or switches, in seconds."""
+"""Seconds that a write under way is waited for when a person quits or switches."""
 _AHEAD = 0.25
-"""Maximum wait of the start screen for the connection, in seconds."""
+"""Seconds that the start screen waits at most for the connection that its rows are read by."""
 
 
 class GwtuiApp(ConnectedApp, inherit_bindings=False):
@@ -109,7 +109,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         caught_errors.clear()
         self._errors_told = 0
         self._files = SessionFiles(ledger, data, config)
-        self.bind_gateway(connect, tries or TryMemory())
+        self.adopt(connect, tries or TryMemory())
         self.shutdown = Shutdown(
             lambda status: self.exit(return_code=status),
             lambda: give_back(driver_of(self), self.title_on_terminal.last_words()),
@@ -130,7 +130,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
 
     @cached_property
     def kept(self) -> DashboardState:
-        """The history of paths, and whether the first steps were already offered."""
+        """The paths that were gone to, and whether this person has seen the first steps."""
         from gwtui.local.dashboard_state import DashboardState  # noqa: PLC0415 - later
 
         return DashboardState(self._state)
@@ -152,7 +152,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         self.set_interval(NOTICEABLE, self._show_waits)
 
     async def _begin(self) -> None:
-        """Connect, and show the start screen while its rows are read."""
+        """Connect, and show the start screen, which is made while its rows are read."""
         await asyncio.sleep(_WRITTEN)
         self.connection_manager.start()
         if await self.connection_manager.opened(_AHEAD):
@@ -172,12 +172,12 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         self.shutdown.unwatch()
 
     def key_read(self, key: str) -> None:
-        """Quit by force if the program does not react to the quit key."""
+        """Quit by force if nothing reacts to the key that quits: the program may hang."""
         if self._quits_anywhere(key):
             self.shutdown.expect_end(REACTION)
 
     async def on_event(self, event: events.Event) -> None:
-        """Note that the program still reacts."""
+        """The program is not too busy to react."""
         if isinstance(event, events.Key) and self._quits_anywhere(event.key):
             self.shutdown.expect_nothing()
         await super().on_event(event)
@@ -186,7 +186,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         return self._anywhere.get(key) == QUIT
 
     async def handle_input(self, event: Input) -> None:
-        """Handle global keys before the focused widget gets them."""
+        """Keys that work everywhere are no concern of what has the focus."""
         action = self._anywhere.get(event.key) if isinstance(event, events.Key) else None
         if action is None:
             await super().handle_input(event)
@@ -221,7 +221,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             screen.refresh_frame()
 
     def interrupts(self, event: events.Key) -> bool:
-        """Let Escape cancel the reads of an action or form that offers it."""
+        """Let Escape end what an action or a form reads, where it is said to."""
         if event.key != "escape" or not self.screen_stack:
             return False
         screen = self.screen
@@ -233,23 +233,23 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         return True
 
     def on_app_blur(self) -> None:
-        """Pause polling: the terminal lost the focus."""
+        """Nobody looks: read nothing."""
         if self.session is not None:
             self.session.hub.pause_all()
 
     def on_app_focus(self) -> None:
-        """Resume polling."""
+        """Somebody looks again."""
         if self.session is not None:
             self.session.hub.resume_all()
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Handle a new size, or a terminal that was suspended and needs a full repaint."""
+        """Another size, perhaps too small; or the terminal was away and shows anything."""
         self.redraw()
         # Only behind this event the app itself goes by the new size.
         self.call_next(self._cover)
 
     async def _cover(self, _changed: Screen[Any] | None = None) -> None:
-        """Cover every screen while the terminal is too small."""
+        """Cover everything while there is no room for it, whatever has opened meanwhile."""
         if not self.screen_stack:
             return
         covered = _covers_all(self.screen)
@@ -263,7 +263,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
     # Actions ----------------------------------------------------------------------------------
 
     async def action_press_key(self, key: str) -> None:
-        """Run the action of a key on the current screen."""
+        """Run the action that a key has on the screen that is shown."""
         screen = self.navigation.screen
         scopes = (APP,) if screen is None else screen.scopes
         action = next((one for one in offered(scopes) if key in one.keys), None)
@@ -271,7 +271,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             await self.action_run(action.id)
 
     async def action_run(self, action_id: str) -> None:
-        """Run an action on the current selection."""
+        """Run an action on what is selected now."""
         screen = self.navigation.screen
         if screen is not None:
             await self.perform(by_id(action_id), screen.capture())
@@ -279,7 +279,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             self.exit(0)
 
     async def perform(self, action: Action, context: ActionContext) -> None:
-        """Run an action, or report why it is not possible."""
+        """Do what an action promises, or say why not."""
         refusal = self.refusal(action, context)
         if refusal is not None:
             self.say(refusal, severity="warning")
@@ -296,12 +296,12 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             self.run_worker(work, name=action.title, group=group, exit_on_error=False)
 
     def _write_down(self) -> None:
-        """Record running writes in the ledger when the process cannot wait for them."""
+        """Say what is known of writes under way, when the process cannot wait for them."""
         if self.session is not None:
             self.session.abandon()
 
     def refusal(self, action: Action, context: ActionContext) -> str | None:
-        """Why an action is not possible now; None if it is."""
+        """Why an action cannot be done now, None when it can."""
         if (action.mutates or action.bills) and self.session is None:
             return f"{action.title}: not connected yet"
         if (why := self.holds_back(action)) is not None:
@@ -313,13 +313,13 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         return None
 
     def holds_back(self, action: Action) -> str | None:
-        """Why an action is not possible while read-only; None if it is."""
+        """Why an action is not possible while read-only, None when it is."""
         if action.bills and self.session is not None:
             return self.tries.hold_reason(self.connection)
         return self.hold_reason if action.mutates else None
 
     async def last_answer(self, text: str, enough: str) -> None:
-        """Wait some seconds for the answer of a running write, with a notice."""
+        """Give a write under way some seconds for its answer, with a word on the screen."""
         if self.session is None or not self.session.in_flight:
             return
         from gwtui.ui.screens.dialogs import WaitScreen  # noqa: PLC0415 - seldom
@@ -329,7 +329,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         await self.push_screen_wait(waiting)
 
     def would_be_lost(self) -> str | None:
-        """The warning about what quitting now would lose; None if nothing.
+        """What quitting now would lose, None when nothing.
 
         A modal screen tells so by ``unsaved``, and what it is by ``loss``.
         """
@@ -341,7 +341,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         return None
 
     def hints(self, scopes: Sequence[str]) -> Sequence[Action]:
-        """The actions for the footer hints."""
+        """The actions that the footer may hint at."""
         return [
             action
             for action in offered(scopes)
@@ -364,7 +364,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             self.say(f"{title} failed because of a bug in gwtui; see {LOG}", severity="error")
 
     async def open_route(self, route: str) -> None:
-        """Go to a path such as keys/HASH, or report that it does not exist."""
+        """Go to a path such as keys/HASH, or say that there is no such place."""
         if route:
             problem = await self.navigation.open_route(route)
             if problem is not None:
@@ -375,7 +375,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         await self.open_route(in_doubt_writes.route_to(message.plan))
 
     def narrow(self, workspace: str | None, name: str | None) -> None:
-        """Limit the scoped lists to a workspace; None shows all."""
+        """Narrow the scoped lists to a workspace, None for all of them."""
         self.scope = Scope(workspace=workspace)
         self.scope_name = name
         screen = self.navigation.screen
@@ -384,12 +384,12 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
 
 
 def _covers_all(screen: Screen[Any] | str) -> bool:
-    """Whether the screen is the notice for a terminal that is too small."""
+    """Whether it is what is shown while the terminal is too small for anything else."""
     return getattr(screen, "covers_all", False)
 
 
 def _one_row_only(action: Action, marks: Marks) -> str:
-    """Why an action for a single row is refused while rows are marked."""
+    """Why an action for a single row does nothing while rows are marked."""
     are = "row is" if marks.count == 1 else "rows are"
     hidden = f" ({marks.hidden} hidden by the filter)" if marks.hidden else ""
     key = key_of("list.unmark")

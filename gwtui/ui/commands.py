@@ -1,4 +1,4 @@
-"""The actions of the user interface: those of the registry, one per screen, and their keys."""
+"""Actions as the user interface offers them: the registry's, one per place, and their keys."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
 _NAMED = re.compile(r"\{([a-z]+(?:-[a-z]+)*\.[a-z_-]+)\}", re.ASCII)
-"""A placeholder for an action in a text: {keys.create}."""
+"""An action in a sentence: {keys.create}."""
 _NO_KEY = "no-key"
-"""A placeholder for "no key"; with an empty name Textual would keep the default keys."""
+"""Stands for no key: nobody can type it, and without a name Textual keeps the usual keys."""
 _KEYS = {
     "question_mark": "?",
     "slash": "/",
@@ -53,12 +53,12 @@ _KEYS = {
 
 
 def tab_of(action: Action) -> str | None:
-    """The screen that an action opens; None for other actions."""
+    """The tab, or the place without one, that an action opens; None for every other action."""
     return action.id.removeprefix(registry.GO) if action.id.startswith(registry.GO) else None
 
 
 def offered(scopes: Iterable[str]) -> tuple[Action, ...]:
-    """The actions of these scopes, including those of the frame."""
+    """Everything that can be done in these scopes, the frame's own actions included."""
     actions = registry.for_scopes(scopes)
     return (*actions, *registry.place_actions()) if APP in scopes else actions
 
@@ -77,7 +77,7 @@ def shown_all(keys: tuple[str, ...]) -> str:
 
 
 def asked_by(action: Action) -> str:
-    """How to run an action: its keys, else its command, else the palette."""
+    """How an action is asked for: its keys, else what is typed behind a colon, else the palette."""
     if not action.keys and action.scope in DIALOG_SCOPES:
         return "its button"
     word = f":{action.command_words[0]}" if action.command_words else "palette"
@@ -85,13 +85,13 @@ def asked_by(action: Action) -> str:
 
 
 def key_of(action_id: str) -> str:
-    """How to run an action, for a sentence: its first key, else its command."""
+    """How an action is asked for in a sentence: by its first key where it has one."""
     action = by_id(action_id)
     return shown(action.keys[0]) if action.keys else asked_by(action)
 
 
 def with_keys(text: str) -> str:
-    """Replace placeholders such as {keys.create} in a text by their keys."""
+    """A sentence in which actions stand as {keys.create}, with their keys instead."""
     return _NAMED.sub(lambda found: _key_or_text(found[1], found[0]), text) if "{" in text else text
 
 
@@ -103,11 +103,11 @@ def _key_or_text(action_id: str, text: str) -> str:
 
 
 def focus_keys(focused: Widget | None) -> str:
-    """The key hints of the focused widget or of one around it, from ``FOCUS_KEYS``."""
+    """Which keys the widget with the focus takes, or what it is a part of, by ``FOCUS_KEYS``."""
     nodes = () if focused is None else focused.ancestors_with_self
     return next((keys for node in nodes if (keys := getattr(node, "FOCUS_KEYS", ""))), "")
 
 
 def keymap() -> dict[str, str]:
-    """The configured keys of dialogs by binding id, for ``App.set_keymap``."""
+    """The keys that a person chose, by the ids of bindings in dialogs, for ``App.set_keymap``."""
     return {id: ",".join(keys) or _NO_KEY for id, keys in registry.chosen_keys().items()}

@@ -1,4 +1,4 @@
-"""Keeps the dashboard connected: opens the session, retries, closes it, switches gateways."""
+"""Keeps the dashboard connected: opens the session, tries again, closes it, switches to another."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ _LONGEST_WAIT = 60.0
 _CLOSING = 5.0
 """Seconds for closing the session."""
 _HURRIED = 0.8
-"""Seconds for closing the session after a termination signal."""
+"""The same when the end is demanded from outside."""
 _GLANCE = 0.05
 _FIRST_ROWS = 2.0
-"""Maximum wait for the first rows before the rest of the session is opened, in seconds."""
+"""Seconds that the rest of a session waits at most for the first rows to be shown."""
 
 
 class ConnectionManager:
@@ -65,7 +65,7 @@ class ConnectionManager:
         changed: Callable[[], None],
         completed: Callable[[], None],
     ) -> None:
-        """``changed`` is called when the link changes, ``completed`` once it is fully open."""
+        """``changed`` is called when the link is another, ``completed`` once all of it is open."""
         self._connect = connect
         self._clock = clock
         self._files = files
@@ -81,27 +81,27 @@ class ConnectionManager:
         self.link = Link()
 
     def start(self) -> None:
-        """Start connecting; needs a running event loop."""
+        """Begin; needs a running event loop."""
         if self._task is None:
             self._task = asyncio.create_task(self._run(), name="connection")
 
     async def opened(self, seconds: float) -> bool:
-        """Wait for the first attempt up to a maximum; returns whether there is a session."""
+        """Wait for the first attempt, so long at most; whether there is a session by then."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._tried.wait(), seconds)
         return self.session is not None
 
     def retry(self) -> None:
-        """Retry now."""
+        """Do not wait any longer for the next try."""
         self._again.set()
 
     def begin_to_stop(self) -> None:
-        """Start closing the session and its reads without waiting."""
+        """Let the session close, and what it reads end, while something else does, too."""
         self._leaving.set()
         self._again.set()
 
     async def stop(self, hurried: Callable[[], bool] = lambda: False) -> None:
-        """Close the session, waiting at most a few seconds, less if ``hurried``."""
+        """Close the session and wait for that, for a few seconds at most; less when ``hurried``."""
         self.begin_to_stop()
         if self._task is None:
             return
@@ -147,11 +147,11 @@ class ConnectionManager:
         self.session = None
 
     def shown(self) -> None:
-        """Note that the first rows are visible, so that the rest can be loaded."""
+        """The first rows are shown: what else there is to be loaded disturbs nobody."""
         self._shown.set()
 
     async def _complete(self, session: Session) -> None:
-        """Open the rest of the session after the first rows, or after a maximum wait.
+        """Open the rest of the session after the first rows, or when they are long in coming.
 
         So long it is not asked, either, what the key in use may do. A feed that needs the rest has
         it opened before.
@@ -167,7 +167,7 @@ class ConnectionManager:
             self._completed()
 
     async def _learn_rights(self, session: Session) -> None:
-        """Read the permissions of the key in use once; a failure changes nothing."""
+        """Read once what the key in use may do; a reading that fails changes nothing."""
         from gwtui.watch.feeds.keys import current_key_feed  # noqa: PLC0415 - once connected
 
         before = session.gateway.gate.closed
@@ -189,7 +189,7 @@ class ConnectionManager:
 
 
 class ConnectedApp(QueuedInputApp, inherit_bindings=False):
-    """The part of the app that belongs to one gateway, and is replaced when switching."""
+    """The part of the app that belongs to one gateway, and how it is exchanged for another's."""
 
     clock: Clock
     navigation: Navigation
@@ -198,24 +198,24 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
 
     @property
     def _whole(self) -> GwtuiApp:
-        """The app, with its own type."""
+        """The app that this is a part of."""
         return cast("GwtuiApp", self)
 
-    def bind_gateway(
+    def adopt(
         self,
         connect: Callable[[], AbstractAsyncContextManager[Connection]],
         tries: TryMemory,
         to: TargetFacts | None = None,
     ) -> None:
-        """Reset all state that belongs to one gateway; nothing is opened yet."""
+        """Begin anew with everything that belongs to one gateway; nothing is opened yet."""
         self.scope = Scope()
         self.scope_name: str | None = None
-        """Name of the workspace that lists are limited to; None for all."""
+        """Name of the workspace that lists are narrowed to, None for all of them."""
         self.health = ConnectionHealth()
         self.tries = tries
         self.notices: AlertNotices | None = None
         self.bound_for = to
-        """The gateway to switch to, known before it is open."""
+        """The gateway that was switched to, known before it is open."""
         self._offered = False
         self.connection_manager = ConnectionManager(
             connect, self.clock, self._files, self._link_changed, self._session_complete
@@ -223,63 +223,63 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
 
     @property
     def session(self) -> Session | None:
-        """The open session; None while not connected."""
+        """The open connection, None until there is one."""
         return self.connection_manager.session
 
     @property
     def link(self) -> Link:
-        """The state of the connection attempt."""
+        """How the attempt to connect stands."""
         return self.connection_manager.link
 
     @property
     def open_session(self) -> Session:
-        """The open session. Raises NotSentError while not connected."""
+        """The open connection. NotSentError while there is none."""
         if self.session is None:
             raise NotSentError("Not connected yet")
         return self.session
 
     @property
     def connection(self) -> Connection:
-        """Raises NotSentError while not connected."""
+        """NotSentError while there is no connection."""
         return self.open_session.connection
 
     @property
     def gateway(self) -> GatewayClient:
-        """Raises NotSentError while not connected."""
+        """NotSentError while there is no connection."""
         return self.open_session.gateway
 
     @property
     def hub(self) -> FeedHub:
-        """Raises NotSentError while not connected."""
+        """NotSentError while there is no connection."""
         return self.open_session.hub
 
     @property
     def executor(self) -> WriteExecutor:
-        """Raises NotSentError while not connected."""
+        """NotSentError while there is no connection."""
         return self.open_session.executor
 
     @property
     def alert_badge(self) -> Cell | None:
-        """The number of active alerts; None without any."""
+        """How many alerts ask for somebody; None while none does."""
         return None if self.notices is None else self.notices.badge
 
     @property
     def hold_reason(self) -> str | None:
-        """Why writes are not possible, as the end of a sentence; None if they are."""
+        """Why writes are held back, to end a sentence with; None while they are not."""
         return None if self.session is None else self.session.gateway.gate.closed
 
     @property
     def read_only(self) -> bool:
-        """Whether writes are not possible."""
+        """Whether writes are held back."""
         return self.hold_reason is not None
 
     def exit(self, *arguments: Any, **options: Any) -> None:
-        """End the program without waiting for running reads."""
+        """End the program; what is being read keeps nobody waiting meanwhile."""
         self.connection_manager.begin_to_stop()
         super().exit(*arguments, **options)
 
     async def leave(self) -> None:
-        """Close everything that belongs to the gateway: notices, test requests, the session."""
+        """Close everything that belongs to the gateway: what is told of it, tries, the session."""
         if self.notices is not None:
             self.notices.close()
         self.set_terminal_title("")
@@ -287,7 +287,7 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
         await self.connection_manager.stop(lambda: self.shutdown.status is not None)
 
     async def switch(self, target: Target) -> None:
-        """Close everything of the current gateway, then open another. Call it in a worker."""
+        """Close everything of the present gateway, then open another one. Call it in a worker."""
         done = asyncio.Event()
         # In the app's own loop: what is typed meanwhile waits for all of it.
         self.call_later(self._switch, target, get_current_worker(), done)
@@ -303,7 +303,7 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
             await self.navigation.reset(StartupScreen(route))
             self.clear_notifications()
             await self.leave()
-            self.bind_gateway(target.connect, TryMemory(), target.facts)
+            self.adopt(target.connect, TryMemory(), target.facts)
             self.connection_manager.start()
             await self.navigation.open_route(route)
         finally:
@@ -321,7 +321,7 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
             screen.refeed()
 
     def first_shown(self) -> None:
-        """Note that a screen shows its rows or an error: the rest can be loaded."""
+        """A screen shows what it read, or why it cannot: the rest may be loaded."""
         self.connection_manager.shown()
 
     def _session_complete(self) -> None:
@@ -343,7 +343,7 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
             self.notices = AlertNotices(self._whole, session, session.alerts)
 
     async def _offer(self) -> None:
-        """On the first connect, offer writes in doubt of earlier runs, then the first steps."""
+        """At the first connect, one after the other: what an earlier run left, the first steps."""
         await in_doubt_writes.offer_at_start(self._whole)
         if not self._whole.kept.first_steps.is_dismissed:
             from gwtui.ui.actions import first_steps  # noqa: PLC0415 - once ever

@@ -1,4 +1,4 @@
-"""Connection health: texts for the banner and status line, and a panel for missing data."""
+"""How reading goes: in words for banner and status line, in a panel where there is no data."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _WORDS: tuple[tuple[type[GatewayError], str], ...] = (
 )
 
 _UNIT_FROM = 2
-"""Minimum number of minutes or hours before clock skew is shown in that unit."""
+"""How many of a unit there must be for a difference of clocks to be told in it."""
 
 
 def error_text(error: GatewayError) -> str:
@@ -59,7 +59,7 @@ def error_text(error: GatewayError) -> str:
 
 
 def retry_text(retry_at: datetime | None, now: datetime, *, refreshing: bool) -> str:
-    """The time until the next attempt."""
+    """When the next attempt starts."""
     if refreshing:
         return "retrying now"
     if retry_at is None:
@@ -74,7 +74,7 @@ def clock_time(moment: datetime) -> str:
 
 
 def missing_text(states: Sequence[FeedState[Any]]) -> str:
-    """A warning about unreadable rows or a truncated list; empty if the data is complete."""
+    """What is missing from the rows that were read; empty if nothing is."""
     unreadable = sum(state.lacks.unreadable for state in states)
     rows, are = ("row", "is") if unreadable == 1 else ("rows", "are")
     parts = [
@@ -86,7 +86,7 @@ def missing_text(states: Sequence[FeedState[Any]]) -> str:
 
 
 def skew_text(skew: ClockSkew) -> str:
-    """A warning about clock skew; empty if the skew is negligible.
+    """What a difference of the clocks means for what is shown; empty while there is none to tell.
 
     Rounded, so that the words stay the same from answer to answer.
     """
@@ -98,7 +98,7 @@ def skew_text(skew: ClockSkew) -> str:
 
 
 def _span(seconds: float) -> str:
-    """Clock skew in seconds, minutes or hours, whichever is readable."""
+    """A difference of clocks to the nearest unit that says enough."""
     if seconds < _UNIT_FROM * MINUTE:
         return f"{seconds:.0f} s"
     if seconds < _UNIT_FROM * HOUR:
@@ -108,12 +108,12 @@ def _span(seconds: float) -> str:
 
 @dataclass(slots=True)
 class ConnectionHealth:
-    """Tracks since when each feed has been failing."""
+    """Remembers since when each feed fails."""
 
     _since: dict[str, datetime] = field(default_factory=dict)
 
     def banner(self, states: Sequence[tuple[str, FeedState[Any]]], now: datetime) -> str:
-        """The banner text for these feeds by name; empty if all are healthy."""
+        """The banner's text for these feeds by name; empty while all is well."""
         worst: tuple[datetime, GatewayError, FeedState[Any]] | None = None
         for name, state in states:
             if state.error is None:
@@ -135,7 +135,7 @@ class ConnectionHealth:
 
 
 class StatePanel(Static):
-    """A title and a few lines about the state and what to do. Static: no spinner."""
+    """A title and a few lines that say what is going on and what to do. Still: no spinner."""
 
     DEFAULT_CSS = """
     StatePanel { width: 1fr; height: 1fr; content-align: center middle; text-align: center;
@@ -147,7 +147,7 @@ class StatePanel(Static):
         self._shown = Content("")
 
     def say(self, title: str, *lines: str, tone: Tone = "plain") -> None:
-        """Show a title and lines; does nothing if they are already visible."""
+        """Show a title and lines; sends nothing when they are shown already."""
         content = Content("\n").join(
             [toned(title, tone, bold=True), *(toned(line, "muted") for line in lines if line)]
         )
@@ -156,17 +156,17 @@ class StatePanel(Static):
             self.update(content, layout=False)
 
     def say_connecting(self) -> None:
-        """Show that the connection is being opened."""
+        """Say that the connection is on its way."""
         self.say("Connecting…", "The dashboard loads as soon as the gateway answers.")
 
     @property
     def text(self) -> str:
-        """The text without styles."""
+        """What is shown, without styles."""
         return self._shown.plain
 
 
 def say_unconnected(panel: StatePanel, link: Link, now: datetime) -> None:
-    """Show why there is no connection, and when the next attempt starts."""
+    """Say why there is no connection, and when the next attempt starts."""
     if link.error is None:
         panel.say_connecting()
         return
@@ -178,7 +178,7 @@ def say_unconnected(panel: StatePanel, link: Link, now: datetime) -> None:
 def say_without_value(
     panel: StatePanel, heading: str, state: FeedState[Any], now: datetime
 ) -> bool:
-    """Show "loading" or the error; False if there is a value to show instead."""
+    """Say that nothing came yet, or why; False when there is a value to show instead."""
     match state.phase(now):
         case "loading":
             panel.say(f"Loading {in_sentence(heading)}…")
@@ -197,9 +197,9 @@ def say_without_value(
 
 
 def freshness(state: FeedState[Any], now: datetime, *, silent: bool = False) -> Content:
-    """The time of the last update while data is fresh, so that nothing ticks.
+    """The clock time while fresh, so that nothing ticks; the age once it matters.
 
-    The age once it is stale, a read failed or the gateway is ``silent``.
+    It matters when the gateway is ``silent``.
     """
     seconds = state.age(now) or 0.0
     if state.error is not None or silent:

@@ -1,4 +1,4 @@
-"""Paths and commands typed after a colon: parse, complete and follow them."""
+"""Paths and commands typed behind a colon: parsed, completed and followed."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _HINT = "keys/NAME, ws, ctx, help …"
 _BEHIND = re.compile(r"[/ ]")
 _NAME = 60
 _LEARNING = 1.0
-"""Maximum wait of a path for names to complete it, in seconds."""
+"""Seconds that a path waits for the names that may complete it: less than what is typed next."""
 
 
 @dataclass(frozen=True, slots=True)
 class GotoTarget:
-    """The meaning of a text: a ``route``, a ``command`` with its argument, or an error."""
+    """What a text means: a ``route``, a ``command`` with its argument, or why it is nothing."""
 
     route: str = ""
     command: Action | None = None
@@ -54,18 +54,18 @@ class GotoTarget:
 
 @cache
 def commands() -> Mapping[str, Action]:
-    """Commands by each of their names."""
+    """Commands by each word that may be typed for them."""
     return {word: action for action in registry.for_scope(APP) for word in action.command_words}
 
 
 @cache
 def heads() -> tuple[str, ...]:
-    """The possible first words of a text, in the order of completion."""
+    """Everything that a text may begin with, in the order in which it is completed."""
     return (*PLACES, *PARENTS, *ALIASES, *commands())
 
 
 def parted(text: str) -> tuple[str, str, str]:
-    """The first word, the slash or space after it, and the rest."""
+    """The first word, the slash or blank behind it, and the rest."""
     found = _BEHIND.search(text)
     if found is None:
         return text, "", ""
@@ -73,7 +73,7 @@ def parted(text: str) -> tuple[str, str, str]:
 
 
 def parse_goto(text: str) -> GotoTarget:
-    """Parse a path or command; names in a path are resolved by the screen it opens."""
+    """Which place or command is meant; names behind it are looked up where it leads to."""
     head, _, rest = parted(text.strip().strip("/"))
     word, rest = head.lower(), rest.strip()
     command = commands().get(word)
@@ -93,7 +93,7 @@ def parse_goto(text: str) -> GotoTarget:
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """One part of a path: the list whose rows it names, and the typed text."""
+    """One part of a path: the list whose rows it names, and what is typed of it."""
 
     place: str
     scope: Scope
@@ -101,14 +101,14 @@ class _Level:
 
 
 class PathNames:
-    """The row names that can complete a path, and how to read them."""
+    """The names that may stand behind a place, as far as they were read, and how they are read."""
 
     def __init__(self, app: GwtuiApp) -> None:
         self._app = app
         self._made: tuple[object, tuple[str, ...]] = (None, ())
 
     def complete(self, text: str) -> str | None:
-        """The completed ``text``; None if nothing known starts with it."""
+        """The whole of what ``text`` begins, None where nothing is known to begin so."""
         head, sign, rest = parted(text)
         if not sign:
             return completed(head, heads())
@@ -123,13 +123,13 @@ class PathNames:
         return f"{text[: len(text) - len(level.typed)]}{whole}"
 
     def is_missing(self, text: str) -> bool:
-        """Whether names that could complete a text are unread."""
+        """Whether names that could complete a text were never read."""
         head, _, rest = parted(text)
         level = self._level(head, rest)
         return level is not None and bool(rest) and self._feed(level).state.value is None
 
     async def learn(self, text: str) -> None:
-        """Read the missing names for a text, list by list."""
+        """Read the names that may stand in a text where that was not done, list by list."""
         before: _Level | None = None
         while self.is_missing(text):
             head, _, rest = parted(text)
@@ -146,7 +146,7 @@ class PathNames:
         return targets.names() if command.id == PROFILE and targets is not None else ()
 
     def _level(self, head: str, rest: str) -> _Level | None:
-        """The last part of a path: in the list, or in one that a named row opens."""
+        """The last part of a path: of the list, or of one that a named row of it opens."""
         place = ALIASES.get(head.lower(), head.lower())
         listed = PARENTS.get(place, place)
         if self._app.session is None or listed not in RESOURCES or listed in PARENTS:
@@ -175,7 +175,7 @@ class PathNames:
 
 
 class GotoPrompt(Prompt):
-    """The prompt for a path such as keys/NAME, or a command; ``↑`` recalls earlier ones."""
+    """The prompt for a path such as keys/NAME, or a command; ``↑`` brings earlier ones back."""
 
     FOCUS_KEYS = "Enter opens · Esc cancels · Tab completes · ↑ earlier ones"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -188,7 +188,7 @@ class GotoPrompt(Prompt):
         self._names = PathNames(app)
         self._paths = app.kept.paths
         self._place: int | None = None
-        """Index of the recalled entry; None for the typed text."""
+        """Which of the earlier ones is shown; None for what is typed."""
         self._draft = ""
 
     def open(self, text: str = "") -> None:
@@ -198,7 +198,7 @@ class GotoPrompt(Prompt):
         super().open(text)
 
     def action_recall(self, step: int) -> None:
-        """Recall an earlier entry that starts with the typed text."""
+        """Bring back what was entered before, of which the beginning is what was typed."""
         if self._place is None:
             self._draft = self.input.value
         matching = [path for path in self._paths.paths if path.startswith(self._draft)]
@@ -219,7 +219,7 @@ class GotoPrompt(Prompt):
             self.run_worker(self._learn(event.value), group="names", exclusive=True)
 
     async def _learn(self, text: str) -> None:
-        """Read the names that may complete a text, and update the completion."""
+        """Read the names that may complete a text, and show how what is typed now goes on."""
         await self._names.learn(text)
         typed = self.input.value
         whole = self.input.completed(typed)
@@ -227,7 +227,7 @@ class GotoPrompt(Prompt):
             self.input.post_message(SuggestionReady(typed, whole))
 
     def submit(self, text: str) -> None:
-        """Go to the completed text."""
+        """Go to what the text is the beginning of."""
         screen = cast("GatewayScreen", self.screen)
         self.close()
         screen.focus_body()
@@ -235,7 +235,7 @@ class GotoPrompt(Prompt):
 
 
 async def follow(context: ActionContext, text: str) -> None:
-    """Go to a typed path or run a typed command, or report why not."""
+    """Go where a typed text leads, or run its command; or say why not."""
     if not text:
         return
     app, meant = context.app, parse_goto(text)
@@ -254,7 +254,7 @@ async def follow(context: ActionContext, text: str) -> None:
 
 
 async def _learn_and_go(app: GwtuiApp, names: PathNames, route: str) -> None:
-    """Read the names, then complete the text as the prompt would have."""
+    """Complete as the prompt would have done, had there been time to read the names."""
     reading = asyncio.ensure_future(names.learn(route))
     await asyncio.wait({reading}, timeout=_LEARNING)
     await _go(app, names.complete(route) or route)

@@ -21,13 +21,13 @@ PLACE = "recovery"
 _SHOWN = frozenset({PLACE, "doubt"})
 LATER = "Look for “Writes in doubt” among the commands (ctrl+p)."
 _EVERY = 30.0
-"""Seconds between two reads of the ledger: another dashboard may settle a write."""
+"""Seconds between two looks at the ledger: another dashboard may settle one."""
 _NAME = 60
 _NAMED = 3
 
 
 class ShowInDoubt(Message):
-    """A request to show the write in doubt of a plan."""
+    """Somebody wants to look into the write in doubt of this plan."""
 
     def __init__(self, plan: str) -> None:
         super().__init__()
@@ -46,17 +46,17 @@ def _feed(hub: FeedHub) -> Feed[Sequence[LedgerEntry]]:
 
 
 def keep_count(session: Session) -> None:
-    """Update the number while the session is open."""
+    """Keep the number up to date for as long as the session lasts."""
     _feed(session.hub).watch(lambda _state: None, background=True, every=_EVERY)
 
 
 def in_doubt_count(session: Session) -> int:
-    """The number of writes in doubt at the last read."""
+    """How many there are, as far as that was read."""
     return len(_feed(session.hub).state.value or ())
 
 
 def banner_text(session: Session | None, place: str) -> str:
-    """The banner text of a screen; empty without writes in doubt, and on their own list."""
+    """The banner's line on a screen; empty while there are none, and where they are listed."""
     known = session is not None and session.completed.is_set() and place not in _SHOWN
     count = in_doubt_count(session) if session is not None and known else 0
     if not count:
@@ -65,7 +65,7 @@ def banner_text(session: Session | None, place: str) -> str:
 
 
 async def offer_at_start(app: GwtuiApp) -> None:
-    """After connecting, report writes in doubt and offer to look, unless a dialog is open."""
+    """After connecting: say that there are some, and offer to look, unless something is open."""
     if app.session is None:
         return
     found = (await _feed(app.session.hub).refresh()).value
@@ -89,7 +89,7 @@ async def offer_at_start(app: GwtuiApp) -> None:
 
 
 def count_text(count: int) -> str:
-    """The number of writes, such as "2 writes"."""
+    """So many writes."""
     return "1 write" if count == 1 else f"{count} writes"
 
 

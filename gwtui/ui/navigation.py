@@ -1,4 +1,4 @@
-"""The current screen, and the way back."""
+"""Which screen is shown, and the way back."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KEPT = 8
 So many screens also keep their painted lines, which makes coming back to them quicker.
 """
 _ASKED = 0.01
-"""Seconds for a background read to start."""
+"""Seconds in which a reading has begun that goes on by itself."""
 _COVERED = "Close the dialog first"
 
 
@@ -39,7 +39,7 @@ class Location:
     opener: str | None = None
     """Resource that the parent row belongs to."""
     name: str = field(default="", compare=False)
-    """The name of the parent row."""
+    """What the parent row is called."""
 
 
 class Navigation:
@@ -57,29 +57,29 @@ class Navigation:
 
     @property
     def screen(self) -> GatewayScreen | None:
-        """The current screen, below any modal."""
+        """The screen that is shown, beneath any modal."""
         return None if self._here is None else self._screens[self._here]
 
     @property
     def screens(self) -> tuple[GatewayScreen, ...]:
-        """All cached screens."""
+        """Every screen that is kept."""
         return tuple(self._screens.values())
 
     @property
     def covered(self) -> bool:
-        """Whether a dialog is above the screen; it would be removed instead."""
+        """Whether something stands above the screen: it would be taken away instead of it."""
         return self.screen is not None and self._app.screen is not self.screen
 
     @property
     def tab(self) -> str:
-        """The tab of the current screen, whichever row opened it."""
+        """The place that stands for what is shown, whichever row opened it."""
         here = self._here
         if here is None or here.resource in PLACES:
             return PLACES[0] if here is None else here.resource
         return PARENTS[here.resource]
 
     async def reset(self, screen: Screen[Any]) -> None:
-        """Show a screen and drop all others: they belong to another gateway."""
+        """Show this one, and forget every place and the way back: they are another gateway's."""
         places = list(self._screens.values())
         self._screens.clear()
         self._history.clear()
@@ -90,7 +90,7 @@ class Navigation:
             await place.remove()
 
     async def show_tab(self, tab: str) -> None:
-        """Show a tab; does nothing while a dialog is open."""
+        """Show a tab; nothing happens while something stands above the screen."""
         await self._go(Location(tab))
 
     async def open_child(
@@ -106,14 +106,14 @@ class Navigation:
             await self._go(Location(resource, parent, opener.id, name))
 
     async def back(self) -> bool:
-        """Return to the previous screen; False if there is none."""
+        """Return to the screen before; False when there is none."""
         if not self._history or self.covered:
             return False
         await self._show(self._history.pop())
         return True
 
     async def read_ahead(self, route: str, hub: FeedHub) -> None:
-        """Start reading the list of a route before its screen exists."""
+        """Have the list of a route read while its screen is still to be made."""
         word, _, path = route.strip("/").partition("/")
         place = resource_of(word, path)
         place = PARENTS.get(place, place) if path else place
@@ -125,7 +125,7 @@ class Navigation:
             await asyncio.wait({reading}, timeout=_ASKED)
 
     async def open_route(self, route: str) -> str | None:
-        """Show "keys" or "models/author/slug"; returns an error text if that is not possible.
+        """Show "keys" or "models/author/slug"; the reason when that cannot be done.
 
         A path with a name does what Enter on that row does, once the list is read; where there is
         no such row the list stays and says so.
@@ -183,7 +183,7 @@ class Navigation:
         return make(parent=place.parent, parent_name=place.name, opener=opener)
 
     async def _forget(self) -> None:
-        """Drop the least recently shown screens of rows, and the painted lines of others."""
+        """Drop the screens of rows that were shown longest ago, and the painted lines of others."""
         for hidden in self.screens[-_KEPT - 1 : -_KEPT]:
             for widget in hidden.query("*"):
                 widget.refresh()  # frees the lines that Textual caches, most of a screen's memory

@@ -1,4 +1,4 @@
-"""Write preferences to their file in the background, a second after a change."""
+"""Writes preferences to their file, a second after a choice and without holding anything up."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from gwtui.ui.terminal.app import TerminalApp
 
 _PAUSE = 1.0
-"""Seconds in which several changes become one write."""
+"""Seconds in which several choices become one change of the file."""
 _NOT_KEPT = "What you choose is not remembered: "
 
 
 class PreferenceStore:
-    """The preferences of the running dashboard. A write error is reported once."""
+    """The preferences of the running dashboard. That they cannot be written is said once."""
 
     def __init__(self, app: TerminalApp, preferences: Preferences) -> None:
         self._app = app
@@ -29,7 +29,7 @@ class PreferenceStore:
         self._told = False
 
     def begin(self) -> None:
-        """Report problems of the file."""
+        """Say what is wrong with the file."""
         if self.preferences.problem:
             self._app.say(
                 f"The preferences are not used, and left as they are: {self.preferences.problem}",
@@ -37,11 +37,11 @@ class PreferenceStore:
             )
 
     def say(self, message: str) -> None:
-        """Show a warning about preferences."""
+        """A warning about what is remembered."""
         self._app.say(message, severity="warning")
 
     def remember(self, changes: Mapping[str, TomlValue | None]) -> None:
-        """Change settings; None removes one."""
+        """These settings hold from now on; None removes one."""
         if self.preferences.remember(changes) and self._due is None:
             self._due = asyncio.get_running_loop().call_later(_PAUSE, self._write_soon)
 
@@ -60,7 +60,7 @@ class PreferenceStore:
                 self._app.say(f"{_NOT_KEPT}{error}", severity="warning")
 
     async def end(self) -> None:
-        """Write pending changes at the end, without reporting errors."""
+        """Write what is still to be written; nobody is there any more to be told."""
         self._told = True
         if self._due is not None:
             self._due.cancel()

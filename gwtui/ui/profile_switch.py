@@ -1,4 +1,4 @@
-"""Switch to another profile without a restart: choose it, check it, connect.
+"""Switching to another profile without a restart: choosing one, checking it, going there.
 
 The other gateway must have its token and answer before anything of the present one is closed.
 """
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
 
 _NAME = 60
 _QUICKLY = 0.4
-"""Seconds before a wait is shown."""
+"""Seconds after which a person is told what is waited for."""
 _ANSWER = 8.0
 """Seconds for the first answer of the other gateway, retries included."""
 _OPENED = 1.5
-"""Maximum wait for the new session, in seconds; shorter than that of keys typed ahead."""
+"""Seconds that are waited for the new session: less than what was typed ahead waits."""
 
 
 class CannotSwitchError(Exception):
-    """The other profile cannot be opened; the message says why, safe to display."""
+    """The other profile cannot be opened; the message says why, fit to be shown."""
 
 
 class ProfileSwitch:
@@ -58,9 +58,9 @@ class ProfileSwitch:
         self._targets = targets
 
     async def run(self, name: str) -> None:
-        """Switch to a profile by name, or let the person choose one.
+        """Switch to the profile of that name, or to one that a person chooses.
 
-        The name of the current profile reconnects it, with its current token.
+        Naming the present one opens it anew, with its token as it is now.
         """
         if self._app.navigation.covered:
             self._app.say("Close the dialog first", severity="warning")
@@ -95,7 +95,7 @@ class ProfileSwitch:
         return "" if session is None else session.connection.label
 
     async def _tried(self, name: str) -> str:
-        """Switch, unless the person prefers to stay; returns an error text or ""."""
+        """Switch, unless a person prefers to stay; why that is not possible, else empty."""
         try:
             target = await self._ready(name)
             if target is None or not await self._may_leave(target.facts):
@@ -109,7 +109,7 @@ class ProfileSwitch:
     # The other gateway ------------------------------------------------------------------------
 
     async def _ready(self, name: str) -> Target | None:
-        """The target with its token, once its gateway answers; None if the person gives up."""
+        """The target with its token, once its gateway answers; None when a person gives up."""
         # In a context of its own: asyncio keeps that of a timeout until the time is over, even of a
         # cancelled one, and this worker's context holds the screen that is about to be closed.
         finding = asyncio.create_task(self._found(name), name="another profile", context=Context())
@@ -140,7 +140,7 @@ class ProfileSwitch:
         return target if agreed else None
 
     async def _found(self, name: str) -> tuple[Target, str]:
-        """The target, and why its gateway does not answer, if so. Raises CannotSwitchError."""
+        """The target, and what keeps its gateway from answering. Raises CannotSwitchError."""
         try:
             target = await self._targets.find(name)
         except (ProfileError, TokenError) as error:
@@ -149,7 +149,7 @@ class ProfileSwitch:
         return target, "" if target.connection is None else await self._away(target.connection)
 
     async def _away(self, connection: Connection) -> str:
-        """Why a gateway does not answer; empty if it does. Raises CannotSwitchError."""
+        """Why a gateway does not answer, empty when it does. Raises CannotSwitchError."""
         try:
             async with asyncio.timeout(_ANSWER), GatewayClient(connection) as gateway:
                 await gateway.keys.current()
@@ -166,7 +166,7 @@ class ProfileSwitch:
     # The present gateway ----------------------------------------------------------------------
 
     async def _may_leave(self, to: TargetFacts) -> bool:
-        """Wait for a running write and show writes in doubt; returns whether to switch."""
+        """Wait for a write under way, and show what is in doubt; whether to switch then."""
         app = self._app
         if app.session is None:
             return True
@@ -193,7 +193,7 @@ class ProfileSwitch:
         )
 
     async def _opened(self, to: TargetFacts) -> None:
-        """Wait for the new session and report the gateway. Raises CannotSwitchError."""
+        """Wait for the new session, and say where this is now. Raises CannotSwitchError."""
         app, called = self._app, safe_line(to.name, _NAME)
         await app.connection_manager.opened(_OPENED)
         if app.link.error is not None:

@@ -1,4 +1,4 @@
-"""Subscriptions of one screen to feeds, while it is visible."""
+"""Subscriptions of one screen to feeds, for as long as it is shown."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ class Subscription:
     every: float | None = None
     stop: Callable[[], None] = field(default=lambda: None)
     delivered: bool = False
-    """Whether any state was shown."""
+    """Whether any of its states could be shown."""
     broken: bool = False
-    """Whether showing the latest state failed."""
+    """Whether the newest one could not be shown because of an error."""
 
 
 class FeedChanged(Message, bubble=False):
-    """A feed has a new state; a burst is handled once."""
+    """A feed has a new state; a burst of them is handled once."""
 
     def __init__(self, subscription: Subscription) -> None:
         super().__init__()
         self.subscription = subscription
 
     def can_replace(self, message: Message) -> bool:
-        """Whether this message replaces an earlier, waiting one."""
+        """Whether this one makes an earlier, waiting one needless."""
         return isinstance(message, FeedChanged) and message.subscription is self.subscription
 
 
@@ -56,7 +56,7 @@ class Subscriptions:
         self._open: list[Subscription] = []
 
     def open(self, uses: Sequence[FeedUse]) -> None:
-        """Watch these feeds instead of the current ones."""
+        """Watch these feeds instead of the present ones."""
         before = self._open
         self._open = [Subscription(*use) for use in uses]
         for subscription in self._open:
@@ -68,13 +68,13 @@ class Subscriptions:
             subscription.stop()
 
     def close(self) -> None:
-        """Stop watching; the screen keeps its content."""
+        """Watch nothing; what was delivered stays on the screen."""
         for subscription in self._open:
             subscription.stop()
         self._open = []
 
     def handle(self, message: FeedChanged) -> bool:
-        """Deliver the latest state of a feed; False if it is no longer watched."""
+        """Deliver the newest state of a feed that is still watched; whether it was."""
         subscription = message.subscription
         if subscription not in self._open:
             return False
@@ -89,7 +89,7 @@ class Subscriptions:
 
     @property
     def broken_text(self) -> str:
-        """The feeds whose latest state could not be shown, as text; empty for none."""
+        """Which feeds' newest states could not be shown because of an error; empty for none."""
         names = ", ".join(one.feed.name for one in self._open if one.broken)
         return (
             f"{BROKEN} not shown because of a bug in gwtui, see its log: {names}" if names else ""
@@ -97,18 +97,18 @@ class Subscriptions:
 
     @property
     def never_shown(self) -> bool:
-        """Whether no state of the first feed could be shown."""
+        """Whether an error kept every state of the first feed from being shown."""
         first = self._open[0] if self._open else None
         return first is not None and first.broken and not first.delivered
 
     @property
     def feeds(self) -> tuple[Feed[Any], ...]:
-        """The watched feeds; the first one decides the state of the screen."""
+        """What is watched now; the first feed decides the state of the screen."""
         return tuple(subscription.feed for subscription in self._open)
 
     @property
     def states(self) -> tuple[FeedState[Any], ...]:
-        """The latest states of the watched feeds."""
+        """The newest states of what is watched."""
         return tuple(feed.state for feed in self.feeds)
 
     def _changed(self, subscription: Subscription, _state: FeedState[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Format text for display: colored by tone, fitted to a width."""
+"""Text as it is shown: in the colour of a tone, in a number of cells, a title in a sentence."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STYLES: Mapping[Tone, str] = {
 }
 ELLIPSIS = "…"
 _NOTE = 30
-"""Minimum width of a note beside its text, in cells."""
+"""Cells that a note needs beside what it is about."""
 _INDENT = 6
 _ID = re.compile(
     r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
@@ -34,7 +34,7 @@ _ID = re.compile(
 
 
 def toned(text: str, tone: Tone = "plain", *, bold: bool = False) -> Content:
-    """Text in a tone, without markup; it must have passed ``safe_text``."""
+    """Text in a tone. The text is shown as it is; it must have passed ``safe_text``."""
     return Content.styled(text, f"{STYLES[tone]} bold" if bold else STYLES[tone])
 
 
@@ -44,12 +44,12 @@ def cell_content(cell: Cell) -> Content:
 
 
 def is_id(text: str) -> bool:
-    """Whether a text is an opaque identity: a UUID, a hash, ``user_2f…``."""
+    """Whether a text is an identity that nobody reads as words: a UUID, a hash, ``user_2f…``."""
     return _ID.fullmatch(text) is not None
 
 
 def shortened(identity: str, width: int) -> str:
-    """An identity in at most ``width`` cells, without its middle: both ends distinguish it."""
+    """An identity in at most ``width`` cells, without its middle: both its ends tell it apart."""
     if len(identity) <= width:
         return identity
     end = max(0, (width - 1) // 2)
@@ -71,7 +71,7 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
 
 
 def hanging(head: Content, note: Content, width: int) -> Content:
-    """``note`` after ``head``, with a hanging indent; below ``head`` if there is no room."""
+    """``note`` behind ``head``, folded beneath its own beginning; beneath ``head`` without room."""
     indent, opening = head.cell_length, head
     if width - indent < min(_NOTE, note.cell_length):
         indent, opening = _INDENT, Content.assemble(head, "\n", " " * _INDENT)
@@ -80,7 +80,7 @@ def hanging(head: Content, note: Content, width: int) -> Content:
 
 
 def choice_line(title: str, labels: Sequence[str], chosen: str, tail: Content) -> Content:
-    """The choices, the current one in brackets, followed by ``tail``."""
+    """What can be chosen, the present choice in brackets, with ``tail`` behind it."""
     shown = Content("  ").join(
         toned(f"[{word}]", "accent", bold=True) if word == chosen else toned(word, "muted")
         for word in labels

@@ -223,11 +223,11 @@ TITLES = {
     "gwtui-contrast": "High contrast",
     "gwtui-terminal": "The terminal's own colours",
 }
-"""Theme titles."""
+"""What the theme chooser calls them."""
 
 
 def known_theme(name: str) -> str:
-    """The theme of a name such as "gwtui-dark" or "dark".
+    """The name of the theme that is called so, such as "gwtui-dark" or "dark".
 
     Raises ValueError, which names those there are.
     """
@@ -238,7 +238,7 @@ def known_theme(name: str) -> str:
 
 
 def theme_names() -> tuple[str, ...]:
-    """The short theme names, such as "dark"."""
+    """What the themes are called where nothing else is meant: "dark"."""
     return tuple(name.removeprefix(_PREFIX) for name in TITLES)
 
 

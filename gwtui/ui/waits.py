@@ -1,4 +1,4 @@
-"""Waiting times: the requests of running actions, and how long they take."""
+"""What a person waits for: the requests of actions, and how long they take."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from gwtui.domain.clock import Clock
 
 NOTICEABLE = 0.5
-"""Seconds before a wait is shown."""
+"""Seconds from which a wait is said."""
 SENDING = "Sending the change"
 
 
 def waiting_text(pending: PendingRequests, reading: str, *, cancels: bool) -> str:
-    """The text of a wait and its duration; empty while it is short.
+    """What is waited for and for how long, empty while it takes no noticeable time.
 
     ``reading`` says what is read, ``cancels`` whether Escape ends a read.
     """
@@ -31,7 +31,7 @@ def waiting_text(pending: PendingRequests, reading: str, *, cancels: bool) -> st
 
 
 def reading_words(spec: ResourceSpec[Any] | None) -> str:
-    """The data that an action on this resource reads, for the waiting text."""
+    """What an action reads on a list of this resource."""
     if spec is None or not spec.writes:
         return "Reading from the gateway"
     from gwtui.crud.writes import declared_writes  # noqa: PLC0415 - not before the first paint
@@ -47,14 +47,14 @@ class _Wait:
 
 
 class Waits:
-    """The running actions and their requests."""
+    """The actions under way, and what each of them waits for."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._waits: list[_Wait] = []
 
     async def follow(self, action: Awaitable[None], reading: str) -> None:
-        """Run an action; Escape may cancel this task while it reads."""
+        """Carry an action out, in the task that Escape may cancel while it reads."""
         wait = _Wait(PendingRequests(self._clock), reading, asyncio.current_task())
         self._waits.append(wait)
         try:
@@ -65,12 +65,12 @@ class Waits:
 
     @property
     def text(self) -> str:
-        """The text of the longest wait; empty if none takes long."""
+        """What is waited for longest, empty while nothing takes long."""
         texts = (waiting_text(one.pending, one.reading, cancels=True) for one in self._longest())
         return next(filter(None, texts), "")
 
     def cancel(self) -> bool:
-        """Cancel the reads that Escape may cancel; returns whether there was one."""
+        """End the reads that are said to end on Escape; whether there was one."""
         for one in self._longest():
             if one.pending.seconds >= NOTICEABLE and one.pending.reading and one.task is not None:
                 return one.task.cancel()

@@ -46,7 +46,7 @@ async def a_key_is_stored_and_its_row_selected(desk: Harness) -> None:
     await desk.press("tab", *"Research")
     await until(
         desk.pilot,
-        lambda: "Store a key of your own for kestrel · Key a new key, as typed" in shown(desk.app),
+        lambda: "Add a provider key for kestrel · Key a new key, as typed" in shown(desk.app),
         "what would be sent",
     )
     await desk.press("ctrl+s")
@@ -100,10 +100,10 @@ async def a_rotation_says_first_that_the_old_key_is_gone(desk: Harness) -> None:
     before = await desk.read(desk.selected.credential.id)
     await desk.press("N")
     await desk.wait_for(FormScreen)
-    assert "overwrites the old key at once" in " ".join(shown(desk.app).split())
+    assert "overwrites the old key immediately" in " ".join(shown(desk.app).split())
     await desk.press(*SENTINEL, "ctrl+s")
     await desk.wait_for(ConfirmScreen)
-    assert "overwritten at once" in shown(desk.app)
+    assert "overwritten immediately" in shown(desk.app)
     await desk.press("y")
     await desk.pilot.pause()
     assert isinstance(desk.app.screen, ConfirmScreen), "no single key confirms it"

@@ -106,7 +106,7 @@ async def the_assignments_of_one_guardrail(desk: GuardrailDesk) -> None:
     await desk.wait_for(ConfirmScreen)
     assert f"“{key.key_name}” “{APPROVED}” → none" in desk.text
     await desk.press("y")
-    await desk.said("1 assignment taken away")
+    await desk.said("1 assignment removed")
     await until(desk.pilot, lambda: table.total_count == 2, "the row to go")
     assert key.key_name not in await held_by_keys(desk)
     await desk.press("escape")
@@ -135,7 +135,7 @@ async def test_marked_rows_of_several_guardrails_are_taken_away_together() -> No
         await desk.wait_for(ConfirmScreen)
         assert "in 3 requests" in desk.text
         await desk.press("y")
-        await desk.said("3 assignments taken away")
+        await desk.said("3 assignments removed")
         await until(desk.pilot, lambda: table.total_count == before - 3, "the rows to go")
         assert not set(picked) & set(table.identities)
         assert desk.events() == ["intent", "applied"] * 3

@@ -69,7 +69,7 @@ async def an_answer_comes_with_all_that_happened(desk: TryDesk) -> None:
     for words in ("first token", "tokens/s", "prompt +", "cost", "of $5.00"):
         assert words in figures
     assert "✓ Northwind" in figures
-    assert "left, not needed" in figures
+    assert "not needed" in figures
     assert "tier not asked for" in figures, "the words of what remains"
     assert (await desk.read(desk.key.hash)).usage == tried.cost
     await desk.pilot.press("escape")

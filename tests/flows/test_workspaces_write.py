@@ -94,7 +94,7 @@ async def active_keys_stand_in_the_way_of_a_deletion_and_are_one_key_away(
     text = desk.text
     assert "12 active keys must be moved, disabled or deleted first" in text
     assert "$90.00 daily, $400.00 weekly and $1,300.00 monthly" in text
-    assert "7 members lose access to it" in text
+    assert "7 members lose access." in text
     await desk.press("y")
     await desk.pilot.pause(0.1)
     assert isinstance(desk.app.screen, ConfirmScreen)

@@ -108,7 +108,7 @@ def test_every_standing_has_words(account: Credits, words: str, tone: str) -> No
 
 def test_burn_and_runway_say_where_they_come_from() -> None:
     text = text_of(burn_lines(CreditsRow(credits("100", "52"), Decimal(24)), NOW))
-    assert "nothing is recorded to tell" in text
+    assert "no history recorded yet" in text
     assert "$2.00/h" in text
     assert "since 00:00 UTC" in text
     assert "1 day, until 2026-11-22" in text

@@ -325,7 +325,7 @@ def test_previews() -> None:
     assert "any amount" in note(state, "limit")
     assert "only applies with a spending limit" in note(state, "limit_reset")
     state.put("expires_at", "2020-01-01")
-    assert "already past" in note(state, "expires_at")
+    assert "in the past" in note(state, "expires_at")
     assert note(UNREAD(), "limit").startswith("unknown")
     tokyo = FormState(state.spec, replace(FACTS, zone=ZoneInfo(TOKYO)))
     tokyo.put("expires_at", "2026-12-31 18:00")

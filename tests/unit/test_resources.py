@@ -175,7 +175,7 @@ GUARDRAIL_ROWS = {
         bound=Bound(tuple(on_key(f"key {number}") for number in range(20)), ())
     ),
     "the default one": DEFAULT,
-    "not made yet": guardrail(id=DEFAULT_ID, made=False, created_at=None),
+    "not created yet": guardrail(id=DEFAULT_ID, made=False, created_at=None),
     "of another dialect": guardrail(
         bound=BOUND,
         dialect=OPENROUTER,
@@ -233,7 +233,7 @@ SPACE_ROWS = {
     "a budget overspent": a_space(budgets=BUDGETS, spent={**SPENT, "daily": Decimal(12)}),
     "unknown spending": a_space(budgets=BUDGETS),
     "no budget": a_space(budgets={}),
-    "a default guardrail not made yet": a_space(guardrails={}),
+    "a default guardrail not created yet": a_space(guardrails={}),
     "unknown guardrails": a_space(guardrails=None),
     "settings not set": WorkspaceRow(
         workspace(default_text_model=None, is_observability_io_logging_enabled=False)
@@ -294,7 +294,7 @@ BYOK_ROWS = {
     "for keys and members": LISTED,
     "with their names": replace(LISTED, names={"ab" * 32: "ci", "u1": "Ada"}),
     "a fallback": credential(is_fallback=True),
-    "its own key only": credential(is_byok_only=True, is_required=True),
+    "BYOK only": credential(is_byok_only=True, is_required=True),
     "disabled": credential(disabled=True),
     "for every workspace": ByokRow(credential(workspace_id=None).credential),
     "absent": ByokRow(absent(ByokCredential)),
@@ -399,7 +399,7 @@ VIEW = CatalogView((ModelWithEndpoints(ACME, (A, B)),), {})
 ZDR_ROWS = {
     "full": complete(ZdrRow(ACME, (A, B)), VIEW),
     "loses one": complete(ZdrRow(ACME, (A,)), VIEW),
-    "loses all": complete(ZdrRow(ACME, ()), VIEW),
+    "unavailable": complete(ZdrRow(ACME, ()), VIEW),
     "of unknown endpoints": ZdrRow(ACME, (A,)),
     "of none": ZdrRow(ACME, ()),
     "none healthy": ZdrRow(ACME, (remaining("A", 10),)),
@@ -493,7 +493,7 @@ def test_the_first_columns_fit_into_eighty_cells(spec: ResourceSpec[Any], number
 
 LABELS = {
     *("name", "state", "workspace", "workspace id", "label", "hash", "creator", "external user"),
-    *("limit", "used", "left", "BYOK counts", "reset"),
+    *("limit", "used", "remaining", "BYOK in limit", "reset"),
     *("USD", "today (UTC)", "this week", "this month", "all time"),
     *("assigned", "default", "created", "changed", "last used", "expires"),
 }
@@ -511,7 +511,7 @@ def places(item: KeyRow, width: int) -> dict[str, int]:
 
 def test_what_matters_most_of_a_key_fits_a_small_terminal() -> None:
     wide = places(KEY_ROWS["full"], 78)
-    assert max(wide[label] for label in ("state", "limit", "used", "left", "reset")) < 20
+    assert max(wide[label] for label in ("state", "limit", "used", "remaining", "reset")) < 20
 
 
 def test_every_field_of_a_generation_is_shown() -> None:

@@ -159,7 +159,7 @@ def _check_region(binding: Binding) -> None:
 
 
 _SPENT: Mapping[str, str] = {
-    "key_limit": "Key limit exceeded ({} limit). Raise it, or wait for it.",
+    "key_limit": "Key limit exceeded ({} limit).",
     "member": "Org member budget limit exceeded ({} limit). Contact your org admin.",
     "workspace_default_member": "Org member budget limit exceeded ({} limit). "
     "Contact your org admin.",

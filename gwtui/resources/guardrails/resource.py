@@ -63,7 +63,7 @@ COLUMNS: tuple[Column[GuardrailRow], ...] = (
         lambda row: row.guardrail.limit_usd,
         13,
         show=cap_cell,
-        help="spending cap in USD, for each key and member by itself",
+        help="spending cap in USD, per key and per member",
     ),
     word_column(
         "models",
@@ -111,9 +111,7 @@ COLUMNS: tuple[Column[GuardrailRow], ...] = (
         30,
         help="what it is for",
     ),
-    moment_column(
-        "created", "Created", lambda row: row.guardrail.created_at, 12, "when it was made"
-    ),
+    moment_column("created", "Created", lambda row: row.guardrail.created_at, 12, "creation time"),
     moment_column("changed", "Changed", lambda row: row.guardrail.updated_at, 12, "last change"),
 )
 

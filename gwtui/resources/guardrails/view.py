@@ -130,7 +130,7 @@ def count_of(rows: Sequence[object] | None) -> int | None:
 def binds_cell(row: GuardrailRow) -> Cell:
     """What it applies to; one that applies to nothing enforces nothing."""
     if row.is_default:
-        return Cell("whole workspace") if row.exists else Cell("not made yet", "muted")
+        return Cell("whole workspace") if row.exists else Cell("not created yet", "muted")
     if row.bound is None:
         return cells.READING
     keys, members = count_of(row.bound.keys), count_of(row.bound.members)
@@ -204,9 +204,9 @@ def _names(names: Sequence[str | None] | None) -> Cell:
 def _routing_rows(row: GuardrailRow, _now: datetime) -> Sequence[DetailRow]:
     return [
         _entries(row, "models", "allowed_models", "every model"),
-        _entries(row, "never models", "ignored_models", "none"),
+        _entries(row, "ignored models", "ignored_models", "none"),
         _entries(row, "providers", "allowed_providers", "every provider"),
-        _entries(row, "never providers", "ignored_providers", "none"),
+        _entries(row, "ignored providers", "ignored_providers", "none"),
         cells.hint("{guardrails.remaining} shows which endpoints remain"),
     ]
 
@@ -223,15 +223,13 @@ def _entries(row: GuardrailRow, label: str, field: str, without: str) -> DetailR
 
 def _cap_rows(row: GuardrailRow, now: datetime) -> Sequence[DetailRow]:
     guardrail = row.guardrail
-    byok = DetailRow(
-        "BYOK counts", cells.yes_no(guardrail.include_byok_in_budgets), "against the cap"
-    )
+    byok = DetailRow("BYOK in cap", cells.yes_no(guardrail.include_byok_in_budgets))
     if guardrail.limit_usd is None:
         missing = cells.NOTHING if "limit_usd" in guardrail.gaps else Cell("no cap", "muted")
         return [DetailRow("cap", missing), byok]
     interval = guardrail.reset_interval
     return [
-        DetailRow("cap", Cell(money.usd(guardrail.limit_usd)), "for each key and member by itself"),
+        DetailRow("cap", Cell(money.usd(guardrail.limit_usd)), "per key and per member"),
         DetailRow("resets", cells.text(interval) if interval else _NEVER),
         *([DetailRow("next reset", Cell(describe_reset(interval, now)))] if interval else []),
         byok,

@@ -155,7 +155,7 @@ def _declared(dialect: Dialect) -> Iterator[Field]:
         preview=_limit(together=dialect.cap_needs_interval),
     )
     yield Field("reset_interval", "Cap resets", _reset_text, "never", group="Cap", preview=_reset)
-    yield Field("include_byok_in_budgets", "BYOK counts to cap", group="Cap")
+    yield Field("include_byok_in_budgets", "Count BYOK in cap", group="Cap")
     yield _zdr("enforce_zdr_vendor_a", first)
     yield _zdr("enforce_zdr_vendor_b", second)
     yield _zdr("enforce_zdr_vendor_c", third)
@@ -352,7 +352,7 @@ class BoundBy:
             lines.append(f"{count(len(names), 'member')}: {several(names)}")
         sentences = [f"{what} {line}." for line in lines]
         if self.keys is None or self.members is None:
-            sentences.append("Its other assignments could not be read.")
+            sentences.append("Could not read the full list of assignments.")
         return tuple(sentences)
 
     @property
@@ -378,13 +378,14 @@ def _update_effects(
         if name not in request.model_fields_set or not before:
             continue
         if after is None:
-            yield f"{label}: no restriction any more."
+            yield f"{label}: restriction removed."
             continue
         added = [entry for entry in after if entry not in before]
-        taken = [entry for entry in before if entry not in after]
-        for what, entries in (("added", added), ("taken off", taken)):
+        removed = [entry for entry in before if entry not in after]
+        for what, entries in (("Added to", added), ("Removed from", removed)):
             if entries:
-                yield f"{label}, {what}: {several([safe_line(entry, 60) for entry in entries])}."
+                names = several([safe_line(entry, 60) for entry in entries])
+                yield f"{what} {label.lower()}: {names}."
 
 
 def _delete_effects(

@@ -98,7 +98,7 @@ def _limit_rows(current: CurrentKey, now: datetime) -> Sequence[DetailRow]:
     if part is not None:
         rows += [
             DetailRow("used", Cell(f"{cells.bar(part)} {money.percent(part)}", used_tone(part))),
-            DetailRow("left", cells.usd(current.limit_remaining, _left_tone(current))),
+            DetailRow("remaining", cells.usd(current.limit_remaining, _left_tone(current))),
         ]
     never = NEVER if cells.is_null(current, "limit_reset") else cells.NOTHING
     reset = current.limit_reset
@@ -106,7 +106,7 @@ def _limit_rows(current: CurrentKey, now: datetime) -> Sequence[DetailRow]:
     return [
         *rows,
         DetailRow("reset", cells.text(describe_reset(reset, now)) if reset else never),
-        DetailRow("BYOK counts", cells.yes_no(current.include_byok_in_limit), "against the limit"),
+        DetailRow("BYOK in limit", cells.yes_no(current.include_byok_in_limit)),
         cells.moment_row("expires", current.expires_at, now, expires),
     ]
 
@@ -129,12 +129,12 @@ def _effective_rows(current: CurrentKey, now: datetime) -> Sequence[DetailRow]:
         DetailRow("limit", cells.usd(layer.limit_usd)),
         DetailRow("spent", cells.usd(layer.spend_usd)),
         DetailRow(
-            "left",
+            "remaining",
             cells.usd(left, "bad" if exhausted else "plain"),
             "requests are refused (403)" if exhausted else "",
         ),
         cells.moment_row("resets", layer.resets_at, now, _never(layer)),
-        DetailRow("BYOK counts", cells.yes_no(layer.include_byok)),
+        DetailRow("BYOK in budget", cells.yes_no(layer.include_byok)),
     ]
 
 
@@ -211,12 +211,12 @@ COLUMNS: tuple[Column[CurrentKey], ...] = (
     usd_column("limit", "Limit", lambda key: key.limit, 9, "spending limit in USD"),
     usd_column(
         "remaining",
-        "Left",
+        "Remaining",
         lambda key: key.limit_remaining,
         10,
-        "what is left of the limit, USD",
+        "remaining limit in USD",
     ),
-    usd_column("all", "All time", lambda key: key.usage, 11, "usage since it was made"),
+    usd_column("all", "All time", lambda key: key.usage, 11, "usage since creation"),
     moment_column("expires", "Expires", lambda key: key.expires_at, 11, "when it stops working"),
     text_column(
         "workspace", "Workspace", lambda key: key.workspace_id, 36, help="workspace it is of"

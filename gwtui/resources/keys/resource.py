@@ -149,7 +149,7 @@ def _default_row(binding: KeyBinding | None) -> DetailRow:
         elif default.exists:
             value, note = cells.text(_display_name(default)), "binds the workspace"
         else:
-            value, note = Cell("not made yet", "muted"), "restricts nothing"
+            value = Cell("no workspace default", "muted")
     return DetailRow("default", value, note)
 
 
@@ -175,8 +175,8 @@ def _limit_rows(row: KeyRow, now: datetime) -> Sequence[DetailRow]:
     return [
         DetailRow("limit", limit_cell(row)),
         DetailRow("used", _drawn_share(row)),
-        DetailRow("left", cells.usd(left, left_tone(row)), overdrawn),
-        DetailRow("BYOK counts", cells.yes_no(key.include_byok_in_limit), "against the limit"),
+        DetailRow("remaining", cells.usd(left, left_tone(row)), overdrawn),
+        DetailRow("BYOK in limit", cells.yes_no(key.include_byok_in_limit)),
         _reset_row(row, now),
     ]
 
@@ -271,7 +271,7 @@ COLUMNS: tuple[Column[KeyRow], ...] = (
     text_column(
         "name", "Name", lambda row: row.key.name, 18, help="display name of the key", grow=True
     ),
-    Column("state", "State", state_cell, _state_rank, 13, help="worst first when sorted"),
+    Column("state", "State", state_cell, _state_rank, 13, help="key state; sorts worst first"),
     figure_column(
         "used",
         "Used",
@@ -308,18 +308,18 @@ COLUMNS: tuple[Column[KeyRow], ...] = (
     ),
     figure_column(
         "remaining",
-        "Left",
+        "Remaining",
         lambda row: row.key.limit_remaining,
         10,
         show=lambda row: cells.cents(row.key.limit_remaining, left_tone(row)),
-        help="what is left of the limit, USD",
+        help="remaining limit in USD",
     ),
     text_column(
         "reset",
         "Reset",
         lambda row: row.key.limit_reset,
         8,
-        help="when the limit starts over: 00:00 UTC daily, Mondays or on the first",
+        help="reset schedule: daily, weekly (Monday) or monthly (1st), 00:00 UTC",
         missing=no_reset_cell,
     ),
     Column(
@@ -335,7 +335,7 @@ COLUMNS: tuple[Column[KeyRow], ...] = (
     usd_column(
         "week", "Week", lambda row: row.key.usage_weekly, 10, "usage this UTC week, from Monday"
     ),
-    usd_column("all", "All time", lambda row: row.key.usage, 11, "usage since it was made"),
+    usd_column("all", "All time", lambda row: row.key.usage, 11, "usage since creation"),
     usd_column(
         "byok",
         "BYOK month",
@@ -343,7 +343,7 @@ COLUMNS: tuple[Column[KeyRow], ...] = (
         10,
         "BYOK usage this UTC month",
     ),
-    moment_column("created", "Created", lambda row: row.key.created_at, 12, "when it was made"),
+    moment_column("created", "Created", lambda row: row.key.created_at, 12, "creation time"),
     usd_column("byok_all", "BYOK all", lambda row: row.key.byok_usage, 10, "BYOK usage, all time"),
     text_column("label", "Label", lambda row: row.key.label, 18, help="masked form of the key"),
     text_column(

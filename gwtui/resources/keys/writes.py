@@ -70,7 +70,7 @@ def _expiry(value: datetime | None, _values: Mapping[str, Any], facts: Facts) ->
     now = facts.now()
     text = f"{relative(value, now)} · {utc(value)} · here {local_preview(value, facts.zone)}"
     if is_expired(value, now):
-        return Cell(f"{text}: already past, the key would not work", "warn")
+        return Cell(f"{text}: in the past, the key would not work", "warn")
     return Cell(text)
 
 
@@ -84,7 +84,7 @@ FIELDS = Fields(
         preview=_limit,
     ),
     Field("limit_reset", "Limit resets", _reset_text, "never", preview=_reset),
-    Field("include_byok_in_limit", "BYOK counts to limit"),
+    Field("include_byok_in_limit", "Count BYOK in limit"),
     Field(
         "expires_at",
         "Expires",
@@ -124,12 +124,13 @@ def _create_effects(request: CreateKeyRequest, context: PlanContext) -> Iterator
     if is_expired(request.expires_at, context.now):
         yield "Its value is shown only once."
     else:
-        yield "The key works at once; its value is shown only once."
+        yield "The key works immediately; its value is shown only once."
 
 
 def _create_warnings(request: CreateKeyRequest, context: PlanContext) -> Iterator[str]:
     if is_expired(request.expires_at, context.now):
-        yield f"It expired {relative(request.expires_at, context.now)}: the key never works."
+        past = relative(request.expires_at, context.now)
+        yield f"The expiry date is in the past ({past}): the key will never work."
     if request.limit is None:
         yield "The key can spend without a limit."
 
@@ -146,7 +147,7 @@ def _update_effects(
     if "limit_reset" in given and request.limit_reset is None:
         yield "The limit no longer resets: it counts all usage."
     if "workspace_id" in given:
-        yield "Guardrail assignments of the key move along."
+        yield "Guardrail assignments are kept."
 
 
 def _limit_effects(fresh: ApiKey, limit: Decimal, *, same_window: bool) -> Iterator[str]:
@@ -154,9 +155,9 @@ def _limit_effects(fresh: ApiKey, limit: Decimal, *, same_window: bool) -> Itera
         return
     used = fresh.limit - fresh.limit_remaining
     if used >= limit:
-        yield f"{usd(used)} is used already: requests with this key are refused at once."
+        yield f"{usd(used)} is already used: new requests will be refused immediately."
     else:
-        yield f"{usd(used)} is used already, {usd(limit - used)} will be left."
+        yield f"{usd(used)} is already used; {usd(limit - used)} will remain."
 
 
 def _switch_effects(
@@ -166,11 +167,12 @@ def _switch_effects(
         yield _cut_off(fresh, context.now)
         yield from uses or (statement_of_use(fresh, context.now),)
     elif is_expired(fresh.expires_at, context.now):
-        yield f"It expired {relative(fresh.expires_at, context.now)}: it stays refused."
+        past = relative(fresh.expires_at, context.now)
+        yield f"The key expired {past}, so requests will still be refused."
     elif is_used_up(fresh):
-        yield "Its limit is used up: it stays refused."
+        yield "The limit is used up, so requests will still be refused."
     else:
-        yield "Requests with this key are accepted again at once."
+        yield "Requests are accepted again immediately."
 
 
 def _delete_effects(fresh: ApiKey, uses: Uses | None, context: PlanContext) -> Iterator[str]:
@@ -178,17 +180,17 @@ def _delete_effects(fresh: ApiKey, uses: Uses | None, context: PlanContext) -> I
     yield "This cannot be undone; disabling can."
     yield from uses or (statement_of_use(fresh, context.now),)
     if fresh.label:
-        yield f"Its value looks like {safe_line(fresh.label, NAME_LIMIT)}."
+        yield f"Masked value: {safe_line(fresh.label, NAME_LIMIT)}"
 
 
 def _cut_off(key: ApiKey, now: datetime) -> str:
     """What happens to requests with a key that is disabled or deleted."""
     if key.disabled:
-        return "Requests with this key are refused already: it is disabled."
+        return "Requests are already refused because the key is disabled."
     if is_expired(key.expires_at, now):
         past = relative(key.expires_at, now)
-        return f"Requests with this key are refused already: it expired {past}."
-    return "Requests with this key are refused at once."
+        return f"Requests are already refused because the key expired {past}."
+    return "New requests are refused immediately."
 
 
 def _made(created: Any) -> ApiKey | None:

@@ -336,7 +336,14 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
         help="who serves the model, and the variant",
         grow=True,
     ),
-    Column("status", "Status", _status, _status_rank, 10, help="worst first when sorted"),
+    Column(
+        "status",
+        "Status",
+        _status,
+        _status_rank,
+        10,
+        help="health of the endpoint; sorts worst first",
+    ),
     _price_column("in", "In $/M", "prompt"),
     _price_column("out", "Out $/M", "completion"),
     _percentile_column(

@@ -40,15 +40,15 @@ def complete(row: ZdrRow, view: CatalogView) -> ZdrRow:
 def state_cell(row: ZdrRow) -> Cell:
     """What zero data retention does to the model."""
     if not row.remaining:
-        return Cell("loses all", "bad")
+        return Cell("unavailable", "bad")
     if not row.healthy:
         return Cell("none healthy", "warn")
-    if row.every is not None and not row.lost:
-        return Cell("keeps all", "good")
-    return Cell("remains", "good")
+    if row.every is None:
+        return Cell("available", "good")
+    return Cell("reduced" if row.lost else "unaffected", "good")
 
 
-_RANK = {"loses all": 0, "none healthy": 1, "remains": 2, "keeps all": 3}
+_RANK = {"unavailable": 0, "none healthy": 1, "reduced": 2, "available": 3, "unaffected": 4}
 
 
 def _rank(row: ZdrRow, _now: datetime) -> SortValue:
@@ -83,7 +83,7 @@ COLUMNS: tuple[Column[ZdrRow], ...] = (
         lambda row: len(row.remaining),
         9,
         show=_count,
-        help="endpoints that remain, of all",
+        help="available endpoints, of all",
     ),
     figure_column(
         "healthy",
@@ -91,11 +91,11 @@ COLUMNS: tuple[Column[ZdrRow], ...] = (
         lambda row: row.healthy,
         7,
         show=_healthy,
-        help="how many of those that remain work now",
+        help="available endpoints that work now",
     ),
     text_column(
         "providers",
-        "Providers that remain",
+        "Available providers",
         lambda row: ", ".join(one.provider_name or "?" for one in row.remaining) or None,
         24,
         help="who serves it without keeping data",
@@ -108,7 +108,7 @@ def _model_rows(row: ZdrRow, _now: datetime) -> Sequence[DetailRow]:
     return [
         DetailRow("id", cells.text(row.model.id)),
         DetailRow("under ZDR", state_cell(row), _why(row)),
-        DetailRow("endpoints", _count(row), "remain"),
+        DetailRow("endpoints", _count(row), "available"),
     ]
 
 
@@ -116,7 +116,7 @@ def _why(row: ZdrRow) -> str:
     if not row.remaining:
         return "requests for it would fail"
     if not row.healthy:
-        return "what remains does not work well now"
+        return "no available endpoint works well now"
     return ""
 
 
@@ -147,8 +147,8 @@ ZDR: ResourceSpec[ZdrRow] = ResourceSpec(
     columns=COLUMNS,
     sections=(
         Section("Model", _model_rows),
-        Section("Endpoints that remain", _remaining_rows),
-        Section("Endpoints that are lost", _lost_rows),
+        Section("Available endpoints", _remaining_rows),
+        Section("Excluded endpoints", _lost_rows),
         *drift_sections(lambda row: row.model),
     ),
     feed=zdr_feed,

@@ -43,7 +43,7 @@ _TONES: Mapping[str, Tone] = {
 _ON_SCREEN: Mapping[RefusalKind, str] = {
     "no endpoint left": "the reasons stand under Endpoints: choose another model or provider, or "
     "change the guardrail",
-    "key limit used up": "raise the key's limit, or wait until it resets",
+    "key limit used up": "raise the key's limit, or wait for its reset, if any",
     "budget used up": "raise the budget, or wait until it resets",
     "credits needed": "buy credits, or ask for fewer tokens",
     "unknown model": "check its name: the form lists the models",
@@ -178,7 +178,7 @@ def _figures(tried: TryOutcome, _now: datetime) -> Sequence[DetailRow]:
         DetailRow("speed", _speed(answer)),
         DetailRow("tokens", _tokens(answer)),
         DetailRow("cost", cells.usd(tried.cost), _rule(tried)),
-        DetailRow("at most", cells.usd(tried.plan.most_cost), "reckoned beforehand"),
+        DetailRow("maximum cost", cells.usd(tried.plan.most_cost), "estimated"),
         DetailRow("left of the limit", *_left(tried.key)),
         DetailRow("finished", cells.text(answer.finish_reason)),
     ]
@@ -301,7 +301,7 @@ def _endpoints(tried: TryOutcome, _now: datetime) -> Sequence[DetailRow]:
             status = failed[endpoint.provider_name]
             rows.append(_row("✗", endpoint, Cell(f"was asked, answered {status}", "bad")))
         else:
-            rows.append(_row("·", endpoint, Cell("left, not needed" if provider else "left")))
+            rows.append(_row("·", endpoint, Cell("not needed" if provider else "eligible")))
     if provider and not served:
         name = f"✓ {safe_line(provider, _NAME)}"
         rows.insert(0, DetailRow(name, Cell("served it, which the plan did not see", "warn")))

@@ -97,7 +97,7 @@ def resets_words(interval: str, now: datetime) -> str:
     """When a budget starts over: "resets 2026-12-01, in 10 days"; always at 00:00 UTC."""
     moment = next_reset(interval, now)
     if moment is None:
-        return "never starts over" if interval == "lifetime" else "resets unknown"
+        return "never resets" if interval == "lifetime" else "resets unknown"
     return f"resets {moment:%Y-%m-%d}, {relative(moment, now)}"
 
 
@@ -185,7 +185,7 @@ def _default_guardrail(row: WorkspaceRow) -> DetailRow:
     if identity is None or guardrails is None:
         return DetailRow(label, cells.text(identity))
     if identity not in guardrails:
-        return DetailRow(label, Cell("not made yet", "muted"), "created on the first edit")
+        return DetailRow(label, Cell("not created yet", "muted"), "created on the first edit")
     return DetailRow(label, cells.text(guardrails[identity].name), "binds all traffic here")
 
 
@@ -202,9 +202,9 @@ def _budget_parts(row: WorkspaceRow, now: datetime) -> Sequence[DetailRow | Deta
     for use in uses:
         rows += _budget_rows(use, now)
     byok = row.workspace.include_byok_in_budgets
-    rows.append(DetailRow("BYOK counts", cells.yes_no(byok), "against every budget"))
-    counted = Cell("the present keys, not deleted ones; resets at 00:00 UTC", "muted")
-    rows.append(DetailRow("counted", counted))
+    rows.append(DetailRow("BYOK in budgets", cells.yes_no(byok)))
+    counted = "existing keys only; deleted keys are excluded · resets at 00:00 UTC"
+    rows.append(DetailRow("counts", Cell(counted, "muted")))
     return rows
 
 
@@ -355,7 +355,7 @@ COLUMNS: tuple[Column[WorkspaceRow], ...] = (
         missing=lambda row: or_not_set(row.workspace, "default_text_model"),
     ),
     moment_column(
-        "created", "Created", lambda row: row.workspace.created_at, 13, help="when it was made"
+        "created", "Created", lambda row: row.workspace.created_at, 13, help="creation time"
     ),
     flag_column(
         "broadcast",

@@ -157,14 +157,14 @@ FIELDS = Fields(
         "Broadcast",
         group="Logging",
         words=ON_OFF,
-        effect="Requests are broadcast to the observability destinations from now on.",
+        effect="Requests will be broadcast to the observability destinations.",
     ),
     _field(
         "is_data_discount_logging_enabled",
         "Data discount logging",
         group="Logging",
         words=ON_OFF,
-        effect="The gateway logs requests for its own use, for a discount, from now on.",
+        effect="The gateway will log requests for its own use in exchange for a discount.",
     ),
 )
 
@@ -194,7 +194,8 @@ def _update_effects(
     fresh: Workspace, request: UpdateWorkspaceRequest, _context: PlanContext
 ) -> Iterator[str]:
     if "slug" in request.model_fields_set and fresh.slug:
-        yield f"Whoever uses the slug {safe_line(fresh.slug, 60)} finds it no longer."
+        slug = safe_line(fresh.slug, 60)
+        yield f"Links and scripts that use the slug “{slug}” will stop working."
 
 
 def _delete_effects(
@@ -269,29 +270,32 @@ def _losses(contents: WorkspaceContents, now: datetime) -> list[str]:
     )
     guardrails = _each(contents.guardrails, lambda one: quoted(one.name, one.id))
     credentials = _each(contents.credentials, lambda one: quoted(one.name, one.label, one.id))
-    for noun, more, end, names in (
-        ("budgets", "", "go with it", budgets),
-        ("guardrails", " and their assignments", "go with it", guardrails),
-        ("provider keys", "", "are no longer used", credentials),
+    for loss, names in (
+        ("Budgets are deleted", budgets),
+        ("Guardrails and their assignments are deleted", guardrails),
+        ("Provider keys stop being used", credentials),
     ):
         if names is None:
-            lines.append(f"Its {noun}, which could not be read, {end}.")
+            lines.append(f"{loss} (list unavailable).")
         elif names:
-            lines.append(f"Its {noun}{more} {end}: {several(names)}.")
+            lines.append(f"{loss}: {several(names)}.")
     if contents.members is None:
-        lines.append("Its members, who could not be read, lose access to it.")
+        lines.append("Members lose access (list unavailable).")
     elif contents.members:
         verb = "loses" if len(contents.members) == 1 else "lose"
-        lines.append(f"{count(len(contents.members), 'member')} {verb} access to it.")
+        lines.append(f"{count(len(contents.members), 'member')} {verb} access.")
     return lines
 
 
 def _idle_keys(keys: Sequence[ApiKey] | None, now: datetime) -> list[str]:
     if keys is None:
-        return ["Its keys could not be read; the gateway refuses while one is active."]
+        return ["Could not read the keys. The gateway rejects the deletion if any key is active."]
     idle = sum(not is_active(key, now) for key in keys)
-    verb = "is" if idle == 1 else "are"
-    return [f"{count(idle, 'disabled or expired key')} {verb} still in it."] if idle else []
+    if not idle:
+        return []
+    verb = "does" if idle == 1 else "do"
+    still = count(idle, "disabled or expired key")
+    return [f"The workspace still has {still}, which {verb} not prevent the deletion."]
 
 
 def _each(things: Sequence[T] | None, name: Callable[[T], str]) -> list[str] | None:

@@ -218,13 +218,13 @@ async def unassign(context: ActionContext) -> None:
     plans = _unassign_plans(rows, people)
     if not plans:
         return
-    title = f"Take guardrails away in {len(plans)} requests"
-    await confirm_and_report(context, as_one(title, plans), "Take it away", _taken_away, FEEDS)
+    title = f"Unassign guardrails in {len(plans)} requests"
+    await confirm_and_report(context, as_one(title, plans), "Unassign", _removed, FEEDS)
 
 
-def _taken_away(numbers: int | tuple[int, ...]) -> str:
+def _removed(numbers: int | tuple[int, ...]) -> str:
     number = sum(numbers) if isinstance(numbers, tuple) else numbers
-    return f"{count(number, 'assignment')} taken away"
+    return f"{count(number, 'assignment')} removed"
 
 
 def _unassign_plans(rows: Sequence[AssignmentRow], people: Names) -> list[Plan[Any]]:

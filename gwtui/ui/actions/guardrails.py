@@ -41,7 +41,7 @@ class GuardrailFormScreen(FormScreen[Guardrail]):
 async def delete(context: ActionContext[GuardrailRow]) -> None:
     """Delete a guardrail for good, after a confirmation that names what loses its protection."""
     if context.marked:
-        await bulk.delete(context, lambda row: "" if row.exists else "not made yet")
+        await bulk.delete(context, lambda row: "" if row.exists else "not created yet")
         return
     if context.target.exists:
         await crud.delete(context)

@@ -1,4 +1,4 @@
-"""The dialog for the columns of a list and their order."""
+"""Which columns a list shows, and in which order."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 class ColumnsScreen(TickList[tuple[str, ...] | None]):
-    """Returns the ids of the chosen columns; empty for the default, None if it was left.
+    """Returns the ids of the chosen columns, empty for the usual ones, None when left.
 
-    Visible columns come first, in order. ``choice`` are the indices of the chosen ones. Without a
-    choice, the columns that fit into ``room`` cells are visible, and only a change to them becomes
-    a choice.
+    Shown columns stand first, in their order. ``choice`` are the indices of those that were
+    chosen. Where nobody chose yet, those are shown that fit into the ``room`` of the list, in
+    cells; what is changed about them, and nothing else, becomes a choice.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -54,21 +54,21 @@ class ColumnsScreen(TickList[tuple[str, ...] | None]):
         self._chosen = False
 
     def find(self, text: str) -> Sequence[PickOption]:
-        """The columns in order."""
+        """The columns in their order."""
         return self.source.search(text, self._order)
 
     def mark(self, option: PickOption) -> Content:
-        """The mark of a visible column."""
+        """Whether it is shown."""
         shown = option.value in self._visible
         return toned("[x] " if shown else "[ ] ", "accent" if shown else "muted", bold=shown)
 
     def submit(self, option: PickOption) -> None:  # noqa: ARG002 - whatever is highlighted
-        """Return the chosen columns."""
+        """Return what was chosen."""
         names = tuple(one for one in self._order if one in self._visible)
         self.dismiss(names if self._chosen else ())
 
     def take(self, option: PickOption) -> None:
-        """Show or hide the column; the last visible one stays."""
+        """Show or hide the column; one always stays."""
         if self._visible == {option.value}:
             self.app.bell()
             return
@@ -77,7 +77,7 @@ class ColumnsScreen(TickList[tuple[str, ...] | None]):
         self.draw_again(self.row)
 
     def action_shift(self, step: int) -> None:
-        """Move the column left or right."""
+        """Put the column further left or right."""
         place = self.row + step
         if self.search_text or not 0 <= place < len(self._order):
             self.app.bell()
@@ -88,6 +88,6 @@ class ColumnsScreen(TickList[tuple[str, ...] | None]):
         self.fill(place)
 
     def action_reset(self) -> None:
-        """Return to the default columns."""
+        """Go back to the usual columns."""
         self._begin(self._usual)
         self.fill(0)

@@ -67,11 +67,11 @@ class Question(Dialog[bool]):
         self.dismiss(event.button.id == "deliberate")
 
     def action_leave(self) -> None:
-        """Give the safe answer."""
+        """The safe answer."""
         self.dismiss(False)
 
     def action_go(self) -> None:
-        """Give the deliberate answer, if there is one."""
+        """The deliberate answer, if there is one."""
         if self._deliberate:
             self.dismiss(True)
 
@@ -90,7 +90,7 @@ class Editing(Dialog[Result]):
 
     @property
     def loss(self) -> str:
-        """The warning before quitting."""
+        """What quitting now would lose."""
         raise NotImplementedError
 
     def action_leave(self) -> None:
@@ -113,7 +113,7 @@ class Editing(Dialog[Result]):
 
 
 class WaitScreen(Question):
-    """Shows a wait; closes when it is over or the person stops waiting."""
+    """Shows what is waited for; closes when that is over or the person stops waiting."""
 
     hint = "Esc stops waiting"
 

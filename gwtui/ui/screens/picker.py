@@ -39,7 +39,7 @@ def letters(text: str) -> str:
 
 
 def option_title(option: PickOption) -> str:
-    """The title of an option, safe to display."""
+    """The title of an option, safe to show."""
     return option.title or safe_line(option.value, NAMED)
 
 
@@ -59,7 +59,7 @@ class OptionSource:
         self._searchable_texts: dict[PickOption, tuple[str, str, str]] = {}
         self.loaded = read is None
         self.fault = ""
-        """The read error, safe to display."""
+        """Why the options could not be read, safe to show."""
         self._keep(options)
 
     def _keep(self, options: Iterable[PickOption]) -> None:
@@ -245,7 +245,7 @@ class SearchList(Dialog[Result]):
         raise NotImplementedError
 
     def take(self, option: PickOption) -> None:
-        """Handle a click on an option."""
+        """An option was clicked."""
         raise NotImplementedError
 
     def fill(self, row: int) -> None:
@@ -279,7 +279,7 @@ class SearchList(Dialog[Result]):
         return Content.assemble(head, toned(option.note or value, "muted"))
 
     def _remark(self) -> Content:
-        """A note if the list is empty or incomplete."""
+        """Why the list is empty or incomplete."""
         source, count = self.source, len(self._matches)
         nouns = source.noun or "choices"
         if source.fault:
@@ -301,7 +301,7 @@ class SearchList(Dialog[Result]):
         self.query_one(".count", Static).update(self.count())
 
     def count(self) -> Content:
-        """The number of options."""
+        """How many options there are."""
         source = self.source
         if not source.noun or not source.loaded:
             return Content("")
@@ -335,7 +335,7 @@ class SearchList(Dialog[Result]):
         self.take(self._shown[event.option_index])
 
     def submit(self, option: PickOption) -> None:
-        """Handle Enter on an option."""
+        """Enter was pressed on this option."""
         self.take(option)
 
     def action_move(self, way: str) -> None:

@@ -251,7 +251,7 @@ def test_a_provider_that_the_gateway_does_not_list_takes_force(
     else:
         # From here on it is for the gateway to say.
         assert (state / "audit.jsonl").exists()
-        assert code == exits.OK or "refused: Store a key of your own for nortwhind" in err
+        assert code == exits.OK or "refused: Add a provider key for nortwhind" in err
 
 
 def test_where_providers_cannot_be_read_that_is_said_and_stands_in_nobody_s_way(

@@ -172,13 +172,13 @@ def test_what_is_like_that_already_is_told_beside_the_plan(gwtui: Gwtui) -> None
 def test_what_may_be_a_mistake_is_warned_of(gwtui: Gwtui) -> None:
     words = ("keys", "create", "--set", "name=late", "--set", "limit=99999999999")
     words = (*words, "--set", "expires_at=2020-01-01")
-    warnings = ("the key never works.", "Spending limit is very high: $99,999,999,999.00.")
+    warnings = ("the key will never work.", "Spending limit is very high: $99,999,999,999.00.")
     code, out, _ = gwtui(*words, "--plan")
     assert code == exits.OK
     lines = [line for line in out.splitlines() if line.startswith("  warning: ")]
     for line, warning in zip(lines, warnings, strict=True):
         assert line.endswith(warning)
-    assert "works at once" not in out
+    assert "works immediately" not in out
     assert gwtui.json(*words, "--plan")["warnings"] == [line[11:] for line in lines]
     code, _, err = gwtui(*words, "--yes")
     assert code == exits.OK

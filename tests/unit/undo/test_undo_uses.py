@@ -54,10 +54,7 @@ async def credential(client: GatewayClient, *keys: ApiKey, **more: Any) -> ByokC
     )
 
 
-NEVER = (
-    "Never used. Source: the key's own figures; its activity lists no request in the 7 days before "
-    "today (UTC)."
-)
+NEVER = "Never used. No requests in the 7 days before today. Source: key usage and activity (UTC)."
 
 
 async def test_what_uses_a_key(world: World) -> None:
@@ -93,11 +90,9 @@ def used(**figures: Any) -> ApiKey:
     return ApiKey.model_validate({**dict.fromkeys(names, 0), "last_used_at": None, **figures})
 
 
-_OWN = "Source: the key's own figures (UTC)."
-_BOTH = "Source: the key's own figures and its activity (UTC)."
-_NO_ROWS = (
-    "Source: the key's own figures; its activity lists no request in the 7 days before today (UTC)."
-)
+_OWN = "Source: key usage (UTC)."
+_BOTH = "Source: key usage and activity (UTC)."
+_NO_ROWS = f"No requests in the 7 days before today. {_BOTH}"
 
 
 @pytest.mark.parametrize(
@@ -123,7 +118,7 @@ _NO_ROWS = (
         (
             {"usage": None, "usage_monthly": None},
             None,
-            f"It is not known whether it is used. {_OWN}",
+            f"Usage unknown. {_OWN}",
         ),
     ],
 )
@@ -192,9 +187,9 @@ async def test_what_a_workspace_holds(world: World) -> None:
     plan = workspace_plans.plan_delete(site.workspace, contents, NOW)
     assert plan.obstacles == ("1 active key must be moved, disabled or deleted first: “there”.",)
     said = "\n".join(plan.effects)
-    assert "Its budgets go with it: $100.00 monthly." in said
-    assert "Its provider keys are no longer used: “mine”." in said
-    assert "1 member loses access to it." in said
+    assert "Budgets are deleted: $100.00 monthly." in said
+    assert "Provider keys stop being used: “mine”." in said
+    assert "1 member loses access." in said
     assert uses.budget_uses(contents.keys, NOW) == ("1 active key uses it: $0.00 this month.",)
     spent = used(disabled=False, usage_monthly=2, byok_usage_monthly=3)
     assert uses.budget_uses([spent], NOW) == (
