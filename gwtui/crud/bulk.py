@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from gwtui.crud.writes import Writes
 
 AT_ONCE = 4
-"""Resources that are read at a time for a plan."""
+"""Number of resources that are read concurrently for a plan."""
 _NAMED = 8
-"""Resources that a line names; of the others it says how many."""
+"""Maximum number of resources named on a line; the others are counted."""
 
 BulkStatus = Literal["applied", "refused", "unknown", "not sent"]
 
@@ -242,7 +242,7 @@ async def _part(
 def _shown(
     operation: BulkOperation, parts: Sequence[BulkPart], left_out: Sequence[LeftOut], hidden: int
 ) -> Plan[tuple[Any, ...]]:
-    """The plan of all as a person agrees to it: a line for each field of each resource."""
+    """The combined plan to confirm: a line for each field of each resource."""
     title = f"{operation.verb} {count(len(parts), operation.noun)}"
     plan = bundle(
         title,
@@ -318,7 +318,7 @@ Send = Callable[[Confirmation[Any]], Awaitable[Outcome[Any]]]
 
 @dataclass(slots=True)
 class BulkRun:
-    """Sends what was agreed to, one request after the other, each at most once.
+    """Sends the confirmed requests one by one, each at most once.
 
     ``send`` is the executor's. A refusal of one does not keep the others back, unless it would meet
     them all: no connection, no right to ask, too many requests, read-only. A lost answer ends it.
@@ -329,9 +329,9 @@ class BulkRun:
     send: Send
     results: list[RowResult] = field(init=False)
     current: RowResult | None = None
-    """The one whose request is on its way."""
+    """The resource whose request is in flight."""
     ended: str = ""
-    """Why it ended before its end; empty when it did not."""
+    """Why the run ended early; empty if it did not."""
     _stop: bool = False
 
     def __post_init__(self) -> None:
@@ -342,7 +342,7 @@ class BulkRun:
         self._stop = True
 
     async def run(self, on_progress: Callable[[], None] = lambda: None) -> None:
-        """Send what was not sent yet. ``on_progress`` is called before and after each request.
+        """Send the remaining requests. ``on_progress`` is called before and after each.
 
         Called again after a stop it goes on where it ended; never after a lost answer.
         """
@@ -397,7 +397,7 @@ class BulkRun:
 
     @property
     def lost(self) -> RowResult | None:
-        """The result whose answer was lost, None if there is none."""
+        """The result whose answer was lost; None if there is none."""
         return next(iter(self.having("unknown")), None)
 
     @property
@@ -422,7 +422,7 @@ class BulkRun:
 
 
 def _request(plan: Plan[Any]) -> tuple[Any, ...]:
-    """What is sent, and what it was made for."""
+    """The action, new values and previous values of a request, for comparison."""
     return plan.action, dict(plan.summary), dict(plan.before)
 
 

@@ -1,4 +1,4 @@
-"""How single figures and curves read, the same in every list and detail pane.
+"""Formats of figures and curves, the same in every list and detail pane.
 
 Every cell is plain text; what comes from the gateway goes through ``safe_text``. An unknown field
 is an em dash, one that the gateway says is not set is a word.
@@ -24,7 +24,7 @@ DASH = UNKNOWN
 NOTHING = Cell(DASH, "muted")
 """Unknown: missing, unreadable or null."""
 READING = Cell("reading…", "muted")
-"""Not known yet: it is read after the rows."""
+"""Not known yet, because it is read after the rows."""
 
 _ONE_LINE = 120
 _PERCENT = Decimal(100)
@@ -35,11 +35,11 @@ _PARTS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
 _BARS = "▁▂▃▄▅▆▇█"
 _NO_TRAFFIC = "·"
 _LEAST_RANGE = Decimal("0.1")
-"""The range of the scale, at least, as a part of the highest value."""
+"""Minimum range of the scale, as a part of the highest value."""
 
 
 def text(value: object, tone: Tone = "plain") -> Cell:
-    """Text from the gateway on one line; an empty one counts as unknown."""
+    """Text from the gateway on one line; empty text counts as unknown."""
     if value is None or value == "":
         return NOTHING
     return Cell(safe_line(value, _ONE_LINE), tone)

@@ -113,7 +113,7 @@ def value_column(  # noqa: PLR0913 - a column has as many properties
 usd_column = partial(value_column, show=cells.cents)
 """An amount in USD, in cents."""
 count_column = partial(value_column, show=cells.count)
-"""How many there are of something."""
+"""A whole number, such as a count."""
 tokens_column = partial(value_column, show=cells.tokens)
 """A number of tokens, short."""
 share_column = partial(value_column, show=cells.share, sort=cells.in_percent)

@@ -1,6 +1,6 @@
-"""What was found about an in-doubt write, and how that is shown.
+"""The evidence on a write in doubt, and how it is displayed.
 
-It says what there is now, never whether the write happened: that is for a person to decide.
+It shows the current state, never whether the write happened: that is for a person to decide.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class FieldComparison:
 class Candidate:
     """A resource created around the time of the write, compared with the request.
 
-    ``offset_of`` is how long after the write was sent it was made, by the gateway's clock; negative
-    before, None when the gateway does not say when. ``made_by`` names another write of this
-    machine that is known to have made it. ``route`` is where it is shown. ``item`` is the model.
+    ``offset`` is the time from sending the write to its creation, by the gateway's clock: negative
+    if it was created before, None if unknown. ``made_by`` names another write of this machine that
+    is known to have created it. ``route`` is the path to it, ``item`` the model.
     """
 
     identity: str
@@ -70,9 +70,9 @@ class Candidate:
 class Evidence:
     """Evidence on one write in doubt.
 
-    A creation has ``candidates``, nearest first, out of those made less than ``search_span`` before
-    or after; any other write has ``compared``, the thing itself as it is now. ``notes`` are
-    sentences: how far the search went, what cannot be known. ``route`` is where it is shown.
+    A creation has ``candidates``, nearest first, created less than ``search_span`` before or after;
+    any other write has ``compared``, the present state of the resource. ``notes`` are sentences on
+    the extent of the search and its gaps. ``route`` is the path to the resource.
     """
 
     intent: LedgerEntry
@@ -139,7 +139,7 @@ def before_of(intent: LedgerEntry) -> Mapping[str, Any]:
 
 
 def incomplete(listed: Listing[Any]) -> tuple[str, ...]:
-    """A sentence where the list may lack items, else nothing."""
+    """A sentence if the list may be incomplete, else nothing."""
     whole = listed.complete and not listed.unreadable
     return () if whole else ("The list is incomplete: identities missing from it are unknown.",)
 
@@ -157,7 +157,7 @@ T = TypeVar("T")
 _LONG = 300
 
 REACHES = (timedelta(minutes=5), timedelta(hours=1), timedelta(hours=24))
-"""How far before and after a write the search goes, further each time a person asks for more."""
+"""The search spans before and after a write, each wider than the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +210,8 @@ class TimeWindow:
 class NearbyItems(Generic[T]):
     """Items created inside a time window, nearest first, and a summary of the others.
 
-    ``nearest_outside`` is when the nearest other one was made; ``undated`` counts those of which
-    the gateway does not say when they were made.
+    ``nearest_outside`` is the creation time of the nearest other item; ``undated`` counts items
+    without a creation time.
     """
 
     inside: tuple[T, ...]
@@ -245,7 +245,7 @@ def name_of(evidence: Evidence) -> str:
 
 
 def offset_text(offset: timedelta | None) -> str:
-    """How long after the write was sent: "+12 s", "-4 min"; "0 s" within a second."""
+    """The time since the write was sent: "+12 s", "-4 min"; "0 s" within a second."""
     if offset is None:
         return cells.DASH
     seconds = offset.total_seconds()
@@ -301,7 +301,7 @@ CANDIDATE_COLUMNS: tuple[Column[Candidate], ...] = (
 
 
 def about(evidence: Evidence, now: datetime) -> Sequence[DetailRow]:
-    """The write itself, and how far the search went."""
+    """Detail rows about the write and the search."""
     intent = evidence.intent
     rows = [
         DetailRow("sent", Cell(utc(intent.at, seconds=True)), cells.ago(intent.at, now).text),
@@ -315,7 +315,7 @@ def about(evidence: Evidence, now: datetime) -> Sequence[DetailRow]:
 
 
 def compared_rows(lines: Sequence[FieldComparison]) -> Sequence[DetailRow]:
-    """Field by field: the present value, the verdict, and the other values."""
+    """Detail rows per field: the present value, the verdict, and the other values."""
     return [DetailRow(one.label, cells.text(one.present), _verdict(one)) for one in lines]
 
 

@@ -35,9 +35,9 @@ from gwtui.local.ledger import (
 T = TypeVar("T")
 
 _LAST_LINES = 1.0
-"""Seconds for writing down what is known of writes that are waited for no longer."""
+"""Seconds for recording writes that are no longer waited for."""
 NOT_WRITTEN = "(not written down)"
-"""Stands for what a private change says."""
+"""The placeholder for the content of a private change."""
 KeyLabel = Callable[[], str | None]
 """Gives the label of the management key in use, None while it is not known."""
 
@@ -155,13 +155,13 @@ class WriteExecutor:
     ) -> None:
         self._client = client
         self.write_log = WriteLog(client.connection, ledger, clock)
-        """Where intents and outcomes are written."""
+        """The log of intents and outcomes."""
         self._tasks: set[asyncio.Task[object]] = set()
         self._executions: set[_Execution[Any]] = set()
         self._under_way: dict[str, str] = {}
         self._spent: set[str] = set()
         self.undo = UndoList(clock.now)
-        """What was carried out in this session, to be taken back."""
+        """The changes of this session, for undo."""
 
     @property
     def in_flight(self) -> int:
@@ -170,7 +170,7 @@ class WriteExecutor:
 
     @property
     def ledger(self) -> Ledger:
-        """Where intents and outcomes are written."""
+        """The log of intents and outcomes."""
         return self.write_log.ledger
 
     @property
@@ -247,7 +247,7 @@ class WriteExecutor:
 
 
 class _Execution(Generic[T]):
-    """One plan on its way."""
+    """The execution of one plan."""
 
     def __init__(self, executor: WriteExecutor, confirmation: Confirmation[T]) -> None:
         self._executor = executor
@@ -335,7 +335,7 @@ class _Execution(Generic[T]):
 
 
 def _claim(plan: Plan[T]) -> str:
-    """What two plans must share to get in each other's way; a creation has only its content."""
+    """The key by which two plans conflict; for a creation that is its content."""
     if plan.identity is not None:
         return f"{plan.resource}/{plan.identity}"
     return f"{plan.action} {json.dumps(dict(plan.summary), sort_keys=True, default=str)}"

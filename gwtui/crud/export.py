@@ -21,9 +21,9 @@ ExportForm = Literal["csv", "json", "ndjson"]
 
 _ID = "id"
 _NOT_READ = frozenset({"", UNKNOWN, BROKEN, "…", "reading…"})
-"""What a cell shows of a figure that is not known."""
+"""The cell text of an unknown figure."""
 _MADE_UP = "?"
-"""How the identity of a row begins that the gateway gave none."""
+"""The prefix of a derived identity."""
 _LONGEST_ID = 1000
 
 

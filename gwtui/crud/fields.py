@@ -119,16 +119,16 @@ class PickOption:
 
     value: str
     title: str = ""
-    """How people call it; the value itself when empty."""
+    """The display name; by default the value itself."""
     note: str = ""
     also: str = ""
-    """What else people call it when they search."""
+    """Further names for searches."""
 
 
 Choices = Callable[[], Awaitable[Sequence[PickOption]]]
 """Gives what can be picked. May raise GatewayError: the field then works without the list."""
 Preview = Callable[[Any, Mapping[str, Any], Facts], Cell | None]
-"""What a value means, from the value, all readable values of the form and the facts."""
+"""Explains a value, given all readable values of the form and the facts."""
 Format = Callable[[Any, PlanContext], str]
 """A value that is not empty, as people read it."""
 
@@ -168,13 +168,13 @@ class Field:
     blank: tuple[Any, ...] = ()
     editable: bool = True
     format_empty: Callable[[PlanContext], str] | None = None
-    """What it means in a plan, where more is known there than ``empty`` says."""
+    """The text of a missing value in a plan, if it can be more precise than ``empty``."""
     is_limit: bool = False
     """Whether it is an amount in USD that may be spent at most."""
     mask: str = ""
     """The field of the answer that stands for a secret."""
     effect: str = ""
-    """What it leads to that a request sets it, as a sentence; {name} stands for another field."""
+    """The effect of setting the field, as a sentence; {name} inserts another field."""
     short: str = ""
     """Its label in the detail pane, where that is another one."""
     note: str = ""
@@ -203,7 +203,7 @@ class Field:
     chosen: str = "only these"
     """Words a list that is not None: "only these"."""
     noun: str = "entries"
-    """What the entries of a list are called."""
+    """The noun for entries of a list."""
     free: bool = False
     """Whether a person may add what the choices lack."""
     dialect: Dialect = GENERIC
@@ -355,5 +355,5 @@ class Fields:
     def first_values(
         self, request: RequestModel, context: PlanContext, always: Iterable[str] = ()
     ) -> tuple[Change, ...]:
-        """What a creation sets: the fields that were given, and those that always matter."""
+        """The changes of a creation: the given fields, and those that are always shown."""
         return first_values(request, self.labels, self.formatter(context), always)

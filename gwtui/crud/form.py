@@ -1,4 +1,4 @@
-"""How a form is declared. Limits, choices and units are never here: the request model has them."""
+"""The declaration of a form. Limits, choices and units are in the request model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ENTRIES: Mapping[Any, Kind] = {
     BuiltinFilterRequest: "builtins",
     CustomFilterRequest: "filters",
 }
-"""What edits a list, by the type of its entries; any other is picked."""
+"""The editor of a list by the type of its entries; other types use a picker."""
 _KINDS: Mapping[Any, Kind] = {
     bool: "switch",
     Decimal: "number",
@@ -40,7 +40,7 @@ _KINDS: Mapping[Any, Kind] = {
 
 
 def kind_of(field: Field, rules: FieldRules) -> Kind:
-    """What edits a field: what it asks for itself, else what its type in the request does."""
+    """The editor of a field: its own choice, else by its type in the request."""
     if field.kind != "auto":
         return field.kind
     if get_origin(rules.type) is list:

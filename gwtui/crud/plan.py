@@ -26,7 +26,7 @@ Undo = Callable[[T], UndoPlanner]
 """Makes the planner from the answer of the write; it must not hold on to a secret in that."""
 Danger = Literal["low", "high"]
 ConfirmationKind = Literal["form", "dialog", "typed", "command line"]
-"""How a person agreed: submitted a form, chose in a dialog, typed a name, gave --yes."""
+"""The way of confirming: a form, a dialog, a typed name, or --yes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,10 +41,10 @@ _MOST_UNDATED = 20
 
 @dataclass(frozen=True, slots=True)
 class InspectionContext:
-    """What one inspection of one in-doubt write works with.
+    """The input of one inspection of a write in doubt.
 
-    ``search_span`` is how far before and after the write the search for what it may have made goes;
-    ``makers`` names other writes of this machine by the identity of what they made.
+    ``search_span`` is the searched time before and after the write; ``makers`` maps the identities
+    that other writes of this machine created to the titles of those writes.
     """
 
     client: GatewayClient
@@ -59,7 +59,7 @@ class InspectionContext:
         return TimeWindow.around(self.intent.at, self.client.skew, self.search_span)
 
     def since(self, row: Any | None) -> str:
-        """When a row was made, relative to the write; empty where the gateway does not say."""
+        """The creation time of a row relative to the write; empty if unknown."""
         created_at = None if row is None else row.created_at
         return "" if created_at is None else f", {self.window.beside(created_at)}"
 
@@ -67,9 +67,9 @@ class InspectionContext:
 async def inspect_write(
     inspection: InspectionContext, writes: Writes[Any], context: PlanContext
 ) -> Evidence:
-    """What there is to find about a creation, a deletion or any other change. Raises GatewayError.
+    """Collect the evidence on a creation, a deletion or a change. Raises GatewayError.
 
-    ``writes`` is the declaration of what it was about, ``context`` has the names to show.
+    ``writes`` is the declaration of its resource; ``context`` has the names to show.
     """
     one = _Inspection(inspection, writes.for_row(None, context.dialect), context)
     if inspection.intent.is_unacknowledged:
@@ -83,7 +83,7 @@ async def inspect_write(
 
 @dataclass(frozen=True, slots=True)
 class _Inspection:
-    """The inspection of one write, by the declaration of what it was about."""
+    """The inspection of one write, based on the declaration of its resource."""
 
     inspection: InspectionContext
     writes: Writes[Any]
@@ -99,7 +99,7 @@ class _Inspection:
     # A creation: what was made near its time ----------------------------------------------------
 
     async def of_creation(self) -> Evidence:
-        """What was made near the time of the write. Raises GatewayError."""
+        """Find resources created near the time of the write. Raises GatewayError."""
         noun, create = self.writes.noun, self.writes.create
         if create is None:
             return Evidence(self._intent, (f"There is nothing that makes {noun}.",))
@@ -138,7 +138,7 @@ class _Inspection:
         )
 
     async def _list(self, *, scoped: bool) -> Listing[Any]:
-        """Everything there is, of a ``scoped`` kind in the workspace that the creation named."""
+        """List the resources; of a ``scoped`` kind those of the creation's workspace."""
         space = self._intent.summary.get("workspace_id")
         named = space if isinstance(space, str) and space else None
         narrowed = {"workspace_id": named} if scoped else {}
@@ -159,7 +159,7 @@ class _Inspection:
         )
 
     async def of_unacknowledged(self) -> Evidence:
-        """The present state of what was created, its value not stored. Raises GatewayError."""
+        """Read the created resource whose value is not stored. Raises GatewayError."""
         present = await self._present()
         if present is None:
             gone = f"This {self.writes.noun} is gone: nothing is left to do."
@@ -178,7 +178,7 @@ class _Inspection:
     # A change: how the thing is now -------------------------------------------------------------
 
     async def of_update(self) -> Evidence:
-        """Each field of the thing as it is now. Raises GatewayError."""
+        """Compare each field with its present value. Raises GatewayError."""
         intent = self._intent
         present = await self._present()
         if present is None:
@@ -194,7 +194,7 @@ class _Inspection:
         )
 
     async def of_deletion(self) -> Evidence:
-        """Whether the thing is there. Raises GatewayError."""
+        """Check whether the resource still exists. Raises GatewayError."""
         present = await self._present()
         state = _GONE if present is None else _THERE
         line = FieldComparison(
@@ -215,7 +215,7 @@ class _Inspection:
         return found
 
     def _changed(self, present: Any) -> tuple[str, ...]:
-        """When it was changed last, where the gateway says so."""
+        """The time of the last change, if the gateway reports it."""
         updated_at = getattr(present, "updated_at", None)
         if updated_at is None:
             return ()
@@ -261,7 +261,7 @@ class _Inspection:
 
 
 def _made_at(item: Any) -> datetime | None:
-    """When it was made, by the gateway's clock."""
+    """The creation time, by the gateway's clock."""
     created_at: datetime | None = item.created_at
     return created_at
 

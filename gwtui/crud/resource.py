@@ -1,4 +1,4 @@
-"""How a resource is declared: columns, detail sections, feed. No widgets here."""
+"""The declaration of a resource: columns, detail sections, feed. No widgets here."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _NAMES = frozenset({"name", "slug", "mail", "label", "tag"})
-"""Columns that hold what people call a row besides."""
+"""Columns that hold further names of a row."""
 _NO_NAME = re.compile(r"[\W_]+")
 
 _MOST_COMPARED = 3
-"""Columns whose values may tell rows of one name apart, at most."""
+"""Maximum number of columns that distinguish rows of the same name."""
 
 Tone = cell_values.Tone
 SortValue = cell_values.SortValue
@@ -80,7 +80,7 @@ class Column(Generic[T]):
             object.__setattr__(self, "export", guarded(part, self.export, None))
 
     def order_after(self, present: tuple[str, bool]) -> tuple[str, bool]:
-        """The order, as id and whether descending, once a person picks this column.
+        """The sort order, as id and whether descending, after this column was picked.
 
         In force already, it turns around. Else figures are read from the largest down, all others
         from the first on.
@@ -127,22 +127,22 @@ class Section(Generic[T]):
 class Completion(Generic[T]):
     """A second, slower reading that completes the rows; the list never waits for it.
 
-    ``complete`` gives the row with what that reading, the feed's value, says of it. ``one`` gives
-    the feed of a single row, for lists that may be long: the value of ``feed`` is then a mapping
-    by identity to what ``one`` reads; None for a row of which nothing can be read.
+    ``complete`` returns a row completed from the value of ``feed``. For long lists, ``one`` returns
+    the feed of a single row, None if it has none; the value of ``feed`` is then a mapping from
+    identity to the value of ``one``.
     """
 
     feed: Callable[[FeedHub, Scope], Feed[Any]]
     complete: Callable[[T, Any], T]
     one: Callable[[FeedHub, T], Feed[Any] | None] | None = None
     columns: frozenset[str] = frozenset()
-    """The columns that show what it reads, and no facet beside them: an order by one of them takes
-    every row's. Empty where anything of a row may depend on it."""
+    """The only columns that need this data; sorting by one of them reads it for every row. Empty if
+    any part of a row may depend on it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadBy:
-    """The request that reads something: an operation of the client such as "keys.get"."""
+    """The request that reads a row: an operation of the client such as "keys.get"."""
 
     operation: str
     given: tuple[str, ...] = ()
@@ -156,7 +156,7 @@ class ReadBy:
 
 @dataclass(frozen=True, slots=True)
 class ResourceSpec(Generic[T]):
-    """Everything the generic list-and-detail screen needs to know of a resource."""
+    """Everything that the generic list-and-detail screen needs of a resource."""
 
     id: str
     title: str
@@ -164,16 +164,16 @@ class ResourceSpec(Generic[T]):
     identity: Callable[[T], str]
     """Unique and stable: cursor, marks and scroll follow it."""
     has_id: bool = field(default=True, kw_only=True)
-    """Whether the identity is an id that other commands take; else it is put together here."""
+    """Whether the identity is an id for other commands; otherwise it is derived locally."""
     name: Callable[[T], str]
     columns: tuple[Column[T], ...]
     sections: tuple[Section[T], ...]
     feed: Callable[[FeedHub, Scope], Feed[Sequence[T]]]
     raw: Callable[[T], Any]
     empty: str
-    """What to do when there is nothing, in one sentence."""
+    """A hint for an empty list, in one sentence."""
     scoped: bool = False
-    """Whether the workspace scope narrows it."""
+    """Whether the workspace scope applies."""
     default_sort: tuple[str, bool] = ("name", False)
     """Column id and whether descending."""
     opens: str | None = None
@@ -181,18 +181,18 @@ class ResourceSpec(Generic[T]):
     facets: Mapping[str, Callable[[T, datetime], str]] = field(default_factory=dict)
     """Further names the filter bar understands, such as state:expired."""
     completion: Completion[T] | None = None
-    """What completes the rows once it was read."""
+    """The second, slower read that completes the rows."""
     plural: str = ""
-    """Of ``singular``; empty where that takes an s."""
+    """The plural of ``singular``; empty if that only adds an "s"."""
     opened_by_id: int = 0
     """Parts between the slashes of an identity by which a row is opened although no list has it;
     0 where it must be in the list."""
 
     read_by: Callable[[T], ReadBy | None] = lambda _row: None
-    """The request that reads a row, or the list that has it; None for what no gateway sends."""
+    """The request that reads a row or its list; None for local data."""
 
     writes: Callable[[], Writes[Any]] | None = None
-    """Gives what can be written to it, loaded when something is to be; None where nothing can."""
+    """Loads the declared writes; None for a read-only resource."""
 
     def __post_init__(self) -> None:
         facets = {
@@ -211,7 +211,7 @@ class ResourceSpec(Generic[T]):
         return names
 
     def differences(self, rows: Sequence[T], now: datetime) -> list[str]:
-        """A text for each row by which rows of one name differ; empty where no column differs."""
+        """A text per row that distinguishes rows of the same name; empty if no column differs."""
         texts = [
             (column.title, [column.cell(row, now).text for row in rows]) for column in self.columns
         ]
@@ -222,7 +222,7 @@ class ResourceSpec(Generic[T]):
         ]
 
     def whole_name(self, row: T, now: datetime) -> str:
-        """What a row is called without a cut; may hold anything that the gateway sent."""
+        """The full name of a row; unsafe text from the gateway."""
         for column in self.columns:
             if column.id == "name" and column.export and (name := column.export(row, now)):
                 return str(name)
@@ -230,11 +230,11 @@ class ResourceSpec(Generic[T]):
 
 
 Facets = Mapping[str, Callable[[T, datetime], str]]
-"""Further names that the filter understands, over those of the columns."""
+"""Further filter names besides the columns."""
 
 
 def filter_kinds(columns: Sequence[Column[T]], facets: Facets[T]) -> dict[str, ValueKind]:
-    """Every name that a filter of these rows understands, and what its values are."""
+    """The filter names of these rows, and the kind of their values."""
     return {
         **{column.id: column.kind for column in columns},
         **dict.fromkeys(facets, "text"),

@@ -1,4 +1,4 @@
-"""How a change is undone: plans that give a resource the values that it had before.
+"""Undo of changes: plans that restore the previous values of a resource.
 
 Such a plan is made from a fresh reading: where somebody else changed the same field since,
 CannotUndoError says so and there is no plan.

@@ -29,9 +29,9 @@ from gwtui.crud.undo import CannotUndoError
 T = TypeVar("T")
 
 UNDO_TIME = timedelta(minutes=10)
-"""How long a change can be taken back: later, somebody relies on it."""
+"""How long a change can be undone; later, others may rely on it."""
 _MOST = 50
-"""Changes that are remembered."""
+"""Maximum number of remembered changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class UndoList:
         self._done = [*self._done, done][-_MOST:]
 
     def latest(self) -> AppliedChange | None:
-        """The last change; None where it cannot be undone, see ``why_not``."""
+        """The last change; None if it cannot be undone, see ``why_not``."""
         last = self._done[-1] if self._done else None
         if last is None or last.undo is None or last.at <= self._now() - UNDO_TIME:
             return None
@@ -172,7 +172,7 @@ def _marked(back: Plan[Any], undone: AppliedChange) -> Plan[Any]:
 async def _undo_parts(
     parts: Sequence[AppliedPart], client: GatewayClient, now: datetime
 ) -> Plan[Any]:
-    """One plan that takes each part back, the last one first; it says which cannot be any more.
+    """One plan that undoes each part, the last one first; lists those that cannot be undone.
 
     Raises CannotUndoError when none can, GatewayError when one cannot be read.
     """

@@ -1,4 +1,4 @@
-"""What can be written to a resource, declared once: create, update, enable and disable, delete.
+"""The writes of a resource, declared once: create, update, enable and disable, delete.
 
 The plan of each write is made here for every resource. What is special is a hook of the
 declaration: what a change leads to, what else is read for the plan, what speaks against it.
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound=ResponseModel)
 A = TypeVar("A")
-"""What is read around a resource before a write, for its plan."""
+"""The type of the surroundings that a plan needs, read before the write."""
 
 Lines = Iterable[str]
 """Sentences of a plan."""
@@ -53,11 +53,11 @@ class RequestWarning:
 
 NO_WARNING = RequestWarning()
 _WARNING = 200
-"""Characters of a warning in a plan."""
+"""Maximum length of a warning in a plan."""
 
 
 Read = Callable[["Feed[Any]", str], Awaitable[Any]]
-"""Reads a feed that is called so in a sentence; None where its value does not come."""
+"""Reads a feed, whose name is given for messages; None if its value is not available."""
 
 
 async def _no_warning(_hub: FeedHub, _read: Read, _request: Any) -> RequestWarning:
@@ -66,18 +66,17 @@ async def _no_warning(_hub: FeedHub, _read: Read, _request: Any) -> RequestWarni
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Create:
-    """How a resource is created: ``title``, ``effects`` and ``warnings`` word the plan.
+    """The creation of a resource; ``title``, ``effects`` and ``warnings`` are texts of the plan.
 
-    ``done`` is what is said after it. ``gateway_warning`` compares a request with what the gateway
-    has; ``warning_field`` names the field that it is about, ``force`` words what ``--force`` lets
-    through.
+    ``gateway_warning`` checks a request against the gateway's data; ``warning_field`` is the field
+    it concerns, ``force`` the help of ``--force``, which overrides a serious warning.
 
-    ``always`` are fields that the plan shows even when they were not given. ``resource`` gives the
-    new resource in the service's answer, None where the answer lacks it. ``reveals`` tells that the
-    answer holds a value which the gateway gives only once.
+    ``always`` are fields that the plan shows even if they were not given. ``resource`` extracts the
+    new resource from the answer; None if the answer lacks it. ``reveals``: the answer holds a value
+    that the gateway returns only once.
 
-    Of its form ``heading`` is the title, ``submit`` the button, ``initial`` what it begins from,
-    and ``unknown_help`` what a person can do when the answer was lost.
+    In the form, ``heading`` is the title, ``submit`` the button, ``initial`` the initial values,
+    and ``unknown_help`` the advice after a lost answer.
     """
 
     request: type[RequestModel]
@@ -88,7 +87,7 @@ class Create:
     initial: Mapping[str, Any] = field(default_factory=dict)
     unknown_help: str = ""
     done: Callable[[Any], str] | None = None
-    """What is said afterwards; "Key “ci” created" when None."""
+    """The message afterwards; by default "Key “ci” created"."""
     effects: Callable[[Any, PlanContext], Lines] = _nothing
     warnings: Callable[[Any, PlanContext], Lines] = _nothing
     always: tuple[str, ...] = ()
@@ -104,10 +103,10 @@ class Create:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
-    """How fields are changed: ``effects`` gets the fresh reading and the request.
+    """An update of fields; ``effects`` gets the fresh reading and the request.
 
-    A resource has one that its edit form uses, and may have others: verbs that change ``fields`` in
-    a way of their own. One of danger "high" cannot be taken back.
+    A resource has one for its edit form, and may have further verbs that change only ``fields``.
+    An update with danger "high" cannot be undone.
     """
 
     request: type[RequestModel]
@@ -119,20 +118,19 @@ class Update:
     title: str = "Change"
     button: str = "Change it"
     done: Callable[[Any, Any], str] | None = None
-    """What is said afterwards, from one before and after; "Key “ci” changed" when None."""
+    """The message afterwards, from before and after; by default "Key “ci” changed"."""
     fields: tuple[str, ...] = ()
-    """The fields that it changes; the editable ones when empty."""
+    """The fields that it changes; by default all editable ones."""
     secret: str = ""
     """The field whose value the command line reads from stdin."""
     danger: Danger = "low"
     outside_change: Callable[[Any, Any], str] = lambda _before, _now: ""
-    """Says in a sentence what somebody else changed between two readings; "" for nothing to
-    report."""
+    """Describes a change by somebody else between two readings; "" if there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Switch:
-    """How a resource is disabled and enabled, by its field ``disabled``.
+    """Disabling and enabling a resource, by its field ``disabled``.
 
     ``effects`` gets the fresh reading, whether it is to be disabled, and what ``around`` read (None
     where it is enabled: then nothing is read).
@@ -145,14 +143,14 @@ class Switch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delete:
-    """How a resource is deleted. ``effects`` gets the fresh reading and its surroundings."""
+    """The deletion of a resource; ``effects`` gets the fresh reading and its surroundings."""
 
     effects: Callable[[Any, Any, PlanContext], Lines]
     help: str = "delete permanently"
     done: str = "deleted"
     button: str = "Delete for good"
     kept: tuple[str, ...] = ("name",)
-    """Fields that the ledger keeps of it."""
+    """The fields that are recorded in the ledger."""
 
 
 async def _no_uses(_client: GatewayClient, _fresh: Any, _context: PlanContext) -> tuple[str, ...]:
@@ -167,12 +165,12 @@ async def _nothing_around(_client: GatewayClient, _fresh: Any, _context: PlanCon
 class Writes(Generic[M]):
     """The writes of one kind of resource.
 
-    ``resource`` is its id, ``noun`` what one is called. ``service`` gives its part of the client:
-    ``get``, ``list``, ``create``, ``update``, ``delete``. ``called`` are the fields that name one
-    in a sentence, the best first. ``uses`` reads what uses one, as sentences for an update's plan;
-    ``around`` reads what disabling and deleting must know. ``names`` is a feed of names by
-    identifier, beside those of the workspaces. ``feeds`` begin the names of the feeds that a write
-    makes out of date.
+    ``resource`` is its id, ``noun`` its name in sentences. ``service`` returns its part of the
+    client: ``get``, ``list``, ``create``, ``update``, ``delete``. ``called`` are the fields that
+    name a resource in a sentence, the best first. ``uses`` reads its users, as sentences for the
+    plan of an update; ``around`` reads the surroundings for disabling and deleting. ``names`` is a
+    feed of names by id, besides those of the workspaces. ``feeds`` are prefixes of the feeds to
+    refresh after a write.
     """
 
     resource: str
@@ -184,9 +182,9 @@ class Writes(Generic[M]):
     """The resource in a row of its list."""
     service: Callable[[GatewayClient], Any]
     operand: str = "id or its start, or name"
-    """How the command line asks for one; empty where there is only one."""
+    """The operand in the command line's help; empty if the resource exists once."""
     identifier: str = "id"
-    """What its identity is called: "id" or "hash"."""
+    """The name of the identity: "id" or "hash"."""
     called: tuple[str, ...] = ("name", "id")
     feeds: tuple[str, ...] = ()
     names: Callable[[FeedHub], Feed[Names]] | None = None
@@ -195,13 +193,13 @@ class Writes(Generic[M]):
     create: Create | None = None
     update: Update | None = None
     further: tuple[Update, ...] = ()
-    """Verbs of its own that change fields, beside the edit form."""
+    """Further verbs that change fields, besides the edit form."""
     switch: Switch | None = None
     delete: Delete | None = None
     implied: tuple[str, ...] = ()
-    """Fields that are null where a creation leaves them out."""
+    """Fields that are null if a creation omits them."""
     by_row: bool = False
-    """Whether a change must know the row of the list, not the resource alone."""
+    """Whether a change needs the row of the list, not only the resource."""
 
     # What a resource may do in a way of its own -------------------------------------------------
 
@@ -219,13 +217,13 @@ class Writes(Generic[M]):
         return ()
 
     def form_fields(self, _context: FormContext, _one: M | None) -> Iterable[Field]:
-        """The fields as the forms of this resource edit them; None for one that is made."""
+        """The fields as edited in forms; ``_one`` is None for a creation."""
         return self.fields
 
     # Forms --------------------------------------------------------------------------------------
 
     def create_form(self, context: FormContext) -> FormSpec:
-        """The creation form, in the workspace that the list is narrowed to."""
+        """The creation form, with the workspace that the list is limited to."""
         declaration = _declared(self.create, "create")
         scoped = (
             context.workspace is not None and "workspace_id" in declaration.request.model_fields
@@ -301,7 +299,7 @@ class Writes(Generic[M]):
     def sent_by_gateway(self, one: M) -> dict[str, Any]:
         """Declared fields that are present in the answer.
 
-        One that it left out is not known to be null.
+        An omitted field is not known to be null.
         """
         masks = {name: getattr(one, shown) for name, shown in self.fields.masks.items()}
         return {
@@ -315,7 +313,7 @@ class Writes(Generic[M]):
     def plan_create(
         self, request: RequestModel, context: PlanContext, warning: RequestWarning = NO_WARNING
     ) -> Plan[Any]:
-        """One POST with the fields that were given."""
+        """One POST with the given fields."""
         declaration = _declared(self.create, "create")
 
         def identity_of(answer: Any) -> str | None:
@@ -347,7 +345,7 @@ class Writes(Generic[M]):
         )
 
     def _delete_again(self, identity: str | None, context: PlanContext) -> UndoPlanner:
-        """The undo of a creation. It keeps nothing of the answer but the identity."""
+        """The undo of a creation. Of the answer it keeps only the identity."""
 
         async def plan_undo(client: GatewayClient, now: datetime) -> Plan[Any]:
             at = PlanContext(now, context.names, context.dialect)
@@ -462,7 +460,7 @@ def _declared(verb: V | None, name: str) -> V:
 
 
 def declared_writes(spec: ResourceSpec[Any]) -> Writes[Any]:
-    """The writes of a resource. Raises TypeError where nothing can be written to it."""
+    """The writes of a resource. Raises TypeError if it has none."""
     if spec.writes is None:
         raise TypeError(f"nothing can be written to {spec.id}")
     return spec.writes()
