@@ -1,4 +1,4 @@
-"""What can be done with what the account holds: title, help and keys of every action, by scope.
+"""Actions on the account's resources: title, help and keys of each, by scope.
 
 Keys, workspaces and people, guardrails, credentials, what was spent, and writes in doubt. Nothing
 but the description of an action is imported: this table is loaded before the first rows.

@@ -17,12 +17,12 @@ _DECLARED: Mapping[str, tuple[Action, ...]] = {
     **account_actions.ACTIONS,
     **monitoring_actions.ACTIONS,
 }
-"""As declared, by scope, with their default keys."""
+"""The declared actions by scope, with default keys."""
 
 GO = "go."
-"""What the ids of the actions begin with that go to a place."""
+"""The prefix of the ids of navigation actions."""
 GO_TO = "Go to "
-"""What their titles begin with."""
+"""The prefix of their titles."""
 QUIT = "app.quit"
 ALWAYS_QUITS = "ctrl+c"
 """Leaves the program whatever a person chose."""
@@ -104,7 +104,7 @@ def _go(place: str) -> Action:
 
 
 def _place_keys(place: str) -> tuple[str, ...]:
-    """The number of a tab, else the key of a place, where it has one."""
+    """The number of a tab, else the key of the screen, if it has one."""
     if place not in TABS:
         return (KEYS[place],) if KEYS[place] else ()
     number = TABS.index(place) + 1

@@ -27,7 +27,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.watch.feeds.activity import Activity, DayRow, PartedActivity, days_feed
 
 Part = Grouping | Literal["day"]
-"""What rows can be grouped by."""
+"""The dimensions for grouping rows."""
 PARTS: tuple[Part, ...] = ("day", *activity.GROUPINGS)
 OTHERS = "\0others"
 """In place of a key or user: what no listed one did."""
@@ -84,7 +84,7 @@ class UsageRows:
     rest: str = ""
 
     def name(self, part: Part, identity: str) -> str:
-        """What one is called, fit to be shown."""
+        """The display name."""
         if identity == OTHERS:
             return self.rest
         known = self.names.get(part, {}).get(identity)

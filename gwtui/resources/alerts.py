@@ -426,7 +426,7 @@ class EffectsRequest(RequestModel):
 
     @classmethod
     def values(cls, effects: AlertEffects) -> dict[str, Any]:
-        """What a form begins from."""
+        """The initial values of a form."""
         command = None if effects.command is None else "\n".join(effects.command)
         return {**effects.model_dump(exclude={"command"}), "command": command}
 

@@ -1,4 +1,4 @@
-"""What guardrails are assigned to, and how that is changed: extended contract section 5.
+"""Guardrail assignments and their changes: extended contract section 5.
 
 A key, and a member, holds at most one directly assigned guardrail: assigning replaces.
 """
@@ -112,7 +112,7 @@ def _member_rows(one: MemberAssignment, person: OrganizationMember | None) -> li
 
 
 def _read_by(row: AssignmentRow) -> ReadBy:
-    """The list that has it: of its guardrail, where that is known."""
+    """The request for the list that has it: of its guardrail, if known."""
     kind = "keys" if isinstance(row.assignment, KeyAssignment) else "members"
     one = row.assignment.guardrail_id
     if one is None:
@@ -344,7 +344,7 @@ def plan_unassign(
 def _change(
     identity: str, name: str, held: Parents | None, after: str, guardrails: Names
 ) -> Change:
-    """What one has now, and what it will have."""
+    """The present and the new guardrail of one key or member."""
     if held is None:
         return Change(name, UNKNOWN, after)
     before = named(held[identity], guardrails) if identity in held else NO_GUARDRAIL

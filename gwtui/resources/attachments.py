@@ -110,5 +110,5 @@ class Attachment:
 
 
 async def names_of_people(client: GatewayClient, _rows: object = None) -> Names:
-    """User id -> name or mail address; empty where they cannot be read."""
+    """User id -> name or mail address; empty if they cannot be read."""
     return await people_names(client) or {}

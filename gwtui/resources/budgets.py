@@ -400,7 +400,7 @@ def _cap(description: str) -> Any:
 
 
 class BudgetLimits(RequestModel):
-    """What the editor of budgets fills in; each limit is one request. None takes a budget away."""
+    """The model of the budget form; each limit is one request, and None removes a budget."""
 
     daily: BudgetUsd | None = _cap("cap per UTC day")
     weekly: BudgetUsd | None = _cap("cap per UTC week, Monday to Sunday")
@@ -498,7 +498,7 @@ async def inspect_budget(inspection: InspectionContext) -> Evidence:
 
 
 def _amount(kept: Mapping[str, Any]) -> Any:
-    """The limit in a ledger's line; None for no budget, ABSENT where none was kept."""
+    """The limit in a ledger line; None for no budget, ABSENT if none was recorded."""
     if "limit_usd" not in kept:
         return ABSENT
     limit = kept["limit_usd"]

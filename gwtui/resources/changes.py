@@ -1,4 +1,4 @@
-"""What changed between two recorded moments: prices, uptime, credits, keys, budgets, guardrails."""
+"""Changes between two recorded moments: prices, uptime, credits, keys, budgets, guardrails."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _EVENT_TONES: dict[str, Tone] = {
 
 
 def subject_text(resource: str, identity: str, name: str) -> str:
-    """What it is called; an endpoint with its model (without its author)."""
+    """The display name; of an endpoint with its model (without the author)."""
     called = safe_line(name or identity, _LONG)
     if resource == "endpoint":
         model = model_of(identity)

@@ -1,4 +1,4 @@
-"""What the fields of forms offer to pick: providers, models, members, keys.
+"""Choices for fields of forms: providers, models, members, keys.
 
 Each function gives the ``Choices`` of a field, read when the field is opened. They raise
 GatewayError where a list cannot be read: the field says so and takes what is typed. Every text has

@@ -1,4 +1,4 @@
-"""What can be copied of rows: whole, and harmless where it is pasted."""
+"""Copies of rows: complete, and harmless to paste."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class CopySource(Generic[T]):
         return f"{len(rows):,} marked {self.spec.plural or f'{self.spec.singular}s'}"
 
     def name(self, row: T, now: datetime) -> str:
-        """What a row is called without a cut; may hold anything."""
+        """The full name of a row; unsafe text."""
         return self._first(row, now) if self.spec is None else self.spec.whole_name(row, now)
 
     def _first(self, row: T, now: datetime) -> str:
@@ -95,7 +95,7 @@ def row_path(resource: str, parent: str | None = None) -> Callable[[str], str]:
 def copyables(
     source: CopySource[T], rows: Sequence[T], now: datetime, connection: Connection | None
 ) -> list[Copyable]:
-    """What can be copied of one row, or of several at once: then one on each line, or an array.
+    """The copyable texts of one row, or of several: one per line, or an array.
 
     A request and a link are of one row. Without a connection there is neither.
     """
@@ -167,7 +167,7 @@ def _ways_back(
 
 
 def _call(spec: ResourceSpec[Any], row: Any) -> Call | None:
-    """The request that reads a row; None where there is none, or none could be sent."""
+    """The request that reads a row; None if there is none, or it would be invalid."""
     read_by = spec.read_by(row)
     try:
         call = None if read_by is None else read_by.build()

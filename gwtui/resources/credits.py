@@ -34,7 +34,7 @@ RATES: Mapping[Source, str] = {
     "recorded": "by what is recorded",
     "today": "at today's rate",
 }
-"""What an outlook follows, in words."""
+"""The basis of a forecast, in words."""
 
 _LOW = Decimal("0.9")
 _LABEL = 11
@@ -99,7 +99,7 @@ def _share(credits: Credits) -> Cell:
 
 
 def burn_lines(row: CreditsRow, now: datetime, *, brief: bool = False) -> Sequence[Line]:
-    """What is recorded of the burn, today's rate and the runway; ``brief`` as in ``burn_cells``."""
+    """The recorded burn rate, today's rate and the runway; ``brief`` as in ``burn_cells``."""
     burns = () if row.past is None else row.past.burns
     return (
         _line("Burn", *burn_cells(burns, brief=brief)),
@@ -136,7 +136,7 @@ def _line(label: str, *parts: Cell) -> Line:
 
 
 def left_cells(seen: BoardReadings[Credits], now: datetime, *, past: bool = False) -> Line:
-    """What is left, or was left then; how old that is once it matters."""
+    """The balance now or at a past moment, with its age if it is stale."""
     credits = seen.value
     if credits is None:
         if past:
@@ -186,7 +186,7 @@ def runway_cells(credits: Credits | None, outlook: Outlook | None, now: datetime
 
 
 def short_runway(credits: Credits | None, outlook: Outlook | None, now: datetime) -> Line:
-    """As ``runway_cells``, for a line that has little room."""
+    """Like ``runway_cells``, for a short line."""
     if outlook is None and (credits is None or credits.balance is None or credits.balance > 0):
         return (Cell("runway unknown", "muted"),)
     if outlook is None or outlook.likely is None or credits is None:
@@ -354,7 +354,7 @@ class Spender:
     share: Decimal | None
     key: KeyRow | None = None
     keys: int = 1
-    """How many keys are counted in."""
+    """Number of included keys."""
     largest: Decimal | None = None
 
 

@@ -49,7 +49,7 @@ REMEDIES: Mapping[Remedy, RemedyWay] = {
 
 
 def remedy_of(finding: AccountFinding) -> RemedyWay | None:
-    """What fixes it; None where nothing does, or where its subject has no identifier."""
+    """The action that fixes a finding; None if there is none, or its subject has no id."""
     return REMEDIES.get(finding.remedy) if finding.subject.identity else None
 
 

@@ -281,4 +281,4 @@ TABLE_KEYS: tuple[tuple[str, str, str], ...] = (
     ("shift+up", "mark_up", "Mark and go up"),
     ("enter", "open", "Open"),
 )
-"""What a table does with keys by itself: the keys, its name there, what it does."""
+"""The built-in keys of a table: the keys, the binding's name, the effect."""

@@ -1,4 +1,4 @@
-"""Keys that a person gives to actions: how they are written, and where two would be the same."""
+"""Custom keys of actions: their notation, and conflicts between them."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def key_names(keys: Iterable[str]) -> tuple[str, ...]:
 
 
 def problem_of(action_id: str, keys: Sequence[str]) -> str:
-    """What is wrong with giving an action these keys, whatever others have; "" for nothing."""
+    """The problem with custom keys of an action, apart from conflicts; "" if none."""
     try:
         action = registry.by_id(action_id)
     except KeyError:
@@ -123,7 +123,7 @@ def problem_of(action_id: str, keys: Sequence[str]) -> str:
 
 
 def _taken(action: Action, key: str) -> str:
-    """What a key does already where an action is offered, whatever is chosen; "" for nothing."""
+    """The fixed use of a key in the scopes of an action; "" if none."""
     if key in _FOCUS:
         return _FOCUS[key]
     if action.scope not in DIALOG_SCOPES:

@@ -1,4 +1,4 @@
-"""What can be done where models and the gateway are watched: every action, by scope.
+"""Actions for monitoring models and the gateway, by scope.
 
 The catalog and its endpoints, the board and its past, alerts, findings, and single generations.
 """

@@ -34,7 +34,7 @@ _ROLE_PREFIX = "org:"
 
 
 def role_cell(role: str | None) -> Cell:
-    """A role without the prefix that says where it holds; an unknown one as it came."""
+    """A role without the prefix for its scope; an unknown one unchanged."""
     word = None if role is None else role.removeprefix(_ROLE_PREFIX)
     return cells.text(word, "accent" if word == "admin" else "plain")
 
@@ -195,7 +195,7 @@ class _SettingsService(NamedTuple):
     organization: OrganizationService
 
     async def get(self, _identity: str) -> OrganizationSettings:
-        """What holds now. Raises GatewayError."""
+        """Read the current settings. Raises GatewayError."""
         return await self.organization.settings()
 
     async def update(
@@ -209,7 +209,7 @@ class _SettingsWrites(Writes[OrganizationSettings]):
     """There is one object, which needs no name."""
 
     def title(self, one: Any) -> str:  # noqa: ARG002 - whichever it is
-        """What it is called at the beginning of a sentence."""
+        """The name at the start of a sentence."""
         return "The organization's settings"
 
     def plan_update(self, *given: Any, **options: Any) -> Plan[OrganizationSettings]:

@@ -1,4 +1,4 @@
-"""What the dashboard remembers of a person's choices, in ``preferences.toml``.
+"""The saved preferences of the dashboard, in ``preferences.toml``.
 
     theme = "gwtui-light"
 
@@ -159,7 +159,7 @@ def sorting_text(column: str, descending: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ListPreferences:
-    """What was chosen for a list; None where nothing was."""
+    """The preferences of a list; None where nothing was chosen."""
 
     sort: tuple[str, bool] | None = None
     columns: tuple[str, ...] | None = None
@@ -203,7 +203,7 @@ class Preferences:
         return {action_id: key_names(keys) for action_id, keys in chosen.items()}
 
     def of_list(self, resource: str) -> ListPreferences:
-        """What was chosen for a list."""
+        """The preferences of a list."""
         sort, columns, detail, width = (
             self._settings.get(f"lists.{resource}.{name}")
             for name in ("sort", "columns", "detail", "detail_width")

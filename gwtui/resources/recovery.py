@@ -73,7 +73,7 @@ def _sent(intent: LedgerEntry) -> Sequence[DetailRow]:
 
 
 def intended_rows(intent: LedgerEntry) -> Sequence[DetailRow]:
-    """What was to be changed, field by field."""
+    """The requested changes, field by field."""
     rows = [
         DetailRow("resource", cells.text(intent.resource)),
         DetailRow("identity", cells.text(intent.identity)),
@@ -109,7 +109,7 @@ _STRANGE = "This version does not know how to look into such a change."
 
 @cache
 def declared_writes() -> Mapping[str, Writes[Any]]:
-    """What is read again and compared as its declaration says, by the resource that it writes."""
+    """The declared writes whose evidence follows from the declaration, by resource."""
     found = (spec.writes() for spec in SPECS.values() if spec.writes is not None)
     return {writes.resource: writes for writes in found}
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Parent = Literal["model", "workspace", "guardrail", "key"]
-"""What the rows of a list belong to."""
+"""The resource that the rows of a list belong to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +278,7 @@ SPECS: Mapping[str, ResourceSpec[Any]] = _Declarations(
 RESOURCES: Mapping[str, ResourceSpec[Any]] = _Declarations(
     {entry.id: entry.declaration for entry in _PLACES if not entry.screen}
 )
-"""What the generic list-and-detail screen can draw, by resource id."""
+"""The declarations for the generic list-and-detail screen, by resource id."""
 
 SCREENS: Mapping[str, Callable[..., Any]] = _Declarations(
     {entry.id: entry.screen for entry in _PLACES if entry.screen}
@@ -295,7 +295,7 @@ PARENTS: Mapping[str, str] = {entry.id: entry.parent for entry in _PLACES if ent
 """Which resource's rows open it, for each list that needs one."""
 
 PLACES: tuple[str, ...] = tuple(entry.id for entry in _PLACES if not entry.parent)
-"""What can be gone to by its name alone, with a tab or without."""
+"""The screens that a path can name, with or without a tab."""
 
 ALIASES: Mapping[str, str] = {alias: entry.id for entry in _PLACES for alias in entry.aliases}
 """Further names in paths, each with the resource that it stands for."""
@@ -314,7 +314,7 @@ def resource_of(word: str, path: str = "") -> str:
 
 
 TITLES: Mapping[str, str] = {entry.id: entry.title for entry in _PLACES}
-"""What each resource is called on its tab."""
+"""The tab titles by resource."""
 
 KEYS: Mapping[str, str] = {entry.id: entry.key for entry in _PLACES}
-"""What opens a place without a tab, where there is such a key."""
+"""The keys of screens without a tab."""

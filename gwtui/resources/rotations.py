@@ -216,7 +216,7 @@ ROTATIONS: ResourceSpec[RotationRow] = ResourceSpec(
 
 
 _DATED = re.compile(r"\s+\d{4}-\d{2}-\d{2}(?: \d+)?\Z")
-"""What an earlier rotation put behind the name."""
+"""The suffix that an earlier rotation added to the name."""
 _COPIED = ("limit", "limit_reset", "include_byok_in_limit")
 _SHORTEST, _LONGEST = timedelta(minutes=10), timedelta(days=365)
 
@@ -224,7 +224,7 @@ Span = Annotated[timedelta, Field(ge=_SHORTEST, le=_LONGEST)]
 
 
 class RotateRequest(RequestModel):
-    """How a key is to be rotated."""
+    """The form of a key rotation."""
 
     name: KeyName = Field(description="name of the successor")
     silent_for: Span = Field(
@@ -236,7 +236,7 @@ class RotateRequest(RequestModel):
 
 
 def rotate_form(name: str) -> FormSpec:
-    """What a person chooses: the rest is copied from the old key."""
+    """The rotation form; everything else is copied from the old key."""
     return FormSpec(
         title="Rotate key: a successor with the same limits",
         model=RotateRequest,
@@ -280,7 +280,7 @@ class RotationSource:
 
 @dataclass(frozen=True, slots=True)
 class RotationStorage:
-    """Where it is remembered: the file of rotations, and the gateway."""
+    """The log of rotations, and the gateway."""
 
     log: RotationLog
     gateway: str
@@ -360,7 +360,7 @@ def _successor(
 
 
 def _expiry(old: ApiKey, now: datetime) -> datetime | None:
-    """As long a life as the old key's from now on; None where it never expires, or nobody knows."""
+    """The new expiry, one lifetime of the old key from now; None if it never expires."""
     if old.expires_at is None or old.created_at is None:
         return None
     try:
@@ -512,7 +512,7 @@ async def retiring_plan(
 async def read_source(
     session: Session, fresh: ApiKey, workspace_id: str | None = None
 ) -> RotationSource:
-    """What the plan must know of the key. Raises GatewayError where its guardrail is gone."""
+    """Read the data for the plan. Raises GatewayError if the key's guardrail is gone."""
     gateway = session.gateway
     held = await items_or_none(gateway.guardrails.key_assignments(None))
     identity = next((one.guardrail_id for one in held or () if one.key_hash == fresh.hash), None)
@@ -545,5 +545,5 @@ def rotation_log(session: Session) -> RotationLog:
 
 
 def rotation_storage(session: Session) -> RotationStorage:
-    """Where a rotation is remembered."""
+    """The storage of rotations."""
     return RotationStorage(rotation_log(session), session.connection.base_url)

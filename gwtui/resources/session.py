@@ -49,7 +49,7 @@ class Session:
         self.gateway = gateway
         self.hub = hub
         self.history: Recorder | None = None
-        """What records; None until it is complete, and where nothing is recorded."""
+        """The recorder; None until the session is complete, and if nothing is recorded."""
         self.alerts: Alerts | None = None
         """The alerts of what is recorded; None where nothing is recorded."""
         self.completed = asyncio.Event()
@@ -61,19 +61,19 @@ class Session:
 
     @cached_property
     def executor(self) -> WriteExecutor:
-        """What sends writes, with the ledger that they are written to before."""
+        """The executor of writes, with its ledger."""
         from gwtui.resources.session_rest import write_executor  # noqa: PLC0415 - as complete
 
         return write_executor(self.gateway, self.hub, self._clock, self._files.ledger)
 
     @property
     def recorder(self) -> Recorder | None:
-        """What records, once its file is open; else None."""
+        """The recorder, once its file is open; else None."""
         return self.history if self.history is not None and self.history.open_archive else None
 
     @property
     def in_flight(self) -> int:
-        """How many writes are under way."""
+        """The number of writes in flight."""
         return self.executor.in_flight if "executor" in vars(self) else 0
 
     def abandon(self) -> None:
@@ -132,7 +132,7 @@ class SessionFiles:
 
 @dataclass(slots=True)
 class TryMemory:
-    """What requests to models are tried with in this run; in memory only, and forgotten with it.
+    """The keys and drafts of test requests in this run; kept in memory only.
 
     ``allowed`` lets them be sent while read-only. ``given`` is the key of the environment,
     ``typed`` the one that a person typed last. ``draft`` is what stood in the form when it was

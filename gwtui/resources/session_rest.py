@@ -1,4 +1,4 @@
-"""What a session opens behind its first rows: the recording and the alerts.
+"""The rest of a session, opened after its first rows: the recorder and the alerts.
 
 It is loaded by ``Session.complete``: the first rows wait for none of it.
 """
@@ -27,7 +27,7 @@ from gwtui.watch.hub import FeedHub, Scope
 
 @dataclass(slots=True)
 class SessionRest:
-    """What was opened: None is what is not recorded or not watched."""
+    """The opened parts; None for those that are disabled."""
 
     history: Recorder | None = None
     alerts: Alerts | None = None
@@ -36,7 +36,7 @@ class SessionRest:
 def write_executor(
     gateway: GatewayClient, hub: FeedHub, clock: Clock, ledger: Ledger | None
 ) -> WriteExecutor:
-    """What sends writes; ``ledger`` None is this person's own. It notes the mask of the key."""
+    """The executor of writes; ``ledger`` None is that of the user. Records the key's label."""
     current_key = current_key_feed(hub, Scope())
 
     def key_label() -> str | None:

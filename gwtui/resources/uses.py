@@ -1,4 +1,4 @@
-"""What uses a thing that is about to be changed or deleted, as sentences for its plan.
+"""The users of a resource that is about to be changed or deleted, as sentences for its plan.
 
 Read from the gateway when it is needed, each part within a moment: a part that fails or takes too
 long is said to be unknown, it holds nothing up.
@@ -39,7 +39,7 @@ Uses = tuple[str, ...]
 
 
 async def value_or_none(reading: Awaitable[T], patience: float = PATIENCE) -> T | None:
-    """What a reading gives; None when it fails or takes too long."""
+    """The value of a read; None if it fails or takes too long."""
     try:
         async with asyncio.timeout(patience):
             return await reading
@@ -62,7 +62,7 @@ def unread_sentence(*parts: str) -> Uses:
 
 
 async def key_uses(client: GatewayClient, key: ApiKey, now: datetime) -> Uses:
-    """What a key was used for lately, the guardrail on it, and the credentials that name it."""
+    """Recent use of a key, its guardrail, and the credentials that name it."""
     activity, held, credentials = await asyncio.gather(
         items_or_none(client.activity.list(api_key_hash=key.hash)),
         value_or_none(_guardrail_on(client, key)),
@@ -99,7 +99,7 @@ async def _guardrail_on(client: GatewayClient, key: ApiKey) -> str:
 def statement_of_use(
     key: ApiKey, now: datetime, activity: Sequence[ActivityRow] | None = None
 ) -> str:
-    """What a key was used for lately and what that rests on, as one statement.
+    """Recent use of a key and the source of that, as one statement.
 
     It is made from the key's own figures and from the activity of the last completed UTC days,
     None where that was not read. Use of provider keys counts like any other.
@@ -148,7 +148,7 @@ def _spent_this_month(key: ApiKey) -> list[str]:
 
 
 def amounts(credits: Decimal | None, own: Decimal | None) -> str:
-    """What was spent in credits and on provider keys; empty for nothing."""
+    """Spending in credits and on provider keys; empty if none."""
     parts = ((credits, "in credits"), (own, "on provider keys"))
     return " and ".join(f"{usd(amount)} {where}" for amount, where in parts if amount)
 
@@ -245,7 +245,7 @@ async def _none() -> dict[str, str] | None:
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceContents:
-    """What a workspace holds, as the caller read it; None where that could not be read."""
+    """The contents of a workspace, as the caller read them; None if unreadable."""
 
     keys: Sequence[ApiKey] | None = None
     budgets: Sequence[Budget] | None = None
@@ -255,7 +255,7 @@ class WorkspaceContents:
 
 
 async def workspace_contents(client: GatewayClient, identity: str) -> WorkspaceContents:
-    """What the workspace holds now."""
+    """Read the contents of a workspace."""
     keys, budgets, guardrails, members, credentials = await asyncio.gather(
         items_or_none(client.keys.list(workspace_id=identity)),
         items_or_none(client.workspaces.budgets(identity)),
@@ -271,7 +271,7 @@ async def workspace_contents(client: GatewayClient, identity: str) -> WorkspaceC
 
 
 def workspace_uses(contents: WorkspaceContents, now: datetime) -> Uses:
-    """How much a change of the workspace concerns."""
+    """The contents of a workspace, as sentences for the plan of a change."""
     held = []
     if contents.keys is not None:
         active = sum(is_active(key, now) for key in contents.keys)
@@ -290,7 +290,7 @@ def workspace_uses(contents: WorkspaceContents, now: datetime) -> Uses:
 
 
 def budget_uses(keys: Sequence[ApiKey] | None, now: datetime) -> Uses:
-    """How many keys draw on the budgets of a workspace."""
+    """The number of keys that draw on the budgets of a workspace."""
     if keys is None:
         return unread_sentence("the keys that use it")
     active = [key for key in keys if is_active(key, now)]

@@ -1,4 +1,4 @@
-"""What guardrails leave of models and endpoints: columns, cells and the list for one model.
+"""The effect of guardrails on models and endpoints: columns, cells and the list for one model.
 
 The list and what stands below a form's fields read the same. The rules themselves are in
 ``domain.guardrail_effect``.
@@ -123,7 +123,7 @@ def endpoint_title(endpoint: Endpoint) -> str:
 
 
 class LiveEffect:
-    """What remains under the values of a form, worked out again only when a rule changed.
+    """The endpoints that remain under the values of a form, cached until a rule changes.
 
     ``view`` gives the catalog, None while nobody has read it.
     """

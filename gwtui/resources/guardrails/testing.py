@@ -40,7 +40,7 @@ class NoModelError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SampleResult:
-    """What became of a sample.
+    """The result of a sample.
 
     ``got`` is None when that is not known: it failed for another reason, was not sent, or the
     service tells nothing of its guardrails; ``why`` says so, or what the guardrail did. ``cost`` is
@@ -81,7 +81,7 @@ async def run_samples(
 
 
 def total_cost(results: Sequence[SampleResult]) -> Decimal | None:
-    """What the run cost in USD; None when a part of it is not known."""
+    """The cost of the run in USD; None if part of it is unknown."""
     if any(result.cost is None for result in results):
         return None
     return sum((result.cost or Decimal(0) for result in results), Decimal(0))

@@ -1,4 +1,4 @@
-"""What a list of guardrails holds, and how its figures read in the list and in the detail pane."""
+"""Columns, cells and detail sections of guardrails."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PERIODS = {"daily": "day", "weekly": "week", "monthly": "month"}
 
 
 def display_name(row: GuardrailRow) -> str:
-    """What it is called; a default one by its workspace, because its own name is an identifier."""
+    """The display name; of a default guardrail its workspace, as its own name is an id."""
     if row.is_default:
         return f"{cells.text(row.workspace_name).text} default"
     return cells.text(row.guardrail.name or row.guardrail.id).text
@@ -109,7 +109,7 @@ def zdr_cell(row: GuardrailRow) -> Cell:
 
 
 def filter_count(row: GuardrailRow) -> int | None:
-    """How many content filters it has; None when that cannot be read."""
+    """The number of content filters; None if unreadable."""
     guardrail = row.guardrail
     if _garbled(row, *_FILTERS):
         return None
@@ -117,18 +117,18 @@ def filter_count(row: GuardrailRow) -> int | None:
 
 
 def filters_cell(row: GuardrailRow) -> Cell:
-    """How many content filters it has."""
+    """The number of content filters."""
     count = filter_count(row)
     return cells.NOTHING if count is None else Cell(str(count)) if count else NONE
 
 
 def count_of(rows: Sequence[object] | None) -> int | None:
-    """How many there are, None when it is not known."""
+    """The number of entries; None if unknown."""
     return None if rows is None else len(rows)
 
 
 def binds_cell(row: GuardrailRow) -> Cell:
-    """What it applies to; one that applies to nothing enforces nothing."""
+    """The keys and members that it applies to; without any it enforces nothing."""
     if row.is_default:
         return Cell("whole workspace") if row.exists else Cell("not created yet", "muted")
     if row.bound is None:
@@ -212,7 +212,7 @@ def _routing_rows(row: GuardrailRow, _now: datetime) -> Sequence[DetailRow]:
 
 
 def _entries(row: GuardrailRow, label: str, field: str, without: str) -> DetailRow:
-    """A list as it could be read, and that it is not whole where it is not."""
+    """The readable entries of a list, with a note if some are missing."""
     entries = getattr(row.guardrail, field)
     if not _garbled(row, field):
         return DetailRow(label, cells.names(entries, Cell(without, "muted")))
@@ -287,7 +287,7 @@ _DATA_FIELDS = (
 
 
 def _data_rows(row: GuardrailRow, _now: datetime) -> Sequence[DetailRow]:
-    """What only some services have."""
+    """Fields that only some services have."""
     guardrail, absent = row.guardrail, row.dialect.absent_fields.get("Guardrail", ())
     rows = [
         DetailRow(label, _permission(getattr(guardrail, field)))

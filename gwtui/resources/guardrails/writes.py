@@ -1,4 +1,4 @@
-"""What can be written to guardrails: contract "POST /guardrails"; extended contract section 5."""
+"""The writes of guardrails: contract "POST /guardrails"; extended contract section 5."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class _FieldsWithFilters(Fields):
 
 
 def _as_request(one: BuiltinFilter | CustomFilter) -> RequestModel:
-    """What the gateway has is sent back as it is, even where this program does not know it."""
+    """Convert the gateway's values for a request, keeping unknown ones as they are."""
     model, names = (
         (BuiltinFilterRequest, ("slug", "action", "scan_scope"))
         if isinstance(one, BuiltinFilter)
@@ -308,7 +308,7 @@ def model_options(models: Sequence[Model], present: frozenset[str]) -> list[Pick
 
 
 def _live(effect: LiveEffect, *, always: bool) -> Preview:
-    """What all rules together leave of the catalog, below lists with entries, or always."""
+    """The effect of all rules on the catalog, below lists with entries, or always."""
 
     def preview(value: Any, values: Mapping[str, Any], _facts: Facts) -> Cell | None:
         if value is None and not always:
@@ -329,7 +329,7 @@ async def _regions() -> Sequence[PickOption]:
 
 @dataclass(frozen=True, slots=True)
 class BoundBy:
-    """What a guardrail binds, as the caller read it; None where that could not be read.
+    """The keys and members of a guardrail, as the caller read them; None if unreadable.
 
     ``workspace`` is the workspace whose default guardrail it is, if any; ``people`` names users.
     """
@@ -340,7 +340,7 @@ class BoundBy:
     people: Names = field(default_factory=dict)
 
     def in_words(self, what: str) -> Uses:
-        """What happens to whom: a sentence for each kind, ``what`` begins it."""
+        """The effect on keys and members: a sentence per kind, starting with ``what``."""
         lines = []
         if self.workspace is not None:
             lines.append(f"all traffic of workspace {_space(self.workspace)}")
@@ -371,7 +371,7 @@ def _create_effects(request: CreateGuardrailRequest, _context: PlanContext) -> I
 def _update_effects(
     fresh: Guardrail, request: UpdateGuardrailRequest, _context: PlanContext
 ) -> Iterator[str]:
-    """What is put on each list and what is taken off: long lists hide that in a change."""
+    """The added and removed entries of each list, which long lists would hide."""
     known = FIELDS.read(fresh, LISTS)
     for name in LISTS:
         label, before, after = FIELDS.labels[name], known.get(name), getattr(request, name)
@@ -459,7 +459,7 @@ class _GuardrailWrites(Writes[Guardrail]):
         return replace(form, title=f"{heading} guardrail {display_name(self.row)}")
 
     def check(self, request: Any, dialect: Dialect) -> Sequence[Problem]:
-        """What the dialect refuses, and the deprecated switch."""
+        """Check for fields that the dialect refuses, and for the deprecated switch."""
         return never_sent(request, dialect)
 
     def sent_by_gateway(self, one: Guardrail) -> dict[str, Any]:
@@ -522,7 +522,7 @@ class _GuardrailWrites(Writes[Guardrail]):
     # Whom it binds now --------------------------------------------------------------------------
 
     async def _bound_by(self, client: GatewayClient, identity: str) -> BoundBy:
-        """What cannot be read in time is not known."""
+        """Read the assignments; those that cannot be read in time are None."""
         if self.row is None:
             return BoundBy(*await guardrail_bindings(client, identity))
         (keys, members), people = await asyncio.gather(

@@ -37,7 +37,7 @@ _SCOPES: Mapping[str, str] = {
 
 
 def key_rights_section(rights: KeyRights | None) -> Section[CurrentKey]:
-    """What the guardrails on the key leave of the catalog."""
+    """The section on the models that the key may use."""
     return Section("Catalog", lambda _current, _now: [_reach_row(rights)])
 
 

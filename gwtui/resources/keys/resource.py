@@ -117,7 +117,7 @@ def binding_of(key_hash: str | None, workspace_id: str | None, bindings: Binding
 
 
 def own_name(binding: KeyBinding) -> str | None:
-    """What the key's own guardrail is called; None when it has none or it is not known."""
+    """The name of the key's own guardrail; None if it has none or it is unknown."""
     return binding.own_id if binding.own is None else _display_name(binding.own)
 
 
@@ -199,7 +199,7 @@ def _reset_row(row: KeyRow, now: datetime) -> DetailRow:
 
 
 def usage_table(key: ApiKey | CurrentKey) -> DetailTable:
-    """What was spent in credits and on provider keys, by period."""
+    """Spending in credits and on provider keys, by period."""
     return DetailTable(
         ("USD", "usage", "BYOK"),
         tuple(

@@ -1,4 +1,4 @@
-"""What can be written to API keys.
+"""The writes of API keys.
 
 Extended contract section 1: PATCH carries only what changes, null clears, ``expires_at`` is fixed
 at creation, a move to another workspace takes guardrail assignments along.
@@ -184,7 +184,7 @@ def _delete_effects(fresh: ApiKey, uses: Uses | None, context: PlanContext) -> I
 
 
 def _cut_off(key: ApiKey, now: datetime) -> str:
-    """What happens to requests with a key that is disabled or deleted."""
+    """The effects of disabling or deleting a key on its requests."""
     if key.disabled:
         return "Requests are already refused because the key is disabled."
     if is_expired(key.expires_at, now):

@@ -214,7 +214,7 @@ _PAST = (
 
 
 def _past_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
-    """A bar per hour, where this machine recorded; beside it the lowest and the highest."""
+    """A bar per recorded hour, with the minimum and the maximum."""
     rows = []
     for label, figure, floor, ceiling, show, unit in _PAST:
         curve = row.past.get(figure)

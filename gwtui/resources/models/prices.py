@@ -21,7 +21,7 @@ from gwtui.watch.feeds.models import EndpointRow
 
 _FREE = Cell("free", "good")
 _ELSEWHERE = Cell("other", "muted")
-"""Stands for the price of a token where something else is charged."""
+"""The token price if something else is charged."""
 _TOKENS = "M tokens"
 
 _UNITS = {
@@ -91,7 +91,7 @@ def is_by_token(pricing: Pricing) -> bool:
 
 
 def other_prices(pricing: Pricing | None) -> str | None:
-    """What is charged besides prompt and completion tokens and their caches: "$0.04/image"."""
+    """Prices other than for prompt, completion and cached tokens: "$0.04/image"."""
     return ", ".join(_others(pricing)) or None
 
 
@@ -112,7 +112,7 @@ def _others(pricing: Pricing | None) -> list[str]:
 
 
 def discount_cell(pricing: Pricing | None) -> Cell:
-    """What is taken off every price."""
+    """The discount on every price."""
     if pricing is None or pricing.discount is None:
         return cells.NOTHING
     if pricing.discount == 0:
@@ -157,7 +157,7 @@ def unit_price(key: str, price: Decimal) -> Cell:
 
 
 def unit_of(key: str) -> str:
-    """What a price of this key is for."""
+    """The unit of a price key."""
     return _UNITS.get(key, _TOKENS)
 
 
@@ -218,14 +218,14 @@ class QuotedEndpoint:
 
     @property
     def factor(self) -> Decimal | None:
-        """How many times the cheapest; None without two prices to compare."""
+        """The ratio to the cheapest total; None if either is unknown."""
         if self.total is None or not self.cheapest:
             return None
         return self.total / self.cheapest
 
 
 def compare_quotes(rows: Iterable[EndpointRow], usage: Usage) -> tuple[QuotedEndpoint, ...]:
-    """What every endpoint asks for this usage, the cheapest first, those without a price last."""
+    """The cost of a usage at every endpoint, the cheapest first, those without a price last."""
     offers = [
         QuotedEndpoint(
             row, None if row.endpoint.pricing is None else quote(row.endpoint.pricing, usage)

@@ -19,7 +19,7 @@ from gwtui.resources.models.prices import discounted_price, unit_of, unit_price
 from gwtui.watch.feeds.models import EndpointRow
 
 FEWEST, MOST = 2, 6
-"""How many are compared."""
+"""Minimum and maximum number of compared rows."""
 
 _LOWER = frozenset({"in", "out", "blend", "latency_p50", "latency_p90", "latency_p99"})
 _HIGHER = frozenset(
@@ -52,7 +52,7 @@ class SideBySide:
     """Names, figures by part, and what all of them support."""
 
     names: tuple[tuple[str, str], ...]
-    """What each is called, on two lines."""
+    """The two-line names of the rows."""
     parts: tuple[tuple[str, tuple[FigureLine, ...]], ...]
     shared: tuple[str, ...]
     """The parameters that every one supports."""
@@ -127,7 +127,7 @@ def _support(name: str, given: frozenset[str] | None) -> Cell:
 
 
 def _parameters(row: Any) -> frozenset[str] | None:
-    """What a row supports; None when it is not known."""
+    """The supported parameters of a row; None if unknown."""
     holder = row.endpoint if isinstance(row, EndpointRow) else row
     given = holder.supported_parameters
     return None if given is None else frozenset(given)

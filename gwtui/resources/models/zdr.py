@@ -38,7 +38,7 @@ def complete(row: ZdrRow, view: CatalogView) -> ZdrRow:
 
 
 def state_cell(row: ZdrRow) -> Cell:
-    """What zero data retention does to the model."""
+    """The effect of zero data retention on the model."""
     if not row.remaining:
         return Cell("unavailable", "bad")
     if not row.healthy:

@@ -19,12 +19,12 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.resources.tries.plan import ON_COMMAND_LINE, CapAdvice, TryPlan, cap_problem
 
 LEAST, MOST = 2, 4
-"""How many answers are compared."""
+"""Minimum and maximum number of compared answers."""
 _NAME = 60
 
 
 class ComparisonError(ValueError):
-    """What was named cannot be compared; the message is for a person."""
+    """The named answers cannot be compared; the message is for people."""
 
 
 @dataclass(frozen=True, slots=True)

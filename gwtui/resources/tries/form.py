@@ -119,7 +119,7 @@ class TryForm(RequestModel):
     )
 
     def chat_request(self) -> ChatRequest:
-        """What is sent. Raises ValidationError."""
+        """The request to send. Raises ValidationError."""
         messages: list[Any] = [{"role": "system", "content": self.system}] if self.system else []
         messages.append({"role": "user", "content": self.prompt})
         given = {

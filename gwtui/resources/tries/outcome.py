@@ -1,4 +1,4 @@
-"""What came of a request, as the dashboard shows it: a headline, and figures in sections."""
+"""The outcome of a test request in the dashboard: a headline, and figures in sections."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _ON_SCREEN: Mapping[RefusalKind, str] = {
     "provider failed": "try again, or choose another provider",
     "read-only": "nothing was sent; gwtui --allow-tries sends it all the same, and costs money",
 }
-"""What to do, where the command line's own words name its options."""
+"""Remedies whose text for the command line would name its options."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class TryOutcome:
 
     @property
     def cost(self) -> Decimal | None:
-        """What it cost in USD, as the service says; None when unknown."""
+        """The cost in USD, as reported by the service; None if unknown."""
         if self.answer.cost is not None:
             return self.answer.cost
         if self.generation is not None:
@@ -110,7 +110,7 @@ class TryOutcome:
 def answered_outcome(
     plan: TryPlan, answer: ChatAnswer, facts: TryFacts, moment: datetime
 ) -> TryOutcome:
-    """What came of a request that was answered, in part or as a whole."""
+    """The outcome of a request with a complete or partial answer."""
     names = {one.id: one.name for one in facts.key.bound if one.id and one.name}
     expected = expected_chat_cost(facts, answer, moment)
     return TryOutcome(plan, answer, expected, answer.error, names=names)
@@ -336,6 +336,6 @@ SECTIONS: Sequence[Section[TryOutcome]] = (
 
 
 def plan_summary(plan: TryPlan) -> str:
-    """How many endpoints are left, and what it may cost, before it is sent."""
+    """The number of eligible endpoints and the maximum cost, before sending."""
     left = len({id(each.attempt.endpoint) for each in plan.order})
     return f"{left} of {plan.total} endpoints left · at most {usd(plan.most_cost)}"

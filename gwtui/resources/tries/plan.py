@@ -58,7 +58,7 @@ from gwtui.domain.routing import (
 
 @dataclass(frozen=True, slots=True)
 class KeyFacts:
-    """What restricts one key, and the provider keys that its requests may use."""
+    """The restrictions of one key, and the provider keys that its requests may use."""
 
     key: ApiKey | None = None
     guardrails: tuple[GuardrailRestrictions, ...] = ()
@@ -66,7 +66,7 @@ class KeyFacts:
     default_sort: str | None = None
     default_model: str | None = None
     gaps: tuple[str, ...] = ()
-    """What was not read, in words."""
+    """Missing data, in words."""
     bound: tuple[Guardrail, ...] = ()
     """The guardrails themselves, for their filters."""
 
@@ -80,7 +80,7 @@ class TryFacts:
     key: KeyFacts
     unknown: tuple[str, ...] = ()
     known_models: tuple[str, ...] = ()
-    """What there is instead; read only where a model is unknown."""
+    """The known models; read only if a model is unknown."""
 
 
 def key_hash(key: Secret) -> str:
@@ -115,7 +115,7 @@ async def read_try_facts(
 
 
 async def read_key_facts(gateway: GatewayClient, hash: str) -> KeyFacts:
-    """What restricts the key of this hash; asks for what only a management key may read.
+    """Read the restrictions of a key by its hash; needs a management key.
 
     What is refused is named in ``gaps``. Raises GatewayError for other failures.
     """
@@ -189,7 +189,7 @@ async def _guardrails(
 
 @dataclass(frozen=True, slots=True)
 class CapAdvice:
-    """How the person gets around the maximum cost, in the words of where the request is made."""
+    """Advice on raising the maximum cost, in the words of the form or the command line."""
 
     unknown: str
     above: str
@@ -368,7 +368,7 @@ def exclusion_reasons(excluded: ExcludedEndpoint) -> tuple[RouteReason, ...]:
 
 
 _STANDARD = frozenset({None, "auto", "default", "standard"})
-"""What names an endpoint without a tier."""
+"""Tier names of an endpoint without a tier."""
 
 
 def expected_chat_cost(facts: TryFacts, answer: ChatAnswer, moment: datetime) -> RequestCost | None:

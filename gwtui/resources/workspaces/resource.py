@@ -45,7 +45,7 @@ _SHORT = {"daily": "day", "weekly": "week", "monthly": "month", "lifetime": "lif
 
 
 def shown_name(space: Workspace) -> str:
-    """What a workspace is called, fit to be shown."""
+    """The display name of a workspace."""
     return cells.text(space.shown_name).text
 
 
@@ -102,7 +102,7 @@ def resets_words(interval: str, now: datetime) -> str:
 
 
 def active_keys_cell(row: WorkspaceRow, now: datetime) -> Cell:
-    """How many keys are active."""
+    """The number of active keys."""
     keys = None if row.figures is None else row.figures.keys
     if keys is None:
         return _not_read(row)
@@ -111,7 +111,7 @@ def active_keys_cell(row: WorkspaceRow, now: datetime) -> Cell:
 
 
 def members_cell(row: WorkspaceRow) -> Cell:
-    """How many members there are."""
+    """The number of members."""
     members = None if row.figures is None else row.figures.members
     return _not_read(row) if members is None else cells.count(members)
 

@@ -1,4 +1,4 @@
-"""What can be written to workspaces: contract "POST /workspaces"; extended section 2."""
+"""The writes of workspaces: contract "POST /workspaces"; extended section 2."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ FIELDS = Fields(
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceSurroundings:
-    """What a workspace holds, and whether it is the default one."""
+    """The contents of a workspace, and whether it is the default one."""
 
     contents: WorkspaceContents
     is_default: bool = False
@@ -263,7 +263,7 @@ def _obstacles(keys: Sequence[ApiKey] | None, now: datetime) -> list[str]:
 
 
 def _losses(contents: WorkspaceContents, now: datetime) -> list[str]:
-    """What goes with the workspace, and what is left without one."""
+    """Resources deleted with the workspace, and those left without one."""
     lines = _idle_keys(contents.keys, now)
     budgets = _each(
         contents.budgets, lambda one: safe_line(f"{usd(one.limit_usd)} {one.interval or ''}")
