@@ -66,7 +66,7 @@ class Person:
     async def answer(self, screen: Any) -> Any:
         """What a modal screen gives back."""
         match screen:
-            case FormScreen(spec=spec) if spec.submit == "Go on":
+            case FormScreen(spec=spec) if spec.submit == "Continue":
                 self.disputed += screen.state.fields
                 sides = dict.fromkeys(self.disputed, self.side)
                 return None if self.side is None else Applied(spec.model.model_validate(sides))

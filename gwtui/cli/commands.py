@@ -123,7 +123,9 @@ DISPLAY = (
 """The display options of the full-screen dashboard."""
 
 _LISTED = "\n".join(f"  {name:<12} {help}" for name, help in COMMANDS.items())
-_RESOURCES = textwrap.fill(", ".join(RESOURCES), initial_indent="  ", subsequent_indent="  ")
+_RESOURCES = textwrap.fill(
+    ", ".join(RESOURCES), initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+)
 DASHBOARD = Command(
     help="administer and watch an AI-model gateway",
     about="Administer and watch an AI-model gateway, in a full-screen dashboard or with commands.",

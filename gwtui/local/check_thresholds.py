@@ -27,24 +27,44 @@ class CheckThresholds(BaseModel):
         extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True
     )
 
-    credits_warning: Amount | None = Field(None, description="balance in USD")
-    credits_critical: Amount | None = Field(None, description="balance in USD")
-    runway_warning: Positive | None = Field(None, description="days until the credits are used up")
-    runway_critical: Positive | None = Field(None, description="days until the credits are used up")
+    credits_warning: Amount | None = Field(
+        None, description="warning if the balance in USD is below this"
+    )
+    credits_critical: Amount | None = Field(
+        None, description="critical if the balance in USD is below this"
+    )
+    runway_warning: Positive | None = Field(
+        None, description="warning if the credits last fewer days"
+    )
+    runway_critical: Positive | None = Field(
+        None, description="critical if the credits last fewer days"
+    )
     models: tuple[str, ...] = Field((), description="check the endpoints of this model")
     watched: bool = Field(False, description="check the models that the dashboard watches")
-    uptime_warning: Percent | None = Field(None, description="percentage of successful requests")
-    uptime_critical: Percent | None = Field(None, description="percentage of successful requests")
+    uptime_warning: Percent | None = Field(
+        None, description="warning if fewer percent of requests succeed"
+    )
+    uptime_critical: Percent | None = Field(
+        None, description="critical if fewer percent of requests succeed"
+    )
     uptime_window: Literal["5m", "30m", "1d"] = Field(
         "30m", description="time window of the uptime"
     )
     uptime_of: Literal["worst", "best"] = Field(
         "worst", description="which endpoint of a model counts"
     )
-    keys_warning: Percent | None = Field(None, description="used percentage of a key's limit")
-    keys_critical: Percent | None = Field(None, description="used percentage of a key's limit")
-    expiry_warning: Positive | None = Field(None, description="days until a key expires")
-    expiry_critical: Positive | None = Field(None, description="days until a key expires")
+    keys_warning: Percent | None = Field(
+        None, description="warning if at least this percentage of a key's limit is used"
+    )
+    keys_critical: Percent | None = Field(
+        None, description="critical if at least this percentage of a key's limit is used"
+    )
+    expiry_warning: Positive | None = Field(
+        None, description="warning if a key expires within this many days"
+    )
+    expiry_critical: Positive | None = Field(
+        None, description="critical if a key expires within this many days"
+    )
     rules: bool = Field(False, description="also check runway and keys against the alert rules")
     alerts: bool = Field(
         False, description="also report the alerts of the dashboard on this machine"

@@ -1,4 +1,4 @@
-"""How reading goes: in words for banner and status line, in a panel where there is no data."""
+"""Describes the connection in the banner, the status line and the panel without data."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _WORDS: tuple[tuple[type[GatewayError], str], ...] = (
 )
 
 _UNIT_FROM = 2
-"""How many of a unit there must be for a difference of clocks to be told in it."""
+"""The fewest minutes or hours in which a clock difference is shown."""
 
 
 def error_text(error: GatewayError) -> str:
@@ -98,7 +98,7 @@ def skew_text(skew: ClockSkew) -> str:
 
 
 def _span(seconds: float) -> str:
-    """A difference of clocks to the nearest unit that says enough."""
+    """A clock difference in whole seconds, minutes or hours."""
     if seconds < _UNIT_FROM * MINUTE:
         return f"{seconds:.0f} s"
     if seconds < _UNIT_FROM * HOUR:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PLACE = "recovery"
 _SHOWN = frozenset({PLACE, "doubt"})
-LATER = "Look for “Writes in doubt” among the commands (ctrl+p)."
+LATER = "To see this later, press Ctrl+P and choose “Writes in doubt”."
 _EVERY = 30.0
 """Seconds between two looks at the ledger: another dashboard may settle one."""
 _NAME = 60
@@ -27,7 +27,7 @@ _NAMED = 3
 
 
 class ShowInDoubt(Message):
-    """Somebody wants to look into the write in doubt of this plan."""
+    """The person asked to see the write in doubt of this plan."""
 
     def __init__(self, plan: str) -> None:
         super().__init__()
@@ -61,18 +61,18 @@ def banner_text(session: Session | None, place: str) -> str:
     count = in_doubt_count(session) if session is not None and known else 0
     if not count:
         return ""
-    return f"{count_text(count)} in doubt · :{PLACE} looks into {'it' if count == 1 else 'them'}"
+    return f"{count_text(count)} in doubt · :{PLACE} shows {'it' if count == 1 else 'them'}"
 
 
 async def offer_at_start(app: GwtuiApp) -> None:
     """After connecting: say that there are some, and offer to look, unless something is open."""
     if app.session is None:
         return
-    found = (await _feed(app.session.hub).refresh()).value
+    writes = (await _feed(app.session.hub).refresh()).value
     screen = app.navigation.screen
-    if not found or (screen is not None and screen.resource in _SHOWN):
+    if not writes or (screen is not None and screen.resource in _SHOWN):
         return
-    title = f"{count_text(len(found))} {'is' if len(found) == 1 else 'are'} in doubt"
+    title = f"{count_text(len(writes))} {'is' if len(writes) == 1 else 'are'} in doubt"
     if screen is None or screen is not app.screen:
         app.say(f"{title}. {LATER}", severity="warning")
         return
@@ -80,10 +80,10 @@ async def offer_at_start(app: GwtuiApp) -> None:
 
     screen.refresh_frame()  # the line that counts them stands around the question
     agreed = await app.push_screen_wait(
-        AskScreen(title, _about(app, found), safe="Later", deliberate="Look now")
+        AskScreen(title, _about(app, writes), safe="Later", deliberate="Look now")
     )
     if agreed:
-        await app.open_route(route_to(found[0].id if len(found) == 1 else ""))
+        await app.open_route(route_to(writes[0].id if len(writes) == 1 else ""))
     else:
         app.say(LATER)
 
@@ -93,15 +93,15 @@ def count_text(count: int) -> str:
     return "1 write" if count == 1 else f"{count} writes"
 
 
-def _about(app: GwtuiApp, found: Sequence[LedgerEntry]) -> str:
+def _about(app: GwtuiApp, writes: Sequence[LedgerEntry]) -> str:
     now = app.clock.now()
-    newest = [*reversed(found)]
+    newest = [*reversed(writes)]
     lines = [f"{safe_line(one.title, _NAME)}, {relative(one.at, now)}" for one in newest[:_NAMED]]
     if len(newest) > _NAMED:
         lines.append(f"and {len(newest) - _NAMED} more")
     sentences = [f"{'; '.join(lines)}."]
-    if any(not one.is_unacknowledged for one in found):
-        sentences.append("Nobody knows whether it happened. What there is now helps to tell.")
-    if any(one.is_unacknowledged for one in found):
-        sentences.append("Nobody has said that the value of a new key is stored.")
+    if any(not one.is_unacknowledged for one in writes):
+        sentences.append("The outcome is unknown. The current state helps you decide.")
+    if any(one.is_unacknowledged for one in writes):
+        sentences.append("Nobody has confirmed that the value of a new key is stored.")
     return " ".join(sentences)

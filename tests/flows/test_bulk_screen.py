@@ -121,7 +121,7 @@ async def test_what_was_refused_stays_on_the_screen_and_is_tried_again_when_want
         await pilot.press("y")
         await until(pilot, lambda: "1 applied, 1 refused" in shown(app), "the results")
         assert isinstance(app.screen, ProgressScreen)
-        assert "r tries the refused again" in shown(app)
+        assert "r retries the refused" in shown(app)
         await pilot.press("r")
         assert "Disable 1 key?" in await asked(pilot, app), "it is a new decision"
         await pilot.press("y")

@@ -86,7 +86,7 @@ async def test_the_footer_of_a_form_says_what_the_field_takes() -> None:
         for field, keys in (
             ("default_text_model", "Ctrl+O lists"),
             ("default_provider_sort", "← → or letters choose"),
-            ("description", "Enter begins a line"),
+            ("description", "Enter starts a new line"),
         ):
             desk.form.query_one(f"#field-{field}", FieldRow).editor.focus()
             await desk.pilot.pause()

@@ -1,4 +1,4 @@
-"""Guardrails assigned to keys and members and taken away again, on the real gateway."""
+"""Guardrails assigned to keys and members and unassigned again, on the real gateway."""
 
 from __future__ import annotations
 

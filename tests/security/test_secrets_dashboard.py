@@ -283,7 +283,7 @@ async def test_the_usual_way(
         ) as (app, pilot):
             again = Desk(app, pilot, state)
             await again.wait_for(AskScreen)
-            assert "Nobody has said that the value" in " ".join(shown(app).split())
+            assert "Nobody has confirmed that the value" in " ".join(shown(app).split())
             await again.press("escape")
             await again.back()
             await again.take_out("keys")

@@ -203,7 +203,7 @@ async def test_a_long_dispute_is_read_in_full_and_answered(size: tuple[int, int]
             "● theirs  ○ yours",
             "was: ci",
             "theirs: their0",
-            "Go on",
+            "Continue",
             "Cancel",
             "Esc cancels",
         ):

@@ -173,7 +173,7 @@ def read_values(
             raise CommandError(f"--set {safe_line(name, _NAME)}: expected FIELD=VALUE", USAGE)
         rules = _rules(model, name, fields)
         if rules.secret:
-            raise CommandError(f"{name}: is a secret: pass it with --stdin {name}", USAGE)
+            raise CommandError(f"{name} is a secret: pass it with --stdin {name}", USAGE)
         with reporting(ValueError, context=f"{name}: "):
             assign_value(values, name, _value(rules, text, now))
     for name in unsets:
@@ -187,7 +187,7 @@ def assign_value(values: dict[str, Any], name: str, value: Any) -> None:
     top, _, part = name.partition(".")
     inside = values.setdefault(top, {}) if part else values
     if not isinstance(inside, dict) or (part or top) in inside:
-        raise CommandError(f"{name}: is given twice", USAGE)
+        raise CommandError(f"{name} is given twice", USAGE)
     inside[part or top] = value
 
 

@@ -169,7 +169,8 @@ def report_outcome(plan: Plan[Any], outcome: Outcome[Any]) -> None:
         case Refused(error):
             narrate(f"refused: {plan.title}: {error.message}")
         case Unknown(error):
-            narrate(f"unknown: {plan.title}: {error.message} It may have happened or not. {LOST}")
+            why = f"{error.message} It may or may not have been applied."
+            narrate(f"unknown: {plan.title}: {why} {LOST}")
 
 
 def outcome_label(outcome: Outcome[Any]) -> str:

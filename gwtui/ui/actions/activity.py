@@ -23,7 +23,7 @@ async def open_ranked(context: ActionContext) -> None:
     if not isinstance(screen, ActivityScreen) or not isinstance(one, RankedGroup):
         return
     if one.parts[0] in {"", OTHERS}:
-        context.app.say("This line has no details")
+        context.app.say("This row has no details")
         return
     navigation = context.app.navigation
     match screen.grouping:

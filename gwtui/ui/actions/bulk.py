@@ -43,10 +43,10 @@ async def toggle(context: ActionContext) -> None:
     states = {one.disabled for one in many.known.values()}
     direction: str | None = _ON if states == {True} else _OFF
     if states not in ({True}, {False}):
-        title = f"Not all of {count(len(names), many.any.noun)} are in the same state. Which way?"
+        title = f"{count(len(names), many.any.noun)} differ in state. Disable or enable all?"
         choices = [
-            PickOption(_OFF, "Disable all", "those that are disabled stay so"),
-            PickOption(_ON, "Enable all", "those that are enabled stay so"),
+            PickOption(_OFF, "Disable all", "those already disabled stay disabled"),
+            PickOption(_ON, "Enable all", "those already enabled stay enabled"),
         ]
         if context.covered:
             return

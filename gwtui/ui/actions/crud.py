@@ -67,8 +67,8 @@ def conflict_form(called: str, fields: Sequence[Field]) -> FormSpec:
         title=f"{called} was changed by somebody else: choose for each field",
         model=create_model("Sides", __base__=RequestModel, **sides),
         fields=fields,
-        submit="Go on",
-        sends="goes on",
+        submit="Continue",
+        sends="continues",
         initial=dict.fromkeys(sides, "theirs"),
     )
 

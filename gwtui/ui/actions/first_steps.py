@@ -125,8 +125,8 @@ def _about(connection: Connection | None) -> str:
         return _DEMO
     where = "a gateway" if connection is None else safe_line(connection.where, _HOST)
     return (
-        f"You are connected to {where}. Nothing is changed before you have seen a plan of what "
-        "will happen and agreed to it, and most changes can be undone."
+        f"You are connected to {where}. gwtui shows a plan before each "
+        "change and asks you to confirm it. Most changes can be undone."
     )
 
 

@@ -76,7 +76,7 @@ async def offer_to_stop(context: ActionContext, lost: LedgerEntry, one: Candidat
     await show_route(context, one.route, one.item)
     if not isinstance(one.item, ApiKey) or app.navigation.screen is None:
         return
-    title = f"Nobody has the value of key {one.name}, so it cannot be used"
+    title = f"The value of key {one.name} is lost, so the key is unusable"
     choices = [
         PickOption("keys.toggle", "Disable it", "can be undone"),
         PickOption(_REPLACE, "Delete and recreate it", "for good"),
@@ -106,7 +106,7 @@ async def replace_key(context: ActionContext, lost: LedgerEntry) -> None:
     try:
         plan = await replacement_plan(gateway, lost, plan_context(context, facts.workspaces))
     except ValidationError:
-        context.app.say("The ledger does not hold enough to recreate this key: delete it")
+        context.app.say("The ledger has too little information to recreate this key: delete it")
         return
     replaced = await confirm_and_report(
         context, plan, "Delete and recreate", "Key deleted and recreated"

@@ -117,7 +117,7 @@ def figure_lines(found: SideBySide, width: int) -> list[Content]:
             rows += [[Cell(_label(line), "muted"), *_figures(line)] for line in figures]
     lines = table_lines(DetailTable(("", *first), tuple(map(tuple, rows))), width)
     lines += [Content(""), toned("All of them support", "accent", bold=True)]
-    lines += toned(", ".join(found.shared) or "nothing in common that is known").wrap(width)
+    lines += toned(", ".join(found.shared) or "nothing in common").wrap(width)
     return [*lines, Content(""), toned(f"{_DIFFERS}differs  ·{_BEST} best of these", "muted")]
 
 

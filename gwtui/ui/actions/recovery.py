@@ -20,7 +20,7 @@ from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.recovery import RecoveryScreen
 from gwtui.watch.feeds.ledger import RECOVERY_FEED, unsettled
 
-_TOLD = "The ledger records this. Nothing is sent to the gateway."
+_RECORDED = "The ledger records this. Nothing is sent to the gateway."
 _HAPPENED, _STORED = "it happened", "acknowledged"
 _NAME = 120
 
@@ -122,7 +122,7 @@ def _of_candidate(one: Candidate) -> str:
 async def _agreed(context: ActionContext, question: str, about: str, answer: str) -> bool:
     if context.app.screen is not context.screen:
         return False
-    text = safe_text(f"{about}{_TOLD}", 400)
+    text = safe_text(f"{about}{_RECORDED}", 400)
     screen = AskScreen(safe_line(question, _NAME), text, safe="Not yet", deliberate=answer)
     return await context.app.push_screen_wait(screen)
 
@@ -148,7 +148,7 @@ async def _settle(
     if not still:
         app.say("Already settled elsewhere", severity="warning")
     else:
-        app.say(f"Settled, and written to the ledger: {finding.partition(':')[0]}")
+        app.say(f"Recorded in the ledger: {finding.partition(':')[0]}")
     await app.hub.refresh(RECOVERY_FEED)
     return still
 

@@ -121,8 +121,8 @@ async def forget(context: ActionContext[RotationRow]) -> None:
         AskScreen(
             f"Stop tracking the rotation of “{safe_line(one.old_name, _NAME)}”?",
             "Both keys stay as they are. Nothing is sent to the gateway.",
-            safe="Go on",
-            deliberate="Forget it",
+            safe="Keep tracking",
+            deliberate="Stop tracking",
         )
     )
     if not agreed:

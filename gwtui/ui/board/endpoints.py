@@ -204,7 +204,7 @@ COLUMNS: tuple[Column[EndpointLine], ...] = (
         lambda line, now: line.status(now),
         _severity,
         10,
-        help="what the newest figures say; old figures say how old they are",
+        help="status by the newest figures, or their age if they are old",
     ),
     Column(
         "model",
@@ -274,7 +274,7 @@ class EndpointsPanel(Panel):
         by_model = self.table.sorting != _ORDERS[0]
         with self._first_stays_first():
             self.table.sort_by(*_ORDERS[0 if by_model else 1])
-        return "by model" if by_model else "the worst first"
+        return "by model" if by_model else "worst first"
 
     @contextmanager
     def _first_stays_first(self) -> Iterator[None]:

@@ -98,7 +98,7 @@ class CreditsPanel(Panel):
             window = fitted(view.window, (curve,))
             curves = (PlotLine(curve),)
             self.query_one(DrawingView).draw(
-                PlotFigure("Balance", window, curves, money.usd, absent="not said")
+                PlotFigure("Balance", window, curves, money.usd, absent="not reported")
             )
 
     def summary(self, state: BoardState) -> Content:
@@ -142,7 +142,14 @@ def _resets_at(one: Limit, now: datetime) -> SortValue:
 
 
 _LIMIT_COLUMNS: tuple[Column[Limit], ...] = (
-    text_column("name", "Nearest to their limits", lambda one: one.name, 22, help="who", grow=True),
+    text_column(
+        "name",
+        "Nearest to their limits",
+        lambda one: one.name,
+        22,
+        help="its name",
+        grow=True,
+    ),
     figure_column(
         "used",
         "Used",
@@ -151,9 +158,9 @@ _LIMIT_COLUMNS: tuple[Column[Limit], ...] = (
         show=_used,
         help="share of the limit that is used",
     ),
-    usd_column("left", "Left", lambda one: one.left, 10, "what is left, USD"),
-    Column("resets", "Resets", _resets, _resets_at, 10, help="when it starts over, UTC"),
-    Column("bar", "", _bar, lambda one, _now: one.share, _BAR, help="the same as a bar"),
+    usd_column("left", "Left", lambda one: one.left, 10, "remaining amount, USD"),
+    Column("resets", "Resets", _resets, _resets_at, 10, help="when the limit resets, UTC"),
+    Column("bar", "", _bar, lambda one, _now: one.share, _BAR, help="the used share as a bar"),
     text_column("kind", "Kind", lambda one: one.kind, 9, help="key or workspace"),
     usd_column("limit", "Limit", lambda one: one.limit, 10, "limit, USD"),
 )

@@ -220,7 +220,7 @@ class LinesEditor(TextArea):
     The text may contain control characters from the gateway; they are shown as visible marks.
     """
 
-    FOCUS_KEYS: ClassVar[str] = "Enter begins a line"
+    FOCUS_KEYS: ClassVar[str] = "Enter starts a new line"
 
     def __init__(self, value: str, placeholder: str = "") -> None:
         shown = Content(placeholder)

@@ -238,7 +238,7 @@ class PicksEditor(SearchingEditor):
             return None
         named = safe_line(unknown[0], NAMED)
         text = f"{named} is unknown" if len(unknown) == 1 else f"{len(unknown)} are unknown"
-        return Cell(f"{text}: not among the {self.field.noun} now; kept as it is", "warn")
+        return Cell(f"{text}: not in the current {self.field.noun}; kept as it is", "warn")
 
     async def ask(self) -> Typed:
         """Open the list."""

@@ -77,7 +77,7 @@ class ProgressScreen(Dialog[Next]):
             yield buttons(
                 close="Stop",
                 resume="Send the rest",
-                retry="Try the refused again",
+                retry="Retry the refused",
                 look="Look now",
             )
 
@@ -86,7 +86,7 @@ class ProgressScreen(Dialog[Next]):
         """The keys that work now."""
         if not self._over:
             return "Esc stops after the request in flight"
-        keys = {"resume": "c sends the rest", "retry": "r tries the refused again"}
+        keys = {"resume": "c sends the rest", "retry": "r retries the refused"}
         keys["look"] = "l looks up the result"
         return " · ".join(["Esc closes", *(keys[name] for name in keys if name in self._offered)])
 

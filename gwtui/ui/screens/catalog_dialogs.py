@@ -410,7 +410,7 @@ class RemainingScreen(TableDialog[ModelEffect]):
     @property
     def hint(self) -> str:
         """The available keys."""
-        keys = "Esc closes · ↑ ↓ models · / filter · r reads again"
+        keys = "Esc closes · ↑ ↓ models · / filter · r refreshes"
         if len(self._known) == 1:
             return keys
         return f"{keys} · l {'with' if len(self._applied) == 1 else 'without'} the default"

@@ -120,7 +120,7 @@ class GenerationScreen(ObjectScreen):
         except GatewayError as error:
             self._say(f"{named} could not be read: {safe_text(error.message, 200)}", "bad")
         else:
-            self._say("/ or i looks up another one")
+            self._say("/ or i looks up another generation")
             self.show_object(shown_name(found), SECTIONS, found)
             self.query_one("#object", LinesView).scroll_home(animate=False)
             super().focus_body()

@@ -64,7 +64,7 @@ class HelpScreen(ReadingScreen):
         with Horizontal(id="help-seek") as seek:
             seek.display = False
             yield Static(toned("/ ", "accent", bold=True), classes="sign")
-            yield QuietInput(placeholder="words that an entry has")
+            yield QuietInput(placeholder="words to search for")
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:

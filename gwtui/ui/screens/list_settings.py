@@ -53,7 +53,7 @@ class ListSettings:
         if unknown:
             self._store.say(
                 f"No column of {in_sentence(self._spec.title)}: {', '.join(unknown)}. "
-                "gwtui config list says where it stands"
+                "gwtui config list shows the setting"
             )
 
     def sorted_by(self, column: str, descending: bool) -> None:
