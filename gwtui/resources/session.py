@@ -118,11 +118,10 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class SessionFiles:
-    """Where a session writes its files on this machine.
+    """The local files of a session.
 
-    ``ledger`` None is this person's own. What is watched is recorded below the directory ``data``;
-    None records nothing. The rules of alerts stand in the directory ``config``; None watches by
-    none.
+    ``ledger`` None is that of the user. The history is recorded below the directory ``data``; None
+    records nothing. The alert rules are in the directory ``config``; None watches none.
     """
 
     ledger: Ledger | None = None
