@@ -183,7 +183,7 @@ async def test_dialogs_take_their_keys_and_say_them() -> None:
         keys = app.screen.active_bindings
         assert keys["f6"].binding.action == "submit"
         assert not {"ctrl+s", "escape"} & keys.keys()
-        assert with_keys(screen.footer).startswith("F6 sends · its button leaves · Tab next")
+        assert with_keys(screen.footer).startswith("F6 sends · its button cancels · Tab next")
     question = AskScreen("Leave?", "It is lost.", safe="Stay", deliberate="Leave")
     app = HostApp(question)
     app.set_keymap(keymap())
