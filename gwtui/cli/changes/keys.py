@@ -146,8 +146,8 @@ async def _next(context: ChangeContext) -> Plan[Any]:
     raise NothingToDoError(f"{status.message} Next: {status.next}.")
 
 
-def _names(one: KeyRotation) -> Sequence[str | None]:
-    return one.id, one.old_hash, one.old_name, one.new_hash, one.new_name
+def _names(rotation: KeyRotation) -> Sequence[str | None]:
+    return rotation.id, rotation.old_hash, rotation.old_name, rotation.new_hash, rotation.new_name
 
 
 def _forget(arguments: argparse.Namespace) -> int:
@@ -155,12 +155,13 @@ def _forget(arguments: argparse.Namespace) -> int:
     paths = Paths.of_user()
     log = RotationLog(paths.state / FILE_NAME)
     try:
-        known = [one for one in log.rotations(_gateway(arguments, paths)) if one.ended is None]
-        one = find(known, arguments.id, "rotation", _names)
-        log.note(one.id, "ended", SYSTEM_CLOCK.now(), stage="forgotten")
+        rotations = log.rotations(_gateway(arguments, paths))
+        known = [row for row in rotations if row.ended is None]
+        rotation = find(known, arguments.id, "rotation", _names)
+        log.note(rotation.id, "ended", SYSTEM_CLOCK.now(), stage="forgotten")
     except OSError as error:
         raise exits.CommandError(f"{log.path}: {error.strerror or 'cannot be written'}") from None
-    narrate(f"the rotation of {one.old_name} was abandoned; both keys stay as they are")
+    narrate(f"the rotation of {rotation.old_name} was abandoned; both keys stay as they are")
     return exits.OK
 
 
@@ -190,13 +191,13 @@ _GONE = "the key is gone"
 
 def _find_new_key(rows: Iterable[LedgerEntry], text: str) -> LedgerEntry:
     """The ledger entry of a new key. Raises CommandError."""
-    unstored = [one for one in rows if one.is_unacknowledged]
+    unstored = [entry for entry in rows if entry.is_unacknowledged]
     return find(unstored, text, "unacknowledged key", _names_of_key)
 
 
-def _names_of_key(one: LedgerEntry) -> Sequence[str | None]:
-    name = one.summary.get("name")
-    return one.id, one.identity, name if isinstance(name, str) else None
+def _names_of_key(entry: LedgerEntry) -> Sequence[str | None]:
+    name = entry.summary.get("name")
+    return entry.id, entry.identity, name if isinstance(name, str) else None
 
 
 async def _recreate(context: ChangeContext) -> Plan[Any]:
@@ -219,8 +220,8 @@ def _acknowledge(arguments: argparse.Namespace) -> int:
     """Record that the value of a new key is stored; nothing is sent."""
     ledger = own_ledger()
     try:
-        one = _find_new_key(ledger.open_writes(), arguments.id)
-        ledger.acknowledge(one.id, SYSTEM_CLOCK.now())
+        entry = _find_new_key(ledger.open_writes(), arguments.id)
+        ledger.acknowledge(entry.id, SYSTEM_CLOCK.now())
     except OSError as error:
         raise exits.CommandError(
             f"{ledger.path}: {error.strerror or 'cannot be written'}"

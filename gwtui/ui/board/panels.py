@@ -119,33 +119,34 @@ def _outlook(state: BoardState) -> Outlook | None:
     return recorded if state.view.past else state.snapshot.outlook(recorded, state.view.now)
 
 
-def _used(one: Limit) -> Cell:
-    return cells.NOTHING if one.share is None else cells.share(one.share, share_tone(one.share))
+def _used(limit: Limit) -> Cell:
+    share = limit.share
+    return cells.NOTHING if share is None else cells.share(share, share_tone(share))
 
 
-def _bar(one: Limit, _now: datetime) -> Cell:
-    if one.share is None:
+def _bar(limit: Limit, _now: datetime) -> Cell:
+    if limit.share is None:
         return cells.NOTHING
-    return Cell(cells.bar(one.share, _BAR), share_tone(one.share))
+    return Cell(cells.bar(limit.share, _BAR), share_tone(limit.share))
 
 
-def _resets(one: Limit, now: datetime) -> Cell:
-    moment = one.resets_at(now)
+def _resets(limit: Limit, now: datetime) -> Cell:
+    moment = limit.resets_at(now)
     if moment is not None:
         return Cell(times.relative(moment, now))
-    known = one.schedule is None or one.schedule == "lifetime"
+    known = limit.schedule is None or limit.schedule == "lifetime"
     return Cell("never", "muted") if known else cells.NOTHING
 
 
-def _resets_at(one: Limit, now: datetime) -> SortValue:
-    return one.resets_at(now)
+def _resets_at(limit: Limit, now: datetime) -> SortValue:
+    return limit.resets_at(now)
 
 
 _LIMIT_COLUMNS: tuple[Column[Limit], ...] = (
     text_column(
         "name",
         "Nearest to their limits",
-        lambda one: one.name,
+        lambda limit: limit.name,
         22,
         help="its name",
         grow=True,
@@ -153,16 +154,16 @@ _LIMIT_COLUMNS: tuple[Column[Limit], ...] = (
     figure_column(
         "used",
         "Used",
-        lambda one: cells.in_percent(one.share),
+        lambda limit: cells.in_percent(limit.share),
         6,
         show=_used,
         help="share of the limit that is used",
     ),
-    usd_column("left", "Left", lambda one: one.left, 10, "remaining amount, USD"),
+    usd_column("left", "Left", lambda limit: limit.left, 10, "remaining amount, USD"),
     Column("resets", "Resets", _resets, _resets_at, 10, help="when the limit resets, UTC"),
-    Column("bar", "", _bar, lambda one, _now: one.share, _BAR, help="the used share as a bar"),
-    text_column("kind", "Kind", lambda one: one.kind, 9, help="key or workspace"),
-    usd_column("limit", "Limit", lambda one: one.limit, 10, "limit, USD"),
+    Column("bar", "", _bar, lambda limit, _now: limit.share, _BAR, help="the used share as a bar"),
+    text_column("kind", "Kind", lambda limit: limit.kind, 9, help="key or workspace"),
+    usd_column("limit", "Limit", lambda limit: limit.limit, 10, "limit, USD"),
 )
 
 
