@@ -237,7 +237,7 @@ SETTINGS_WRITES: Writes[OrganizationSettings] = _SettingsWrites(
     feeds=("organization", "models"),
     update=Update(
         request=UpdateOrganizationSettingsRequest,
-        effects=lambda *_given: ("This applies to every member of the organization at once.",),
+        effects=lambda *_given: ("This applies to every member of the organization immediately.",),
         help="change the settings for all members",
         done=lambda _before, _after: "Settings of the organization changed",
     ),

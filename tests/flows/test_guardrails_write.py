@@ -97,7 +97,7 @@ async def a_default_guardrail_comes_to_exist_with_its_first_change(
     await desk.type_into("limit_usd", "7")
     await desk.press("ctrl+s")
     await desk.wait_for(ConfirmScreen)
-    assert "applies at once to all traffic of workspace" in desk.text
+    assert "Applies immediately to all traffic of workspace" in desk.text
     await desk.press("y")
     await desk.said("set up")
     made = await desk.read(row.guardrail.id)

@@ -358,12 +358,12 @@ class BoundBy:
     @property
     def uses(self) -> Uses:
         """Whom a change binds."""
-        nobody = ("It is not assigned: no request is affected.",)
-        return self.in_words("It applies at once to") or nobody
+        nobody = ("The guardrail is not assigned: no request is affected.",)
+        return self.in_words("Applies immediately to") or nobody
 
 
 def _create_effects(request: CreateGuardrailRequest, _context: PlanContext) -> Iterator[str]:
-    yield "It enforces nothing until it is assigned to keys or members."
+    yield "The guardrail enforces nothing until it is assigned to keys or members."
     if request.limit_usd is not None:
         yield "The cap applies to each key and each member separately."
 
@@ -391,8 +391,8 @@ def _update_effects(
 def _delete_effects(
     _fresh: Guardrail, around: BoundBy | None, _context: PlanContext
 ) -> Iterator[str]:
-    lost = (around or BoundBy()).in_words("Its protection ends at once for")
-    yield from lost or ("It is not assigned.",)
+    lost = (around or BoundBy()).in_words("Protection ends immediately for")
+    yield from lost or ("The guardrail is not assigned.",)
     yield "This cannot be undone."
 
 
@@ -498,7 +498,7 @@ class _GuardrailWrites(Writes[Guardrail]):
             identity=identity,
             send=lambda client: self.service(client).update(identity, request),
             changes=self.fields.first_values(request, context),
-            effects=(f"It applies at once to all traffic of workspace {_space(workspace)}.",),
+            effects=(f"Applies immediately to all traffic of workspace {_space(workspace)}.",),
             warnings=tuple(self.fields.limit_warnings({}, request)),
             summary=request.body(),
         )

@@ -295,7 +295,8 @@ def _endpoints(tried: TryOutcome, _now: datetime) -> Sequence[DetailRow]:
         if not served and provider and endpoint.provider_name == provider:
             served = True
             own = each.attempt.credential
-            note = "" if own is None else f"on the own key {safe_line(own.name or own.id, _NAME)}"
+            name = "" if own is None else safe_line(own.name or own.id, _NAME)
+            note = f"with provider key {name}" if name else ""
             rows.insert(0, _row("✓", endpoint, Cell("served it", "good"), note))
         elif endpoint.provider_name in failed:
             status = failed[endpoint.provider_name]

@@ -161,16 +161,16 @@ async def test_whom_a_guardrail_binds_as_its_change_and_the_way_back_say_it(worl
     request = UpdateGuardrailRequest(description="other")
     bound = await writes.uses(client, site.guardrail, at)
     assert len(bound) == 2
-    assert bound[0].startswith("It applies at once to 1 key: ")
-    assert bound[1].startswith("It applies at once to 1 member: “")
+    assert bound[0].startswith("Applies immediately to 1 key: ")
+    assert bound[1].startswith("Applies immediately to 1 member: “")
     plan = writes.plan_update(site.guardrail, request, at, bound)
     assert plan.effects == bound
     done = done_now(plan, await send(client, plan))
     assert (await listed().plan(client, done)).effects == bound
     removal = writes.plan_delete(site.guardrail, at, await writes.around(client, row.guardrail, at))
-    said = [line.removeprefix("It applies at once to ") for line in bound]
+    said = [line.removeprefix("Applies immediately to ") for line in bound]
     assert removal.effects == (
-        *(f"Its protection ends at once for {line}" for line in said),
+        *(f"Protection ends immediately for {line}" for line in said),
         "This cannot be undone.",
     )
 
