@@ -233,7 +233,10 @@ DIALOG_ACTIONS: Mapping[str, tuple[Action, ...]] = {
         ),
         scoped_action("form.next_field", "Next field", "To the next field, as Tab does", "down"),
         scoped_action(
-            "form.previous_field", "Field before", "To the field before, as Shift+Tab does", "up"
+            "form.previous_field",
+            "Previous field",
+            "To the previous field, as Shift+Tab does",
+            "up",
         ),
         scoped_action(
             "form.next_part",
@@ -244,8 +247,8 @@ DIALOG_ACTIONS: Mapping[str, tuple[Action, ...]] = {
         ),
         scoped_action(
             "form.previous_part",
-            "Part before",
-            "To the part before of a long form",
+            "Previous part",
+            "To the previous part of a long form",
             "pageup",
             "ctrl+pageup",
         ),
@@ -256,7 +259,9 @@ DIALOG_ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action("question.yes", "Yes", "Confirm, where a single key is enough", "y"),
         scoped_action("question.no", "No", "Close without doing anything", "escape", "n", "q"),
         scoped_action("question.next", "Next button", "To the next button", "right", "down"),
-        scoped_action("question.previous", "Button before", "To the button before", "left", "up"),
+        scoped_action(
+            "question.previous", "Previous button", "To the previous button", "left", "up"
+        ),
     ),
     NEW_KEY: (
         scoped_action("new-key.copy", "Copy", "Copy the value of the new key", "y"),

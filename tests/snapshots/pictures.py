@@ -15,9 +15,10 @@ from gwtui.ui.app import GwtuiApp
 from harness import Steps, settled, start_over
 from resizing_kit import resize
 
-SnapCompare = Callable[..., bool]
 Look = tuple[str, tuple[int, int]]
 """A theme and a size."""
+SnapCompare = Callable[..., bool]
+"""The fixture of pytest-textual-snapshot, which starts an app and compares one picture of it."""
 SIZES = [(80, 24), (120, 40)]
 DARK: list[Look] = [("gwtui-dark", size) for size in SIZES]
 LIGHT: Look = ("gwtui-light", SIZES[-1])
