@@ -12,6 +12,7 @@ from gwtui.crud.resource import Cell, DetailRow, DetailTable, Section
 from gwtui.domain import times
 from gwtui.domain.safe_text import safe_text
 from gwtui.resources.alerts import alerts_line
+from gwtui.ui.commands import with_keys
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.detail import section_lines
 from gwtui.watch.board import RecordingState as Known
@@ -35,9 +36,8 @@ _EXPLANATION = (
 def cursor_line(cursor: datetime, now: datetime) -> Content:
     """The banner with the moment of the time cursor."""
     ago = times.relative(cursor, now)
-    return Content(
-        f" AS OF {times.utc(cursor, seconds=True)}, {ago} · L live again · , . step · @ jump"
-    )
+    keys = "{board.live} live again · {board.earlier} {board.later} step · {board.jump} jump"
+    return Content(f" AS OF {times.utc(cursor, seconds=True)}, {ago} · {with_keys(keys)}")
 
 
 def alerts_part(hub: FeedHub, *, live: bool) -> Content | None:

@@ -305,13 +305,19 @@ class ActivityScreen(TableScreen):
         )
         self.query_one("#activity-grouping", OneLine).show(
             choice_line(
-                "Ranked by", self._offered(), self._grouping, toned("   b switches", "muted")
+                "Ranked by",
+                self._offered(),
+                self._grouping,
+                toned(f"   {key_of('activity.group')} switches", "muted"),
             )
         )
         labels = [MEASURE_LABELS[measure] for measure in MEASURES]
         self.query_one("#activity-measure", OneLine).show(
             choice_line(
-                "Each day's", labels, MEASURE_LABELS[self._measure], toned("   m switches", "muted")
+                "Each day's",
+                labels,
+                MEASURE_LABELS[self._measure],
+                toned(f"   {key_of('activity.measure')} switches", "muted"),
             )
         )
         self._draw()

@@ -36,6 +36,7 @@ from gwtui.ui.board.state import (
 )
 from gwtui.ui.board.status_lines import alerts_part, cursor_line, recording_line, requests_part
 from gwtui.ui.board.watching import watch_model
+from gwtui.ui.commands import key_of
 from gwtui.ui.screens.base import TableScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import choice_line, toned
@@ -72,12 +73,15 @@ def pages_line(page: int, span: str, hidden: Sequence[str], *, folded: bool) -> 
     reach = Content.assemble(toned("   + - ", "accent"), toned(f"last {span}", "plain"))
     if hidden and (not folded or page == 0):
         reach = Content.assemble(
-            reach, toned("   m ", "accent"), toned(f"{', '.join(hidden)}", "muted")
+            reach,
+            toned(f"   {key_of('board.measure')} ", "accent"),
+            toned(", ".join(hidden), "muted"),
         )
     if not folded:
         return Content.assemble(toned(" Everything", "muted"), reach)
     titles = tuple(PAGES.values())
-    return choice_line("", titles, titles[page], Content.assemble(toned("  p", "accent"), reach))
+    turn = toned(f"  {key_of('board.page')}", "accent")
+    return choice_line("", titles, titles[page], Content.assemble(turn, reach))
 
 
 class BoardScreen(TableScreen):
