@@ -293,8 +293,9 @@ def gateway_label(app: GwtuiApp) -> str:
         return ""
     connection = app.session.connection
     host = _host(connection)
-    named = filter(None, (CRITICAL if connection.critical else "", safe_text(connection.label, 40)))
-    return " · ".join([*named, host]) if host else ""
+    label = safe_text(connection.label, 40)
+    parts = (CRITICAL if connection.critical else "", "" if label == host else label, host)
+    return " · ".join(filter(None, parts)) if host else ""
 
 
 def _host(connection: Connection) -> str:
