@@ -96,7 +96,7 @@ async def guardrail_of_key(context: ActionContext[KeyRow]) -> None:
     elif not binding.known:
         context.app.say("The guardrails could not be read", severity="warning")
     elif binding.target is None:
-        context.app.say("No guardrail applies to this key: A assigns one")
+        context.app.say(f"No guardrail applies to this key: {key_of('keys.assign')} assigns one")
     else:
         await show_route(context, f"guardrails/{binding.target}")
 

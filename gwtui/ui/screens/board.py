@@ -70,7 +70,8 @@ PAGES = {"-endpoints": "Endpoints", "-account": "Credits, limits", "-changes": "
 
 def pages_line(page: int, span: str, hidden: Sequence[str], *, folded: bool) -> Content:
     """The visible page, the other pages, the time span, and hidden plots."""
-    reach = Content.assemble(toned("   + - ", "accent"), toned(f"last {span}", "plain"))
+    zoom = f"   {key_of('board.zoom_in')} {key_of('board.zoom_out')} "
+    reach = Content.assemble(toned(zoom, "accent"), toned(f"last {span}", "plain"))
     if hidden and (not folded or page == 0):
         reach = Content.assemble(
             reach,
