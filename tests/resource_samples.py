@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from gwtui.contract.byok import ByokCredential
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.models import Endpoint, Model, ModelEndpoints, Provider
 from gwtui.contract.workspaces import Workspace
@@ -48,6 +49,25 @@ def key(**changes: Any) -> ApiKey:
     }
     body.update(changes)
     return ApiKey.model_validate({k: v for k, v in body.items() if v is not ...})
+
+
+def byok_credential(name: str = "a", **changes: Any) -> ByokCredential:
+    body: dict[str, Any] = {
+        "id": f"id-{name}",
+        "name": name,
+        "label": "sk-...1234",
+        "provider": "openai",
+        "disabled": False,
+        "is_fallback": False,
+        "sort_order": 0,
+        "allowed_models": None,
+        "allowed_user_ids": None,
+        "allowed_api_key_hashes": None,
+        "workspace_id": WORKSPACE_ID,
+        "created_at": "2026-11-01T00:00:00Z",
+    }
+    body.update(changes)
+    return ByokCredential.model_validate({k: v for k, v in body.items() if v is not ...})
 
 
 def nulls(model: type[Any]) -> Any:

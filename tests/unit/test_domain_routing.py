@@ -22,6 +22,7 @@ from gwtui.domain.routing import (
     requested_model,
     usable_credentials,
 )
+from resource_samples import byok_credential
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -106,19 +107,8 @@ def reasons(found: Route) -> dict[str | None, list[tuple[str, str]]]:
 
 
 def credential(name: str, provider: str, **fields: Any) -> ByokCredential:
-    given = {
-        "id": name,
-        "provider": provider,
-        "disabled": False,
-        "is_fallback": False,
-        "sort_order": 0,
-        "allowed_models": None,
-        "allowed_user_ids": None,
-        "allowed_api_key_hashes": None,
-        "is_byok_only": False,
-        "is_required": False,
-    }
-    return ByokCredential.model_validate({**given, **fields})
+    required = {"id": name, "is_byok_only": False, "is_required": False}
+    return byok_credential(name, provider=provider, **{**required, **fields})
 
 
 # Order ------------------------------------------------------------------------------------------

@@ -62,6 +62,7 @@ from gwtui.watch.history.model import Curve, Point, Series, SeriesKey
 from resource_samples import (
     NOW,
     WORKSPACE_ID,
+    byok_credential,
     endpoint_body,
     key,
     model,
@@ -265,23 +266,7 @@ PEOPLE_ROWS = {
 
 
 def credential(**fields: Any) -> ByokRow:
-    wire = {
-        "id": "id-a",
-        "name": "a",
-        "label": "sk-...1234",
-        "provider": "openai",
-        "disabled": False,
-        "is_fallback": False,
-        "sort_order": 0,
-        "allowed_models": None,
-        "allowed_user_ids": None,
-        "allowed_api_key_hashes": None,
-        "workspace_id": WORKSPACE_ID,
-        "created_at": "2026-11-01T00:00:00Z",
-        **fields,
-    }
-    one = ByokCredential.model_validate({k: v for k, v in wire.items() if v is not ...})
-    return ranked([ByokRow(one, workspace())])[0]
+    return ranked([ByokRow(byok_credential(**fields), workspace())])[0]
 
 
 LISTED = credential(allowed_api_key_hashes=["ab" * 32], allowed_user_ids=["u1"])

@@ -8,35 +8,20 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from gwtui.contract.byok import ByokCredential, CreateByokRequest
+from gwtui.contract.byok import CreateByokRequest
 from gwtui.contract.models import Provider
 from gwtui.contract.workspaces import Workspace
 from gwtui.resources.byok import check_provider
 from gwtui.watch.feeds.byok import ByokRow, ranked
 from plan_kit import byok_plans
+from resource_samples import byok_credential
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 SPACE = Workspace.model_validate({"id": "w1", "name": "Default", "slug": "default"})
 
 
 def row(name: str, **fields: Any) -> ByokRow:
-    wire = {
-        "id": f"id-{name}",
-        "name": name,
-        "label": "sk-...1234",
-        "provider": "openai",
-        "disabled": False,
-        "is_fallback": False,
-        "sort_order": 0,
-        "allowed_models": None,
-        "allowed_user_ids": None,
-        "allowed_api_key_hashes": None,
-        "workspace_id": "w1",
-        "created_at": "2026-11-01T00:00:00Z",
-        **fields,
-    }
-    credential = ByokCredential.model_validate({k: v for k, v in wire.items() if v is not ...})
-    return ByokRow(credential, SPACE)
+    return ByokRow(byok_credential(name, **{"workspace_id": "w1", **fields}), SPACE)
 
 
 def in_order(*rows: ByokRow) -> list[tuple[str, int | None]]:
