@@ -86,7 +86,7 @@ async def await_line(prompt: str) -> str:
 
 
 def _unseen(prompt: str, most: int) -> bytes:
-    """What is typed without echo, or up to ``most`` + 1 bytes of stdin."""
+    """Read a line without echo from the terminal, or up to ``most`` + 1 bytes of stdin."""
     if not sys.stdin.isatty():
         return sys.stdin.buffer.read(most + 1)
     try:

@@ -59,7 +59,7 @@ _FALLBACK = "Requests fall back to other endpoints. Exclude this one if that tak
 
 @dataclass(frozen=True, slots=True)
 class RuleKind:
-    """What the rules of a kind share: the name in the file, the texts and the figures.
+    """A kind of rule: its name in the file, its texts and the figures that it compares.
 
     ``advice`` is the fix. Alerts are about a ``resource`` and compare its ``figures``. ``message``
     describes the problem and ``demand`` the condition; both are templates for ``words``.

@@ -74,7 +74,7 @@ def clock_time(moment: datetime) -> str:
 
 
 def missing_text(states: Sequence[FeedState[Any]]) -> str:
-    """What is missing from the rows that were read; empty if nothing is."""
+    """A warning about unreadable rows or a truncated list; empty if the data is complete."""
     unreadable = sum(state.lacks.unreadable for state in states)
     rows, are = ("row", "is") if unreadable == 1 else ("rows", "are")
     parts = [

@@ -77,7 +77,7 @@ class InputQueue:
         self._laid_out: ReferenceType[Screen[Any]] | None = None
         """The screen that was laid out at the last check."""
         self._before: Mapping[object, Hold] = {}
-        """What was already running when the latest input was delivered."""
+        """The holds that already existed when the latest input was delivered."""
         self._asked: WeakKeyDictionary[Worker[Any], ReferenceType[Screen[Any]]]
         self._asked = WeakKeyDictionary()
         """The screen that each worker opened last."""
@@ -205,7 +205,7 @@ class InputQueue:
         return True
 
     def _hold(self, shown_for: float) -> Hold:
-        """What the next input has to wait for, given how long the person has seen the screen."""
+        """The strongest hold on the next input, given how long the screen has been visible."""
         # Reading holds keys even if it began earlier: letters that pass, such as those of a
         # filter, may be followed by a key for the rows.
         holds = [

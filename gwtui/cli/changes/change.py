@@ -61,7 +61,7 @@ class NothingToDoError(Exception):
 
 
 class ChangeContext:
-    """What the planner of a change works with. ``given``: the validated values by field."""
+    """The session, arguments and validated values (``given``, by field) of a planned change."""
 
     def __init__(
         self, session: Session, arguments: Namespace, given: Mapping[str, Any], now: datetime

@@ -333,6 +333,6 @@ class SearchingEditor(OpeningEditor):
                 self.action_open()
 
     def take_typed(self) -> str:
-        """What was typed before the list opened."""
+        """The text typed before the list opened; returned once."""
         typed, self._ahead = self._ahead, ""
         return typed

@@ -66,7 +66,7 @@ SENDING = "Sending…"
 
 
 def plan_line(plan: Plan[Any]) -> Content:
-    """What the form would do now, or the warnings to be confirmed first."""
+    """The change that the form would make now, or the warnings to confirm first."""
     if not plan.warnings:
         return toned(in_one_line(plan), "muted")
     asks = with_keys("! {form.send} asks first · ")

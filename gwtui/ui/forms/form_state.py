@@ -327,7 +327,7 @@ class FormState:
             self.refusal += f" (request {safe_text(error.request_id, 60)})"
 
     def note(self, name: str) -> Cell | None:
-        """What the value means, as the field's preview explains it."""
+        """The explanation of the present value below its field, if it needs one."""
         if self.is_unknown(name):
             return Cell("unknown: the gateway did not return it; left as it is", "muted")
         preview = self.fields[name].preview

@@ -25,7 +25,7 @@ class PatternTester:
         self._slow: set[str] = set()
 
     def outcome(self, sample: str, rows: Sequence[CustomRow]) -> Cell | None:
-        """What the filters would do with the sample, one result per line."""
+        """The result for the sample, with notes on slow or empty matches; None without a sample."""
         self.sample = sample
         if not sample:
             return None

@@ -48,7 +48,7 @@ class RunsWhileOpen(MessagePump):
 
 
 class InputTarget:
-    """What the input queue asks a screen before it hands out a key typed ahead."""
+    """A screen's answers to the input queue, which decide when keys typed ahead reach it."""
 
     @property
     def is_loading(self) -> bool:

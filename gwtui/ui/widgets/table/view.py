@@ -197,7 +197,7 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         self._palettes: Mapping[bool, Palette] = {}
         """By whether the table has the focus."""
         self._arranged: tuple[int, int, tuple[int, ...] | None, Mapping[int, int]] | None = None
-        """What the layout was made for: width, page, chosen columns, longest texts."""
+        """The inputs of the present layout: width, page, chosen columns, longest texts."""
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Lay out first: the resize event comes only after the first paint in a size."""
