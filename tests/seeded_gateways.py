@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from unittest.mock import patch
@@ -18,7 +18,8 @@ from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.store.database import _create_tables
+from gwtui.embedded.operations import StoredResource
+from gwtui.embedded.store.database import Schema, _create_tables
 from gwtui.embedded.store.founding import Content, Origin, found
 
 _MOST = 8
@@ -57,30 +58,35 @@ def no_chance() -> Iterator[None]:
         yield
 
 
-def _copied_tables(connection: sqlite3.Connection) -> None:
+def _copied_tables(connection: sqlite3.Connection, schema: Schema) -> None:
     """Copy the tables of a database that was made before into a new one."""
     if not _schemas:
-        _create_tables(connection)
+        _create_tables(connection, schema)
         _schemas.append(sqlite3.connect(":memory:", check_same_thread=False))
         connection.backup(_schemas[0])
     _schemas[0].backup(connection)
 
 
 def _found_or_copied(
-    db: sqlite3.Connection, seed: int, now: datetime, content: Content, dialect: Dialect
+    db: sqlite3.Connection,
+    seed: int,
+    now: datetime,
+    content: Content,
+    dialect: Dialect,
+    resources: Callable[[], Iterable[StoredResource]],
 ) -> Origin:
     kept = _kept.get((seed, now, content))
     if kept is not None:
         _copy(kept, db)
-        return found(db, seed, now, content, dialect)
+        return found(db, seed, now, content, dialect, resources)
     with no_chance():
-        found(db, seed, now, content, GENERIC)
+        found(db, seed, now, content, GENERIC, resources)
     while len(_kept) >= _MOST:
         _kept.pop(next(iter(_kept))).close()
     # The gateways of one process may live in threads of their own, one after the other.
     kept = _kept[seed, now, content] = sqlite3.connect(":memory:", check_same_thread=False)
     _copy(db, kept)
-    return found(db, seed, now, content, dialect)
+    return found(db, seed, now, content, dialect, resources)
 
 
 def _copy(source: sqlite3.Connection, target: sqlite3.Connection) -> None:

@@ -8,18 +8,18 @@ from collections.abc import Callable
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from gwtui.client import services
 from gwtui.client.call import Answer, Call, Caller, RetryingCaller, RetryNotice
 from gwtui.client.connection import Connection, WriteGate
 from gwtui.client.errors import ConnectFailedError
 from gwtui.client.request_log import ClockSkew, Traffic
+from gwtui.client.services import Services
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 
 if TYPE_CHECKING:
     from gwtui.client.transport import Transport
 
 
-class GatewayClient:
+class GatewayClient(Services):
     """Every service of one gateway.
 
     ``async with GatewayClient(connection) as gateway: keys = await gateway.keys.list()``
@@ -48,17 +48,7 @@ class GatewayClient:
         )
         self.caller: Caller = RetryingCaller(self._transport, clock, on_retry)
         """Carries out the calls of all services."""
-        caller, dialect = self.caller, connection.dialect
-        self.keys = services.KeysService(caller, dialect)
-        self.workspaces = services.WorkspacesService(caller, dialect)
-        self.credits = services.CreditsService(caller, dialect)
-        self.catalog = services.CatalogService(caller, dialect)
-        self.providers = services.ProvidersService(caller, dialect)
-        self.organization = services.OrganizationService(caller, dialect)
-        self.guardrails = services.GuardrailsService(caller, dialect)
-        self.byok = services.ByokService(caller, dialect)
-        self.activity = services.ActivityService(caller, dialect)
-        self.generations = services.GenerationsService(caller, dialect)
+        super().__init__(self.caller, connection.dialect)
 
     async def __aenter__(self) -> Self:
         return self

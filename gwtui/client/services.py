@@ -7,10 +7,10 @@ are loaded with the first request that needs them: a screen needs few of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, get_type_hints
 
 from gwtui.client.answers import (
     Rows,
@@ -597,16 +597,24 @@ class GenerationsService(Service):
     """The contract describes no answer, so none is read."""
 
 
-SERVICES: dict[str, type[Service]] = {
-    "keys": KeysService,
-    "workspaces": WorkspacesService,
-    "credits": CreditsService,
-    "catalog": CatalogService,
-    "providers": ProvidersService,
-    "organization": OrganizationService,
-    "guardrails": GuardrailsService,
-    "byok": ByokService,
-    "activity": ActivityService,
-    "generations": GenerationsService,
-}
+class Services:
+    """Every service of a gateway."""
+
+    keys: KeysService
+    workspaces: WorkspacesService
+    credits: CreditsService
+    catalog: CatalogService
+    providers: ProvidersService
+    organization: OrganizationService
+    guardrails: GuardrailsService
+    byok: ByokService
+    activity: ActivityService
+    generations: GenerationsService
+
+    def __init__(self, caller: Caller, dialect: Dialect) -> None:
+        for name, service in SERVICES.items():
+            setattr(self, name, service(caller, dialect))
+
+
+SERVICES: Mapping[str, type[Service]] = get_type_hints(Services)
 """The services of a client, by its attribute."""

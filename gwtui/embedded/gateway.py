@@ -10,6 +10,7 @@ from starlette.types import ASGIApp
 
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.embedded import routes
 from gwtui.embedded.app import Responder
 from gwtui.embedded.auth import ISSUED_KEY_NAME, issue
 from gwtui.embedded.operations import Site
@@ -70,11 +71,11 @@ class EmbeddedGateway:
         Raises DatabaseInUseError while another process serves the file, DatabaseUnusableError when
         it is not a database of ours, is from another version, or its key file is damaged.
         """
-        opened = Database.serve(database)
+        opened = Database.serve(database, routes.schema)
         clock = clock if faults is None else faults.skewed(clock)
         try:
             with opened.write() as db:
-                origin = found(db, seed, clock.now(), content, dialect)
+                origin = found(db, seed, clock.now(), content, dialect, routes.stored_resources)
                 profiles = profiles_of(db)
             site = Site(
                 dialect=dialect,

@@ -2,14 +2,14 @@
 
 An operation declares its parameters, body, access and response. Routing, authentication,
 validation, error mapping and the OpenAPI document follow from the declarations: a new resource is
-one file in ``routes`` and one line in ``routes/__init__.py``.
+one file in ``routes``, named after the first segment of its paths.
 """
 
 from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
@@ -40,6 +40,7 @@ from gwtui.embedded.store.documents import WORKSPACES, Document, Kind
 if TYPE_CHECKING:
     from gwtui.embedded.app import Responder
     from gwtui.embedded.simulator.catalog import Catalog
+    from gwtui.embedded.store.founding import Founder
 
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -185,6 +186,8 @@ class StoredResource:
     """Adds the fields that are computed for the response."""
     refusals: tuple[int, ...] = ()
     """Error statuses that all its operations document."""
+    first: Callable[[Founder], Iterable[Document]] = lambda _founder: ()
+    """The documents of the simulated account on its first day."""
 
     def found(self, call: OperationRequest) -> Document:
         """The document of the path. Raises a 404."""

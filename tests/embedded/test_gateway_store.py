@@ -22,7 +22,7 @@ from gwtui.embedded.errors import (
 )
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.store.database import Database, erase
-from gwtui.embedded.store.documents import KEYS, SCHEMA_VERSION
+from gwtui.embedded.store.documents import KEYS, SCHEMA_VERSION, schema
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ def test_no_key_is_issued_where_no_gateway_was(database: Path):
         issue_key(database, management=True)
     assert not database.parent.exists(), "nothing is left behind"
     database.parent.mkdir()
-    Database.serve(database).close()
+    Database.serve(database, schema).close()
     with pytest.raises(DatabaseMissingError, match="is empty"):
         issue_key(database, management=True)
 
@@ -192,7 +192,7 @@ async def test_writers_take_turns(database: Path):
 
 
 def test_a_reading_transaction_cannot_write(database: Path):
-    opened = Database.serve(database)
+    opened = Database.serve(database, schema)
     with pytest.raises(sqlite3.OperationalError, match="readonly"), opened.read() as db:
         db.execute("INSERT INTO settings VALUES ('a', 'b')")
     with opened.write() as db:

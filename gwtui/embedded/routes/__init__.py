@@ -1,6 +1,6 @@
 """All operations: one module per resource, loaded on the first request to it.
 
-The first path segment selects the module. A new resource is one line here.
+The first path segment selects the module, which has its name unless it serves several.
 """
 
 from __future__ import annotations
@@ -9,34 +9,59 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
 
-from gwtui.embedded.operations import PATH_PARAMETER, Operation
+from gwtui.embedded.operations import PATH_PARAMETER, Operation, StoredResource
+from gwtui.embedded.store import documents
 
 PREFIX = "/api/v1"
 _MODULES = {
-    "routes.keys": ("keys",),
     "routes.account": ("credits", "organization", "key", "activity", "generation"),
-    "inference.answers": ("chat", "embeddings"),
     "routes.catalog": ("endpoints", "model", "models", "providers"),
-    "routes.workspaces": ("workspaces",),
-    "routes.guardrails": ("guardrails",),
-    "routes.byok": ("byok",),
     "routes.openapi": ("openapi.json",),
+    "inference.answers": ("chat", "embeddings"),
 }
-"""Module -> the first segments of its paths."""
+"""Module -> the first segments of its paths, unless they are the name of the module."""
 
-MODULE_OF = {segment: module for module, segments in _MODULES.items() for segment in segments}
+MODULE_OF = {
+    **{segment: module for module, segments in _MODULES.items() for segment in segments},
+    **{
+        module.name: f"routes.{module.name}"
+        for module in iter_modules(__path__)
+        if f"routes.{module.name}" not in _MODULES
+    },
+}
 """First path segment -> module."""
+
+
+_ALL = tuple(dict.fromkeys(MODULE_OF.values()))
 
 
 @cache
 def all_operations() -> tuple[Operation, ...]:
     """All operations; loads every module."""
-    return tuple(operation for module in _MODULES for operation in _operations_of(module))
+    return tuple(operation for module in _ALL for operation in _operations_of(module))
+
+
+def schema() -> list[str]:
+    """The statements that create the tables of an empty database; loads every module."""
+    all_operations()
+    return documents.schema()
+
+
+def stored_resources() -> list[StoredResource]:
+    """The stored resources of all modules; loads every module."""
+    declared = (vars(_module(module)).get("RESOURCE") for module in _ALL)
+    return [resource for resource in declared if resource is not None]
+
+
+def _module(name: str) -> ModuleType:
+    return import_module(f"gwtui.embedded.{name}")
 
 
 def _operations_of(module: str) -> tuple[Operation, ...]:
-    operations: tuple[Operation, ...] = import_module(f"gwtui.embedded.{module}").OPERATIONS
+    operations: tuple[Operation, ...] = _module(module).OPERATIONS
     return operations
 
 

@@ -6,7 +6,7 @@ import fcntl
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -18,15 +18,13 @@ from gwtui.embedded.errors import (
 )
 from gwtui.embedded.store.account import is_founded
 from gwtui.embedded.store.byok import key_file
-from gwtui.embedded.store.documents import (
-    APPLICATION_ID,
-    SCHEMA,
-    SCHEMA_VERSION,
-)
+from gwtui.embedded.store.documents import APPLICATION_ID, SCHEMA_VERSION
 
 BUSY_SECONDS = 5.0
 """How long a write waits for another process, such as the one that issues a key."""
 
+Schema = Callable[[], Iterable[str]]
+"""Returns the statements that create the tables of an empty database."""
 _PRIVATE = 0o600
 _PRIMARY_CODE = 0xFF
 """The part of SQLite's error codes that is not a refinement."""
@@ -49,18 +47,18 @@ class Database:
         """Whether the write-ahead log may hold pages with erased secrets."""
 
     @classmethod
-    def serve(cls, path: Path | None) -> Database:
+    def serve(cls, path: Path | None, schema: Schema) -> Database:
         """Open for serving: created if it is missing, locked against other servers.
 
         ``None`` is a private database in memory. Raises DatabaseInUseError and
         DatabaseUnusableError.
         """
         if path is None:
-            return cls(_open(":memory:", creates=True), None)
+            return cls(_open(":memory:", schema), None)
         path = database_path(path)
         lock = _acquire(path)
         try:
-            database = cls(_open(str(path), creates=True), path, lock)
+            database = cls(_open(str(path), schema), path, lock)
         except BaseException:
             os.close(lock)
             raise
@@ -80,7 +78,7 @@ class Database:
             raise DatabaseMissingError(
                 f"There is no gateway database at {path} yet. Serve it once first."
             )
-        database = cls(_open(str(path), creates=False), path)
+        database = cls(_open(str(path)), path)
         try:
             with database.read() as db:
                 if not is_founded(db):
@@ -211,11 +209,11 @@ def _server_of(path: Path) -> str:
     return "another process"
 
 
-def _open(path: str, *, creates: bool) -> sqlite3.Connection:
-    """Connect; ``creates`` creates the tables in an empty file.
+def _open(path: str, schema: Schema | None = None) -> sqlite3.Connection:
+    """Connect; ``schema`` creates the tables in an empty file.
 
     Raises DatabaseUnusableError for a file that is not ours or of another version, and
-    DatabaseMissingError for an empty one without ``creates``.
+    DatabaseMissingError for an empty one without ``schema``.
     """
     connection = None
     try:
@@ -228,8 +226,8 @@ def _open(path: str, *, creates: bool) -> sqlite3.Connection:
         # What is deleted or overwritten is also gone from the pages that held it.
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA temp_store = MEMORY")
-        if _is_empty(connection, path, allowed=creates):
-            _create_tables(connection)
+        if _is_empty(connection, path, allowed=schema is not None) and schema is not None:
+            _create_tables(connection, schema)
     except BaseException as error:
         if connection is not None:
             connection.close()
@@ -239,10 +237,10 @@ def _open(path: str, *, creates: bool) -> sqlite3.Connection:
     return connection
 
 
-def _create_tables(connection: sqlite3.Connection) -> None:
+def _create_tables(connection: sqlite3.Connection, schema: Schema) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("BEGIN IMMEDIATE")
-    for statement in SCHEMA:
+    for statement in schema():
         connection.execute(statement)
     connection.execute("COMMIT")
 

@@ -13,6 +13,8 @@ from gwtui.contract.response import MISSING, ResponseModel
 
 Document = dict[str, Any]
 """A JSON object with the fields of its model; amounts are floats, as on the wire."""
+KINDS: list[Kind] = []
+"""All kinds, in the order of their declaration."""
 
 
 class Kind:
@@ -45,6 +47,7 @@ class Kind:
             **(computed or {}),
         }
         self._indexes = {**dict.fromkeys(indexes, ""), **dict.fromkeys(unique, "UNIQUE")}
+        KINDS.append(self)
 
     @cached_property
     def model(self) -> type[ResponseModel]:
@@ -200,19 +203,13 @@ CREDENTIALS = Kind(
     indexes=("workspace_id, provider, is_fallback",),
     without=frozenset({"sort_order"}),
 )
-KINDS = (
-    *(PEOPLE, WORKSPACES, MEMBERS, BUDGETS, KEYS),
-    *(GUARDRAILS, KEY_ASSIGNMENTS, MEMBER_ASSIGNMENTS, CREDENTIALS),
-)
-
 
 APPLICATION_ID = 0x67775475
 """Marks a SQLite file as ours: other databases are never written to."""
 SCHEMA_VERSION = 101
 
-SCHEMA = (
+_SCHEMA = (
     "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-    *(statement for kind in KINDS for statement in kind.schema()),
     """
     CREATE TABLE usage (
         key_hash TEXT NOT NULL,
@@ -259,3 +256,8 @@ SCHEMA = (
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
+
+
+def schema() -> list[str]:
+    """The statements that create the tables of an empty database."""
+    return [*_SCHEMA, *(statement for kind in KINDS for statement in kind.schema())]

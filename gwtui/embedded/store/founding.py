@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from decimal import ROUND_CEILING, Decimal
@@ -30,12 +30,12 @@ from gwtui.embedded.simulator.usage import (
     total,
 )
 from gwtui.embedded.store import account, documents, generations, keys, usage
-from gwtui.embedded.store.byok import NEW_CREDENTIAL
 from gwtui.embedded.store.documents import Document
 from gwtui.embedded.store.generations import typical_generation
 from gwtui.embedded.store.usage import Actor, from_micros, to_day, to_micros, to_pico
 
 if TYPE_CHECKING:
+    from gwtui.embedded.operations import StoredResource
     from gwtui.embedded.simulator.catalog import CatalogEndpoint
 
 Entry = Mapping[str, Any]
@@ -84,11 +84,17 @@ class Origin(NamedTuple):
 
 
 def found(
-    db: sqlite3.Connection, seed: int, now: datetime, content: Content, dialect: Dialect
+    db: sqlite3.Connection,
+    seed: int,
+    now: datetime,
+    content: Content,
+    dialect: Dialect,
+    resources: Callable[[], Iterable[StoredResource]],
 ) -> Origin:
     """The origin of this database; an empty one is founded now with these arguments."""
     if not account.is_founded(db):
-        _Founder(db, seed, from_micros(to_micros(now))).found(simulated=content == "simulated")
+        founder = Founder(db, seed, from_micros(to_micros(now)))
+        founder.found(resources(), simulated=content == "simulated")
         account.change(db, seed=seed, founded_at=to_micros(now), content=content)
     origin = Origin(
         account.setting(db, "seed"),
@@ -125,153 +131,153 @@ def _profile(kept: dict[str, Any]) -> UsageProfile:
     return UsageProfile(**{**kept, **moments, "streams": streams})
 
 
-class _Founder:
-    """Fills an empty database."""
+class Founder:
+    """Fills an empty database. ``workspaces`` are by slug, ``people`` user ids by handle."""
 
     def __init__(self, db: sqlite3.Connection, seed: int, now: datetime) -> None:
         from gwtui.embedded.simulator import catalog  # noqa: PLC0415 - for a new database only
 
         self._db = db
-        self._seed = seed
+        self.seed = seed
         self._now = now
-        self._entries = catalog.entries
+        self.entries = catalog.entries
         self._catalog = catalog.build_catalog(seed)
-        self._people = {
+        self.people = {
             entry["handle"]: f"user_{hex_text(24, seed, 'user', index)}"
-            for index, entry in enumerate(self._entries("user"))
+            for index, entry in enumerate(self.entries("user"))
         }
-        self._owner = next(iter(self._people.values()))
+        self._owner = next(iter(self.people.values()))
         self._organization = f"org_{uuid.uuid5(uuid.NAMESPACE_OID, self._owner).hex}"
-        self._workspaces = {
-            entry["slug"]: self._workspace(entry) for entry in self._entries("workspace")
+        self.workspaces = {
+            entry["slug"]: self._workspace(entry) for entry in self.entries("workspace")
         }
         self._profiles: list[UsageProfile] = []
         self._spent = Decimal(0)
 
-    def found(self, *, simulated: bool) -> None:
+    def found(self, resources: Iterable[StoredResource], *, simulated: bool) -> None:
         """Make the account, and, if it is simulated, everything in it.
 
         Its people come from outside: an empty account has them all the same.
         """
-        for index, entry in enumerate(self._entries("user")):
+        for index, entry in enumerate(self.entries("user")):
             person = {name: entry.get(name) for name in ("first_name", "last_name", "role")}
             email = f"member{index + 1}@example.test"
-            identity = {"id": self._people[entry["handle"]], "email": email}
+            identity = {"id": self.people[entry["handle"]], "email": email}
             documents.PEOPLE.insert(self._db, {**identity, **person})
-        for workspace in [*self._workspaces.values()][: None if simulated else 1]:
+        for workspace in [*self.workspaces.values()][: None if simulated else 1]:
             documents.WORKSPACES.insert(self._db, workspace)
         account.change(
             self._db,
             organization_id=self._organization,
             owner_user_id=self._owner,
-            default_workspace_id=self._workspaces["default"]["id"],
+            default_workspace_id=self.workspaces["default"]["id"],
             purchases=[],
             usage_pico=0,
             booked_until=to_micros(self._now),
         )
         if not simulated:
             return
-        for entry in sorted(self._entries("key"), key=self._created_at):
+        for entry in sorted(self.entries("key"), key=self._created_at):
             self._add_key(entry)
         self._add_purchases()
         for member in sorted(self._members(), key=_age):
             documents.MEMBERS.insert(self._db, member)
         for budget in self._budgets():
             documents.BUDGETS.insert(self._db, budget)
-        guardrails = ((self._guardrail(entry), entry) for entry in self._entries("guardrail"))
+        guardrails = ((self._guardrail(entry), entry) for entry in self.entries("guardrail"))
         for guardrail, entry in sorted(guardrails, key=lambda pair: _age(pair[0])):
             documents.GUARDRAILS.insert(self._db, guardrail)
             self._assign(guardrail, entry)
-        for credential in sorted(map(self._credential, self._entries("credential")), key=_age):
-            documents.CREDENTIALS.insert(self._db, credential)
+        for resource in resources:
+            for document in sorted(resource.first(self), key=_age):
+                resource.kind.insert(self._db, document)
         kept = [asdict(profile) for profile in self._profiles]
         account.change(self._db, profiles=json.loads(json.dumps(kept, default=str)))
 
     # Moments, to the second, and not all at the same time of the day -------------------------
 
-    def _days_ago(self, days: float, *jitter: object, most: int = 0) -> datetime:
+    def days_ago(self, days: float, *jitter: object, most: int = 0) -> datetime:
         """So many days ago, and up to ``most`` seconds earlier, drawn from the purpose."""
-        earlier = int(between(0, most, self._seed, *jitter)) if most else 0
+        earlier = int(between(0, most, self.seed, *jitter)) if most else 0
         return (self._now - timedelta(days=days, seconds=earlier)).replace(microsecond=0)
 
     def _text_of(self, days: float | None) -> str | None:
-        return None if days is None else timestamp_text(self._days_ago(days))
+        return None if days is None else timestamp_text(self.days_ago(days))
 
     def _soon_after(self, slug: str, *jitter: object) -> datetime:
         """A moment in the first weeks of a workspace."""
-        created = datetime.fromisoformat(self._workspaces[slug]["created_at"])
-        share = fraction(self._seed, *jitter)
+        created = datetime.fromisoformat(self.workspaces[slug]["created_at"])
+        share = fraction(self.seed, *jitter)
         return (created + min(_JOINING, self._now - created) * share).replace(microsecond=0)
 
     # Workspaces -------------------------------------------------------------------------------
 
     def _workspace(self, entry: Entry) -> Document:
         slug, changed = entry["slug"], entry.get("changed")
-        jitter = int(between(0, 36_000, self._seed, "workspace age", slug))
+        jitter = int(between(0, 36_000, self.seed, "workspace age", slug))
         created = self._now - timedelta(days=entry["age"], seconds=jitter)
         return {
-            **new_workspace(uuid_text(self._seed, "workspace", slug), created),
+            **new_workspace(uuid_text(self.seed, "workspace", slug), created),
             "name": entry["name"],
             "slug": slug,
             "description": entry.get("description"),
-            "created_by": self._people.get(entry.get("creator", "")),
+            "created_by": self.people.get(entry.get("creator", "")),
             "updated_at": None
             if changed is None
             else timestamp_text(self._now - timedelta(seconds=int(changed * 86_400))),
             "is_data_discount_logging_enabled": True,
-            "default_guardrail_id": uuid_text(self._seed, "guardrail", slug),
+            "default_guardrail_id": uuid_text(self.seed, "guardrail", slug),
             **entry.get("settings", {}),
         }
 
     def _members(self) -> Iterator[Document]:
         """The members of each workspace but the default one."""
-        numbers = {handle: number for number, handle in enumerate(self._people)}
-        for entry in self._entries("workspace"):
+        numbers = {handle: number for number, handle in enumerate(self.people)}
+        for entry in self.entries("workspace"):
             for handle in entry.get("members", ()):
                 seed_parts = (entry["slug"], numbers[handle])
                 yield {
-                    "id": uuid_text(self._seed, "member", *seed_parts),
-                    "workspace_id": self._workspaces[entry["slug"]]["id"],
-                    "user_id": self._people[handle],
+                    "id": uuid_text(self.seed, "member", *seed_parts),
+                    "workspace_id": self.workspaces[entry["slug"]]["id"],
+                    "user_id": self.people[handle],
                     "created_at": timestamp_text(
                         self._soon_after(entry["slug"], "joined", *seed_parts)
                     ),
                 }
 
     def _budgets(self) -> Iterator[Document]:
-        for entry in self._entries("workspace"):
+        for entry in self.entries("workspace"):
             for interval, limit in entry.get("budgets", {}).items():
                 seed_parts = (entry["slug"], interval)
                 created = self._soon_after(entry["slug"], "budget made", *seed_parts)
-                share = fraction(self._seed, "budget changed", *seed_parts)
+                share = fraction(self.seed, "budget changed", *seed_parts)
                 changed = (created + (self._now - created) * share).replace(microsecond=0)
-                revised = fraction(self._seed, "budget revised", *seed_parts) < _REVISED
+                revised = fraction(self.seed, "budget revised", *seed_parts) < _REVISED
                 yield {
-                    "id": uuid_text(self._seed, "budget", *seed_parts),
-                    "workspace_id": self._workspaces[entry["slug"]]["id"],
+                    "id": uuid_text(self.seed, "budget", *seed_parts),
+                    "workspace_id": self.workspaces[entry["slug"]]["id"],
                     "limit_usd": limit,
                     "reset_interval": None if interval == "lifetime" else interval,
                     "created_at": timestamp_text(created),
                     "updated_at": timestamp_text(changed if revised else created),
                 }
 
-    # Guardrails and credentials ---------------------------------------------------------------
+    # Guardrails ----------------------------------------------------------------------------
 
-    def _hash_of(self, key_name: str) -> str:
-        return hex_text(64, self._seed, "key", key_name)
+    def hash_of(self, key_name: str) -> str:
+        """The hash of a simulated key."""
+        return hex_text(64, self.seed, "key", key_name)
 
     def _guardrail(self, entry: Entry) -> Document:
-        workspace, name = self._workspaces[entry["workspace"]], entry.get("name")
-        created = self._days_ago(entry["age"], "rail", name or "", most=9000)
+        workspace, name = self.workspaces[entry["workspace"]], entry.get("name")
+        created = self.days_ago(entry["age"], "rail", name or "", most=9000)
         settings = dict(entry.get("settings", {}))
         for custom in settings.get("content_filters", ()):
             custom.setdefault("label", None)
         return {
             **dict.fromkeys(Guardrail.model_fields),
             "include_byok_in_budgets": False,
-            "id": uuid_text(self._seed, "rail", name)
-            if name
-            else workspace["default_guardrail_id"],
+            "id": uuid_text(self.seed, "rail", name) if name else workspace["default_guardrail_id"],
             "workspace_id": workspace["id"],
             "name": name or default_name(workspace["id"]),
             "created_at": timestamp_text(created),
@@ -288,41 +294,23 @@ class _Founder:
             "created_at": timestamp_text(created + timedelta(minutes=7)),
         }
         for key_name in entry.get("keys", ()):
-            key = {"id": str(uuid.uuid4()), "key_hash": self._hash_of(key_name)}
+            key = {"id": str(uuid.uuid4()), "key_hash": self.hash_of(key_name)}
             documents.KEY_ASSIGNMENTS.insert(self._db, {**bound, **key})
         for handle in entry.get("members", ()):
-            member = {"id": str(uuid.uuid4()), "user_id": self._people[handle]}
+            member = {"id": str(uuid.uuid4()), "user_id": self.people[handle]}
             documents.MEMBER_ASSIGNMENTS.insert(
                 self._db, {**bound, **member, "organization_id": self._organization}
             )
 
-    def _credential(self, entry: Entry) -> Document:
-        """A BYOK credential. The provider key itself never existed."""
-        identity = ("credential", entry["workspace"], entry["provider"], entry.get("name"))
-        key_names, handles = entry.get("keys"), entry.get("users")
-        label = hex_text(4, self._seed, "label", *identity)
-        return {
-            "id": uuid_text(self._seed, *identity),
-            "workspace_id": self._workspaces[entry["workspace"]]["id"],
-            "provider": entry["provider"],
-            "label": f"{entry.get('prefix', 'sk-')}...{label}",
-            "created_at": timestamp_text(self._days_ago(entry["age"], *identity, most=9000)),
-            **NEW_CREDENTIAL,
-            "name": entry.get("name"),
-            "allowed_api_key_hashes": key_names and [*map(self._hash_of, key_names)],
-            "allowed_user_ids": handles and [self._people[handle] for handle in handles],
-            **entry.get("terms", {}),
-        }
-
     # Keys -------------------------------------------------------------------------------------
 
     def _created_at(self, entry: Entry) -> datetime:
-        return self._days_ago(entry["age"] - 0.3 * between(0, 1, self._seed, "age", entry["name"]))
+        return self.days_ago(entry["age"] - 0.3 * between(0, 1, self.seed, "age", entry["name"]))
 
     def _expires_at(self, entry: Entry) -> datetime | None:
         if "expires" not in entry:
             return None
-        moment = self._days_ago(-entry["expires"])
+        moment = self.days_ago(-entry["expires"])
         return moment if abs(entry["expires"]) < _DELIBERATE else window_start("daily", moment)
 
     def _add_key(self, entry: Entry) -> None:
@@ -331,16 +319,16 @@ class _Founder:
         days = accrued_by_day(profile, profile.active_from, self._stopped_at(entry))
         last_used_at = max((day.moment for day in days), default=None)
         expires_at, name = self._expires_at(entry), entry["name"]
-        digits = hex_text(6, self._seed, "label", name)
+        digits = hex_text(6, self.seed, "label", name)
         document = {
             **keys.new_document(
                 hash=profile.identity,
                 name=name,
                 label=f"{GENERIC.key_prefix}{digits[:3]}...{digits[3:]}",
                 created_at=profile.active_from,
-                workspace_id=self._workspaces[entry["workspace"]]["id"],
+                workspace_id=self.workspaces[entry["workspace"]]["id"],
             ),
-            "creator_user_id": self._people.get(entry.get("creator", "")),
+            "creator_user_id": self.people.get(entry.get("creator", "")),
             "updated_at": self._text_of(entry.get("disabled", entry.get("changed"))),
             "expires_at": expires_at and timestamp_text(expires_at),
             "last_used_at": last_used_at and timestamp_text(last_used_at),
@@ -355,7 +343,7 @@ class _Founder:
         today = to_day(self._now)
         usage.book_all(self._db, actor, days, today)
         latest = [day for day in days if to_day(day.moment) >= today - _DAYS_LOOKED_UP]
-        generations.store_simulated(self._db, self._seed, document, latest)
+        generations.store_simulated(self._db, self.seed, document, latest)
         self._spent += total(days).usd
         if profile.streams:
             self._profiles.append(profile)
@@ -364,7 +352,7 @@ class _Founder:
         """When the gateway began to refuse the key; the present for an active key."""
         ends = [self._now, self._expires_at(entry) or self._now]
         if "disabled" in entry:
-            ends.append(self._days_ago(entry["disabled"]))
+            ends.append(self.days_ago(entry["disabled"]))
         if entry.get("used", 0) >= 1 and "reset" not in entry:
             ends.append(self._now - _LIMIT_REACHED)
         return min(ends)
@@ -373,11 +361,11 @@ class _Founder:
         """The traffic of a key, scaled to the used share of its limit, if it has one."""
         abandoned = entry.get("abandoned")
         profile = UsageProfile(
-            seed=self._seed,
-            identity=self._hash_of(entry["name"]),
+            seed=self.seed,
+            identity=self.hash_of(entry["name"]),
             rhythm=entry.get("rhythm", "office"),
             active_from=self._created_at(entry),
-            abandoned_at=None if abandoned is None else self._days_ago(abandoned),
+            abandoned_at=None if abandoned is None else self.days_ago(abandoned),
             streams=tuple(
                 _stream(self._catalog.endpoint(work["endpoint"]), work, entry.get("usd_per_day", 1))
                 for work in entry.get("work", ())
@@ -402,7 +390,7 @@ class _Founder:
 
     def _add_purchases(self) -> None:
         """Purchases that leave a plausible balance, and the usage of deleted keys."""
-        balance = Decimal(between(*_BALANCE, self._seed, "balance")).quantize(Decimal("0.01"))
+        balance = Decimal(between(*_BALANCE, self.seed, "balance")).quantize(Decimal("0.01"))
         count = int(((self._spent + balance) / _TOP_UP).to_integral_value(ROUND_CEILING)) + 1
         for index in range(count):
             age = timedelta(days=6 + 370 * (count - 1 - index) // count, hours=3)
