@@ -10,7 +10,7 @@ from gwtui.cli import exits
 from gwtui.cli.command import Argument, Command
 from gwtui.cli.lists.command import list_command, run_list
 from gwtui.domain.findings import AccountFinding
-from gwtui.resources.registry import ENTRIES
+from gwtui.resources.entries import ENTRIES
 
 RESOURCE = next(entry for entry in ENTRIES if entry.id == "findings")
 _SEVERITIES = ("critical", "warning", "notice")

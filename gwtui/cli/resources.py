@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gwtui.resources.registry import ENTRIES, RegistryEntry
+from gwtui.resources.entries import ENTRIES, RegistryEntry
 
 RESOURCES: Mapping[str, RegistryEntry] = {entry.id: entry for entry in ENTRIES if entry.help}
 """The resources that can be read and changed without the dashboard."""

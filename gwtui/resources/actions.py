@@ -9,13 +9,13 @@ from itertools import chain
 
 from gwtui.crud.action import APP, Action
 from gwtui.domain.safe_text import in_sentence
-from gwtui.resources import account_actions, frame_actions, monitoring_actions
+from gwtui.resources import frame_actions
+from gwtui.resources.entries import ENTRIES
 from gwtui.resources.registry import ALIASES, KEYS, PLACES, TABS, TITLES
 
 _DECLARED: Mapping[str, tuple[Action, ...]] = {
     **frame_actions.ACTIONS,
-    **account_actions.ACTIONS,
-    **monitoring_actions.ACTIONS,
+    **{entry.id: entry.actions for entry in ENTRIES if entry.actions},
 }
 """The declared actions by scope, with default keys."""
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from gwtui.crud.action import APP, COPY, LIST, Action
 from gwtui.domain.lookup import did_you_mean
 from gwtui.resources import actions as registry
-from gwtui.resources.account_actions import DOUBT
 from gwtui.resources.actions import ALWAYS_QUITS, QUIT
+from gwtui.resources.entries import DOUBT
 from gwtui.resources.frame_actions import (
     ANYWHERE,
     DIALOG_SCOPES,

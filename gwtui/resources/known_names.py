@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.local.name_cache import IDENTIFIERS, MOST, cache_file, keep_names
 from gwtui.local.paths import Paths
-from gwtui.resources.registry import ENTRIES, RESOURCES
+from gwtui.resources.entries import ENTRIES
+from gwtui.resources.registry import RESOURCES
 from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:

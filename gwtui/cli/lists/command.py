@@ -21,8 +21,9 @@ from gwtui.crud.export import raw_object, with_id
 from gwtui.crud.resource import ResourceSpec, Scope, filter_kinds
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.local.paths import Paths
+from gwtui.resources.entries import RegistryEntry
 from gwtui.resources.known_names import store_names
-from gwtui.resources.registry import SPECS, RegistryEntry
+from gwtui.resources.registry import SPECS
 from gwtui.watch.feed import Feed
 
 _OPERAND = "identifier or its start, or name"

@@ -16,7 +16,8 @@ from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.lookup import Names, lookup, nearest
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.registry import RESOURCES, Parent
+from gwtui.resources.entries import Parent
+from gwtui.resources.registry import RESOURCES
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.workspaces import workspaces_feed
 from gwtui.watch.hub import FeedHub

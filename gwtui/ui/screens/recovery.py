@@ -20,7 +20,7 @@ from gwtui.crud.evidence import (
     name_of,
 )
 from gwtui.domain.times import age
-from gwtui.resources.account_actions import DOUBT
+from gwtui.resources.entries import DOUBT
 from gwtui.resources.recovery import Inspection, evidence_feed
 from gwtui.ui.screens.base import TableScreen
 from gwtui.ui.subscriptions import FeedUse

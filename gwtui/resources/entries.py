@@ -1,0 +1,961 @@
+"""Each resource and each screen of the dashboard and of the command line: one entry each.
+
+An entry says where the declaration is and what a person can do there. It imports nothing but the
+description of an action: this table is loaded before the first rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from gwtui.crud.action import (
+    Action,
+    create_action,
+    delete_action,
+    edit_action,
+    on_selected,
+    scoped_action,
+    show_action,
+    switch_action,
+    try_action,
+)
+
+Parent = Literal["model", "workspace", "guardrail", "key"]
+"""The resource that the rows of a list belong to."""
+DOUBT = "doubt"
+"""The screen of one write in doubt, with its evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryEntry:
+    """A resource: its id and title, and where its declaration stands ("module:NAME").
+
+    ``declaration`` is a ResourceSpec, ``screen`` a screen class of its own. ``tab`` gives it a tab;
+    without one it is reached by its name and by links. ``parent`` is the resource whose rows open
+    it: it lists what belongs to one of them. ``whole`` is the place that lists what belongs to any
+    of them, where there is one. ``key`` opens a place without a tab from everywhere. ``aliases``
+    are further names for it in a path. Only the command line has what is no ``place``.
+
+    ``help`` makes it a resource of the command line. ``of`` must be named to list it there; with
+    ``any_of`` it may be left out. Of a ``single`` one there is one object. The list of a ``brief``
+    one does without what completes its rows: that takes a request for each of them. What is only
+    ``by_id`` is in no list: whoever asks for it has to know its identifier. Of ``named`` ones names
+    are kept for completion.
+    """
+
+    id: str
+    title: str
+    declaration: str = ""
+    screen: str = ""
+    tab: bool = False
+    place: bool = True
+    parent: str = ""
+    whole: str = ""
+    key: str = ""
+    aliases: tuple[str, ...] = ()
+    help: str = ""
+    of: Parent | None = None
+    any_of: bool = False
+    single: bool = False
+    brief: bool = False
+    by_id: bool = False
+    named: bool = False
+    actions: tuple[Action, ...] = ()
+    """In the order in which its screen offers them."""
+
+
+_RESOURCES, _SCREENS = "gwtui.resources", "gwtui.ui.screens"
+
+
+def _figures(resource: str) -> Action:
+    return scoped_action(
+        f"{resource}.figures",
+        "Compare figures",
+        "Prices, limits, speed and parameters of 2 to 6 marked rows side by side; sends nothing",
+        "equals_sign",
+        target=True,
+        marked="all",
+    )
+
+
+ENTRIES: tuple[RegistryEntry, ...] = (
+    RegistryEntry(
+        "credits",
+        "Credits",
+        f"{_RESOURCES}.credits:CREDITS",
+        f"{_SCREENS}.credits:CreditsScreen",
+        tab=True,
+        help="balance of the account",
+        single=True,
+        actions=(
+            scoped_action(
+                "credits.window",
+                "Today/week/month",
+                "Rank keys by usage today, this week or this month (UTC)",
+                "at",
+                footer=True,
+            ),
+        ),
+    ),
+    RegistryEntry(
+        "keys",
+        "Keys",
+        f"{_RESOURCES}.keys.resource:KEYS",
+        tab=True,
+        help="API keys",
+        named=True,
+        actions=(
+            create_action("keys", "New key", "Create an API key; its value is shown once"),
+            replace(
+                edit_action(
+                    "keys",
+                    "Change fields of the selected key; limit, reset, workspace of the marked ones",
+                ),
+                keywords="change update modify rename limit quota reset move",
+            ),
+            switch_action(
+                "keys", "Refuse requests with the selected or marked keys, or allow them again"
+            ),
+            show_action(
+                "keys.guardrail",
+                "Guardrail",
+                "Go to the guardrail that binds the selected key",
+                "R",
+            ),
+            scoped_action(
+                "keys.assign",
+                "Assign guardrail",
+                "Assign a guardrail to the marked keys, or the selected one; "
+                "replaces the one each has",
+                "A",
+                mutates=True,
+                target=True,
+                marked="all",
+            ),
+            scoped_action(
+                "keys.rotate",
+                "Rotate",
+                "Make a successor with the same limits and guardrail, and retire the "
+                "selected key later",
+                "N",
+                mutates=True,
+                target=True,
+                keywords="renew replace exchange",
+            ),
+            try_action(
+                "keys", "Send a request to a model with the selected key, and see what happens"
+            ),
+            delete_action("keys", "Delete the selected or marked keys for good"),
+            show_action(
+                "keys.activity",
+                "Activity",
+                "What the selected key did in the last 30 completed days",
+                "a",
+                keywords="usage spending requests",
+            ),
+        ),
+    ),
+    RegistryEntry(
+        "models",
+        "Models",
+        f"{_RESOURCES}.models.resource:MODELS",
+        tab=True,
+        help="models of the catalog",
+        named=True,
+        actions=(
+            scoped_action(
+                "models.watch",
+                "Watch",
+                "Add the selected model to the board, or remove it",
+                "W",
+                target=True,
+                keywords="record monitor board",
+            ),
+            show_action(
+                "models.price",
+                "Price",
+                "What a request would cost at every endpoint of this model, cheapest first",
+                "p",
+                footer=True,
+                keywords="cost calculate estimate",
+            ),
+            show_action(
+                "models.guardrails",
+                "Guardrails",
+                "Effect of each guardrail on this model, blocking ones first",
+                "R",
+            ),
+            scoped_action(
+                "models.all-endpoints",
+                "All endpoints",
+                "The endpoints of all models in one list, the cheapest first",
+                "E",
+                footer=True,
+                keywords="find cheapest providers",
+            ),
+            _figures("models"),
+            try_action("models", "Send a request to the selected model"),
+        ),
+    ),
+    RegistryEntry(
+        "endpoints",
+        "Endpoints",
+        f"{_RESOURCES}.models.endpoints:ENDPOINTS",
+        parent="models",
+        whole="all-endpoints",
+        aliases=("ep",),
+        help="endpoints of a model",
+        of="model",
+        actions=(
+            show_action(
+                "endpoints.price",
+                "Price",
+                "What a request would cost here and at the other endpoints, cheapest first",
+                "p",
+                footer=True,
+            ),
+            _figures("endpoints"),
+            try_action("endpoints", "Send a request to the selected endpoint only"),
+            scoped_action(
+                "endpoints.model",
+                "About the model",
+                "Catalog entry of this model, even if no list shows it",
+                "o",
+                footer=True,
+            ),
+        ),
+    ),
+    RegistryEntry(
+        "all-endpoints",
+        "All endpoints",
+        f"{_RESOURCES}.models.endpoints:EVERY_ENDPOINT",
+        help="endpoints of all models (one request per model)",
+        actions=(
+            show_action(
+                "all-endpoints.model",
+                "Its model",
+                "The endpoints of the selected row's model, with their last 24 hours",
+                "o",
+                footer=True,
+            ),
+            show_action(
+                "all-endpoints.price",
+                "Price",
+                "What a request would cost here and at the model's other endpoints, cheapest first",
+                "p",
+                footer=True,
+            ),
+            _figures("all-endpoints"),
+            try_action("all-endpoints", "Send a request to the selected endpoint only"),
+        ),
+    ),
+    RegistryEntry(
+        "user-models",
+        "Models of this key",
+        f"{_RESOURCES}.models.resource:USER_MODELS",
+        help="models available to the current key",
+    ),
+    RegistryEntry(
+        "workspaces",
+        "Workspaces",
+        f"{_RESOURCES}.workspaces.resource:WORKSPACES",
+        tab=True,
+        aliases=("ws", "spaces"),
+        help="workspaces",
+        named=True,
+        actions=(
+            create_action("workspaces", "New workspace", "Create a workspace"),
+            edit_action(
+                "workspaces",
+                "Change fields of the selected workspace, or what the marked ones share",
+            ),
+            delete_action(
+                "workspaces",
+                "Delete the selected workspace with its budgets and guardrails",
+                marked="refuse",
+            ),
+            try_action("workspaces", "Send a request as one of the selected workspace's keys"),
+            show_action(
+                "workspaces.members",
+                "Members",
+                "List, add and remove the members of the selected workspace",
+                "m",
+                footer=True,
+            ),
+            show_action(
+                "workspaces.keys",
+                "Keys",
+                "Narrow the lists to the selected workspace and show its keys",
+                "K",
+                footer=True,
+            ),
+            show_action(
+                "workspaces.guardrails",
+                "Guardrails",
+                "Narrow the lists to the selected workspace and show its guardrails",
+                "R",
+            ),
+            show_action(
+                "workspaces.byok",
+                "BYOK",
+                "Narrow the lists to the selected workspace and show its provider credentials",
+                "B",
+            ),
+            scoped_action(
+                "workspaces.people",
+                "People",
+                "Everybody in the organization, and the workspaces they are in",
+                "O",
+            ),
+            Action(
+                "budgets.edit",
+                "Budgets",
+                "Set, change and remove the budgets of the selected workspace",
+                "workspaces",
+                ("b",),
+                mutates=True,
+                target=True,
+                footer=True,
+                keywords="limit quota spending",
+            ),
+        ),
+    ),
+    RegistryEntry(
+        "budgets",
+        "Budgets",
+        f"{_RESOURCES}.budgets:BUDGETS",
+        place=False,
+        help="budgets of a workspace",
+        of="workspace",
+    ),
+    RegistryEntry(
+        "members",
+        "Members",
+        f"{_RESOURCES}.members:MEMBERS",
+        parent="workspaces",
+        help="members of a workspace",
+        of="workspace",
+        actions=(
+            scoped_action(
+                "members.add",
+                "Add members",
+                "Add members of the organization to this workspace",
+                "n",
+                mutates=True,
+                footer=True,
+            ),
+            scoped_action(
+                "members.remove",
+                "Remove",
+                "Remove the marked members, or the selected one, from this workspace",
+                "D",
+                "delete",
+                mutates=True,
+                target=True,
+                marked="all",
+                footer=True,
+                keywords="delete",
+            ),
+            scoped_action(
+                "members.people",
+                "People",
+                "Everybody in the organization, and the workspaces they are in",
+                "O",
+                footer=True,
+            ),
+            scoped_action(
+                "members.assign",
+                "Assign guardrail",
+                "Assign a guardrail to the marked members, or the selected one; "
+                "replaces the one each has",
+                "A",
+                mutates=True,
+                target=True,
+                marked="all",
+            ),
+        ),
+    ),
+    RegistryEntry(
+        "organization",
+        "People",
+        f"{_RESOURCES}.organization:ORGANIZATION",
+        aliases=("org", "people"),
+        help="people in the organization",
+        named=True,
+        actions=(
+            scoped_action(
+                "organization.edit",
+                "Settings",
+                "Change settings of the whole organization",
+                "e",
+                mutates=True,
+                footer=True,
+            ),
+            scoped_action(
+                "organization.assign",
+                "Assign guardrail",
+                "Assign a guardrail to the marked people, or the selected one; "
+                "replaces the one each has",
+                "A",
+                mutates=True,
+                target=True,
+                marked="all",
+            ),
+            show_action(
+                "organization.activity",
+                "Activity",
+                "What the keys of the selected person did in the last 30 completed days",
+                "a",
+            ),
+        ),
+    ),
+    RegistryEntry(
+        "settings",
+        "Settings",
+        f"{_RESOURCES}.organization:SETTINGS",
+        place=False,
+        help="settings of the organization",
+        single=True,
+    ),
+    RegistryEntry(
+        "model-guardrails",
+        "Guardrails on a model",
+        f"{_RESOURCES}.guardrails.effect:MODEL_GUARDRAILS",
+        parent="models",
+        help="endpoints that guardrails leave for a model",
+        of="model",
+        actions=(
+            show_action(
+                "model-guardrails.go", "Guardrail", "Go to the selected guardrail", "R", footer=True
+            ),
+        ),
+    ),
+    RegistryEntry(
+        "assignments",
+        "Assignments",
+        f"{_RESOURCES}.assignments:ASSIGNMENTS",
+        help="guardrail assignments of keys and members",
+        of="guardrail",
+        any_of=True,
+        actions=(
+            show_action(
+                "assignments.guardrail",
+                "Guardrail",
+                "Go to the guardrail of the selected assignment",
+                "R",
+            ),
+            show_action("assignments.key", "Key", "Go to the key of the selected assignment", "K"),
+            scoped_action(
+                "assignments.remove",
+                "Unassign",
+                "Take the guardrail from the marked keys and members, or the selected one",
+                "D",
+                "delete",
+                mutates=True,
+                target=True,
+                marked="all",
+                footer=True,
+            ),
+        ),
+    ),
+    RegistryEntry(
+        "guardrails",
+        "Guardrails",
+        f"{_RESOURCES}.guardrails.resource:GUARDRAILS",
+        tab=True,
+        aliases=("gr", "guards"),
+        help="guardrails",
+        named=True,
+        actions=(
+            create_action(
+                "guardrails",
+                "New guardrail",
+                "Create a guardrail; it enforces nothing until it is assigned",
+            ),
+            scoped_action(
+                "guardrails.edit",
+                "Edit",
+                "Change the rules of the selected guardrail",
+                "e",
+                mutates=True,
+                target=True,
+                footer=True,
+                keywords="change update modify rename budget limit",
+            ),
+            on_selected(
+                "guardrails.assign_keys",
+                "Assign to keys",
+                "Assign the selected guardrail to keys; replaces the one each has",
+                "A",
+            ),
+            scoped_action(
+                "guardrails.assign_members",
+                "Assign to members",
+                "Assign the selected guardrail to members; replaces the one each has",
+                "M",
+                mutates=True,
+                target=True,
+            ),
+            show_action(
+                "guardrails.assigned",
+                "Assigned to",
+                "The keys and members that the selected guardrail is assigned to",
+                "m",
+                footer=True,
+            ),
+            show_action(
+                "guardrails.remaining",
+                "What remains",
+                "Endpoints of each model that remain under the selected guardrail",
+                "E",
+                footer=True,
+            ),
+            try_action(
+                "guardrails", "Send a request to a model, and see what the guardrail does to it"
+            ),
+            scoped_action(
+                "guardrails.delete",
+                "Delete",
+                "Delete the selected or marked guardrails for good",
+                "D",
+                "delete",
+                mutates=True,
+                target=True,
+                marked="all",
+                footer=True,
+                keywords="remove",
+            ),
+        ),
+    ),
+    RegistryEntry(
+        "byok",
+        "BYOK",
+        f"{_RESOURCES}.byok:BYOK",
+        tab=True,
+        aliases=("credentials",),
+        help="provider credentials (BYOK)",
+        named=True,
+        actions=(
+            create_action("byok", "New credential", "Add a provider key"),
+            edit_action(
+                "byok", "Change fields of the selected credential, or what the marked ones share"
+            ),
+            on_selected(
+                "byok.rotate",
+                "Rotate",
+                "Replace the key of the selected credential in place; the old one is gone",
+                "N",
+            ),
+            switch_action(
+                "byok", "Leave the selected or marked credentials out of routing, or let them in"
+            ),
+            try_action("byok", "Send a request to the provider of the selected credential only"),
+            delete_action("byok", "Delete the selected or marked credentials and wipe their keys"),
+        ),
+    ),
+    RegistryEntry(
+        "activity",
+        "Activity",
+        f"{_RESOURCES}.activity:ACTIVITY_DAYS",
+        f"{_SCREENS}.activity:ActivityScreen",
+        tab=True,
+        help="usage by day, model and provider",
+        of="key",
+        any_of=True,
+        actions=(
+            scoped_action(
+                "activity.group",
+                "Group",
+                "Rank by the next of model, provider, workspace, key and user",
+                "l",
+                footer=True,
+            ),
+            scoped_action("activity.keys", "By key", "Rank by key", "K", keywords="who spent most"),
+            scoped_action(
+                "activity.days",
+                "Days",
+                "Type the days (UTC): yesterday, 7d, 2026-11-20, or from .. to; "
+                "nothing is all of them",
+                "at",
+                footer=True,
+            ),
+            scoped_action(
+                "activity.before",
+                "Day before",
+                "Select the day to the left and show that day alone; starts at the last day",
+                "comma",
+                footer=True,
+            ),
+            scoped_action(
+                "activity.after", "Day after", "Select the day to the right", "full_stop"
+            ),
+            scoped_action(
+                "activity.measure",
+                "Measure",
+                "Draw and rank the next of spend, BYOK cost, requests and tokens",
+                "i",
+                footer=True,
+            ),
+            show_action(
+                "activity.open",
+                "Open",
+                "Open the selected model, workspace, key or user",
+                "enter",
+                footer=True,
+            ),
+        ),
+    ),
+    RegistryEntry(
+        "providers",
+        "Providers",
+        f"{_RESOURCES}.models.resource:PROVIDERS",
+        help="providers",
+    ),
+    RegistryEntry(
+        "zdr",
+        "Models under ZDR",
+        f"{_RESOURCES}.models.zdr:ZDR",
+        help="models with zero-data-retention endpoints",
+        brief=True,
+    ),
+    RegistryEntry(
+        "board",
+        "Board",
+        screen=f"{_SCREENS}.board:BoardScreen",
+        key="0",
+        actions=(
+            scoped_action(
+                "board.page",
+                "Panel",
+                "Show the next part: endpoints, credits and limits, changes; all at "
+                "once from 160x44 on",
+                "l",
+                footer=True,
+            ),
+            scoped_action(
+                "board.zoom_in",
+                "Zoom",
+                "A shorter span: 30 days, 7 days, 24 hours, 1 hour",
+                "plus",
+                "equals_sign",
+                footer=True,
+            ),
+            scoped_action("board.zoom_out", "Zoom out", "A longer span", "minus"),
+            scoped_action(
+                "board.earlier",
+                "Back in time",
+                "Show the curves and figures that were recorded a step earlier",
+                "comma",
+                footer=True,
+            ),
+            scoped_action(
+                "board.later", "Forward", "Move the time cursor a step forward", "full_stop"
+            ),
+            scoped_action(
+                "board.leap_back",
+                "Leap back",
+                "Move the time cursor ten steps back",
+                "less_than_sign",
+            ),
+            scoped_action(
+                "board.leap_forward",
+                "Leap forward",
+                "Move the time cursor ten steps forward",
+                "greater_than_sign",
+            ),
+            scoped_action(
+                "board.jump",
+                "Jump",
+                "Type the moment to show, such as 2026-11-20 18:00, yesterday 18:00 or 3h ago",
+                "at",
+                footer=True,
+            ),
+            scoped_action("board.live", "Live", "Show the present again", "L"),
+            scoped_action(
+                "board.measure",
+                "Figure",
+                "Draw the next figure of the endpoint: latency, throughput, uptime",
+                "i",
+                footer=True,
+            ),
+            scoped_action("board.order", "Order", "By model, or the worst first", "s"),
+            scoped_action(
+                "board.watch",
+                "Watch a model",
+                "Record the endpoints of one more model, on this machine",
+                "n",
+                footer=True,
+            ),
+            scoped_action(
+                "board.unwatch",
+                "Watch no more",
+                "Remove the selected model from the board; its history stays",
+                "W",
+                target=True,
+            ),
+            show_action("board.open", "Open", "Show every figure of the selected endpoint"),
+            scoped_action(
+                "board.changes",
+                "Changes",
+                "What changed between two moments: prices, uptime, credits, keys, guardrails",
+                "c",
+            ),
+        ),
+    ),
+    RegistryEntry(
+        "changes",
+        "Changes",
+        screen=f"{_SCREENS}.changes:ChangesScreen",
+        actions=(
+            scoped_action(
+                "changes.between", "Moments", "Type the two moments to compare", "at", footer=True
+            ),
+            scoped_action(
+                "changes.each",
+                "Net/each",
+                "The difference between the two moments, or every change on the way",
+                "l",
+                footer=True,
+            ),
+        ),
+    ),
+    RegistryEntry(
+        "alerts",
+        "Alerts",
+        f"{_RESOURCES}.alerts:ALERTS",
+        key="exclamation_mark",
+        actions=(
+            scoped_action(
+                "alerts.acknowledge",
+                "Acknowledge",
+                "Acknowledge the selected or marked alerts",
+                "h",
+                target=True,
+                marked="all",
+                footer=True,
+            ),
+            scoped_action(
+                "alerts.silence",
+                "Silence",
+                "Silence the selected or marked alerts for a time, or end the silence",
+                "x",
+                target=True,
+                marked="all",
+                footer=True,
+                keywords="mute snooze",
+            ),
+            show_action(
+                "alerts.go", "Subject", "Go to what the selected alert is about", "o", footer=True
+            ),
+            scoped_action(
+                "alerts.rules", "Rules", "Show and edit the alert rules", "e", footer=True
+            ),
+            scoped_action("alerts.history", "History", "Past alert events", "H", footer=True),
+        ),
+    ),
+    RegistryEntry(
+        "alert-rules",
+        "Alert rules",
+        f"{_RESOURCES}.alerts:ALERT_RULES",
+        actions=(
+            scoped_action(
+                "alert-rules.create",
+                "New",
+                "Make a rule",
+                "n",
+                footer=True,
+                keywords="create add alert",
+            ),
+            scoped_action(
+                "alert-rules.edit",
+                "Edit",
+                "Edit the selected rule, with a preview of the alerts it would have raised",
+                "e",
+                target=True,
+                footer=True,
+            ),
+            scoped_action(
+                "alert-rules.toggle",
+                "On/off",
+                "Switch the selected rule on or off",
+                "x",
+                target=True,
+                footer=True,
+                keywords="disable enable deactivate activate",
+            ),
+            scoped_action(
+                "alert-rules.delete",
+                "Delete",
+                "Delete the selected rule; a built-in rule returns to its defaults",
+                "D",
+                "delete",
+                target=True,
+                keywords="remove",
+            ),
+            scoped_action(
+                "alert-rules.effects",
+                "Channels",
+                "Notification channels: notice, title, bell, your own command",
+                "C",
+                footer=True,
+            ),
+        ),
+    ),
+    RegistryEntry(
+        "alert-history",
+        "Alert events",
+        f"{_RESOURCES}.alerts:ALERT_HISTORY",
+        actions=(
+            show_action(
+                "alert-history.go",
+                "Subject",
+                "Go to what the selected event is about",
+                "o",
+                footer=True,
+            ),
+        ),
+    ),
+    RegistryEntry(
+        "findings",
+        "Findings",
+        f"{_RESOURCES}.findings:FINDINGS",
+        key="F",
+        actions=(
+            on_selected(
+                "findings.fix",
+                "Fix",
+                "Plan the fix of the selected finding; nothing is sent before you confirm",
+                "f",
+            ),
+            show_action(
+                "findings.go",
+                "Subject",
+                "Go to what the selected finding is about",
+                "o",
+                footer=True,
+            ),
+        ),
+    ),
+    RegistryEntry(
+        "rotations",
+        "Rotations",
+        f"{_RESOURCES}.rotations:ROTATIONS",
+        help="key rotations started from this machine",
+        named=True,
+        actions=(
+            on_selected(
+                "rotations.next",
+                "Next step",
+                "Plan the next step: assign, show, disable or delete; nothing is "
+                "sent before you confirm",
+                "N",
+            ),
+            show_action("rotations.old", "Old key", "Go to the old key", "o", footer=True),
+            show_action("rotations.new", "Successor", "Go to the successor", "K", footer=True),
+            scoped_action(
+                "rotations.forget",
+                "Forget",
+                "Stop following the selected rotation; both keys stay as they are",
+                "D",
+                "delete",
+                target=True,
+            ),
+        ),
+    ),
+    RegistryEntry("doctor", "Doctor", f"{_RESOURCES}.doctor:DOCTOR"),
+    RegistryEntry("audit", "Audit entries", f"{_RESOURCES}.audit:AUDIT"),
+    RegistryEntry(
+        "recovery",
+        "Writes in doubt",
+        f"{_RESOURCES}.recovery:DOUBTS",
+        aliases=("doubts",),
+        help="writes in doubt and unacknowledged keys",
+    ),
+    RegistryEntry(
+        DOUBT,
+        "Evidence",
+        screen=f"{_SCREENS}.recovery:RecoveryScreen",
+        parent="recovery",
+        actions=(
+            scoped_action(
+                "doubt.happened",
+                "It happened",
+                "Settle the write as applied, with the selected resource as its result",
+                "h",
+                footer=True,
+            ),
+            scoped_action(
+                "doubt.did_not",
+                "It did not happen",
+                "Settle the write as not applied",
+                "X",
+                footer=True,
+            ),
+            scoped_action(
+                "doubt.recreate",
+                "Create it again",
+                "Delete a key whose value was never stored, and create it again",
+                "n",
+                mutates=True,
+            ),
+            scoped_action(
+                "doubt.further",
+                "Look further",
+                "Search an hour, then a day before and after the write",
+                "minus",
+                footer=True,
+            ),
+            scoped_action(
+                "doubt.show",
+                "Show it",
+                "Open the selected resource, or the subject of the write, "
+                "without settling anything",
+                "enter",
+                footer=True,
+            ),
+        ),
+    ),
+    RegistryEntry(
+        "generation",
+        "Generation",
+        f"{_RESOURCES}.generations:ONE_GENERATION",
+        f"{_SCREENS}.generation:GenerationScreen",
+        help="details of a generation",
+        by_id=True,
+        actions=(
+            scoped_action(
+                "generation.lookup",
+                "Look up",
+                "Type the id of another generation",
+                "slash",
+                footer=True,
+            ),
+            show_action(
+                "generation.content",
+                "Content",
+                "Prompt and answer, if the workspace logs them",
+                "I",
+                footer=True,
+            ),
+            show_action("generation.model", "Model", "Go to the endpoints of its model", "o"),
+        ),
+    ),
+    RegistryEntry(
+        "key",
+        "This key",
+        f"{_RESOURCES}.keys.current:THIS_KEY",
+        f"{_SCREENS}.current_key:CurrentKeyScreen",
+        help="the current key",
+        single=True,
+        actions=(
+            scoped_action(
+                "key.models",
+                "Models",
+                "Models that remain under the guardrails of this key",
+                "E",
+                footer=True,
+            ),
+        ),
+    ),
+)
