@@ -18,7 +18,7 @@ from typing import Any, cast
 import httpx
 from pydantic import SecretStr
 
-from declared_kit import SAMPLES, SPECS, values_of, verbs_of
+from declared_kit import SPECS, sample_of, values_of, verbs_of
 from gwtui.cli.changes.change import ChangeContext
 from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError
@@ -131,12 +131,9 @@ class Desk:
     def __init__(
         self, world: FaultWorld, resource: str, client: GatewayClient, door: _Door, folder: Path
     ) -> None:
-        assert resource in SAMPLES, (
-            f"the gateway has no sample of {resource}: say in SAMPLES of declared_kit which one"
-        )
         self.world = world
         self.spec = SPECS[resource]
-        self.identity = SAMPLES[resource](world) or ""
+        self.identity = sample_of(resource, world)
         self.client = client
         self.door = door
         self.person = Person()

@@ -1,7 +1,7 @@
 """Every declared resource, and what its fields take.
 
-Nothing in here knows a resource by itself. ``SAMPLES`` says which one of its kind stands in the
-gateway, ``VALUES`` what a few fields take that cannot be told from their type.
+``SAMPLES`` names which of some resources may be changed, ``VALUES`` what a few fields take that
+does not follow from their type.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SAMPLES: Mapping[str, Callable[[FaultWorld], str | None]] = {
     "byok": lambda world: world.credential.id,
     "organization": lambda world: world.settings.id or "settings",
 }
-"""Resource -> the identity of one that may be changed and deleted."""
+"""Resource -> the identity of one that may be changed and deleted; else the first in its list."""
 
 VALUES: Mapping[str, Callable[[Desk], list[Any]]] = {
     "slug": lambda _desk: ["another-slug", "a-third-slug"],
@@ -59,6 +59,13 @@ def declared_specs() -> Iterator[ResourceSpec[Any]]:
 
 SPECS = {declared_writes(spec).resource: spec for spec in declared_specs()}
 """By the resource that their writes are about."""
+
+
+def sample_of(resource: str, world: FaultWorld) -> str:
+    """The identity of one that may be changed and deleted."""
+    if resource in SAMPLES:
+        return SAMPLES[resource](world) or ""
+    return writes_of(resource).identity(world.samples[resource]) or ""
 
 
 def writes_of(resource: str) -> Writes[Any]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import partial
 from typing import Any, cast
 
 import httpx
@@ -38,13 +39,16 @@ from gwtui.contract.usage import FeedbackRequest
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
+from gwtui.crud.writes import Writes
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.routes import all_operations
 from gwtui.resources import budgets as budget_plans
 from gwtui.resources import members as member_plans
 from gwtui.resources.generations import plan_feedback
 from gwtui.resources.guardrails.writes import BoundBy
+from gwtui.resources.recovery import declared_writes
 from gwtui.resources.uses import WorkspaceContents
 from plan_kit import (
     assignment_plans,
@@ -85,6 +89,8 @@ class FaultWorld:
         self.gateway = EmbeddedGateway.open(None, clock=CLOCK, faults=self.faults)
         self.token = SecretStr(self.gateway.issue_key(management=True))
         self.requests: list[tuple[str, str]] = []
+        self.samples: dict[str, Any] = {}
+        """The first one in the list of each declared resource that has a list."""
         self._running = 0
         self._idle = asyncio.Event()
         self._door = self.gateway.asgi
@@ -158,6 +164,10 @@ class FaultWorld:
             self.credential = await client.byok.create(
                 CreateByokRequest(provider="northwind", key=SecretStr("sk-provider-0123456789"))
             )
+            for resource, writes in declared_writes().items():
+                service = writes.service(client)
+                if hasattr(service, "list"):
+                    self.samples[resource] = (await service.list()).items[0]
 
     async def _organization(self, client: GatewayClient) -> None:
         team = CreateWorkspaceRequest(name="Team", slug="team")
@@ -192,7 +202,21 @@ class FaultWorld:
         self.settings: OrganizationSettings = await client.organization.settings()
 
 
+def _deletions() -> Iterator[tuple[str, Callable[[FaultWorld], Plan[Any]]]]:
+    """The deletion of the sample of each declared resource, by its operation."""
+    for operation in all_operations():
+        _, resource, *rest = operation.path.split("/")
+        writes = declared_writes().get(resource)
+        if operation.method == "DELETE" and len(rest) == 1 and writes is not None:
+            yield operation.operation_id, partial(_plan_deletion, writes)
+
+
+def _plan_deletion(writes: Writes[Any], world: FaultWorld) -> Plan[Any]:
+    return writes.plan_delete(world.samples[writes.resource], PlanContext(NOW))
+
+
 PLANS: Mapping[str, Callable[[FaultWorld], Plan[Any]]] = {
+    **dict(_deletions()),
     "createKey": lambda w: key_plans.plan_create(CreateKeyRequest(name="new"), NOW),
     "updateKey": lambda w: key_plans.plan_update(w.key, UpdateKeyRequest(name="renamed"), NOW),
     "deleteKey": lambda w: key_plans.plan_delete(w.key, NOW),

@@ -32,6 +32,7 @@ async def _walk(dialect: Dialect) -> Witness:
         witness = Witness(gate.document)
         gate.client.event_hooks["response"].append(witness.take)
         await successes(gate)
+        await rest(gate, {operation for operation, _ in witness.seen})
         await refusals(gate)
         return witness
 
@@ -46,6 +47,17 @@ async def successes(gate: Bench) -> None:
     await _byok(gate, workspace)
     await _organization(gate)
     await _ok(gate, "DELETE", f"/workspaces/{workspace}")
+
+
+async def rest(gate: Bench, seen: set[str]) -> None:
+    """List, get and delete of what no step above looked at, with the first one of its list."""
+    for operation in sorted(all_operations(), key=lambda one: (one.path, one.method != "GET")):
+        if operation.operation_id not in seen and operation.body is None:
+            path = operation.path
+            for name in operation.path_parameters:
+                first, *_ = (await _ok(gate, "GET", path.partition(f"/{{{name}}}")[0]))["data"]
+                path = path.replace(f"{{{name}}}", first[name])
+            await _ok(gate, operation.method, path)
 
 
 async def refusals(gate: Bench) -> None:
