@@ -311,7 +311,7 @@ class StoredResource:
 
     def delete(
         self,
-        remove: Callable[[OperationRequest, Document], None],
+        remove: Callable[[OperationRequest, Document], object],
         *,
         summary: str = "",
         query: tuple[QueryParameter, ...] = (),
