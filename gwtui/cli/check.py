@@ -5,22 +5,18 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
-import os
-import signal
-import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from decimal import Decimal
-from types import FrameType
 from typing import Any, Literal, get_args, get_origin
 
 from pydantic import ValidationError
 
 from gwtui.cli.check_result import Finding, Severity, one_line, worst_of
+from gwtui.cli.check_sources import check_gateway
 from gwtui.cli.command import DEMO, Argument, Command
 from gwtui.cli.exits import CommandError
 from gwtui.cli.output import data_on_stdout
-from gwtui.cli.target import Connect, find_profile, resolve_connection
+from gwtui.cli.target import find_profile, resolve_connection
 from gwtui.contract.request import problems
 from gwtui.domain.alert_rules import (
     AlertRule,
@@ -35,8 +31,6 @@ from gwtui.local.alerts import FILE_NAME, AlertFileError, load_alerts
 from gwtui.local.check_thresholds import CheckThresholds
 from gwtui.local.paths import Paths
 
-_GRACE = 1.0
-"""Seconds after the time limit before the process is ended."""
 _DASHES = str.maketrans("_", "-")
 _REPEATED = {"models": "--model"}
 _KINDS: Mapping[str, type[ConditionRule]] = {
@@ -80,9 +74,10 @@ def run(arguments: argparse.Namespace) -> int:
     paths = Paths.of_user()
     try:
         thresholds, rules = _configured(arguments, paths)
-        with _time_limit(thresholds.timeout + _GRACE):
-            connect = resolve_connection(arguments, paths, may_ask=False)
-            findings = asyncio.run(_look(connect, thresholds, rules))
+        connect = resolve_connection(arguments, paths, may_ask=False)
+        findings = asyncio.run(check_gateway(connect, thresholds, rules))
+    except TimeoutError:
+        return _refuse(f"no answer within {thresholds.timeout:g} s")
     except CommandError as error:
         return _refuse(str(error))
     except Exception as error:
@@ -146,7 +141,9 @@ def rules_of(
                 if bound is not None
             ]
         elif thresholds.rules or name in _ALWAYS:
-            rules += [one for one in alert_rules if isinstance(one, kind)]
+            chosen = kind is UptimeRule and "uptime_window" in thresholds.model_fields_set
+            window = {"window": thresholds.uptime_window} if chosen else {}
+            rules += [one.model_copy(update=window) for one in alert_rules if isinstance(one, kind)]
     return tuple(rules)
 
 
@@ -161,39 +158,6 @@ def _rule(
         "window": thresholds.uptime_window,
     }
     return kind.model_construct(**fields)
-
-
-async def _look(
-    connect: Connect, thresholds: CheckThresholds, rules: tuple[ConditionRule, ...]
-) -> list[Finding]:
-    # Imported here, so that the time limit includes loading it.
-    from gwtui.cli.check_sources import check_gateway  # noqa: PLC0415
-
-    try:
-        return await check_gateway(connect, thresholds, rules)
-    except TimeoutError:
-        return [Finding(Severity.UNKNOWN, _late(thresholds.timeout))]
-
-
-def _late(seconds: float) -> str:
-    return f"no answer within {seconds:g} s"
-
-
-@contextmanager
-def _time_limit(seconds: float) -> Iterator[None]:
-    """End the process as UNKNOWN if even its cleanup takes too long."""
-
-    def over(_signal: int, _frame: FrameType | None) -> None:
-        os.write(sys.stdout.fileno(), f"GWTUI UNKNOWN: {_late(seconds)}\n".encode())
-        os._exit(Severity.UNKNOWN)
-
-    former = signal.signal(signal.SIGALRM, over)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, former)
 
 
 COMMAND = Command(run=run, arguments=tuple(_arguments()), refuse=_refuse)

@@ -6,12 +6,10 @@ as ``'label'=value[unit];warning;critical;min;max``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import IntEnum
-
-from pydantic import JsonValue
 
 from gwtui.domain.alert_rules import ConditionRule
 from gwtui.domain.safe_text import safe_ends, safe_line
@@ -35,49 +33,12 @@ _WORST_FIRST = (Severity.CRITICAL, Severity.UNKNOWN, Severity.WARNING, Severity.
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
-    """The rules for a figure; without a rule it is OK."""
-
-    rules: tuple[ConditionRule, ...] = ()
-
-    def watching(
-        self, subject: tuple[str, str], facts: Mapping[str, JsonValue], figure: str = ""
-    ) -> Judgement:
-        """The rules that watch a subject and this figure of it."""
-        return Judgement(
-            tuple(
-                rule
-                for rule in self.rules
-                if rule.watches(subject, facts) and (not figure or rule.figures == (figure,))
-            )
-        )
-
-    def severity(self, value: Decimal) -> Severity:
-        """The severity of a value."""
-        bad = [rule for rule in self.rules if rule.bounds.evidence(value) == "bad"]
-        return max((Severity[rule.severity.upper()] for rule in bad), default=Severity.OK)
-
-    def perfdata(self) -> str:
-        """Both bounds as ranges of monitoring plugins: "50:" alerts below 50."""
-        return f"{self._bound('warning')};{self._bound('critical')}"
-
-    def _bound(self, severity: str) -> str:
-        bounds = [rule.bounds for rule in self.rules if rule.severity == severity]
-        if not bounds:
-            return ""
-        limits = [one.fires_at for one in bounds]
-        if bounds[0].direction == "below":
-            return f"{max(limits):f}:"
-        return f"{min(limits):f}"
-
-
-@dataclass(frozen=True, slots=True)
 class CheckedFigure:
     """A figure with its rules; the value None is unknown."""
 
     label: str
     value: Decimal | None = None
-    judgement: Judgement = Judgement()
+    rules: Sequence[ConditionRule] = ()
     unit: str = ""
     least: str = ""
     most: str = ""
@@ -88,8 +49,16 @@ class CheckedFigure:
         for special in "'=|":
             label = label.replace(special, "_")
         value = "U" if self.value is None else f"{self.value:f}{self.unit}"
-        text = f"'{label}'={value};{self.judgement.perfdata()};{self.least};{self.most}"
-        return text.rstrip(";")
+        bounds = f"{self._bound('warning')};{self._bound('critical')}"
+        return f"'{label}'={value};{bounds};{self.least};{self.most}".rstrip(";")
+
+    def _bound(self, severity: str) -> str:
+        """A bound as a range of monitoring plugins: "50:" alerts below 50."""
+        bounds = [rule.bounds for rule in self.rules if rule.severity == severity]
+        if not bounds:
+            return ""
+        limits = [bound.fires_at for bound in bounds]
+        return f"{max(limits):f}:" if bounds[0].direction == "below" else f"{min(limits):f}"
 
 
 @dataclass(frozen=True, slots=True)

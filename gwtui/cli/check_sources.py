@@ -1,41 +1,52 @@
-"""The sources of a check; one that cannot be read is UNKNOWN and stops no other."""
+"""The sources of a check: readings of the account, judged by the rules as alerts are.
+
+A source that cannot be read is UNKNOWN and stops no other.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from decimal import Decimal
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Context, Decimal
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
-from gwtui.cli.check_result import CheckedFigure, Finding, Judgement, Severity
+from gwtui.cli.check_result import CheckedFigure, Finding, Severity, worst_of
 from gwtui.cli.running import serve_recorded
 from gwtui.cli.target import Connect
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.client.gateway import GatewayClient
-from gwtui.domain import money
 from gwtui.domain.alert_rules import (
     FAR,
+    RUNWAY,
     ConditionRule,
     CreditsRule,
     KeyExpiryRule,
     KeyLimitRule,
+    RuleReading,
     RunwayRule,
     UptimeRule,
-    key_reading,
+    subject_name,
 )
-from gwtui.domain.runway import credit_outlook
+from gwtui.domain.alert_state import Direction
+from gwtui.domain.runway import credit_outlook, days_left
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.check_thresholds import CheckThresholds
 from gwtui.watch.alerts.store import alerts_at
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.credits import credits_feed
-from gwtui.watch.feeds.keys import KeyRow, keys_feed, used_today
-from gwtui.watch.feeds.models import EndpointRow, endpoints_feed
+from gwtui.watch.feeds.keys import keys_feed, used_today
+from gwtui.watch.feeds.models import endpoints_feed
 from gwtui.watch.feeds.recorded import ask_history, credits_past_feed
-from gwtui.watch.history.model import endpoint_identity
+from gwtui.watch.history.model import ACCOUNT, Subject, readings_of
+from gwtui.watch.history.observers import (
+    ObservedReading,
+    observe_credits,
+    observe_endpoints,
+    observe_keys,
+)
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.hub import FeedHub, Scope
 
@@ -44,7 +55,7 @@ T = TypeVar("T")
 _DAY = timedelta(days=1)
 _NAME = 60
 _NAMED = 3
-_TENTH = Decimal("0.1")
+_KEPT = Context(prec=12)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +67,34 @@ class CheckContext:
     rules: tuple[ConditionRule, ...]
 
     @property
-    def now(self) -> datetime:
-        """The current time."""
-        return self.hub.clock.now()
-
-    def judgement(self, kind: type[ConditionRule]) -> Judgement:
-        """The rules of a kind."""
-        return Judgement(tuple(rule for rule in self.rules if isinstance(rule, kind)))
+    def reading(self) -> ObservedReading:
+        """A reading at the current time."""
+        return ObservedReading(self.hub.clock.now(), 60)
 
 
-Source = Callable[[CheckContext], Awaitable[Sequence[Finding]]]
-"""Checks one thing; no findings if that was not requested. Raises GatewayError."""
+class Checked(NamedTuple):
+    """The readings of a source, and findings that need no rule."""
+
+    readings: Sequence[tuple[Subject, RuleReading]]
+    findings: Sequence[Finding] = ()
+
+
+class Source(NamedTuple):
+    """Readings that the rules of one ``kind`` judge.
+
+    ``label`` names the figure; with a place for the identity there is one of each subject, else
+    only of the worst. ``things`` names the subjects, "" for the account. ``required``: a missing
+    figure is UNKNOWN.
+    """
+
+    kind: type[ConditionRule]
+    read: Callable[[CheckContext], Awaitable[Checked]]
+    label: str
+    things: str = ""
+    required: bool = False
+    unit: str = ""
+    least: str = ""
+    most: str = ""
 
 
 async def check_gateway(
@@ -89,17 +117,67 @@ async def check_gateway(
 
 async def check_all(look: CheckContext) -> list[Finding]:
     """The findings of all sources. Never raises GatewayError."""
-    results = await asyncio.gather(
-        *(_findings_of(name, source, look) for name, source in SOURCES.items())
-    )
+    sources = (_findings_of(name, source, look) for name, source in SOURCES.items())
+    results = await asyncio.gather(*sources, _alerts(look))
     return [finding for findings in results for finding in findings]
 
 
 async def _findings_of(name: str, source: Source, look: CheckContext) -> Sequence[Finding]:
+    rules = [rule for rule in look.rules if isinstance(rule, source.kind)]
+    if not rules:
+        return ()
     try:
-        return await source(look)
+        checked = await source.read(look)
     except GatewayError as error:
         return [Finding(Severity.UNKNOWN, f"{name} could not be read: {error.message}")]
+    judged = [_judge(source, rules, *reading) for reading in checked.readings]
+    return [*checked.findings, *_summary(source, judged, rules[0].bounds.direction)]
+
+
+def _judge(
+    source: Source, rules: Sequence[ConditionRule], subject: Subject, reading: RuleReading
+) -> Finding:
+    """The verdict on one subject, with its figure."""
+    watching = [rule for rule in rules if rule.watches(subject, reading.facts)]
+    value = watching[0].measure(reading) if watching else None
+    shown = None if value is None or value >= FAR else value.normalize(_KEPT)
+    label = source.label.format(safe_line(subject.identity, 2 * _NAME))
+    figure = CheckedFigure(label, shown, watching, source.unit, source.least, source.most)
+    name = subject_name(subject, reading.facts) if source.things else subject.resource
+    if value is None:
+        missing = bool(watching) and source.required
+        severity = Severity.UNKNOWN if missing else Severity.OK
+        return Finding(severity, f"{name}: missing in the answer", (figure,))
+    severities = (Severity[rule.severity.upper()] for rule in watching if rule.is_bad(reading))
+    text = f"{safe_line(name, _NAME)} {watching[0].message(value, reading)}"
+    return Finding(max(severities, default=Severity.OK), text, (figure,))
+
+
+def _summary(source: Source, judged: Sequence[Finding], direction: Direction) -> Sequence[Finding]:
+    """One finding for all subjects, which names the worst ones; none without a subject."""
+    if not judged:
+        return ()
+    ranked = sorted(judged, key=partial(_rank, direction))
+    bad = [one.text for one in ranked if one.severity is not Severity.OK]
+    figures = [figure for one in ranked for figure in one.figures]
+    if source.label.format("") == source.label:
+        figures = figures[:1]
+    if not source.things:
+        text = ranked[0].text
+    elif bad:
+        more = f" and {len(bad) - _NAMED} more" if len(bad) > _NAMED else ""
+        text = f"{source.kind.kind.title}: {', '.join(bad[:_NAMED])}{more}"
+    else:
+        text = f"{source.kind.kind.title}: none of {len(ranked)} {source.things}"
+    return [Finding(worst_of(ranked), text, tuple(figures))]
+
+
+def _rank(direction: Direction, one: Finding) -> tuple[bool, Decimal]:
+    """Sorts the worst figure first, and missing ones last."""
+    value = one.figures[0].value
+    if value is None:
+        return True, Decimal(0)
+    return False, value if direction == "below" else -value
 
 
 async def _value(feed: Feed[T]) -> T:
@@ -109,204 +187,96 @@ async def _value(feed: Feed[T]) -> T:
     return state.value
 
 
-# Credits ----------------------------------------------------------------------------------------
+# Sources ----------------------------------------------------------------------------------------
 
 
-async def _credits(look: CheckContext) -> Sequence[Finding]:
-    judgement = look.judgement(CreditsRule)
-    if not judgement.rules:
-        return ()
-    balance = (await _value(credits_feed(look.hub, Scope()))).balance
-    figure = CheckedFigure("credits", balance, judgement)
-    if balance is None:
-        return [Finding(Severity.UNKNOWN, "credits: missing in the answer", (figure,))]
-    severity = Severity.CRITICAL if balance <= 0 else judgement.severity(balance)
-    return [Finding(severity, f"credits {money.usd(balance)}", (figure,))]
+async def _credits(look: CheckContext) -> Checked:
+    credits = await _value(credits_feed(look.hub))
+    return Checked(readings_of(observe_credits(credits, look.reading)))
 
 
-async def _runway(look: CheckContext) -> Sequence[Finding]:
-    judgement = look.judgement(RunwayRule)
-    if not judgement.rules:
-        return ()
-    credits = await _value(credits_feed(look.hub, Scope()))
-    if credits.balance is not None and credits.balance <= 0:
-        return [Finding(Severity.CRITICAL, "credits are used up", (_days(Decimal(0), judgement),))]
-    days, source = await _days_left(look, credits.balance)
-    figure = _days(days, judgement)
-    if days is None:
-        return [Finding(Severity.OK, f"runway unlimited{source}", (figure,))]
-    return [Finding(judgement.severity(days), f"runway {_shown(days)} days{source}", (figure,))]
+async def _runway(look: CheckContext) -> Checked:
+    """The days left by the recorded history, else by the usage of the keys today."""
+    balance, now = (await _value(credits_feed(look.hub))).balance, look.reading.at
+    past = (await credits_past_feed(look.hub).refresh()).value
+    state = None if past is None else past.state
+    days = days_left(balance, ()) if state is None else days_left(state.balance.value, state.burns)
+    if days is None and balance is not None:
+        used = used_today(await _value(keys_feed(look.hub)))
+        outlook = credit_outlook(balance, None, used, now)
+        end = None if outlook is None else outlook.likely
+        days = FAR if end is None else Decimal((end - now) / _DAY)
+    return Checked([(Subject("credits", ACCOUNT), RuleReading({RUNWAY: days}, {}, now))])
 
 
-async def _days_left(look: CheckContext, balance: Decimal | None) -> tuple[Decimal | None, str]:
-    """The days left, None for no end in sight; and the basis of the estimate."""
-    past = (await credits_past_feed(look.hub, Scope()).refresh()).value
-    recorded = None if past is None else past.state.outlook
-    used = None
-    if recorded is None:
-        used = used_today(await _value(keys_feed(look.hub, Scope())))
-    outlook = credit_outlook(balance, recorded, used, look.now)
-    end = None if outlook is None else outlook.likely
-    source = "" if recorded is not None else " at today's rate"
-    return (None if end is None else _in_days(end - look.now)), source
+async def _keys(look: CheckContext) -> Checked:
+    return Checked(readings_of(observe_keys(await _value(keys_feed(look.hub)), look.reading)))
 
 
-def _in_days(length: timedelta) -> Decimal:
-    return max(Decimal(length / _DAY), Decimal(0))
-
-
-def _shown(days: Decimal) -> str:
-    return f"{days.quantize(_TENTH):f}"
-
-
-def _days(days: Decimal | None, judgement: Judgement) -> CheckedFigure:
-    shown = None if days is None else days.quantize(_TENTH)
-    return CheckedFigure("runway_days", shown, judgement)
-
-
-# Endpoints --------------------------------------------------------------------------------------
-
-
-async def _uptime(look: CheckContext) -> Sequence[Finding]:
+async def _endpoints(look: CheckContext) -> Checked:
     models = [*look.thresholds.models]
     if look.thresholds.watched:
         models += await ask_history(look.hub, HistoryReader.watched_models, ())
         if not models:
-            return [Finding(Severity.UNKNOWN, "no models are watched on this machine")]
-    results = await asyncio.gather(*(_of_model(look, model) for model in dict.fromkeys(models)))
-    return [finding for findings in results for finding in findings]
+            return Checked((), [Finding(Severity.UNKNOWN, "no models are watched on this machine")])
+    parts = await asyncio.gather(*(_of_model(look, model) for model in dict.fromkeys(models)))
+    return Checked(
+        [reading for part in parts for reading in part.readings],
+        [finding for part in parts for finding in part.findings],
+    )
 
 
-async def _of_model(look: CheckContext, model: str) -> Sequence[Finding]:
-    called = safe_line(model, _NAME)
+async def _of_model(look: CheckContext, model: str) -> Checked:
+    called, window = safe_line(model, _NAME), f"uptime_last_{look.thresholds.uptime_window}"
     try:
         rows = await _value(endpoints_feed(look.hub, Scope(parent=model)))
     except NotFoundError:
-        return [Finding(Severity.CRITICAL, f"{called} is not in the catalog")]
+        return Checked((), [Finding(Severity.CRITICAL, f"{called} is not in the catalog")])
     except GatewayError as error:
-        return [Finding(Severity.UNKNOWN, f"{called} could not be read: {error.message}")]
+        why = f"{called} could not be read: {error.message}"
+        return Checked((), [Finding(Severity.UNKNOWN, why)])
     if not rows:
-        return [Finding(Severity.CRITICAL, f"{called} has no endpoint")]
-    findings = [_of_endpoint(look, model, row) for row in rows]
-    return (_best if look.thresholds.uptime_of == "best" else _worst)(called, findings)
-
-
-def _best(_model: str, findings: Sequence[Finding]) -> Sequence[Finding]:
-    """The finding of the best endpoint that has an uptime, with the figures of all."""
-    known = [one for one in findings if one.figures[0].value is not None] or findings
-    best = min(known, key=lambda one: (one.severity, -(one.figures[0].value or Decimal(0))))
-    return [Finding(best.severity, best.text, _figures(findings))]
-
-
-def _worst(model: str, findings: Sequence[Finding]) -> Sequence[Finding]:
-    """A finding for each failing endpoint, and one that counts the others."""
-    bad = [one for one in findings if one.severity is not Severity.OK]
-    good = [one for one in findings if one.severity is Severity.OK]
-    if not good:
-        return bad
-    of = f" of {len(findings)}" if bad else ""
-    text = f"{model}: {len(good)}{of} endpoints OK"
-    return [*bad, Finding(Severity.OK, text, _figures(good))]
-
-
-def _figures(findings: Sequence[Finding]) -> tuple[CheckedFigure, ...]:
-    return tuple(figure for finding in findings for figure in finding.figures)
-
-
-def _of_endpoint(look: CheckContext, model: str, row: EndpointRow) -> Finding:
-    called, window = safe_line(model, _NAME), f"uptime_last_{look.thresholds.uptime_window}"
-    subject = ("endpoint", endpoint_identity(model, row.identity))
-    judgement = look.judgement(UptimeRule).watching(subject, {}, window)
-    value: Decimal | None = getattr(row.endpoint, window)
-    name = f"{called} at {safe_line(row.title or row.identity, _NAME)}"
-    figure = CheckedFigure(f"uptime {called} {row.identity}", value, judgement, "%", "0", "100")
-    if value is not None:
-        text = f"{name} {money.percent_points(value, places=3)}"
-        return Finding(judgement.severity(value), text, (figure,))
-    if window in row.endpoint.gaps:
-        return Finding(Severity.UNKNOWN, f"{name}: uptime missing in the answer", (figure,))
-    return Finding(Severity.OK, f"{name}: no traffic", (figure,))
-
-
-# Keys -------------------------------------------------------------------------------------------
-
-
-async def _keys(
-    look: CheckContext,
-    kind: type[KeyLimitRule | KeyExpiryRule],
-    figure: CheckedFigure,
-    shown: Callable[[Decimal], str],
-    words: tuple[str, str],
-) -> Sequence[Finding]:
-    """One finding for all keys that names the worst ones; ``words`` are for some and for none."""
-    judgement = look.judgement(kind)
-    if not judgement.rules:
-        return ()
-    judged: list[tuple[Severity, Decimal, KeyRow]] = []
-    for row in await _value(keys_feed(look.hub, Scope())):
-        reading = key_reading(row.key, row.key.workspace_id, look.now)
-        value = judgement.rules[0].measure(reading)
-        if value is not None and value < FAR:
-            own = judgement.watching(("key", row.identity), reading.facts)
-            judged.append((own.severity(value), value, row))
-    judged.sort(key=lambda one: one[1], reverse=kind is KeyLimitRule)
-    worst = judged[0][1].quantize(_TENTH) if judged else None
-    figure = replace(figure, value=worst, judgement=judgement)
-    bad = sorted((one for one in judged if one[0]), key=lambda one: -one[0])
-    if not bad:
-        return [Finding(Severity.OK, words[1], (figure,))]
-    names = [f"{_called(row)} {shown(value)}" for _, value, row in bad[:_NAMED]]
-    more = f" and {len(bad) - _NAMED} more" if len(bad) > _NAMED else ""
-    return [Finding(bad[0][0], f"{words[0]}: {', '.join(names)}{more}", (figure,))]
-
-
-def _called(row: KeyRow) -> str:
-    return safe_line(row.key.name or row.key.label or row.identity, _NAME)
-
-
-_limits = partial(
-    _keys,
-    kind=KeyLimitRule,
-    figure=CheckedFigure("keys_most_used", unit="%", least="0"),
-    shown=lambda share: f"{_shown(share)}%",
-    words=("keys near their limits", "no key near its limit"),
-)
-_expiry = partial(
-    _keys,
-    kind=KeyExpiryRule,
-    figure=CheckedFigure("keys_first_expiry_days"),
-    shown=lambda days: f"{_shown(days)} days",
-    words=("keys expire soon", "no key expires soon"),
-)
-
-
-# Alerts -----------------------------------------------------------------------------------------
+        return Checked((), [Finding(Severity.CRITICAL, f"{called} has no endpoint")])
+    missing = [row for row in rows if window in row.endpoint.gaps]
+    if look.thresholds.uptime_of == "best":
+        known = [row for row in rows if getattr(row.endpoint, window) is not None]
+        rows = [max(known or rows, key=lambda row: getattr(row.endpoint, window) or 0)]
+    return Checked(
+        readings_of(observe_endpoints(model, rows, look.reading)),
+        [Finding(Severity.UNKNOWN, f"{called}: uptime missing in the answer")] if missing else (),
+    )
 
 
 async def _alerts(look: CheckContext) -> Sequence[Finding]:
     """The alerts of a dashboard that records on this machine."""
     if not look.thresholds.alerts:
         return ()
-    present = await ask_history(look.hub, partial(alerts_at, now=look.now), None)
+    try:
+        present = await ask_history(look.hub, partial(alerts_at, now=look.reading.at), None)
+    except GatewayError as error:
+        return [Finding(Severity.UNKNOWN, f"alerts could not be read: {error.message}")]
     if present is None or not present.watching:
         return [Finding(Severity.UNKNOWN, "alerts: no dashboard is watching on this machine")]
-    loud = [alert for alert in present.firing if alert.loud]
     findings = [
         Finding(
-            Severity.CRITICAL if alert.severity == "critical" else Severity.WARNING,
+            Severity[alert.severity.upper()],
             safe_line(f"{alert.title}: {alert.name} {alert.message}", 2 * _NAME),
         )
-        for alert in loud
+        for alert in present.firing
+        if alert.loud
     ]
     return findings or [Finding(Severity.OK, "no alerts")]
 
 
 SOURCES: Mapping[str, Source] = {
-    "credits": _credits,
-    "runway": _runway,
-    "uptime": _uptime,
-    "limits of keys": _limits,
-    "expiry of keys": _expiry,
-    "alerts": _alerts,
+    "credits": Source(CreditsRule, _credits, "credits", required=True),
+    "runway": Source(RunwayRule, _runway, "runway_days", required=True),
+    "uptime": Source(
+        UptimeRule, _endpoints, "uptime {}", "endpoints", unit="%", least="0", most="100"
+    ),
+    "limits of keys": Source(
+        KeyLimitRule, _keys, "keys_most_used", "keys", required=True, unit="%", least="0"
+    ),
+    "expiry of keys": Source(KeyExpiryRule, _keys, "keys_first_expiry_days", "keys"),
 }
 """The sources by the name in their error message."""

@@ -49,6 +49,7 @@ from gwtui.watch.history.model import (
     Subject,
     amount,
     gap_after,
+    readings_of,
 )
 from gwtui.watch.history.reader import HistoryReader, credits_state
 
@@ -110,7 +111,7 @@ class Evaluator:
             rule = self.rules.get(key.rule)
             if rule is None or not rule.enabled:
                 self._end(alert, at, "the rule is switched off")
-            elif not rule.watches(key.subject, self._facts_of(key.subject)):
+            elif not rule.watches(key.subject, self.facts_of(key.subject)):
                 self._end(alert, at, "no longer in the scope of the rule")
             elif (alert.title, alert.severity) != (self._names[key.rule], rule.severity):
                 self._keep(replace(alert, title=self._names[key.rule], severity=rule.severity))
@@ -118,27 +119,13 @@ class Evaluator:
     def observe(self, observation: Observation) -> None:
         """Apply a reading of the gateway."""
         self._learn(observation)
-        values: dict[Subject, dict[str, Decimal | None]] = {}
-        for sample in observation.samples:
-            subject = Subject(sample.series.key.resource, sample.series.key.identity)
-            values.setdefault(subject, {})[sample.series.key.figure] = sample.value
         patience = timedelta(seconds=gap_after(observation.every))
-        for subject in dict.fromkeys((*observation.facts, *values)):
-            self.read(subject, values.get(subject, {}), observation.at, patience)
+        for subject, reading in readings_of(observation, self.facts_of):
+            self.read(subject, reading, patience)
 
-    def read(
-        self,
-        subject: Subject,
-        values: Mapping[str, Decimal | None],
-        at: datetime,
-        patience: timedelta,
-    ) -> None:
-        """Apply the figures of one subject."""
-        rules = self._conditions.get(subject.resource)
-        if not rules:
-            return
-        reading = RuleReading(values, self._facts_of(subject), at)
-        for watched in rules:
+    def read(self, subject: Subject, reading: RuleReading, patience: timedelta) -> None:
+        """Apply the reading of one subject."""
+        for watched in self._conditions.get(subject.resource, ()):
             if watched.rule.watches(subject, reading.facts):
                 self._evaluate(watched, subject, reading, patience)
 
@@ -160,7 +147,7 @@ class Evaluator:
                 message = "no longer offered"
                 if isinstance(rule, PriceRule):
                     message = _price_words(rule, together)
-                if message and rule.watches(subject, self._facts_of(subject)):
+                if message and rule.watches(subject, self.facts_of(subject)):
                     self._fire_event(key, rule, together[0], message)
 
     def acknowledge(self, keys: Iterable[AlertKey], at: datetime) -> None:
@@ -195,7 +182,7 @@ class Evaluator:
         for watching in self._conditions.values():
             watching.sort(key=lambda one: bool(one.overriding))
 
-    def _facts_of(self, subject: Subject) -> Fields:
+    def facts_of(self, subject: Subject) -> Fields:
         """The facts of a subject; a model under a guardrail has those of the guardrail."""
         if subject.resource == GUARDED:
             subject = Subject("guardrail", subject.identity.partition(" ")[0])
@@ -458,9 +445,11 @@ def preview(reader: HistoryReader, identity: str, rule: AlertRule, now: datetime
         subjects = _subjects(reader, rule, evaluator)
         evaluated, of = min(len(subjects), MOST_SUBJECTS), len(subjects)
         for subject in subjects[:MOST_SUBJECTS]:
+            facts = evaluator.facts_of(subject)
             for at, values in _hours(reader, rule, subject, since, now):
                 for moment in (at, min(at + _HOUR - _SECOND, now)):
-                    evaluator.read(subject, values, moment, 2 * _HOUR)
+                    reading = RuleReading(values, facts, moment)
+                    evaluator.read(subject, reading, 2 * _HOUR)
     else:
         changes = reader.changes(since, now, {rule.kind.resource}, limit=MOST_CHANGES)
         evaluator.change(tuple(reversed(changes)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
@@ -18,6 +18,7 @@ from pydantic import JsonValue
 
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.models import PER_TOKEN_KEYS, PRICE_KEYS
+from gwtui.domain.alert_rules import RuleReading
 
 Resource = Literal["credits", "endpoint", "key", "workspace", "guardrail"]
 """The resources of figures and facts."""
@@ -85,6 +86,24 @@ class Observation:
     samples: tuple[Sample, ...] = ()
     facts: Mapping[Subject, Fields] = field(default_factory=dict)
     covers: Subject | None = None
+
+
+def readings_of(
+    observation: Observation, facts: Callable[[Subject], Fields] | None = None
+) -> list[tuple[Subject, RuleReading]]:
+    """What alert rules judge: the figures and facts of each subject of an observation.
+
+    ``facts`` returns the known facts of a subject, by default those of the observation.
+    """
+    values: dict[Subject, dict[str, Decimal | None]] = {name: {} for name in observation.facts}
+    for sample in observation.samples:
+        resource, identity, figure = sample.series.key
+        values.setdefault(Subject(resource, identity), {})[figure] = sample.value
+    known = facts or observation.facts.__getitem__
+    return [
+        (subject, RuleReading(found, known(subject), observation.at))
+        for subject, found in values.items()
+    ]
 
 
 @dataclass(frozen=True, slots=True)
