@@ -67,8 +67,6 @@ def _alerts(arguments: argparse.Namespace, paths: Paths) -> Sequence[Alert]:
 
 def _rules(arguments: argparse.Namespace, paths: Paths) -> Sequence[RuleRow]:
     book = load_alerts(_file(paths))
-    for note in book.ignored:
-        narrate(note)
     return rule_rows(book, DEMO_PROFILE if arguments.demo else arguments.profile or "")
 
 

@@ -39,7 +39,7 @@ from gwtui.contract.embeddings import EmbeddingRequest, EmbeddingsResult
 from gwtui.contract.request import RequestModel
 from gwtui.contract.usage import Generation
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.domain.known_secrets import HIDDEN, Secret, is_short, redactor
+from gwtui.domain.known_secrets import HIDDEN, SHORTEST, Secret, redactor
 
 if TYPE_CHECKING:
     from gwtui.client.transport import EventStream, Transport
@@ -383,8 +383,6 @@ class _KeyFilter:
 
     def pass_on(self, piece: str) -> str:
         """Return what can be shown now of what has come so far."""
-        if is_short(self._key.get_secret_value()):
-            return piece
         text = self._hide(self._held + piece)
         self._held = _begun(text, self._key.get_secret_value())
         return text[: len(text) - len(self._held)]
@@ -392,7 +390,7 @@ class _KeyFilter:
     def rest(self) -> str:
         """Return what was held back, at the end of the text; masked where it is most of a key."""
         held, self._held = self._held, ""
-        return held if is_short(held) else HIDDEN
+        return held if len(held) < SHORTEST else HIDDEN
 
 
 def _begun(text: str, key: str) -> str:

@@ -15,7 +15,7 @@ import logging
 import os
 import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from hashlib import blake2b
@@ -49,7 +49,7 @@ from gwtui.client.errors import (
 )
 from gwtui.client.request_log import ClockSkew, Traffic, write_answered
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.domain.known_secrets import Secret, is_short, redactor, remember
+from gwtui.domain.known_secrets import Secret, redactor, remember
 
 logger = logging.getLogger("gwtui.client")
 
@@ -237,12 +237,11 @@ class Transport:
                 f"the answer is larger than {self._max_answer // 1024} KiB and was not read",
                 request_id=request_id_of(headers),
             )
-        success = partial(self._success, status, content, headers, received.call)
+        success = partial(self._success, content, received)
         return await run_by_size(success, len(content), LARGE_BODY)
 
-    def _success(
-        self, status: int, body: bytes, headers: Mapping[str, str], call: Call
-    ) -> Answer | GatewayError:
+    def _success(self, body: bytes, received: _Received) -> Answer | GatewayError:
+        status, headers, call = received.response.status_code, received.headers, received.call
         digest = b"" if call.known is None else blake2b(body, digest_size=_DIGEST).digest()
         if digest and digest == call.known:
             request_id = request_id_of(headers)
@@ -250,9 +249,12 @@ class Transport:
         outcome = read_json(body, headers, self._connection.dialect)
         if isinstance(outcome, GatewayError):
             return outcome
+        text = body.decode("utf-8", "replace")
+        if received.redact(text) != text:
+            outcome = redacted(outcome, received.redact)
         return Answer(
             status,
-            self._unrepeated(outcome, body, call),
+            outcome,
             request_id_of(headers),
             generation_id_of(headers),
             digest,
@@ -285,26 +287,12 @@ class Transport:
             )
         return NoAnswerError(f"the connection to {where} broke before the answer was complete")
 
-    def _unrepeated(self, answer: Any, body: bytes, call: Call) -> Any:
-        """The answer without what the service was given and must not bring onto a screen.
-
-        A very short secret stays: it could be anything in the answer.
-        """
-        secrets = [one for one in self._secrets(call) if not is_short(one.get_secret_value())]
-        hide, text = redactor(secrets), body.decode("utf-8", "replace")
-        return redacted(answer, hide) if hide(text) != text else answer
-
     def _redactor(self, call: Call) -> Callable[[str], str]:
-        """A service may repeat a secret in an error; it must not travel on from here."""
-        secrets = self._secrets(call)
+        """Hides the token, and what the request carries: the service may repeat it."""
+        secrets: list[Secret] = [self._connection.token] if self._connection.token else []
+        secrets += call.body.secrets() if call.body is not None else ()
         remember(*secrets)
         return redactor(secrets)
-
-    def _secrets(self, call: Call) -> list[Secret]:
-        """The token, and what the request itself carries, such as a provider's key."""
-        token = self._connection.token
-        carried: Sequence[Secret] = call.body.secrets() if call.body is not None else ()
-        return [token, *carried] if token else list(carried)
 
     def _log(self, call: Call, outcome: object, seconds: float) -> None:
         error = outcome if isinstance(outcome, GatewayError) else None

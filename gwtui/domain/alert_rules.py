@@ -625,9 +625,6 @@ KINDS: Mapping[str, type[AlertRule]] = MappingProxyType(
 )
 """The kinds of rules by their names in the file."""
 
-RETIRED = frozenset({"probe-slow", "probe-failed", "probe-ttft-above"})
-"""Rules and kinds of an earlier version, which the file may still contain."""
-
 
 def names_apart(rules: Mapping[str, AlertRule]) -> dict[str, str]:
     """The names of rules by id; names that occur twice are followed by the id."""

@@ -17,7 +17,8 @@ from gwtui.contract.unpicklable import Unpicklable
 
 HIDDEN = "[redacted]"
 """Stands where a secret was."""
-_SHORT = 8
+SHORTEST = 8
+"""The length from which a secret is looked for in texts; keys are far longer."""
 _ALIGNMENTS = 3
 _MASKED = 4
 
@@ -116,43 +117,31 @@ def may_be_secret(text: str) -> bool:
 def holds_secret(text: str) -> bool:
     """Whether a text holds a secret that this process knows, folded over lines or not.
 
-    For what leaves the program because a person asked for it: nothing is cut out of that. A secret
-    too short to be told from words does not count.
+    For what leaves the program because a person asked for it: nothing is cut out of that.
     """
-    known = [one for one in _known.values() if not is_short(one.get_secret_value())]
-    hide, unfolded = redactor(known), "".join(text.split())
+    hide, unfolded = redactor(list(_known.values())), "".join(text.split())
     return hide(text) != text or hide(unfolded) != unfolded
 
 
 def redactor(secrets: Iterable[Secret]) -> Callable[[str], str]:
     """Takes these secrets out of a text, as they are and as they are usually encoded.
 
-    A text that holds a very short one is removed as a whole: a gap in a word would reveal it.
+    One of fewer than ``SHORTEST`` characters stays: it cannot be told from words.
     """
     values = sorted({secret.get_secret_value() for secret in secrets}, key=len, reverse=True)
-    known = [(form, is_short(value)) for value in values if value for form in _forms(value)]
+    known = [form for value in values if len(value) >= SHORTEST for form in _forms(value)]
 
     def hide(text: str) -> str:
-        for form, short in known:
-            if form in text:
-                if short:
-                    return HIDDEN
-                text = text.replace(form, HIDDEN)
+        for form in known:
+            text = text.replace(form, HIDDEN)
         return text
 
     return hide
 
 
-def is_short(secret: str) -> bool:
-    """Whether it may be part of ordinary words."""
-    return len(secret) < _SHORT
-
-
 def _forms(secret: str) -> list[str]:
     forms = [secret, json.dumps(secret)[1:-1], quote(secret, safe="", errors="replace")]
-    forms.append(repr(secret)[1:-1])
-    if not is_short(secret):
-        forms += _base64_forms(secret.encode("utf-8", "surrogatepass"))
+    forms += [repr(secret)[1:-1], *_base64_forms(secret.encode("utf-8", "surrogatepass"))]
     return list(dict.fromkeys(forms))
 
 

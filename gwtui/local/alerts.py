@@ -37,7 +37,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field, ValidationError
 
 from gwtui.contract.request import RequestModel, field_rules, problems
-from gwtui.domain.alert_rules import KINDS, RETIRED, AlertRule, default_rules
+from gwtui.domain.alert_rules import KINDS, AlertRule, default_rules
 from gwtui.domain.lookup import among, did_you_mean
 from gwtui.domain.money import parse_quantity, quantity
 from gwtui.domain.safe_text import safe_line
@@ -66,7 +66,6 @@ _RULES = "rules"
 _EFFECTS = "effects"
 _TABLES = (_RULES, _EFFECTS)
 _KIND = "kind"
-_NO_PROBES = "is ignored: gwtui no longer sends probes"
 
 
 class AlertFileError(Exception):
@@ -87,15 +86,11 @@ class AlertEffects(RequestModel):
 
 @dataclass(frozen=True, slots=True)
 class AlertBook:
-    """Every rule by id, default ones first, and the effects; ``own`` are those the file names.
-
-    ``ignored`` says which rules of the file no longer exist.
-    """
+    """Every rule by id, default ones first, and the effects; ``own`` are those the file names."""
 
     rules: Mapping[str, AlertRule] = field(default_factory=default_rules)
     effects: AlertEffects = field(default_factory=AlertEffects)
     own: frozenset[str] = frozenset()
-    ignored: tuple[str, ...] = ()
 
 
 def load_alerts(path: Path) -> AlertBook:
@@ -191,20 +186,11 @@ def _book(content: Mapping[str, Any]) -> AlertBook:
     tables = _table(_RULES, content.get(_RULES, {}))
     if len(tables) > MOST_RULES:
         raise WrongSettingError(_RULES, f"must have at most {MOST_RULES} entries")
-    ignored = [safe_line(one, 80) for one, values in tables.items() if _retired(one, values)]
-    own = {identity: values for identity, values in tables.items() if identity not in ignored}
     rules = default_rules()
-    for identity, values in own.items():
+    for identity, values in tables.items():
         rules[identity] = _rule(identity, values, rules.get(identity))
     effects = _table(_EFFECTS, content.get(_EFFECTS, {}))
-    return AlertBook(
-        rules,
-        _valid(_EFFECTS, AlertEffects, effects),
-        frozenset(own),
-        tuple(
-            f"{FILE_NAME}: {WrongSettingError(f'{_RULES}.{one}', _NO_PROBES)}" for one in ignored
-        ),
-    )
+    return AlertBook(rules, _valid(_EFFECTS, AlertEffects, effects), frozenset(tables))
 
 
 def _rule(identity: str, found: object, begun: AlertRule | None) -> AlertRule:
@@ -259,11 +245,6 @@ def _table(where: str, found: object) -> dict[str, Any]:
     return dict(found)
 
 
-def _retired(identity: str, values: object) -> bool:
-    kind = values.get(_KIND) if isinstance(values, dict) else None
-    return kind in RETIRED or (kind is None and identity in RETIRED)
-
-
 async def run_alert_command(
     command: Sequence[str],
     text: str,
@@ -301,7 +282,7 @@ class RuleFile:
                 if not self._active:
                     self._active = self._of_profile()
             else:
-                self.problem = "; ".join(self.book.ignored)
+                self.problem = ""
                 self._active = self._of_profile()
         return self._active
 

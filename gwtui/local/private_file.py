@@ -13,7 +13,7 @@ import os
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -213,21 +213,6 @@ class LineFile:
         with contextlib.suppress(FileNotFoundError):
             yield from parsed(self.path.read_bytes())
 
-    def keep(self, select: Callable[[Iterable[bytes]], Iterable[bytes]], over: int) -> bool:
-        """Replace the file by the lines that ``select`` gives, when it is larger than ``over``.
-
-        It is replaced whole or not at all, whatever happens. Whether it was. Raises OSError.
-        """
-        if not self.path.exists() or self.path.stat().st_size <= over:
-            return False
-        with self.locked() as descriptor:
-            content = whole(descriptor)
-            kept = b"".join(line + b"\n" for line in select(content.split(b"\n")) if line)
-            if len(kept) >= len(content):
-                return False
-            replace_file(self.path, kept)
-        return True
-
     def _own(self) -> int:
         """A locked descriptor of the file that has the name now."""
         until = time.monotonic() + LOCK_PATIENCE
@@ -276,10 +261,10 @@ def whole(descriptor: int) -> bytes:
 
 def parsed(content: bytes) -> Iterator[dict[str, Any]]:
     """The JSON objects among lines."""
-    return filter(None, map(parsed_line, content.split(b"\n")))
+    return filter(None, map(_parsed_line, content.split(b"\n")))
 
 
-def parsed_line(line: bytes) -> dict[str, Any] | None:
+def _parsed_line(line: bytes) -> dict[str, Any] | None:
     """The JSON object of a line; None when it is none."""
     try:
         found = json.loads(line)

@@ -179,7 +179,7 @@ class ProfileBook:
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     default: str | None = None
     unknown: tuple[str, ...] = ()
-    """Ignored settings: retired ones and, if allowed, unknown keys."""
+    """Ignored unknown keys, if they are allowed."""
 
 
 def resolve(
@@ -304,13 +304,6 @@ FIELDS = (
 )
 """The settings of a profile, except the thresholds in ``check``."""
 
-_RETIRED = {
-    "probe": "gwtui no longer sends probes; run gwtui try chat from cron instead",
-    "findings.used_percent": "the rules key-near-limit and key-limit-used-up of alerts.toml say it",
-    "findings.expiring_days": "the rules key-expires and key-expires-today of alerts.toml say it",
-}
-"""Keys and tables of an earlier version: they are passed over with a warning."""
-
 _SECRETS = frozenset({"token", "key", "api_key", "secret", "password"})
 
 
@@ -399,13 +392,10 @@ def _book(content: Mapping[str, Any], *, keep_unknown: bool) -> ProfileBook:
 
 def _note(key: str, why: str, *, keep: bool) -> str:
     """The note for an unknown key. Raises WrongSettingError unless it is kept."""
-    retired = (text for gone, text in _RETIRED.items() if f"{key}.".startswith(f"{gone}."))
-    if reason := next(retired, ""):
-        why = f"is ignored: {reason}"
-    elif key.lower() in _SECRETS:
+    if key.lower() in _SECRETS:
         why = "is not a known key: no secret is kept in this file, see gwtui login --help"
     error = WrongSettingError(key, why)
-    if not keep and not reason:
+    if not keep:
         raise error
     return str(error)
 

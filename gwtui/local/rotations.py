@@ -8,7 +8,7 @@ secret. Torn and foreign lines are passed over; several processes may write.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -19,14 +19,10 @@ from pydantic import JsonValue
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.key_rotation import ENDED, KeyFigures, KeyRotation, RotationStage
-from gwtui.local.private_file import LineFile, parsed_line
+from gwtui.local.private_file import LineFile
 
 FILE_NAME = "rotations.jsonl"
-LARGE = 256 * 1024
-"""Bytes up to which nothing is taken out."""
-KEPT = timedelta(days=30)
-"""How long ended rotations are kept."""
-_NOTED_EVERY = timedelta(minutes=5)
+_NOTED_EVERY = timedelta(minutes=30)
 """Between two notes of changing figures. What changed meanwhile counts as changed at the next."""
 _VERSION = 1
 
@@ -81,27 +77,6 @@ class RotationLog:
         """The rotations of one gateway or of all, oldest first."""
         found = _folded(self._file.objects()).values()
         return tuple(one for one in found if gateway in (None, one.gateway))
-
-    def compact(self, now: datetime) -> bool:
-        """Drop outdated lines and rotations that ended long ago, once the file is large."""
-
-        def kept(lines: Iterable[bytes]) -> Iterator[bytes]:
-            read = [(line, parsed_line(line)) for line in lines]
-            known = _folded(data for _, data in read if data is not None)
-            last: dict[str, bytes] = {}
-            for line, data in read:
-                if data is not None and data.get("event") == "seen":
-                    last[str(data.get("id"))] = line
-            for line, data in read:
-                if data is None:
-                    continue
-                one = known.get(str(data.get("id")))
-                if one is not None and one.ended_at is not None and now - one.ended_at > KEPT:
-                    continue
-                if data.get("event") != "seen" or last.get(str(data.get("id"))) is line:
-                    yield line
-
-        return self._file.keep(kept, LARGE)
 
 
 def _folded(lines: Iterable[Mapping[str, Any]]) -> dict[str, KeyRotation]:

@@ -23,7 +23,6 @@ from gwtui.domain.key_rotation import (
     RotationStatus,
     status_of,
 )
-from gwtui.local import rotations
 from gwtui.local.ledger import DID_NOT_HAPPEN, Ledger, LedgerEntry, this_process
 from gwtui.local.rotations import RotationLog
 from gwtui.resources.rotations import (
@@ -193,20 +192,6 @@ def test_a_damaged_file_costs_its_damaged_lines_alone(tmp_path: Path) -> None:
     log.note("p1", "made", NOW, new_hash="b" * 64)
     (one,) = log.rotations()
     assert (one.new_hash, one.ended, one.figures, one.disabled_at) == ("b" * 64, None, None, None)
-
-
-def test_a_large_file_keeps_what_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rotations, "LARGE", 100)
-    log = log_at(tmp_path)
-    log.begin(rotation())
-    log.begin(rotation(id="p2"))
-    log.note("p2", "ended", NOW - timedelta(days=31), stage="done")
-    for usage in range(9):
-        log.note("p1", "seen", NOW + usage * HOUR, usage=str(usage), byok_usage="", last_used="")
-    before = log.rotations()[0]
-    assert log.compact(NOW)
-    assert log.rotations() == (before,)
-    assert len(log.path.read_bytes().splitlines()) == 2
 
 
 def test_the_journal_tells_what_became_of_the_successors_creation(tmp_path: Path) -> None:

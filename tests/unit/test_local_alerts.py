@@ -23,7 +23,6 @@ from gwtui.domain.times import duration, parse_duration_or_zero
 from gwtui.local.alerts import (
     AlertEffects,
     AlertFileError,
-    RuleFile,
     load_alerts,
     new_identity,
     put_effects,
@@ -45,23 +44,6 @@ def test_without_a_file_the_defaults_hold(file: Path) -> None:
     assert book.effects == AlertEffects()
     assert not book.effects.bell, "nothing rings unless asked to"
     assert book.effects.command is None
-
-
-def test_rules_on_probes_are_passed_over_with_a_warning(file: Path) -> None:
-    file.write_text(
-        "[rules.probe-slow]\nenabled = true\n[rules.mine]\nkind = 'probe-failed'\n"
-        "[rules.credits-low]\nfires_at = '5 USD'\n"
-    )
-    file.chmod(0o600)
-    book = load_alerts(file)
-    assert (set(book.rules), book.own) == (set(default_rules()), frozenset({"credits-low"}))
-    assert list(book.ignored) == [
-        "alerts.toml: rules.probe-slow: is ignored: gwtui no longer sends probes",
-        "alerts.toml: rules.mine: is ignored: gwtui no longer sends probes",
-    ]
-    rules = RuleFile(file, "work")
-    rules.refresh()
-    assert rules.problem == "; ".join(book.ignored)
 
 
 def test_a_rule_is_written_in_the_words_of_people_and_read_back(file: Path) -> None:

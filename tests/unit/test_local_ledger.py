@@ -28,7 +28,7 @@ from gwtui.local.ledger import (
     may_run,
     this_process,
 )
-from gwtui.local.private_file import LineFile
+from gwtui.local.private_file import LineFile, replace_file
 from thoroughness import FULL
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
@@ -394,7 +394,7 @@ def test_a_replacement_that_fails_changes_nothing(
     with monkeypatch.context() as broken:
         broken.setattr(os, "write", full)
         with pytest.raises(OSError, match="No space left"):
-            LineFile(ledger.path).keep(lambda lines: [*lines][:1], 0)
+            replace_file(ledger.path, b"")
     assert ledger.path.read_bytes() == before
     assert [one.name for one in ledger.path.parent.iterdir()] == [ledger.path.name]
 

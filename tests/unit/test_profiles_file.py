@@ -238,23 +238,6 @@ def test_every_field_of_a_profile_has_a_reader() -> None:
     assert names - {"name", "check"} == {one.name.rpartition(".")[2] for one in FIELDS}
 
 
-def test_settings_that_are_gone_are_passed_over_with_a_warning(tmp_path: Path) -> None:
-    path = tmp_path / "profiles.toml"
-    path.write_text(
-        "[profiles.a]\nbase_url='https://x'\n[profiles.a.probe]\nevery_minutes = 0\n"
-        "[profiles.a.findings]\nunused_days = 9\nexpiring_days = 3\n"
-    )
-    path.chmod(0o600)
-    book = load_profiles(path)
-    assert book.profiles["a"].unused_days == 9
-    assert list(book.unknown) == [
-        "profiles.toml: profiles.a.probe.every_minutes: is ignored: gwtui no longer sends probes; "
-        "run gwtui try chat from cron instead",
-        "profiles.toml: profiles.a.findings.expiring_days: is ignored: "
-        "the rules key-expires and key-expires-today of alerts.toml say it",
-    ]
-
-
 @pytest.mark.parametrize(
     "text",
     [

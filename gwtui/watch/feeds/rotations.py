@@ -134,7 +134,6 @@ class _RotationReader:
 
 
 def _listed(log: RotationLog, gateway: str, now: datetime) -> list[KeyRotation]:
-    log.compact(now)
     return [
         one
         for one in log.rotations(gateway)
