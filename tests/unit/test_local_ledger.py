@@ -394,7 +394,7 @@ def test_a_replacement_that_fails_changes_nothing(
     with monkeypatch.context() as broken:
         broken.setattr(os, "write", full)
         with pytest.raises(OSError, match="No space left"):
-            replace_file(ledger.path, b"")
+            replace_file(ledger.path, b"x")
     assert ledger.path.read_bytes() == before
     assert [one.name for one in ledger.path.parent.iterdir()] == [ledger.path.name]
 
