@@ -181,8 +181,8 @@ SURFACES: dict[str, Surface] = {
     "board": Surface("BoardScreen", "board"),
     "board-recorded": Surface("BoardScreen", "board", recorded=True),
     "board-past": Surface("BoardScreen", "board", ("at", "type 07:00", "enter"), recorded=True),
-    "doubts": Surface("ResourceScreen", "recovery", ("escape",), doubtful=True),
-    "doubt": Surface("RecoveryScreen", "recovery", ("escape", "enter"), doubtful=True),
+    "unresolved": Surface("ResourceScreen", "recovery", ("escape",), doubtful=True),
+    "evidence": Surface("RecoveryScreen", "recovery", ("escape", "enter"), doubtful=True),
     "alerts": Surface("ResourceScreen", "alerts", watched=True),
     "findings": Surface("ResourceScreen", "findings"),
     "key-rotate": Surface("FormScreen", "keys", ("N",)),
@@ -264,7 +264,7 @@ async def opened(
     await asyncio.to_thread(folder.mkdir)
     try:
         if surface.doubtful:
-            await asyncio.to_thread(_leave_in_doubt, demo)
+            await asyncio.to_thread(_leave_unresolved, demo)
         data = None
         if surface.recorded:
             data = filled.copy_to(folder / "data")
@@ -315,7 +315,7 @@ async def _alerts(pilot: Pilot[int], app: GwtuiApp) -> None:
     raise AssertionError("the alerts never fired")
 
 
-def _leave_in_doubt(demo: Harness) -> None:
+def _leave_unresolved(demo: Harness) -> None:
     """A key that may have been made or not."""
     where = Connection(
         "http://demo/api/v1", SecretStr(demo.token), label="demo", allow_plain_http=True

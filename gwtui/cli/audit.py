@@ -24,7 +24,7 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _get(arguments: argparse.Namespace) -> int:
-    """Print the entries of one change: a settled one has two. Returns an exit code."""
+    """Print the entries of one change: a resolved one has two. Returns an exit code."""
     entries = [one for one in _read(arguments) if one.id.startswith(arguments.id)]
     if not entries:
         raise exits.CommandError(f"the audit log has no change {arguments.id!r}")

@@ -36,7 +36,7 @@ _ENVIRONMENT = {
 _FILES = {
     "~/.config/gwtui/profiles.toml": "profiles: gateways, token sources, thresholds",
     "~/.config/gwtui/alerts.toml": "alert rules",
-    "~/.local/state/gwtui": "ledger of writes, rotations, log",
+    "~/.local/state/gwtui": "audit log, rotations, program log",
     "~/.local/share/gwtui": "recorded history",
     "~/.cache/gwtui": "names for completion; safe to delete",
 }

@@ -1,4 +1,4 @@
-"""The evidence on a write in doubt, and how it is displayed.
+"""The evidence on an unresolved change, and how it is displayed.
 
 It shows the current state, never whether the write happened: that is for a person to decide.
 """
@@ -22,7 +22,7 @@ from gwtui.domain.times import age, utc
 from gwtui.local.ledger import DIED, LedgerEntry, one_line
 
 Verdict = Literal[
-    "as requested", "as before", "unchanged", "something else", "not as before", "not known"
+    "as requested", "as before", "unchanged", "different", "not as before", "not known"
 ]
 """The present value, compared with the value before the write and the requested one.
 
@@ -68,7 +68,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Evidence on one write in doubt.
+    """Evidence on one unresolved change.
 
     A creation has ``candidates``, nearest first, created less than ``search_span`` before or after;
     any other write has ``compared``, the present state of the resource. ``notes`` are sentences on
@@ -99,7 +99,7 @@ def verdict(before: Any, requested: Any, present: Any) -> Verdict:
         return "as before" if as_before else "not as before"
     if alike(requested, present):
         return "unchanged" if as_before else "as requested"
-    return "as before" if as_before else "something else"
+    return "as before" if as_before else "different"
 
 
 def compared(
@@ -148,7 +148,7 @@ UNSTORED = "nobody has confirmed that the value of the new key is stored"
 
 
 def unknown_reason(intent: LedgerEntry) -> str:
-    """Why a write is not settled."""
+    """Why a write is not resolved."""
     return UNSTORED if intent.is_unacknowledged else intent.message or DIED
 
 
@@ -190,9 +190,9 @@ class TimeWindow:
         return abs(self.offset_of(created_at)) <= self.search_span + self.uncertainty
 
     def beside(self, created_at: datetime) -> str:
-        """Creation time relative to the write: "12 s after this write"."""
+        """Creation time relative to the write: "12 s after this change was sent"."""
         seconds = self.offset_of(created_at).total_seconds()
-        return f"{age(abs(seconds))} {'after' if seconds >= 0 else 'before'} this write"
+        return f"{age(abs(seconds))} {'after' if seconds >= 0 else 'before'} this change was sent"
 
     @property
     def text(self) -> str:
@@ -266,7 +266,7 @@ CANDIDATE_COLUMNS: tuple[Column[Candidate], ...] = (
         "Created around that time",
         lambda one: one.name,
         20,
-        help="what was made",
+        help="name of the resource",
         grow=True,
     ),
     Column(
@@ -276,7 +276,7 @@ CANDIDATE_COLUMNS: tuple[Column[Candidate], ...] = (
         lambda one, _now: None if one.offset is None else abs(one.offset.total_seconds()),
         10,
         right=True,
-        help="how long after the write was sent, by the gateway's clock",
+        help="time between sending the change and its creation (gateway time)",
         kind="number",
     ),
     Column(
@@ -291,10 +291,10 @@ CANDIDATE_COLUMNS: tuple[Column[Candidate], ...] = (
     ),
     text_column(
         "made_by",
-        "Made by",
+        "Created by",
         lambda one: one.made_by or None,
         24,
-        help="another write of this machine that is known to have made it",
+        help="another change from this machine that is known to have created it",
     ),
     text_column("identity", "Id", lambda one: one.identity, 14, help="its identity"),
 )
@@ -305,7 +305,7 @@ def about(evidence: Evidence, now: datetime) -> Sequence[DetailRow]:
     intent = evidence.intent
     rows = [
         DetailRow("sent", Cell(utc(intent.at, seconds=True)), cells.ago(intent.at, now).text),
-        DetailRow("in doubt", cells.prose(unknown_reason(intent), _LONG)),
+        DetailRow("reason", cells.prose(unknown_reason(intent), _LONG)),
     ]
     if evidence.notes:
         rows.append(DetailRow("found", cells.prose(" ".join(evidence.notes), 2 * _LONG)))
@@ -322,10 +322,10 @@ def compared_rows(lines: Sequence[FieldComparison]) -> Sequence[DetailRow]:
 def _verdict(one: FieldComparison) -> str:
     parts: list[str] = [one.verdict]
     if one.verdict not in {"as requested", "unchanged"}:
-        parts.append(f"requested {one.requested}")
+        parts.append(f"requested: {one.requested}")
     if one.before is not None and one.verdict not in {"as before", "unchanged"}:
-        parts.append(f"before {one.before}")
-    return f"({', '.join(parts)})"
+        parts.append(f"before: {one.before}")
+    return f"({' · '.join(parts)})"
 
 
 def of_candidate(one: Candidate, now: datetime) -> Sequence[DetailRow]:

@@ -309,7 +309,7 @@ class _Execution(Generic[T]):
             await asyncio.to_thread(self._write_log.announce, self._confirmation)
         except (OSError, TypeError, ValueError) as error:
             unsent = NotSentError(
-                f"Nothing was sent: the ledger {self._executor.ledger.path} "
+                f"Not sent: the audit log {self._executor.ledger.path} "
                 f"cannot be written ({reason(error)})."
             )
             # The line may stand on the disk all the same.

@@ -1,4 +1,4 @@
-"""Inspects an in-doubt write: what there is now, compared with the values before and those sent.
+"""Inspects an unresolved change: what there is now, compared with the values before and those sent.
 
 Only reads are sent. How a resource is read again and compared comes from its declaration.
 """
@@ -41,7 +41,7 @@ _MOST_UNDATED = 20
 
 @dataclass(frozen=True, slots=True)
 class InspectionContext:
-    """The input of one inspection of a write in doubt.
+    """The input of one inspection of an unresolved change.
 
     ``search_span`` is the searched time before and after the write; ``makers`` maps the identities
     that other writes of this machine created to the titles of those writes.
@@ -102,12 +102,12 @@ class _Inspection:
         """Find resources created near the time of the write. Raises GatewayError."""
         noun, create = self.writes.noun, self.writes.create
         if create is None:
-            return Evidence(self._intent, (f"There is nothing that makes {noun}.",))
+            return Evidence(self._intent, (f"This version of gwtui cannot create {noun}.",))
         scoped = "workspace_id" in create.request.model_fields
         try:
             listed = await self._list(scoped=scoped)
         except NotFoundError:
-            gone = "The workspace in which it was to be made no longer exists."
+            gone = "The workspace of this change no longer exists."
             return Evidence(self._intent, (gone,), search_span=self.inspection.search_span)
         found = created_near(self.inspection.window, listed.items, _made_at)
         candidates = tuple(map(self._candidate, found.inside))
@@ -115,15 +115,15 @@ class _Inspection:
         where = "in that workspace" if scoped else "in the account"
         window = self.inspection.window
         notes = [
-            f"{_number(len(candidates), noun)} made {window.text}, by the gateway's "
-            f"clock; {count(len(listed.items), noun)} {where} read."
+            f"{_number(len(candidates), noun)} created {window.text} (gateway time); "
+            f"{count(len(listed.items), noun)} {where} checked."
         ]
         if found.nearest_outside is not None and not candidates:
             nearest = window.beside(found.nearest_outside)
-            notes.append(f"The nearest other one was made {nearest}.")
+            notes.append(f"The nearest other one was created {nearest}.")
         if found.undated:
             notes.append(
-                f"Of {count(found.undated, noun)} the gateway does not say when they were made."
+                f"The gateway does not report when {count(found.undated, noun)} were created."
             )
         if not listed.complete or listed.unreadable:
             notes.append("The list is incomplete: there may be others.")
@@ -220,7 +220,7 @@ class _Inspection:
         if updated_at is None:
             return ()
         when = self.inspection.window.beside(updated_at)
-        return (f"It was changed last {when}, by the gateway's clock.",)
+        return (f"The {self.writes.noun} was last changed {when} (gateway time).",)
 
     # Field by field -----------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from gwtui.domain.times import age, relative, utc
 
 RotationStage = Literal[
     "begun",
-    "in doubt",
+    "unresolved",
     "successor gone",
     "unbound",
     "undelivered",
@@ -29,7 +29,7 @@ RotationStage = Literal[
     "not made",
     "forgotten",
 ]
-RotationStep = Literal["", "settle", "assign", "show", "disable", "delete"]
+RotationStep = Literal["", "resolve", "assign", "show", "disable", "delete"]
 """The next step; empty means to wait, or none."""
 
 ENDED: frozenset[RotationStage] = frozenset({"done", "not made", "forgotten"})
@@ -87,7 +87,7 @@ class KeyRotation:
     ended_at: datetime | None = None
 
 
-CreationOutcome = Literal["made", "under way", "in doubt", "nameless", "not made"]
+CreationOutcome = Literal["made", "under way", "unresolved", "nameless", "not made"]
 """The outcome of the creation of a successor; "nameless": created, but its hash is unknown."""
 
 
@@ -159,16 +159,16 @@ def _making(_rotation: KeyRotation, facts: RotationFacts, _now: datetime) -> Rot
         return RotationStatus("begun", "The successor is being created now.", "wait")
     if facts.making == "nameless":
         return RotationStatus(
-            "in doubt",
+            "unresolved",
             "The successor was created, but its hash is unknown.",
             "find it among the keys, then forget this rotation",
         )
-    if facts.making == "in doubt":
+    if facts.making == "unresolved":
         return RotationStatus(
-            "in doubt",
+            "unresolved",
             "The answer to the creation of the successor was lost: it may or may not exist.",
-            "settle it among the writes in doubt; nothing is sent again automatically",
-            "settle",
+            "resolve the change (:recovery); nothing is sent again automatically",
+            "resolve",
         )
     return None
 
@@ -220,8 +220,8 @@ def _handing_over(
     if facts.waits:
         return RotationStatus(
             "undelivered",
-            "Nobody has confirmed to have stored the successor's value, which is not shown again.",
-            "acknowledge it among the writes in doubt, or delete the successor and rotate again",
+            "Nobody has confirmed storing the successor's value, which is not shown again.",
+            "acknowledge it (:recovery), or delete the successor and rotate again",
             "show",
         )
     return None

@@ -5,7 +5,7 @@ number and stays as it is. An intent stands on the disk before its request leave
 the same id say what became of it. No line holds a secret.
 
 The ledger is seen in two ways. ``audit`` gives the outcomes, for good. ``open_writes`` gives the
-writes that a person has to settle: nobody knows whether they happened, or they made a key and
+writes that a person has to resolve: nobody knows whether they happened, or they made a key and
 nobody has said that its value is stored. They survive a restart, and are carried over into the new
 file when one is set aside, so that it alone tells them.
 """
@@ -192,7 +192,7 @@ class Ledger:
         return (one for one in self.entries() if one.outcome in AUDITED and not one.carried)
 
     def open_writes(self) -> tuple[LedgerEntry, ...]:
-        """The writes that are not settled, oldest first, each with the last that is known of it.
+        """The writes that are not resolved, oldest first, each with the last that is known of it.
 
         "intent" is under way, or its program died; "unknown" lost its answer; "applied" made a key
         that nobody has acknowledged.
@@ -222,7 +222,7 @@ class Ledger:
         open.
         """
         found = replace(one, message=finding, identity=identity or one.identity)
-        self._settle(found, "resolved", at)
+        self._resolve(found, "resolved", at)
 
     def acknowledge(self, plan: str, at: datetime) -> None:
         """Close the open creation of a key by that plan: a person has stored its value.
@@ -232,12 +232,12 @@ class Ledger:
         """
         for one in self.open_writes():
             if one.id == plan and one.is_unacknowledged:
-                self._settle(one, "acknowledged", at)
+                self._resolve(one, "acknowledged", at)
                 rotations = RotationLog(self.path.with_name(ROTATIONS))
                 with contextlib.suppress(OSError):
                     rotations.delivered(plan, at)
 
-    def _settle(self, one: LedgerEntry, outcome: LedgerOutcome, at: datetime) -> None:
+    def _resolve(self, one: LedgerEntry, outcome: LedgerOutcome, at: datetime) -> None:
         now = Operator.present()
         closed = replace(one, outcome=outcome, at=at, carried=False, process={})
         self.record(replace(closed, user=now.user, host=now.host))

@@ -473,11 +473,11 @@ def _meaning(
     return Cell(f"{usd(used)} spent, {percent(share)} · {resets}", share_tone(share))
 
 
-# Evidence on writes in doubt ----------------------------------------------------------------------
+# Evidence on unresolved changes -----------------------------------------------------------------
 
 
 async def inspect_budget(inspection: InspectionContext) -> Evidence:
-    """Evidence on a budget write in doubt. Raises GatewayError."""
+    """Evidence on a budget unresolved change. Raises GatewayError."""
     intent = inspection.intent
     space, _, interval = (intent.identity or "").partition("/")
     listed = await inspection.client.workspaces.budgets(space)

@@ -23,8 +23,8 @@ from gwtui.crud.action import (
 
 Parent = Literal["model", "workspace", "guardrail", "key"]
 """The resource that the rows of a list belong to."""
-DOUBT = "doubt"
-"""The screen of one write in doubt, with its evidence."""
+EVIDENCE = "evidence"
+"""The screen of one unresolved change, with its evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -867,47 +867,47 @@ ENTRIES: tuple[RegistryEntry, ...] = (
     RegistryEntry("audit", "Audit entries", f"{_RESOURCES}.audit:AUDIT"),
     RegistryEntry(
         "recovery",
-        "Writes in doubt",
-        f"{_RESOURCES}.recovery:DOUBTS",
-        aliases=("doubts",),
-        help="writes in doubt and unacknowledged keys",
+        "Unresolved changes",
+        f"{_RESOURCES}.recovery:UNRESOLVED",
+        aliases=("unresolved",),
+        help="unresolved changes and unacknowledged keys",
     ),
     RegistryEntry(
-        DOUBT,
+        EVIDENCE,
         "Evidence",
         screen=f"{_SCREENS}.recovery:RecoveryScreen",
         parent="recovery",
         actions=(
             scoped_action(
-                "doubt.happened",
+                "evidence.happened",
                 "It happened",
                 "Settle the write as applied, with the selected resource as its result",
                 "h",
                 footer=True,
             ),
             scoped_action(
-                "doubt.did_not",
+                "evidence.did_not",
                 "It did not happen",
                 "Settle the write as not applied",
                 "X",
                 footer=True,
             ),
             scoped_action(
-                "doubt.recreate",
+                "evidence.recreate",
                 "Create it again",
                 "Delete a key whose value was never stored, and create it again",
                 "n",
                 mutates=True,
             ),
             scoped_action(
-                "doubt.further",
+                "evidence.further",
                 "Look further",
                 "Search an hour, then a day before and after the write",
                 "minus",
                 footer=True,
             ),
             scoped_action(
-                "doubt.show",
+                "evidence.show",
                 "Show it",
                 "Open the selected resource, or the subject of the write, "
                 "without settling anything",

@@ -10,7 +10,7 @@ from gwtui.crud.action import APP, COPY, LIST, Action
 from gwtui.domain.lookup import did_you_mean
 from gwtui.resources import actions as registry
 from gwtui.resources.actions import ALWAYS_QUITS, QUIT
-from gwtui.resources.entries import DOUBT
+from gwtui.resources.entries import EVIDENCE
 from gwtui.resources.frame_actions import (
     ANYWHERE,
     DIALOG_SCOPES,
@@ -178,6 +178,6 @@ def _meet(action: Action, other: Action) -> bool:
     """Whether a screen offers both; the first is of APP, COPY, LIST or FIGURES."""
     scopes = {action.scope, other.scope}
     if scopes & {APP, COPY} or action.scope == other.scope:
-        return DOUBT not in scopes or bool(scopes & {APP, COPY})
+        return EVIDENCE not in scopes or bool(scopes & {APP, COPY})
     of_list = other.scope == LIST or other.scope in RESOURCES
     return of_list == (action.scope == LIST)

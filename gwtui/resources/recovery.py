@@ -1,4 +1,4 @@
-"""Writes in doubt: sent from this machine, and nobody knows whether they happened.
+"""Unresolved changes: sent from this machine, and nobody knows whether they happened.
 
 Evidence on one is what the gateway has now. Nothing is sent but reads.
 """
@@ -26,9 +26,9 @@ from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.ledger import (
     RECOVERY_FEED,
     Inspected,
-    UnsettledWrite,
+    UnresolvedWrite,
     inspected_feed,
-    unsettled_feed,
+    unresolved_feed,
 )
 from gwtui.watch.hub import FeedHub
 
@@ -42,9 +42,7 @@ _LONG = 2000
 COLUMNS: tuple[Column[LedgerEntry], ...] = (
     text_column("what", "Change", lambda one: one.title, 24, help="the planned change", grow=True),
     moment_column("at", "Sent", lambda one: one.at, 10, "when it was sent"),
-    text_column(
-        "why", "Why it is in doubt", unknown_reason, 30, help="why its outcome is not known"
-    ),
+    text_column("why", "Reason", unknown_reason, 30, help="why the outcome is unknown"),
     text_column("action", "Action", lambda one: one.action, 20, help="which action it was"),
     text_column("profile", "Profile", lambda one: one.profile, 12, help="which gateway"),
     text_column("user", "By", lambda one: one.user, 12, help="who sent it"),
@@ -54,12 +52,12 @@ COLUMNS: tuple[Column[LedgerEntry], ...] = (
 def _write_rows(intent: LedgerEntry, now: datetime) -> Sequence[DetailRow]:
     return [
         cells.moment_row("sent", intent.at, now),
-        DetailRow("in doubt", cells.prose(unknown_reason(intent), _LONG)),
+        DetailRow("reason", cells.prose(unknown_reason(intent), _LONG)),
         DetailRow("profile", cells.text(intent.profile)),
         DetailRow("gateway", cells.text(intent.gateway)),
         DetailRow("by", cells.text(intent.user)),
         DetailRow("plan", cells.text(intent.id)),
-        cells.hint("{list.open} looks for what became of it; you decide"),
+        cells.hint("{list.open} shows the evidence, so that you can decide what happened"),
     ]
 
 
@@ -85,26 +83,26 @@ def intended_rows(intent: LedgerEntry) -> Sequence[DetailRow]:
     return rows
 
 
-DOUBTS: ResourceSpec[LedgerEntry] = ResourceSpec(
+UNRESOLVED: ResourceSpec[LedgerEntry] = ResourceSpec(
     id=RECOVERY_FEED,
-    title="Writes in doubt",
-    singular="write in doubt",
-    plural="writes in doubt",
+    title="Unresolved changes",
+    singular="unresolved change",
+    plural="unresolved changes",
     identity=lambda one: one.id,
     name=lambda one: cells.text(one.title).text,
     columns=COLUMNS,
-    sections=(Section("Unsettled write", _write_rows), Section("Request", _intended)),
-    feed=unsettled_feed,
+    sections=(Section("Unresolved change", _write_rows), Section("Request", _intended)),
+    feed=unresolved_feed,
     raw=lambda one: one.as_line(),
-    empty="Every write from this machine is settled.",
+    empty="No unresolved changes.",
     default_sort=("at", True),
-    opens="doubt",
+    opens="evidence",
 )
 
 
-_NO_WAY = "The gateway does not tell which feedback it has got: nothing can be read back."
-_NOT_THERE = "The workspace that it concerned is not there now."
-_STRANGE = "This version does not know how to look into such a change."
+_NO_WAY = "The gateway does not return the feedback it received, so there is nothing to compare."
+_NOT_THERE = "The workspace of this change no longer exists."
+_STRANGE = "This version of gwtui cannot find evidence for this kind of change."
 
 
 @cache
@@ -161,10 +159,10 @@ def evidence_feed(
 ) -> Feed[Inspection]:
     """The evidence on the write of that plan, as far as ``search_span`` before and after it."""
 
-    async def inspection(client: GatewayClient, doubt: UnsettledWrite) -> Evidence:
+    async def inspection(client: GatewayClient, write: UnresolvedWrite) -> Evidence:
         now = hub.clock.now()
         return await find_evidence(
-            InspectionContext(client, doubt.intent, now, search_span, doubt.created_by)
+            InspectionContext(client, write.intent, now, search_span, write.created_by)
         )
 
     return inspected_feed(hub, ledger, (plan, f"{search_span.total_seconds():.0f}"), inspection)

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 _TONES: Mapping[RotationStage, Tone] = {
     "begun": "accent",
-    "in doubt": "bad",
+    "unresolved": "bad",
     "successor gone": "bad",
     "unbound": "bad",
     "undelivered": "warn",
@@ -60,7 +60,7 @@ _TONES: Mapping[RotationStage, Tone] = {
 }
 _ORDER: tuple[RotationStage, ...] = (
     "begun",
-    "in doubt",
+    "unresolved",
     "successor gone",
     "unbound",
     "undelivered",
@@ -90,7 +90,7 @@ COLUMNS: tuple[Column[RotationRow], ...] = (
         lambda row, _now: stage_cell(row),
         lambda row, _now: _ORDER.index(row.status.stage),
         14,
-        help="most urgent first: in doubt, unbound, undelivered, silent, in use, done",
+        help="most urgent first: unresolved, unbound, undelivered, silent, in use, done",
         export=lambda row, _now: row.status.stage,
         kind="number",
     ),

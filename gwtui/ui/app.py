@@ -24,7 +24,7 @@ from gwtui.resources.frame_actions import ANYWHERE
 from gwtui.resources.preferences import FILE_NAME as PREFERENCES
 from gwtui.resources.preferences import Preferences
 from gwtui.resources.session import SessionFiles, TryMemory
-from gwtui.ui import in_doubt_writes
+from gwtui.ui import unresolved_changes
 from gwtui.ui.actions.context import ActionContext, Marks
 from gwtui.ui.actions.handlers import BACKGROUND, handler, report_failure
 from gwtui.ui.commands import key_of, keymap, offered
@@ -334,7 +334,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         A modal screen tells so by ``unsaved``, and what it is by ``loss``.
         """
         if self.session is not None and self.session.in_flight:
-            return "A change is in progress; only the ledger would record its outcome."
+            return "A change is in progress; only the audit log would record its outcome."
         for screen in self.screen_stack:
             if getattr(screen, "unsaved", False):
                 return str(getattr(screen, "loss", "Your input is not saved."))
@@ -370,9 +370,9 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             if problem is not None:
                 self.say(problem, severity="warning")
 
-    async def on_show_in_doubt(self, message: in_doubt_writes.ShowInDoubt) -> None:
-        """Go to a write in doubt."""
-        await self.open_route(in_doubt_writes.route_to(message.plan))
+    async def on_show_unresolved(self, message: unresolved_changes.ShowUnresolved) -> None:
+        """Go to an unresolved change."""
+        await self.open_route(unresolved_changes.route_to(message.plan))
 
     def narrow(self, workspace: str | None, name: str | None) -> None:
         """Narrow the scoped lists to a workspace, None for all of them."""

@@ -22,7 +22,7 @@ from gwtui.resources.session import (
     connection_error_text,
     open_session,
 )
-from gwtui.ui import in_doubt_writes
+from gwtui.ui import unresolved_changes
 from gwtui.ui.connection_health import ConnectionHealth
 from gwtui.ui.input_queue import QueuedInputApp
 from gwtui.ui.navigation import Navigation
@@ -328,7 +328,7 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
         if self.session is None or not self.is_running:
             return
         self.learn_terminal()
-        in_doubt_writes.keep_count(self.session)
+        unresolved_changes.keep_count(self.session)
         self._notice_alerts(self.session)
         if not self._offered:
             self._offered = True
@@ -344,7 +344,7 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
 
     async def _offer(self) -> None:
         """At the first connect, one after the other: what an earlier run left, the first steps."""
-        await in_doubt_writes.offer_at_start(self._whole)
+        await unresolved_changes.offer_at_start(self._whole)
         if not self._whole.kept.first_steps.is_dismissed:
             from gwtui.ui.actions import first_steps  # noqa: PLC0415 - once ever
 

@@ -25,12 +25,12 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.local.profiles import ProfileError
 from gwtui.local.targets import TargetFacts
 from gwtui.local.tokens import TokenError
-from gwtui.ui.in_doubt_writes import count_text
 from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
 from gwtui.ui.screens.picker import Picker
 from gwtui.ui.text import toned
+from gwtui.ui.unresolved_changes import count_text
 from gwtui.ui.widgets.frame import CRITICAL, READ_ONLY, badge
-from gwtui.watch.feeds.ledger import unsettled_feed
+from gwtui.watch.feeds.ledger import unresolved_feed
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
@@ -166,14 +166,14 @@ class ProfileSwitch:
     # The present gateway ----------------------------------------------------------------------
 
     async def _may_leave(self, to: TargetFacts) -> bool:
-        """Wait for a write under way, and show what is in doubt; whether to switch then."""
+        """Wait for a write under way, and show what is unresolved; whether to switch then."""
         app = self._app
         if app.session is None:
             return True
         await app.last_answer("This takes a few seconds at most.", "Stop waiting")
         lost = app.would_be_lost()
         if lost is None:
-            lost = await self._in_doubt()
+            lost = await self._unresolved()
         if not lost:
             return True
         question = f"Switch to “{safe_line(to.name, _NAME)}” anyway?"
@@ -181,15 +181,14 @@ class ProfileSwitch:
             AskScreen(question, lost, safe="Stay here", deliberate="Switch")
         )
 
-    async def _in_doubt(self) -> str:
-        found = (await unsettled_feed(self._app.hub).refresh()).value
+    async def _unresolved(self) -> str:
+        found = (await unresolved_feed(self._app.hub).refresh()).value
         if not found:
             return ""
         here = safe_line(self._present, _NAME)
-        are = "is" if len(found) == 1 else "are"
         return (
-            f"{count_text(len(found))} to “{here}” {are} in doubt. The "
-            "ledger keeps it: gwtui shows it when you come back, and :recovery lists it."
+            f"“{here}” has {count_text(len(found))}. gwtui asks about this again when you come "
+            "back, and :recovery lists it."
         )
 
     async def _opened(self, to: TargetFacts) -> None:

@@ -119,7 +119,7 @@ async def test_the_paths_of_the_manual_are_there_in_the_demo() -> None:
             assert listing(app).detail.shown, path
 
 
-ELSEWHERE = {"generation", "doubt", "endpoints", "model-guardrails"}
+ELSEWHERE = {"generation", "evidence", "endpoints", "model-guardrails"}
 """Places that say it on a screen of their own."""
 RECORDED = {"alerts", "alert-rules", "alert-history", "changes"}
 """Places that are empty where nothing is recorded."""

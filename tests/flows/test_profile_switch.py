@@ -201,7 +201,7 @@ async def test_a_profile_that_cannot_be_opened_leaves_the_present_one_as_it_is(
         assert app.session is session
 
 
-async def test_a_write_on_its_way_or_in_doubt_is_held_up_to_the_person_first(
+async def test_a_write_on_its_way_or_unresolved_is_held_up_to_the_person_first(
     tmp_path: Path,
 ) -> None:
     faults = FaultInjector()
@@ -236,7 +236,7 @@ async def test_a_write_on_its_way_or_in_doubt_is_held_up_to_the_person_first(
         await executor.execute(Confirmation(lost, "form"))
         one.type(":ctx production<enter>")
         await until(pilot, lambda: isinstance(app.screen, AskScreen), "the question")
-        assert "1 write to “staging” is in doubt" in shown(app)
+        assert "“staging” has 1 unresolved change" in shown(app)
         await pilot.press("y")
         await one.on("production")
         assert line(listing(app), "banner") == "", "that doubt is of another gateway"
@@ -260,7 +260,7 @@ async def _not_waited_for(one: Desk, lost: str) -> None:
     await pilot.press("enter")
     await until(pilot, lambda: isinstance(app.screen, AskScreen), "the question")
     await pilot.press("y")
-    await until(pilot, lambda: "1 write is in doubt" in shown(app), "what was left there")
+    await until(pilot, lambda: "1 write is unresolved" in shown(app), "what was left there")
     assert app.connection.label == "staging"
     assert not executor.in_flight
     assert writing.done()

@@ -81,7 +81,7 @@ async def test_a_lost_creation_is_looked_into_at_once_and_its_key_disabled(desk:
         assert screen.evidence is not None
         (one,) = screen.evidence.candidates
         text = shown(app)
-        assert "1 key was made between 2026-11-21 06:5" in text
+        assert "1 key was created between 2026-11-21 06:5" in text
         assert "ci deploy" in text
         assert "as requested" in text
         assert "the connection to demo broke" in text
@@ -117,7 +117,7 @@ async def test_what_an_earlier_run_left_is_offered_and_counted_until_it_is_settl
     await desk.lost_before(BEFORE, desk.creation("never"), desk.creation("neither"))
     async with dashboard(desk, size=(80, 24), loaded=False) as (app, pilot):
         await wait_for(pilot, app, AskScreen)
-        assert "2 writes are in doubt" in shown(app)
+        assert "2 unresolved changes" in shown(app)
         assert "neither" in shown(app)
         await pilot.press("right", "enter")
         await until(pilot, lambda: has_data(app), "the list")
@@ -126,7 +126,7 @@ async def test_what_an_earlier_run_left_is_offered_and_counted_until_it_is_settl
         await until(pilot, lambda: has_data(app) and app.screen is listing(app), "the keys")
         screen = listing(app)
         screen.refresh_frame()
-        assert "2 writes in doubt" in line(screen, "banner")
+        assert "2 unresolved changes" in line(screen, "banner")
         await app.open_route("recovery")
         for left in (1, 0):
             await until(pilot, lambda: has_data(app), "the list")
@@ -134,15 +134,13 @@ async def test_what_an_earlier_run_left_is_offered_and_counted_until_it_is_settl
             doubt = await evidence(pilot, app)
             assert doubt.evidence is not None
             assert doubt.evidence.candidates == ()
-            await until(pilot, lambda: "No key was made" in shown(app), "the words")
+            await until(pilot, lambda: "No key was created" in shown(app), "the words")
             await pilot.press("X")
             await wait_for(pilot, app, AskScreen)
             await pilot.press("y")
             await until(pilot, lambda n=left: len(desk.ledger.open_writes()) == n, "the end")
             await until(pilot, lambda d=doubt: app.navigation.screen is not d, "the list")
-        await until(
-            pilot, lambda: "Every write from this machine is settled" in shown(app), "no doubts"
-        )
+        await until(pilot, lambda: "No unresolved changes" in shown(app), "no doubts")
         await pilot.press("2")
         await until(pilot, lambda: app.screen is screen, "the keys")
         screen.refresh_frame()
@@ -185,13 +183,13 @@ async def test_who_may_only_read_can_settle_and_see_what_was_settled_elsewhere(d
         await pilot.press("X")
         await wait_for(pilot, app, AskScreen)
         await pilot.press("y")
-        await until(pilot, lambda: "settled elsewhere" in notices(app), "the word")
-        await until(pilot, lambda: "no longer in doubt" in shown(app), "the panel")
+        await until(pilot, lambda: "resolved elsewhere" in notices(app), "the word")
+        await until(pilot, lambda: "This change is resolved" in shown(app), "the panel")
         events = [entry.outcome for entry in desk.ledger.entries() if entry.id == second.id][::-1]
         assert events == ["intent", "unknown", "resolved"]
 
 
-async def test_a_person_can_look_further_and_a_full_disk_leaves_it_in_doubt(
+async def test_a_person_can_look_further_and_a_full_disk_leaves_it_unresolved(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await desk.lost_before(BEFORE, desk.creation("ci"))
@@ -252,7 +250,7 @@ async def test_a_key_that_nobody_stored_is_offered_and_created_again(desk: Desk)
         assert [one.outcome for one in desk.ledger.open_writes()] == ["applied"], "the new one"
         await pilot.press("tab", "tab", "tab", "space", "escape")
         await until(pilot, lambda: desk.ledger.open_writes() == (), "the acknowledgement")
-        await until(pilot, lambda: "no longer in doubt" in shown(app), "the panel")
+        await until(pilot, lambda: "This change is resolved" in shown(app), "the panel")
     (made,) = [key for key in await desk.keys() if key.name == "ci"]
     assert made.hash != lost
 
@@ -281,7 +279,7 @@ async def test_a_key_that_is_on_a_screen_is_offered_nowhere_else(desk: Desk) -> 
         await executor.execute(Confirmation(desk.creation("ci"), "form"))
     assert len(desk.ledger.open_writes()) == 1
     async with dashboard(desk, start="recovery", loaded=False) as (app, pilot):
-        await until(pilot, lambda: "Every write from this machine is settled" in shown(app), "none")
+        await until(pilot, lambda: "No unresolved changes" in shown(app), "none")
 
 
 def line_of(app: GwtuiApp) -> str:

@@ -19,7 +19,7 @@ from gwtui.resources.session import Session, SessionFiles, open_session
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.navigation import Location, Navigation
 from gwtui.ui.screens.base import GatewayScreen
-from gwtui.watch.feeds.ledger import unsettled_feed
+from gwtui.watch.feeds.ledger import unresolved_feed
 from harness import Harness, harness, has_data, listing, until
 from headless_kit import site as served_site
 
@@ -128,7 +128,7 @@ async def test_a_feed_that_needs_the_rest_has_it_opened(tmp_path: Path) -> None:
         )
         async with open_session(connection, SYSTEM_CLOCK, SessionFiles(ledger)) as session:
             assert not session.completed.is_set()
-            found = (await unsettled_feed(session.hub).refresh()).value
+            found = (await unresolved_feed(session.hub).refresh()).value
             assert session.completed.is_set()
             assert [one.id for one in found or ()] == ["lost"]
 

@@ -110,13 +110,13 @@ async def test_fields_that_somebody_else_changed_are_something_else(
         by_label = {one.label: one for one in found.compared}
         name = by_label["Name"]
         assert (name.before, name.requested, name.present) == ("first", "mine", "theirs")
-        assert name.verdict == "something else"
+        assert name.verdict == "different"
         assert by_label["Spending limit"].verdict == "as requested"
         assert by_label["Limit resets"].verdict == "as before"
         await client.keys.delete(world.key.hash or "")
         gone = await evidence(client, executor)
         assert not gone.compared
-        assert "not there now" in gone.notes[0]
+        assert "no longer exists" in gone.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ async def test_what_is_looked_for_can_be_nowhere(world: FaultWorld, tmp_path: Pa
         )
         found = await evidence(client, executor)
         assert found.candidates == ()
-        assert found.notes[0].startswith("No key was made between 2026-11-21 06:5")
+        assert found.notes[0].startswith("No key was created between 2026-11-21 06:5")
 
 
 def test_nearness_goes_by_the_gateways_clock() -> None:

@@ -1,4 +1,4 @@
-"""Writes in doubt as pictures: offered, listed, looked into."""
+"""Unresolved changes as pictures: offered, listed, looked into."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ WIDE = ("creation", "change")
 
 async def test_doubts(demo: Harness, pictures: Pictures) -> None:
     """What settles one comes last."""
-    await _leave_in_doubt(demo)
+    await _leave_unresolved(demo)
     app = demo.make_app()
     async with app.run_test(size=SIZES[0], notifications=True) as pilot:
         for name, (route, keys) in VIEWS.items():
@@ -52,7 +52,7 @@ async def test_doubts(demo: Harness, pictures: Pictures) -> None:
             await pictures.take(pilot, DARK[: 1 + (name in WIDE)], name + "-{size}")
 
 
-async def _leave_in_doubt(demo: Harness) -> None:
+async def _leave_unresolved(demo: Harness) -> None:
     """A key that was made twice, one that was not, and a change that somebody else met."""
     where = Connection(
         "http://demo/api/v1", SecretStr(demo.token), label="demo", allow_plain_http=True

@@ -1,4 +1,4 @@
-"""A program that is killed while a write is on its way leaves the write in doubt."""
+"""A program that is killed while a write is on its way leaves the unresolved change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from loaded_program import GWTUI, run
 from pty_terminal import pty_terminal
 
 
-def test_a_write_that_was_killed_on_its_way_is_in_doubt(demo_home: Path) -> None:
+def test_a_write_that_was_killed_on_its_way_is_unresolved(demo_home: Path) -> None:
     ledger = Ledger(demo_home / "state" / "gwtui" / "audit.jsonl")
     faults = ["--fault", "hang-after:POST /keys x1"]
     with pty_terminal([*GWTUI, "--demo", *faults, "keys"]) as terminal:

@@ -219,7 +219,7 @@ async def test_what_cannot_be_journaled_is_not_sent(tmp_path: Path) -> None:
     outcome = await executor.execute(agreed())
     assert isinstance(outcome, Refused)
     assert isinstance(outcome.error, errors.NotSentError)
-    assert "ledger" in outcome.error.message
+    assert "audit log" in outcome.error.message
     assert client.requests == 0
     assert executor.in_flight == 0
 

@@ -56,7 +56,7 @@ def test_what_a_dead_program_left_is_told_once(tmp_path: Path) -> None:
     assert left.changes == (AuditedChange("Name", "ci", "laptop"),)
 
 
-def test_a_person_closes_a_write_in_doubt(tmp_path: Path) -> None:
+def test_a_person_closes_a_write_unresolved(tmp_path: Path) -> None:
     one = write_log(tmp_path)
     agreed = consent()
     one.announce(agreed)

@@ -93,10 +93,10 @@ def unchanged(old: ApiKey, began: datetime) -> dict[str, Any]:
         (read(old=key(usage=...)), {"figures": None, "figures_at": None}, "unknown", ""),
         (read(old=None, why="500"), {}, "unknown", ""),
         (read(new=None, why="500"), {}, "unknown", ""),
-        (read(making="in doubt"), {}, "in doubt", "settle"),
+        (read(making="unresolved"), {}, "unresolved", "resolve"),
         (read(making="not made"), {}, "not made", ""),
         (read(making="under way"), {}, "begun", ""),
-        (read(making="nameless"), {}, "in doubt", ""),
+        (read(making="nameless"), {}, "unresolved", ""),
         (read(new=None, new_gone=True), {}, "successor gone", ""),
         (read(new=key(disabled=True)), {}, "successor gone", ""),
         (read(new=None, new_gone=True, old=None, old_gone=True), {}, "successor gone", ""),
@@ -215,8 +215,8 @@ def test_the_journal_tells_what_became_of_the_successors_creation(tmp_path: Path
             ledger.record(LedgerEntry(id=plan, outcome=event, at=NOW, **facts))
     assert creation_outcomes(ledger, set(events) - {"other"} | {"absent"}, NOW) == {
         "running": ("under way", None),
-        "died": ("in doubt", None),
-        "lost": ("in doubt", None),
+        "died": ("unresolved", None),
+        "lost": ("unresolved", None),
         "applied": ("made", "h"),
         "silent": ("made", None),
         "refused": ("not made", None),

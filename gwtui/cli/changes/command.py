@@ -26,8 +26,8 @@ from gwtui.cli.changes.execute import (
     plan_json,
     print_new_key,
     print_plan,
-    report_in_doubt,
     report_outcome,
+    report_unresolved,
     require_terminal,
     send,
 )
@@ -164,7 +164,7 @@ class DeclaredChange:
             ):
                 serve_recorded(session.hub)
                 await session.complete()
-                await report_in_doubt(session)
+                await report_unresolved(session)
                 context = ChangeContext(session, arguments, given, SYSTEM_CLOCK.now())
                 rights = asyncio.ensure_future(_read_rights(session))
                 try:

@@ -24,7 +24,7 @@ from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.serialize import masked
 from gwtui.resources.keys.writes import WRITES as KEYS
-from gwtui.watch.feeds.ledger import unsettled_feed
+from gwtui.watch.feeds.ledger import unresolved_feed
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -78,16 +78,18 @@ async def execute_one(
         if not task.done():
             raise
     if fault := executor.ledger_fault:
-        narrate(f"the outcome could not be written to the ledger: {fault}")
+        narrate(f"the outcome could not be written to the audit log: {fault}")
     return task.result(), interrupted
 
 
-async def report_in_doubt(session: Session) -> None:
-    """Report the writes that are in doubt, if there are any."""
-    count = len((await unsettled_feed(session.hub).refresh()).value or ())
+async def report_unresolved(session: Session) -> None:
+    """Report the writes that are unresolved, if there are any."""
+    count = len((await unresolved_feed(session.hub).refresh()).value or ())
     if count:
-        writes = "1 earlier write is" if count == 1 else f"{count} earlier writes are"
-        narrate(f"{writes} in doubt: 'gwtui recovery list' lists them, the dashboard settles them")
+        changes = "1 earlier change is" if count == 1 else f"{count} earlier changes are"
+        narrate(
+            f"{changes} unresolved: 'gwtui recovery list' lists them, the dashboard resolves them"
+        )
 
 
 _TEXT = 400

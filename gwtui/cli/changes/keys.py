@@ -42,7 +42,7 @@ from gwtui.resources.rotations import (
     retiring_plan,
     rotation_storage,
 )
-from gwtui.watch.feeds.ledger import own_ledger, unsettled_feed
+from gwtui.watch.feeds.ledger import own_ledger, unresolved_feed
 
 _ROTATION = Argument(
     "id",
@@ -133,8 +133,8 @@ async def _next(context: ChangeContext) -> Plan[Any]:
     status, at, gateway = row.status, plan_context(context), context.gateway
     forced = context.arguments.force and status.stage in {"in use", "unknown", "disabled"}
     match status.step:
-        case "settle" | "show":
-            way = "in the dashboard" if status.step == "settle" else "see gwtui recovery list"
+        case "resolve" | "show":
+            way = "in the dashboard" if status.step == "resolve" else "see gwtui recovery list"
             raise exits.CommandError(f"{status.message} Next: {status.next} ({way}).")
         case "assign":
             return await binding_plan(gateway, row)
@@ -201,14 +201,14 @@ def _names_of_key(entry: LedgerEntry) -> Sequence[str | None]:
 
 
 async def _recreate(context: ChangeContext) -> Plan[Any]:
-    rows = await context.readings.value(unsettled_feed(context.session.hub))
+    rows = await context.readings.value(unresolved_feed(context.session.hub))
     lost = _find_new_key(rows, context.arguments.id)
     at = plan_context(context, await context.workspace_names(default=True))
     try:
         return await replacement_plan(context.gateway, lost, at)
     except ValidationError:
         raise exits.CommandError(
-            "the ledger has too little information to create the key again"
+            "the audit log has too little information to create the key again"
         ) from None
     except NotFoundError:
         ledger = context.session.executor.ledger

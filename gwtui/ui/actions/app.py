@@ -142,7 +142,7 @@ async def leave(context: ActionContext) -> None:
     )
     if answer:
         unknown = (
-            "This takes a few seconds at most. Without an answer the ledger records it as unknown."
+            "This takes a few seconds at most. Without an answer it is recorded as unresolved."
         )
         await app.last_answer(unknown, "Leave now")
         app.exit(0)

@@ -28,10 +28,10 @@ from gwtui.ui.actions.writing import (
 from gwtui.ui.commands import key_of
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.progress import Next, ProgressScreen
-from gwtui.ui.in_doubt_writes import route_to
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.picker import Picker
 from gwtui.ui.screens.resource import ResourceScreen
+from gwtui.ui.unresolved_changes import route_to
 from gwtui.ui.widgets.frame import gateway_label
 
 _OFF, _ON = "disable", "enable"
@@ -129,7 +129,7 @@ def _is_shared(field: Field, own: Collection[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class BulkOutcome:
-    """Requests for several rows were sent; ``route`` is the screen of a write in doubt, if any."""
+    """Requests for several rows were sent; ``route`` leads to an unresolved change, if any."""
 
     route: str = ""
 

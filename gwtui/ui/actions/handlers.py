@@ -51,7 +51,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "alerts": ("alerts", "alert-rules"),
     "findings": ("findings",),
     "rotations": ("rotations", "keys.rotate"),
-    "recovery": ("doubt",),
+    "recovery": ("evidence",),
     "first_steps": ("app.first_steps",),
     "undo": ("app.undo",),
 }

@@ -56,7 +56,7 @@ async def hand_over(context: ActionContext, plan_id: str, created: CreatedKey) -
     except OSError as error:
         why = error.strerror or "unknown reason"
         app.say(
-            f"The ledger could not record that the key is stored ({why}): :recovery asks again",
+            f"The audit log could not record that the key is stored ({why}): :recovery asks again",
             severity="warning",
         )
 
@@ -79,8 +79,8 @@ async def offer_to_stop(context: ActionContext, lost: LedgerEntry, one: Candidat
     title = f"The value of key {one.name} is lost, so the key is unusable"
     choices = [
         PickOption("keys.toggle", "Disable it", "can be undone"),
-        PickOption(_REPLACE, "Delete and recreate it", "for good"),
-        PickOption("keys.delete", "Delete it", "for good"),
+        PickOption(_REPLACE, "Delete and recreate it", "cannot be undone"),
+        PickOption("keys.delete", "Delete it", "cannot be undone"),
         PickOption(_LEAVE, "Leave it as it is", "keeps an unusable key"),
     ]
     if one.item.disabled:
@@ -106,7 +106,7 @@ async def replace_key(context: ActionContext, lost: LedgerEntry) -> None:
     try:
         plan = await replacement_plan(gateway, lost, plan_context(context, facts.workspaces))
     except ValidationError:
-        context.app.say("The ledger has too little information to recreate this key: delete it")
+        context.app.say("The audit log has too little information to recreate this key: delete it")
         return
     replaced = await confirm_and_report(
         context, plan, "Delete and recreate", "Key deleted and recreated"

@@ -219,7 +219,7 @@ IMMEDIATE: Mapping[str, Handler] = {
     "rotations.new": link(
         "keys",
         lambda context: context.target.rotation.new_hash,
-        "Unknown key: the write that created it is in doubt",
+        "Unknown key: the write that created it is unresolved",
     ),
     "rotations.old": link("keys", lambda context: context.target.rotation.old_hash, ""),
     "workspaces.byok": partial(show_scoped, "byok"),

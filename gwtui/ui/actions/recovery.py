@@ -1,7 +1,6 @@
-"""Settling an open write: a person decides, and the decision goes to the ledger.
+"""Resolving a change whose answer was lost: a person decides, and the ledger records the decision.
 
-A write in doubt happened or did not; a new key is acknowledged as stored, or deleted and created
-again.
+The change happened or did not; a new key is acknowledged as stored, or deleted and created again.
 """
 
 from __future__ import annotations
@@ -18,34 +17,34 @@ from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.links import show_route
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.recovery import RecoveryScreen
-from gwtui.watch.feeds.ledger import RECOVERY_FEED, unsettled
+from gwtui.watch.feeds.ledger import RECOVERY_FEED, unresolved
 
-_RECORDED = "The ledger records this. Nothing is sent to the gateway."
+_RECORDED = "This is recorded in the audit log. Nothing is sent to the gateway."
 _HAPPENED, _STORED = "it happened", "acknowledged"
 _NAME = 120
 
 
 async def happened(context: ActionContext) -> None:
-    """Settle the write as applied; of a creation, the selected candidate is the result."""
+    """Resolve the write as applied; of a creation, the selected candidate is the result."""
     from gwtui.ui.actions.keys import offer_to_stop  # noqa: PLC0415 - of a lost key only
 
     evidence = _evidence(context)
     if evidence.intent.is_unacknowledged:
         if await _agreed(context, "Is its value stored?", "", "It is stored"):
-            await _settle(context, evidence, _STORED)
+            await _resolve(context, evidence, _STORED)
         return
     one: Candidate | None = context.target
     if one is not None:
-        question, answer = f"Was {one.name} created by this write?", "Yes, this one"
+        question, answer = f"Did this change create {one.name}?", "Yes, this one"
         about = _of_candidate(one)
         finding = f"{_HAPPENED}: {one.name}, {one.identity}"
     else:
-        question, answer = "Was it applied?", "It was applied"
+        question, answer = "Did the change happen?", "It happened"
         about = "There are no candidates to choose from. " if evidence.is_creation else ""
         finding = _HAPPENED
     if not await _agreed(context, question, about, answer):
         return
-    if not await _settle(context, evidence, finding, None if one is None else one.identity):
+    if not await _resolve(context, evidence, finding, None if one is None else one.identity):
         return
     route = evidence.route if one is None else one.route
     if one is not None and evidence.intent.action == "keys.create":
@@ -55,7 +54,7 @@ async def happened(context: ActionContext) -> None:
 
 
 async def did_not(context: ActionContext) -> None:
-    """Settle the write as not applied."""
+    """Resolve the write as not applied."""
     evidence = _evidence(context)
     if evidence.intent.is_unacknowledged:
         context.app.say("The gateway confirmed that the key was created")
@@ -65,7 +64,8 @@ async def did_not(context: ActionContext) -> None:
         count = len(evidence.candidates)
         listed = "1 resource created" if count == 1 else f"{count} resources created"
         about = f"{listed} around that time will not change. "
-    if await _agreed(context, "Was it not applied?", about, "It was not applied") and await _settle(
+    question = "Record that the change did not happen?"
+    if await _agreed(context, question, about, "It did not happen") and await _resolve(
         context, evidence, DID_NOT_HAPPEN
     ):
         await context.app.navigation.back()
@@ -77,22 +77,22 @@ async def recreate(context: ActionContext) -> None:
 
     evidence = _evidence(context)
     if not evidence.intent.is_unacknowledged:
-        context.app.say("This write left no key to recreate")
+        context.app.say("This change left no key to recreate")
     elif not evidence.compared:
-        await _settle(context, evidence, "The key is gone")
+        await _resolve(context, evidence, "The key is gone")
     else:
         await replace_key(context, evidence.intent)
 
 
 async def further(context: ActionContext) -> None:
-    """Search for candidates further before and after the write."""
+    """Search for candidates in a longer span before and after the write."""
     screen = context.screen
     if isinstance(screen, RecoveryScreen) and not screen.look_further():
         context.app.say("The search cannot be widened further")
 
 
 async def show(context: ActionContext) -> None:
-    """Go to the selected candidate, or to the resource, without settling anything."""
+    """Go to the selected candidate, or to the resource; nothing is recorded."""
     evidence, one = _evidence(context), context.target
     route = evidence.route if one is None else one.route
     if route:
@@ -108,12 +108,12 @@ def _evidence(context: ActionContext) -> Evidence:
     screen = context.screen
     found = screen.evidence if isinstance(screen, RecoveryScreen) else None
     if found is None:
-        raise NotSentError("There is nothing to settle")
+        raise NotSentError("There is nothing to resolve")
     return found
 
 
 def _of_candidate(one: Candidate) -> str:
-    origin = f"Created by another write from this machine: {one.made_by}. " if one.made_by else ""
+    origin = f"Created by another change from this machine: {one.made_by}. " if one.made_by else ""
     known = [line for line in one.compared if line.verdict != "not known"]
     fields = f"{one.as_requested} of {len(known)} fields match the request. " if known else ""
     return f"{origin}{fields}"
@@ -127,10 +127,10 @@ async def _agreed(context: ActionContext, question: str, about: str, answer: str
     return await context.app.push_screen_wait(screen)
 
 
-async def _settle(
+async def _resolve(
     context: ActionContext, evidence: Evidence, finding: str, identity: str | None = None
 ) -> bool:
-    """Settle the write in the ledger; False if it was settled meanwhile or that fails."""
+    """Resolve the write in the ledger; False if it was resolved meanwhile or that fails."""
     app = context.app
     ledger, intent, now = app.executor.ledger, evidence.intent, app.clock.now()
     if finding == _STORED:
@@ -138,27 +138,27 @@ async def _settle(
     else:
         write = partial(ledger.resolve, intent, now, finding, identity)
     try:
-        left = await asyncio.to_thread(unsettled, ledger, app.connection.base_url, app.clock)
+        left = await asyncio.to_thread(unresolved, ledger, app.connection.base_url, app.clock)
         still = intent.id in {one.id for one in left}
         if still:
             await asyncio.to_thread(write)
     except OSError as error:
         why = error.strerror or "unknown reason"
-        raise NotSentError(f"The ledger could not be written: {why}") from error
+        raise NotSentError(f"The audit log could not be written: {why}") from error
     if not still:
-        app.say("Already settled elsewhere", severity="warning")
+        app.say("Already resolved elsewhere", severity="warning")
     else:
-        app.say(f"Recorded in the ledger: {finding.partition(':')[0]}")
+        app.say(f"Recorded in the audit log: {finding.partition(':')[0]}")
     await app.hub.refresh(RECOVERY_FEED)
     return still
 
 
 IMMEDIATE: Mapping[str, Handler] = {
-    "doubt.further": further,
-    "doubt.show": show,
+    "evidence.further": further,
+    "evidence.show": show,
 }
 HANDLERS: Mapping[str, Handler] = {
-    "doubt.happened": happened,
-    "doubt.did_not": did_not,
-    "doubt.recreate": recreate,
+    "evidence.happened": happened,
+    "evidence.did_not": did_not,
+    "evidence.recreate": recreate,
 }

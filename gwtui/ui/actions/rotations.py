@@ -34,8 +34,8 @@ from gwtui.ui.actions.writing import (
     workspace_facts,
 )
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.in_doubt_writes import route_to
 from gwtui.ui.screens.dialogs import AskScreen
+from gwtui.ui.unresolved_changes import route_to
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.rotations import FEED, RotationRow
 
@@ -87,7 +87,7 @@ async def next_step(context: ActionContext[RotationRow]) -> None:
     app, row = context.app, context.target
     status, now = row.status, app.clock.now()
     match status.step:
-        case "settle" | "show":
+        case "resolve" | "show":
             await app.open_route(route_to(row.rotation.id))
         case "assign":
             await _assign(context)

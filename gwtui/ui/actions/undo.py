@@ -21,8 +21,8 @@ from gwtui.ui.actions.writing import (
     report_failed,
     send_one,
 )
-from gwtui.ui.in_doubt_writes import route_to
 from gwtui.ui.screens.dialogs import AskScreen
+from gwtui.ui.unresolved_changes import route_to
 
 _EVERYTHING = ""
 """The prefix of every feed."""

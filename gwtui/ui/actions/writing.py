@@ -24,9 +24,9 @@ from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.commands import key_of
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.in_doubt_writes import PLACE, route_to
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.resource import ResourceScreen
+from gwtui.ui.unresolved_changes import PLACE, route_to
 from gwtui.ui.widgets.frame import gateway_label
 from gwtui.watch.feeds.workspaces import workspaces_feed
 
@@ -174,7 +174,7 @@ async def send_one(context: ActionContext, confirmation: Confirmation[T]) -> Out
             context.screen.expect_gone(filter(None, (plan.identity,)))
     if fault := executor.ledger_fault:
         context.app.say(
-            f"The outcome could not be written to the ledger: {fault}", severity="warning"
+            f"The outcome could not be written to the audit log: {fault}", severity="warning"
         )
     return outcome
 

@@ -27,11 +27,11 @@ from gwtui.ui.commands import focus_keys, with_keys
 from gwtui.ui.forms.field_editors import Edited, Entered, TextEditor
 from gwtui.ui.forms.form_state import FormState
 from gwtui.ui.forms.row import FieldRow
-from gwtui.ui.in_doubt_writes import ShowInDoubt
 from gwtui.ui.input_queue import SUBMITTING
 from gwtui.ui.screens.dialogs import Editing
 from gwtui.ui.screens.modal import buttons
 from gwtui.ui.text import cell_content, toned
+from gwtui.ui.unresolved_changes import ShowUnresolved
 from gwtui.ui.waits import NOTICEABLE, waiting_text
 from gwtui.ui.widgets.containers import DialogBox, FoldingScroll
 from gwtui.ui.widgets.frame import TwoEnds
@@ -175,7 +175,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
     def loss(self) -> str:
         """What quitting now would lose."""
         if self._sending:
-            return "The form is being sent; only the ledger would record the outcome."
+            return "The form is being sent; only the audit log would record the outcome."
         return "Your changes in the form have not been sent."
 
     # Keys and buttons -----------------------------------------------------------------------
@@ -224,7 +224,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         event.stop()
         if event.button.id == "submit" and self._lost is not None:
             self.dismiss(self._lost)
-            self.app.post_message(ShowInDoubt(self._lost.plan_id))
+            self.app.post_message(ShowUnresolved(self._lost.plan_id))
         elif event.button.id == "submit":
             self.action_submit()
         else:

@@ -29,9 +29,9 @@ from gwtui.ui.connection_health import (
     say_without_value,
     skew_text,
 )
-from gwtui.ui.in_doubt_writes import banner_text
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.text import toned
+from gwtui.ui.unresolved_changes import banner_text
 from gwtui.ui.widgets.frame import HeaderBar, KeyFooter, StatusLine, crumbs_line, header_facts
 from gwtui.ui.widgets.lifetime import RunsWhileOpen, TerminalSized
 from gwtui.ui.widgets.lines import OneLine, PartsLine

@@ -1,4 +1,4 @@
-"""One write in doubt: the request, the current state, and how they compare."""
+"""One unresolved change: the request, the current state, and how they compare."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gwtui.crud.evidence import (
     name_of,
 )
 from gwtui.domain.times import age
-from gwtui.resources.entries import DOUBT
+from gwtui.resources.entries import EVIDENCE
 from gwtui.resources.recovery import Inspection, evidence_feed
 from gwtui.ui.screens.base import TableScreen
 from gwtui.ui.subscriptions import FeedUse
@@ -46,10 +46,10 @@ class RecoveryScreen(TableScreen):
     ``parent`` is the id of the write's plan.
     """
 
-    opens = "doubt.show"
+    opens = "evidence.show"
 
     def __init__(self, **opened_by: Any) -> None:
-        super().__init__(DOUBT, title="Evidence", extra_scopes=(COPY,), **opened_by)
+        super().__init__(EVIDENCE, title="Evidence", extra_scopes=(COPY,), **opened_by)
         self._reach = 0
         self._found: Inspection | None = None
         self.table = ResourceTable(
@@ -74,17 +74,17 @@ class RecoveryScreen(TableScreen):
         return [(evidence_feed(hub, ledger, self.parent_row or "", self.search_span), self._show)]
 
     def empty_text(self) -> str | None:
-        """Explain a settled write."""
+        """Explain a resolved write."""
         if self._found is None or self._found.evidence is not None:
             return None
         return "The audit log shows its outcome. {app.back} goes back."
 
     def empty_title(self) -> str:
-        """The title of a settled write."""
-        return "This write is no longer in doubt"
+        """The title of a resolved write."""
+        return "This change is resolved"
 
     def crumbs(self) -> Sequence[str]:
-        """The list of writes in doubt, then this write."""
+        """The list of unresolved changes, then this write."""
         if self.evidence is not None:
             self.parent_name = name_of(self.evidence)
         return super().crumbs()[:-1]
@@ -110,7 +110,7 @@ class RecoveryScreen(TableScreen):
 
     @property
     def evidence(self) -> Evidence | None:
-        """The evidence; None while loading, and once the write is settled."""
+        """The evidence; None while loading, and once the write is resolved."""
         return None if self._found is None else self._found.evidence
 
     @property

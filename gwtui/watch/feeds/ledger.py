@@ -1,6 +1,6 @@
 """Feeds of the ledger, which need no request.
 
-They give the outcomes of writes, newest first; the unsettled writes, oldest first; and the evidence
+They give the outcomes of writes, newest first; the unresolved ones, oldest first; and the evidence
 about one of these.
 """
 
@@ -71,8 +71,8 @@ RECOVERY_FEED = "recovery"
 """Also the prefix of the feeds of their evidence."""
 
 
-def unsettled(ledger: Ledger, gateway: str, clock: Clock) -> tuple[LedgerEntry, ...]:
-    """The unsettled writes to that gateway, oldest first, except those of running programs.
+def unresolved(ledger: Ledger, gateway: str, clock: Clock) -> tuple[LedgerEntry, ...]:
+    """The unresolved writes to that gateway, oldest first, except those of running programs.
 
     Blocks. Raises OSError.
     """
@@ -83,27 +83,27 @@ def unsettled(ledger: Ledger, gateway: str, clock: Clock) -> tuple[LedgerEntry, 
     )
 
 
-async def _unsettled(reader: FeedReader, _scope: Scope) -> Sequence[LedgerEntry]:
+async def _unresolved(reader: FeedReader, _scope: Scope) -> Sequence[LedgerEntry]:
     hub = reader.hub
     await hub.complete()
     ledger = hub.ledger or own_ledger()
     try:
-        return await asyncio.to_thread(unsettled, ledger, hub.connection.base_url, hub.clock)
+        return await asyncio.to_thread(unresolved, ledger, hub.connection.base_url, hub.clock)
     except OSError as error:
         raise _unreadable(ledger, error) from None
 
 
-unsettled_feed = FeedSpec(RECOVERY_FEED, _unsettled, cadence.AUDIT)
-"""The unsettled writes in the ledger of the hub, else of the user."""
+unresolved_feed = FeedSpec(RECOVERY_FEED, _unresolved, cadence.AUDIT)
+"""The unresolved writes in the ledger of the hub, else of the user."""
 
 
 def _unreadable(ledger: Ledger, error: OSError) -> GatewayError:
-    return GatewayError(f"The ledger {ledger.path}: {error.strerror or 'it cannot be read'}")
+    return GatewayError(f"The audit log {ledger.path}: {error.strerror or 'it cannot be read'}")
 
 
 @dataclass(frozen=True, slots=True)
-class UnsettledWrite:
-    """An unsettled write.
+class UnresolvedWrite:
+    """An unresolved write.
 
     ``created_by`` maps the identities that other writes created to the titles of those writes.
     """
@@ -114,7 +114,7 @@ class UnsettledWrite:
 
 @dataclass(frozen=True, slots=True)
 class Inspected(Generic[T]):
-    """The evidence; None once the write is settled."""
+    """The evidence; None once the write is resolved."""
 
     evidence: T | None
 
@@ -134,14 +134,14 @@ def inspected_feed(
     hub: FeedHub,
     ledger: Ledger,
     scope: tuple[str, ...],
-    inspect: Callable[[GatewayClient, UnsettledWrite], Awaitable[T]],
+    inspect: Callable[[GatewayClient, UnresolvedWrite], Awaitable[T]],
 ) -> Feed[Inspected[T]]:
     """The evidence of ``inspect`` about the write whose plan is the first part of ``scope``."""
 
-    def find(client: GatewayClient) -> UnsettledWrite | None:
-        found = unsettled(ledger, client.connection.base_url, hub.clock)
+    def find(client: GatewayClient) -> UnresolvedWrite | None:
+        found = unresolved(ledger, client.connection.base_url, hub.clock)
         intent = next((one for one in found if one.id == scope[0]), None)
-        return None if intent is None else UnsettledWrite(intent, makers(ledger.entries()))
+        return None if intent is None else UnresolvedWrite(intent, makers(ledger.entries()))
 
     async def fetch(client: GatewayClient) -> Inspected[T]:
         try:

@@ -120,7 +120,7 @@ class _RotationReader:
     async def _with_successor(self, rotation: KeyRotation) -> tuple[KeyRotation, CreationOutcome]:
         if rotation.new_hash is not None:
             return rotation, "made"
-        making, identity = self.outcomes.get(rotation.id, ("in doubt", None))
+        making, identity = self.outcomes.get(rotation.id, ("unresolved", None))
         if making == "made" and identity is None:
             return rotation, "nameless"
         if making == "made" and identity is not None:
@@ -146,7 +146,7 @@ def creation_outcomes(
 ) -> Mapping[str, tuple[CreationOutcome, str | None]]:
     """The outcome of each creation by the ledger, and the identity of the new key.
 
-    A person who settled an unknown outcome decided it.
+    A person who resolved an unknown outcome decided it.
     """
     outcomes: dict[str, tuple[CreationOutcome, str | None]] = {}
     for entry in ledger.entries() if plans else ():
@@ -161,7 +161,7 @@ def _outcome(entry: LedgerEntry, now: datetime) -> tuple[CreationOutcome, str | 
         case "intent" if entry.is_running(now):
             return "under way", None
         case "intent" | "unknown":
-            return "in doubt", None
+            return "unresolved", None
         case "resolved" if identity is None and entry.message == DID_NOT_HAPPEN:
             return "not made", None
         case "refused":

@@ -80,16 +80,16 @@ def test_a_lost_answer_is_settled_by_a_person_and_nothing_is_sent_again(
     made = named(gwtui, "lost-new")
     assert len(made) == 1
     doubt = stage(gwtui, "lost-rot")
-    assert (doubt["stage"], doubt["hash"]) == ("in doubt", None)
+    assert (doubt["stage"], doubt["hash"]) == ("unresolved", None)
     code, _, err = gwtui("rotations", "next", "lost-rot", "--force", YES)
-    assert (code, "settle it among the writes in doubt" in err) == (exits.FAILED, True)
+    assert (code, "resolve the change (:recovery)" in err) == (exits.FAILED, True)
     assert named(gwtui, "lost-new") == made
     ledger, now = Ledger(state / "audit.jsonl"), datetime.now(UTC)
     (lost,) = ledger.open_writes()
     ledger.resolve(lost, now, "it happened", made[0])
     settled = stage(gwtui, "lost-rot")
     assert (settled["stage"], settled["hash"]) == ("in use", made[0])
-    assert "Nobody has confirmed to have stored" in settled["message"]
+    assert "Nobody has confirmed storing" in settled["message"]
     gwtui("rotations", "forget", "lost-rot")
     assert stage(gwtui, "lost-rot")["stage"] == "forgotten"
 

@@ -58,7 +58,7 @@ def parents(resource: str) -> tuple[str, ...]:
 
 
 OF_THEIR_OWN = {"recovery", "generation", "rotations"}
-"""Writes in doubt are there only after an accident, rotations only after one began, generations
+"""Unresolved changes are there only after an accident, rotations only after one began, generations
 are in no list."""
 
 
@@ -127,7 +127,7 @@ def test_filter_and_sort_speak_the_language_of_the_dashboard(gwtui: Gwtui) -> No
 
 
 @pytest.mark.parametrize(
-    ("resource", "plural"), [("recovery", "writes in doubt"), ("organization", "people")]
+    ("resource", "plural"), [("recovery", "unresolved changes"), ("organization", "people")]
 )
 def test_what_was_found_is_counted_in_words(gwtui: Gwtui, resource: str, plural: str) -> None:
     _, _, err = gwtui(resource, "list", "--filter", "nobody is called so")

@@ -1,4 +1,4 @@
-"""Writes in doubt while the dashboard runs: counted, reported, offered at the first connect."""
+"""Unresolved changes while the dashboard runs: counted, reported, offered at the first connect."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from gwtui.watch.hub import FeedHub
 
 PLACE = "recovery"
-_SHOWN = frozenset({PLACE, "doubt"})
-LATER = "To see this later, press Ctrl+P and choose “Writes in doubt”."
+_SHOWN = frozenset({PLACE, "evidence"})
+LATER = "To see this later, press Ctrl+P and choose “Unresolved changes”."
 _EVERY = 30.0
-"""Seconds between two looks at the ledger: another dashboard may settle one."""
+"""Seconds between two looks at the ledger: another dashboard may resolve one."""
 _NAME = 60
 _NAMED = 3
 
 
-class ShowInDoubt(Message):
-    """The person asked to see the write in doubt of this plan."""
+class ShowUnresolved(Message):
+    """The person asked to see the unresolved change of this plan."""
 
     def __init__(self, plan: str) -> None:
         super().__init__()
@@ -40,9 +40,9 @@ def route_to(plan: str) -> str:
 
 
 def _feed(hub: FeedHub) -> Feed[Sequence[LedgerEntry]]:
-    from gwtui.watch.feeds.ledger import unsettled_feed  # noqa: PLC0415 - loaded with the connection
+    from gwtui.watch.feeds.ledger import unresolved_feed  # noqa: PLC0415 - loaded with the connection
 
-    return unsettled_feed(hub)
+    return unresolved_feed(hub)
 
 
 def keep_count(session: Session) -> None:
@@ -50,7 +50,7 @@ def keep_count(session: Session) -> None:
     _feed(session.hub).watch(lambda _state: None, background=True, every=_EVERY)
 
 
-def in_doubt_count(session: Session) -> int:
+def unresolved_count(session: Session) -> int:
     """How many there are, as far as that was read."""
     return len(_feed(session.hub).state.value or ())
 
@@ -58,10 +58,10 @@ def in_doubt_count(session: Session) -> int:
 def banner_text(session: Session | None, place: str) -> str:
     """The banner's line on a screen; empty while there are none, and where they are listed."""
     known = session is not None and session.completed.is_set() and place not in _SHOWN
-    count = in_doubt_count(session) if session is not None and known else 0
+    count = unresolved_count(session) if session is not None and known else 0
     if not count:
         return ""
-    return f"{count_text(count)} in doubt · :{PLACE} shows {'it' if count == 1 else 'them'}"
+    return f"{count_text(count)} · :{PLACE} shows {'it' if count == 1 else 'them'}"
 
 
 async def offer_at_start(app: GwtuiApp) -> None:
@@ -72,7 +72,7 @@ async def offer_at_start(app: GwtuiApp) -> None:
     screen = app.navigation.screen
     if not writes or (screen is not None and screen.resource in _SHOWN):
         return
-    title = f"{count_text(len(writes))} {'is' if len(writes) == 1 else 'are'} in doubt"
+    title = count_text(len(writes))
     if screen is None or screen is not app.screen:
         app.say(f"{title}. {LATER}", severity="warning")
         return
@@ -89,8 +89,8 @@ async def offer_at_start(app: GwtuiApp) -> None:
 
 
 def count_text(count: int) -> str:
-    """So many writes."""
-    return "1 write" if count == 1 else f"{count} writes"
+    """Such as "2 unresolved changes"."""
+    return "1 unresolved change" if count == 1 else f"{count} unresolved changes"
 
 
 def _about(app: GwtuiApp, writes: Sequence[LedgerEntry]) -> str:
@@ -101,7 +101,9 @@ def _about(app: GwtuiApp, writes: Sequence[LedgerEntry]) -> str:
         lines.append(f"and {len(newest) - _NAMED} more")
     sentences = [f"{'; '.join(lines)}."]
     if any(not one.is_unacknowledged for one in writes):
-        sentences.append("The outcome is unknown. The current state helps you decide.")
+        sentences.append(
+            "It is unknown whether the gateway applied this. Compare its current state."
+        )
     if any(one.is_unacknowledged for one in writes):
         sentences.append("Nobody has confirmed that the value of a new key is stored.")
     return " ".join(sentences)

@@ -1,4 +1,4 @@
-"""A change from the command line begins with what is in doubt of earlier ones."""
+"""A change from the command line begins with what is unresolved of earlier ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gwtui.cli.changes.execute import report_in_doubt
+from gwtui.cli.changes.execute import report_unresolved
 from gwtui.client.connection import Connection
 from gwtui.domain.clock import Clock
 from gwtui.local.ledger import Ledger, LedgerEntry
@@ -24,8 +24,8 @@ HERE = Connection("https://gateway.test")
     [
         ((), ""),
         (("https://other.test/api/v1",), ""),
-        ((HERE.base_url,), "1 earlier write is in doubt"),
-        ((HERE.base_url, HERE.base_url), "2 earlier writes are in doubt"),
+        ((HERE.base_url,), "1 earlier change is unresolved"),
+        ((HERE.base_url, HERE.base_url), "2 earlier changes are unresolved"),
     ],
 )
 async def test_only_what_concerns_this_gateway_is_told(
@@ -39,7 +39,7 @@ async def test_only_what_concerns_this_gateway_is_told(
     hub = FeedHub(client, Clock(now=lambda: NOW))
     hub.ledger = ledger
     session: Any = SimpleNamespace(hub=hub)
-    await report_in_doubt(session)
+    await report_unresolved(session)
     await hub.close()
     said = capsys.readouterr()
     assert said.out == ""
