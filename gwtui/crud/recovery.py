@@ -183,7 +183,7 @@ class _Inspection:
         present = await self._present()
         if present is None:
             why = (
-                f"This {self.writes.noun} is not there now: it was deleted since, or it never was."
+                f"This {self.writes.noun} no longer exists: it was deleted since, or never created."
             )
             return Evidence(intent, (why,), route=self.writes.resource)
         return Evidence(

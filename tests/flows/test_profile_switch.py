@@ -260,7 +260,7 @@ async def _not_waited_for(one: Desk, lost: str) -> None:
     await pilot.press("enter")
     await until(pilot, lambda: isinstance(app.screen, AskScreen), "the question")
     await pilot.press("y")
-    await until(pilot, lambda: "1 write is unresolved" in shown(app), "what was left there")
+    await until(pilot, lambda: "1 unresolved change" in shown(app), "what was left there")
     assert app.connection.label == "staging"
     assert not executor.in_flight
     assert writing.done()

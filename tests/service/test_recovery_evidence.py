@@ -239,5 +239,5 @@ def test_nearness_goes_by_the_gateways_clock() -> None:
         TimeWindow.around(NOW, ClockSkew()), moments, lambda n: moments[n]
     ).inside == ("by this machine's clock",)
     assert window.text == "between 2026-11-21 07:55:00 and 08:05:02 UTC"
-    assert window.beside(window.sent + timedelta(seconds=12)) == "12 s after this write"
-    assert window.beside(window.sent - timedelta(minutes=2)) == "2 min before this write"
+    assert window.beside(window.sent + timedelta(seconds=12)) == "12 s after this change was sent"
+    assert window.beside(window.sent - timedelta(minutes=2)) == "2 min before this change was sent"
