@@ -286,5 +286,5 @@ def _takeover(rotation: KeyRotation, facts: RotationFacts) -> str:
         return "The successor is in use."
     name = safe_line(rotation.new_name, _NAME)
     if rotation.delivered_at is None:
-        return f"Nobody has confirmed to have stored the value of “{name}”. It is not in use yet."
+        return f"Nobody has confirmed storing the value of “{name}”. It is not in use yet."
     return f"“{name}” is not in use yet."
