@@ -881,14 +881,14 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             scoped_action(
                 "evidence.happened",
                 "It happened",
-                "Settle the write as applied, with the selected resource as its result",
+                "Record that the change happened, with the selected resource as its result",
                 "h",
                 footer=True,
             ),
             scoped_action(
                 "evidence.did_not",
                 "It did not happen",
-                "Settle the write as not applied",
+                "Record that the change did not happen",
                 "X",
                 footer=True,
             ),
@@ -901,8 +901,8 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             ),
             scoped_action(
                 "evidence.further",
-                "Look further",
-                "Search an hour, then a day before and after the write",
+                "Widen search",
+                "Search an hour, then a day before and after the change",
                 "minus",
                 footer=True,
             ),
