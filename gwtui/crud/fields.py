@@ -184,6 +184,8 @@ class Field:
 
     group: str = ""
     """The titled part of a long form. Titles are one or two words: all stand on one line."""
+    folded: bool = False
+    """Whether the form shows only a summary of its group at first."""
     kind: Kind = "auto"
     help: str = ""
     """Replaces the model's description."""

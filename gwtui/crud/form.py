@@ -116,6 +116,11 @@ class FieldGroup:
     title: str
     fields: Sequence[Field]
 
+    @property
+    def folded(self) -> bool:
+        """Whether the form shows only a summary at first."""
+        return all(field.folded for field in self.fields)
+
 
 @dataclass(frozen=True, slots=True)
 class FormSpec:

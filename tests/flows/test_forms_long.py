@@ -6,6 +6,7 @@ import pytest
 from narrow_form_kit import Desk, models, one
 
 from form_kit import HostApp, ScriptedSubmit, form, until
+from gwtui.contract.guardrails import CreateGuardrailRequest
 from gwtui.contract.workspaces import CreateWorkspaceRequest
 from gwtui.crud.fields import Field
 from gwtui.crud.form import FieldGroup, FormSpec
@@ -186,6 +187,42 @@ async def test_a_switch_that_nobody_told_is_called_unknown() -> None:
         assert "● unknown  ○ inherit  ○ on  ○ off" in desk.shown()
         await desk.press("tab", "right")
         assert (await desk.send()) == {"enforce_zdr_vendor_a": None}
+
+
+def zdr(name: str, label: str) -> Field:
+    return Field(name, label, empty="inherit", words=("off", "on"), folded=True)
+
+
+FOLDED = FormSpec(
+    "New guardrail",
+    CreateGuardrailRequest,
+    (
+        FieldGroup("General", (Field("name", "Name"),)),
+        FieldGroup("Retention", (zdr("enforce_zdr_xai", "xAI"), zdr("enforce_zdr_other", "Other"))),
+    ),
+    "Create guardrail",
+)
+
+
+async def test_a_folded_part_is_one_line_until_it_is_unfolded() -> None:
+    async with Desk(FOLDED) as desk:
+        assert "▸ Retention: inherit" in desk.shown()
+        assert "xAI" not in desk.shown()
+        await desk.press("x", "tab")
+        assert "Enter unfolds or folds" in desk.shown()
+        await desk.press("enter", "tab", "right")
+        assert "▾ Retention: xAI on" in desk.shown()
+        await desk.press("up", "enter")
+        assert "▸ Retention: xAI on" in desk.shown()
+        assert "○ inherit" not in desk.shown()
+        assert (await desk.send()) == {"name": "x", "enforce_zdr_xai": True}
+
+
+async def test_going_to_a_folded_part_unfolds_it() -> None:
+    async with Desk(FOLDED) as desk:
+        await desk.press("x", "pagedown", "left")
+        assert "▾ Retention: xAI off" in desk.shown()
+        assert (await desk.send())["enforce_zdr_xai"] is False
 
 
 async def test_choices_that_do_not_fit_go_on_to_the_next_line() -> None:

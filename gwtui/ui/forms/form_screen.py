@@ -82,6 +82,40 @@ class _Fields(FoldingScroll, inherit_bindings=False):
     """Scrolls with the focus: arrows and PgUp/PgDn move between fields."""
 
 
+class FoldTitle(Static, can_focus=True):
+    """The title of a part that shows only a summary until it is unfolded."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "fold", show=False)]
+    FOCUS_KEYS: ClassVar[str] = "Enter unfolds or folds"
+
+    def __init__(self, group: FieldGroup, rows: list[FieldRow], state: FormState) -> None:
+        super().__init__(classes="part")
+        self._group = group
+        self._rows = rows
+        self._state = state
+        self.fold(True)
+
+    def fold(self, folded: bool) -> None:
+        """Hide the fields, or show them again."""
+        for row in self._rows:
+            row.display = not folded
+        self.show_summary()
+
+    def show_summary(self) -> None:
+        """Update the title."""
+        sign = "▾" if self._rows[0].display else "▸"
+        text = f"{sign} {self._group.title}: {self._state.summary(self._group)}"
+        self.update(toned(text, "accent", bold=True))
+
+    def on_click(self) -> None:
+        """As Enter."""
+        self.action_fold()
+
+    def action_fold(self) -> None:
+        """Fold or unfold."""
+        self.fold(self._rows[0].display)
+
+
 class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
     """Fills in a request. Returns the applied change, a lost answer, or None if it was left.
 
@@ -136,8 +170,11 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
     def _compose_part(self, group: FieldGroup) -> ComposeResult:
         rows = [FieldRow(field, self.state) for field in group.fields]
         self._parts.append(rows)
-        if group.title:
+        if group.folded:
+            rows[0].heading = FoldTitle(group, rows, self.state)
+        elif group.title:
             rows[0].heading = Static(toned(group.title, "accent", bold=True), classes="part")
+        if rows[0].heading is not None:
             yield rows[0].heading
         yield from rows
 
@@ -209,14 +246,17 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
     @property
     def _part(self) -> int:
         """Index of the focused part; the buttons belong to the last one."""
-        places = [at for at, rows in enumerate(self._parts) for row in rows if row.has_focus_within]
-        return places[0] if places else len(self._parts) - 1
+        for at, rows in enumerate(self._parts):
+            widgets = (*rows, rows[0].heading)
+            if any(one is not None and one.has_focus_within for one in widgets):
+                return at
+        return len(self._parts) - 1
 
     def _go_to_part(self, place: int) -> None:
         rows = self._parts[place] if 0 <= place < len(self._parts) else []
         editable = [row for row in rows if row.field.fixed is None]
         if editable and rows[0].heading is not None:
-            editable[0].editor.focus()
+            self._focus_field(editable[0].field.name)
             self.call_after_refresh(rows[0].heading.scroll_visible, animate=False, top=True)
 
     @on(Button.Pressed)
@@ -327,15 +367,20 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         button.focus()
 
     def _focus_field(self, name: str | None) -> None:
-        for row in self._rows:
-            if row.field.name == name:
-                row.editor.focus()
+        for part in self._parts:
+            for row in part:
+                if row.field.name == name:
+                    if isinstance(title := part[0].heading, FoldTitle):
+                        title.fold(False)
+                    row.editor.focus()
 
     # Showing --------------------------------------------------------------------------------
 
     def _show(self) -> None:
         for row in self._rows:
             row.show_state()
+        for title in self.query(FoldTitle):
+            title.show_summary()
         self._show_message()
         self._show_plan()
         self._show_progress()

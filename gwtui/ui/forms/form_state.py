@@ -311,6 +311,12 @@ class FormState:
         changed = sum(self._typed[name] != self._initial[name] for name in names)
         return Cell(f" •{changed}" if changed else "", "muted")
 
+    def summary(self, group: FieldGroup) -> str:
+        """The switches of a group that are set, in one line."""
+        values = [(field, self._typed[field.name]) for field in group.fields]
+        words = [f"{one.label} {one.words[on]}" for one, on in values if isinstance(on, bool)]
+        return ", ".join(words) or group.fields[0].empty
+
     def refuse(self, error: GatewayError) -> None:
         """Show a refusal at the fields it names, otherwise at the form."""
         rest: list[str] = []

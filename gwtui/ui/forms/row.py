@@ -114,7 +114,7 @@ class FieldRow(RunsWhileOpen, Vertical):
         self.note = Content("")
         """The text below the editor."""
         self._counter = Content("")
-        self.heading: Static | None = None
+        self.heading: Widget | None = None
         """The title above, if this row is the first of its part."""
         self._counted = field.fixed is None and field.kind in COUNTED
         self.set_class(self._counted, "-counted")
