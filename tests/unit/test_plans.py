@@ -42,6 +42,7 @@ from gwtui.resources.budgets import WorkspaceBudgets, plan_delete, plan_put
 from gwtui.resources.guardrails.writes import BoundBy, fields_of
 from gwtui.resources.members import plan_add, plan_remove
 from gwtui.resources.uses import WorkspaceContents
+from key_form_kit import api_key
 from plan_kit import (
     assignment_plans,
     byok_plans,
@@ -85,23 +86,9 @@ async def text_of(plan: Plan[Any]) -> str:
 
 
 def key(**changes: Any) -> ApiKey:
-    given = {
-        "hash": "abc123",
-        "name": "ci",
-        "label": "gw-v1-abc...123",
-        "disabled": False,
-        "limit": 100,
-        "limit_remaining": 60,
-        "limit_reset": "monthly",
-        "include_byok_in_limit": False,
-        "usage_daily": 1.25,
-        "usage_weekly": 9,
-        "usage_monthly": 40,
-        "workspace_id": ID,
-        "expires_at": None,
-        **changes,
-    }
-    return ApiKey.model_validate({k: v for k, v in given.items() if v is not ...})
+    usage = {"usage_daily": 1.25, "usage_weekly": 9, "usage_monthly": 40}
+    identity = {"hash": "abc123", "workspace_id": ID, "expires_at": None}
+    return api_key(**{**identity, **usage, **changes})
 
 
 def key_update(before: ApiKey, **given: Any) -> Plan[Any]:

@@ -560,10 +560,6 @@ WRITES: Writes[Guardrail] = _GuardrailWrites(
         effects=_create_effects,
         always=("name", "workspace_id"),
         help="create a guardrail",
-        done=lambda created: (
-            f"Guardrail “{safe_line(created.name or created.id or '', NAME_LIMIT)}” created; "
-            "A assigns it to keys"
-        ),
     ),
     update=_UPDATE,
     delete=Delete(effects=_delete_effects, kept=("name", "workspace_id")),
