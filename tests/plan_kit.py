@@ -31,8 +31,9 @@ from gwtui.crud.writes import NO_WARNING, RequestWarning
 from gwtui.local.rotations import RotationLog
 from gwtui.resources import assignments
 from gwtui.resources.byok import CREDENTIALS, CredentialSurroundings
+from gwtui.resources.guardrails.fields import fields_of
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
-from gwtui.resources.guardrails.writes import BoundBy, fields_of
+from gwtui.resources.guardrails.writes import BoundBy
 from gwtui.resources.keys.writes import WRITES as KEYS
 from gwtui.resources.organization import SETTINGS_WRITES as SETTINGS
 from gwtui.resources.rotations import (

@@ -42,8 +42,6 @@ _TEXT_LIMIT = 200
 """Characters of a text value in a plan."""
 _VERY_HIGH = Decimal(10_000)
 """USD from which on a limit is warned of."""
-_ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
-"""For fields that read the same whenever it is."""
 ON_OFF = ("off", "on")
 
 Kind = Literal[
@@ -85,6 +83,10 @@ class PlanContext:
     now: datetime
     names: Names = field(default_factory=dict)
     dialect: Dialect = GENERIC
+
+
+_ANY_CONTEXT = PlanContext(datetime(1970, 1, 1, tzinfo=UTC))
+"""For fields that read the same whenever it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,25 +300,27 @@ class Fields:
         """``format`` for one context: from field name and value to text."""
         return lambda name, value: self.format(name, value, context)
 
-    def cell(self, name: str, model: ResponseModel, names: Names | None = None) -> Cell:
-        """The cell of a field; null reads as the field's empty text, a missing field as unknown."""
-        value, at = getattr(model, name), PlanContext(_ANY_TIME, names or {})
-        if value is None and not model.sent_null(name):
+    def is_known(self, name: str, model: ResponseModel) -> bool:
+        """Whether an answer tells the value, which may be null."""
+        return getattr(model, name) is not None or model.sent_null(name)
+
+    def cell(self, name: str, model: ResponseModel, context: PlanContext = _ANY_CONTEXT) -> Cell:
+        """The cell of a field; null reads as the field's empty text."""
+        if not self.is_known(name, model):
             return Cell(UNKNOWN, "muted")
+        value = getattr(model, name)
         tone: Tone = "bad" if value == [] else "plain" if value else "muted"
-        return Cell(self.format(name, value, at), tone)
+        return Cell(self.format(name, value, context), tone)
 
     def rows(
-        self, model: ResponseModel, shown: Iterable[str], names: Names | None = None
+        self, model: ResponseModel, names: Iterable[str], context: PlanContext = _ANY_CONTEXT
     ) -> list[DetailRow]:
-        """Detail rows of these fields; ``names`` resolves identifiers."""
+        """Detail rows of these fields."""
         return [
             DetailRow(
-                one.short or in_sentence(one.label),
-                self.cell(one.name, model, names),
-                one.note,
+                one.short or in_sentence(one.label), self.cell(one.name, model, context), one.note
             )
-            for one in (self._fields[name] for name in shown)
+            for one in (self._fields[name] for name in names)
         ]
 
     def known(self, model: ResponseModel) -> dict[str, Any]:

@@ -34,7 +34,6 @@ from gwtui.crud.undo import CannotUndoError, as_one
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.attachments import Attachment, Parents, names_of_people
-from gwtui.resources.guardrails.view import display_name
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 from gwtui.resources.uses import value_or_none
 from gwtui.watch.feeds.guardrails import Assignment, AssignmentRow, Bindings, assignments_feed
@@ -46,7 +45,7 @@ def _guardrail_name(row: AssignmentRow) -> str | None:
     """The guardrail by name, else by its identifier."""
     if row.guardrail is None:
         return row.assignment.guardrail_id
-    return display_name(row.guardrail)
+    return row.guardrail.display_name
 
 
 COLUMNS: tuple[Column[AssignmentRow], ...] = (

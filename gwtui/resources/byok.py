@@ -333,7 +333,7 @@ BYOK: ResourceSpec[ByokRow] = ResourceSpec(
         Section("Routing", _routing_rows),
         Section(
             "May be used only for",
-            lambda row, _now: FIELDS.rows(row.credential, RESTRICTIONS, row.names),
+            lambda row, now: FIELDS.rows(row.credential, RESTRICTIONS, PlanContext(now, row.names)),
         ),
         Section(
             "Declared by its owner",

@@ -12,7 +12,7 @@ from gwtui.crud.plan import Change
 from gwtui.crud.plan_text import both_sides, changes, first_values, several, workspace_in_words
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT
-from gwtui.resources.guardrails.writes import FIELDS
+from gwtui.resources.guardrails.fields import FIELDS
 from plan_kit import guardrail_plans
 
 WORDS = guardrail_plans.in_words(datetime(2026, 11, 21, 7, 0, tzinfo=UTC), {})

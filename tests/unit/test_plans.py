@@ -39,7 +39,8 @@ from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceReq
 from gwtui.crud.plan import Plan
 from gwtui.domain.diffs import three_way
 from gwtui.resources.budgets import WorkspaceBudgets, plan_delete, plan_put
-from gwtui.resources.guardrails.writes import BoundBy, fields_of
+from gwtui.resources.guardrails.fields import fields_of
+from gwtui.resources.guardrails.writes import BoundBy
 from gwtui.resources.members import plan_add, plan_remove
 from gwtui.resources.uses import WorkspaceContents
 from key_form_kit import api_key

@@ -19,7 +19,6 @@ from gwtui.crud.undo import as_one
 from gwtui.resources import assignments
 from gwtui.resources.assignments import plan_assign, plan_unassign
 from gwtui.resources.guardrails.resource import GUARDRAILS
-from gwtui.resources.guardrails.view import display_name
 from gwtui.resources.guardrails.writes import WRITES
 from gwtui.resources.keys.resource import KEYS
 from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow, bindings_feed
@@ -56,7 +55,7 @@ async def _assign(context: ChangeContext) -> Plan[Any]:
     row = await _existing(context)
     fresh = await context.gateway.guardrails.get(row.identity)
     bindings = (await bindings_feed(context.session.hub).refresh()).value or Bindings()
-    names = {identity: display_name(one) for identity, one in (bindings.guardrails or {}).items()}
+    names = {identity: one.display_name for identity, one in (bindings.guardrails or {}).items()}
     plans: list[Plan[Any]] = []
     if context.arguments.key:
         keys = [(await context.row(KEYS, text)).key for text in context.arguments.key]

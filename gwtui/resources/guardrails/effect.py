@@ -25,7 +25,6 @@ from gwtui.domain.guardrail_effect import (
     restrictions_of,
 )
 from gwtui.domain.uptime import verdict
-from gwtui.resources.guardrails.view import display_name
 from gwtui.watch.feeds.models import GuardrailOnModel, guardrails_on_model_feed
 
 _RANK = (
@@ -156,7 +155,7 @@ COLUMNS: tuple[Column[GuardrailOnModel], ...] = (
     text_column(
         "guardrail",
         "Guardrail",
-        lambda one: display_name(one.row),
+        lambda one: one.row.display_name,
         22,
         help="display name",
         grow=True,
@@ -165,7 +164,7 @@ COLUMNS: tuple[Column[GuardrailOnModel], ...] = (
         "verdict",
         "Leaves",
         lambda one, now: verdict_cell(one.effect, now),
-        lambda one, _now: f"{rank(one.effect, blocked_first=True)} {display_name(one.row)}",
+        lambda one, _now: f"{rank(one.effect, blocked_first=True)} {one.row.display_name}",
         12,
         help="effect on the model; blocked ones first",
     ),
@@ -200,7 +199,7 @@ COLUMNS: tuple[Column[GuardrailOnModel], ...] = (
 
 def _verdict_rows(one: GuardrailOnModel, now: datetime) -> Sequence[DetailRow]:
     return [
-        DetailRow("guardrail", cells.text(display_name(one.row))),
+        DetailRow("guardrail", cells.text(one.row.display_name)),
         DetailRow("workspace", cells.text(one.row.workspace_name)),
         DetailRow("model", cells.text(one.effect.model.name)),
         DetailRow("leaves", verdict_cell(one.effect, now), one.effect.verdict.why),
@@ -232,7 +231,7 @@ MODEL_GUARDRAILS: ResourceSpec[GuardrailOnModel] = ResourceSpec(
     title="Guardrails on a model",
     singular="guardrail",
     identity=lambda one: one.row.identity,
-    name=lambda one: display_name(one.row),
+    name=lambda one: one.row.display_name,
     columns=COLUMNS,
     sections=(
         Section("On this model", _verdict_rows),

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gwtui.contract.keys import ApiKey
     from gwtui.crud.writes import Writes
     from gwtui.watch.feed import Feed
-    from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow
+    from gwtui.watch.feeds.guardrails import Bindings
     from gwtui.watch.hub import FeedHub, Scope
 
 _NO_LIMIT = Cell("no limit", "muted")
@@ -98,12 +98,6 @@ def _bindings(hub: FeedHub, _scope: Scope) -> Feed[Bindings]:
     return bindings_feed(hub)
 
 
-def _display_name(guardrail: GuardrailRow) -> str:
-    from gwtui.resources.guardrails.view import display_name  # noqa: PLC0415 - loaded by then
-
-    return display_name(guardrail)
-
-
 def binding_of(key_hash: str | None, workspace_id: str | None, bindings: Bindings) -> KeyBinding:
     """The guardrails on a key, from a reading of the whole account."""
     rows = bindings.guardrails or {}
@@ -118,7 +112,7 @@ def binding_of(key_hash: str | None, workspace_id: str | None, bindings: Binding
 
 def own_name(binding: KeyBinding) -> str | None:
     """The name of the key's own guardrail; None if it has none or it is unknown."""
-    return binding.own_id if binding.own is None else _display_name(binding.own)
+    return binding.own_id if binding.own is None else binding.own.display_name
 
 
 def own_cell(binding: KeyBinding | None) -> Cell:
@@ -147,7 +141,7 @@ def _default_row(binding: KeyBinding | None) -> DetailRow:
         if default is None:
             value = cells.NOTHING
         elif default.exists:
-            value, note = cells.text(_display_name(default)), "binds the workspace"
+            value, note = cells.text(default.display_name), "binds the workspace"
         else:
             value = Cell("no workspace default", "muted")
     return DetailRow("default", value, note)

@@ -27,7 +27,6 @@ from gwtui.resources.assignments import (
     plan_assign,
     plan_unassign,
 )
-from gwtui.resources.guardrails.view import display_name, shown_name
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.links import report_missing_default
 from gwtui.ui.actions.writing import (
@@ -60,7 +59,7 @@ async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> 
         report_missing_default(context)
         return
     reading = context.app.gateway.guardrails.get(row.guardrail.id)
-    fresh = await read_again(context, reading, f"Guardrail {shown_name(row)}", FEEDS)
+    fresh = await read_again(context, reading, f"Guardrail {row.quoted_name}", FEEDS)
     bindings = (await bindings_feed(context.app.hub).refresh()).value or Bindings()
     if context.covered:
         return
@@ -88,7 +87,7 @@ async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> 
     outcome = await pick_and_send(
         context,
         partial(
-            _assign_form, kind, f"Assign guardrail {shown_name(row)} to {kind.noun}s", replaced
+            _assign_form, kind, f"Assign guardrail {row.quoted_name} to {kind.noun}s", replaced
         ),
         read,
         lambda chosen: plan_assign(kind, fresh, chosen, kind.current(bindings), names),
@@ -97,7 +96,7 @@ async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> 
     )
     match outcome:
         case Applied(number):
-            done = f"Guardrail {shown_name(row)} assigned to {count(number, kind.noun)}"
+            done = f"Guardrail {row.quoted_name} assigned to {count(number, kind.noun)}"
             report_done(context, done)
         case None:
             return
@@ -177,9 +176,9 @@ async def _pick_and_assign(context: ActionContext, kind: AssignmentKind, called:
     picked = await _pick(context, f"Guardrail for {chosen}", known, present)
     if picked is None:
         return
-    name = f"Guardrail {shown_name(known[picked])}"
+    name = f"Guardrail {known[picked].quoted_name}"
     fresh = await read_again(context, app.gateway.guardrails.get(picked), name, FEEDS)
-    names = {identity: display_name(row) for identity, row in known.items()}
+    names = {identity: row.display_name for identity, row in known.items()}
     plan = plan_assign(kind, fresh, called, kind.current(bindings), names)
     await confirm_and_report(context, plan, "Assign", f"{name} assigned to {chosen}", FEEDS)
 
@@ -196,13 +195,11 @@ async def _pick(
     options = [
         PickOption(
             identity,
-            safe_line(display_name(row), NAMED),
+            safe_line(row.display_name, NAMED),
             ("already assigned · " if present == {identity} else "")
             + safe_line(row.workspace_name or "", NAMED),
         )
-        for identity, row in sorted(
-            known.items(), key=lambda item: display_name(item[1]).casefold()
-        )
+        for identity, row in sorted(known.items(), key=lambda item: item[1].display_name.casefold())
     ]
     return await context.app.push_screen_wait(Picker(title, options))
 
@@ -250,7 +247,7 @@ def _guardrail(row: AssignmentRow) -> Guardrail:
 
 def _guardrail_names(bindings: Bindings) -> Names:
     """Guardrail names by id."""
-    return {identity: display_name(row) for identity, row in (bindings.guardrails or {}).items()}
+    return {identity: row.display_name for identity, row in (bindings.guardrails or {}).items()}
 
 
 HANDLERS: Mapping[str, Handler] = {

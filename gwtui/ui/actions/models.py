@@ -12,7 +12,6 @@ from gwtui.domain.guardrail_effect import restrictions_of
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.choices import value_soon
 from gwtui.resources.guardrails.effect import NamedRestrictions
-from gwtui.resources.guardrails.view import display_name
 from gwtui.resources.models.resource import MODELS
 from gwtui.resources.models.side_by_side import (
     FEWEST,
@@ -152,7 +151,7 @@ async def show_remaining(context: ActionContext[GuardrailRow]) -> None:
 
 
 def _named(row: GuardrailRow) -> NamedRestrictions:
-    return NamedRestrictions(display_name(row), restrictions_of(row.guardrail))
+    return NamedRestrictions(row.display_name, restrictions_of(row.guardrail))
 
 
 HANDLERS: Mapping[str, Handler] = {

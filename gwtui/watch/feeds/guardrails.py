@@ -17,6 +17,8 @@ from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.organization import OrganizationMember
 from gwtui.contract.workspaces import Workspace
+from gwtui.domain.cell_values import UNKNOWN
+from gwtui.domain.safe_text import safe_line
 from gwtui.watch import cadence
 from gwtui.watch.base_reads import (
     PEOPLE,
@@ -47,6 +49,7 @@ A = TypeVar("A", KeyAssignment, MemberAssignment)
 
 FEEDS = "guardrails"
 """Prefix of the feeds to refresh after a write to guardrails or assignments."""
+_NAME = 60
 NAMES_LAST = 300.0
 """Seconds for which the guardrails beside their assignments are reused."""
 
@@ -89,6 +92,18 @@ class GuardrailRow:
         """The name of the workspace, else its id."""
         space = self.workspace
         return self.guardrail.workspace_id if space is None else space.shown_name
+
+    @property
+    def display_name(self) -> str:
+        """The name, fit to be shown; of a default guardrail its workspace, as its own is an id."""
+        if self.is_default:
+            return f"{safe_line(self.workspace_name or UNKNOWN)} default"
+        return safe_line(self.guardrail.name or self.guardrail.id or UNKNOWN)
+
+    @property
+    def quoted_name(self) -> str:
+        """The guardrail in a sentence."""
+        return f"“{self.display_name[:_NAME]}”"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,237 @@
+"""The fields of a guardrail: contract "Guardrail"; extended contract section 5."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from functools import cache
+from typing import Any, get_args
+
+from pydantic import ValidationError
+
+from gwtui.contract.content_filters import (
+    PROMPT_INJECTION,
+    BuiltinFilter,
+    BuiltinFilterRequest,
+    CustomFilter,
+    CustomFilterRequest,
+)
+from gwtui.contract.dialects import GENERIC, Dialect
+from gwtui.contract.request import RequestModel
+from gwtui.contract.response import ResponseModel
+from gwtui.contract.values import Region
+from gwtui.crud.fields import (
+    ON_OFF,
+    Facts,
+    Field,
+    Fields,
+    Format,
+    PickOption,
+    PlanContext,
+    Preview,
+    limit_field,
+    workspace_field,
+)
+from gwtui.crud.plan_text import MOST_NAMED, several
+from gwtui.crud.resource import Cell
+from gwtui.domain.cell_values import UNKNOWN
+from gwtui.domain.money import usd
+from gwtui.domain.resets import describe_reset, next_reset
+from gwtui.domain.safe_text import safe_line
+
+_PERIODS = {"daily": "each UTC day", "weekly": "each UTC week", "monthly": "each UTC month"}
+LISTS = ("allowed_models", "ignored_models", "allowed_providers", "ignored_providers")
+"""The lists that decide which endpoints remain."""
+FILTERS = ("content_filter_builtins", "content_filters")
+_PATTERN_LIMIT = 120
+
+
+def _limit(*, together: bool) -> Preview:
+    def preview(value: Decimal | None, values: Mapping[str, Any], _facts: Facts) -> Cell:
+        if value is None:
+            end = "; a cap is given together with its interval" if together else ""
+            return Cell(f"no cap{end}", "muted")
+        period = _PERIODS.get(values.get("reset_interval") or "", "in total; it never resets")
+        return Cell(f"each key and each member may spend {usd(value)} {period}")
+
+    return preview
+
+
+def _reset(value: str | None, values: Mapping[str, Any], facts: Facts) -> Cell:
+    if values.get("limit_usd") is None:
+        return Cell("only applies with a spending cap", "muted")
+    if value is None:
+        return Cell("the cap never resets")
+    return Cell(f"next reset {describe_reset(value, facts.now())}")
+
+
+class _GuardrailFields(Fields):
+    """A rule that an answer leaves out is null. Content filters are read as a request has them."""
+
+    def read(self, model: ResponseModel, names: Iterable[str]) -> dict[str, Any]:
+        """Filters as requests, those of an unknown kind included; a list with a gap is missing."""
+        known = super().read(model, names)
+        for name in FILTERS:
+            filters = known.get(name)
+            if filters is not None and any(one.gaps for one in filters):
+                # A list is replaced whole: it would lose the entry that is not whole.
+                del known[name]
+            elif filters is not None:
+                known[name] = [_as_request(one) for one in filters]
+        return known
+
+    def is_known(self, name: str, model: ResponseModel) -> bool:
+        """Whether the value was readable; of a list some of it."""
+        return bool(getattr(model, name)) or not is_garbled(model, name)
+
+
+def is_garbled(model: ResponseModel, *names: str) -> bool:
+    """Whether one of these fields, or an entry of one, could not be read."""
+    return any(gap.partition("[")[0] in names for gap in model.gaps)
+
+
+def _as_request(one: BuiltinFilter | CustomFilter) -> RequestModel:
+    """Convert the gateway's values for a request, keeping unknown ones as they are."""
+    model, names = (
+        (BuiltinFilterRequest, ("slug", "action", "scan_scope"))
+        if isinstance(one, BuiltinFilter)
+        else (CustomFilterRequest, ("pattern", "action", "label"))
+    )
+    values = {name: value for name in names if (value := getattr(one, name)) is not None}
+    try:
+        return model.model_validate(values)
+    except ValidationError:
+        return model.model_construct(_fields_set=set(values), **values)
+
+
+@cache
+def fields_of(dialect: Dialect) -> Fields:
+    """The fields that the dialect knows, vendors by their names."""
+    absent = dialect.absent_fields.get("Guardrail", frozenset())
+    return _GuardrailFields(*(one for one in _declared(dialect) if one.name not in absent))
+
+
+def _declared(dialect: Dialect) -> Iterator[Field]:
+    first, second, third = dialect.vendors
+    yield Field("name", "Name", group="General")
+    yield Field("description", "Description", group="General", kind="lines")
+    yield workspace_field(editable=False, group="General")
+    yield from _routing()
+    yield limit_field(
+        "limit_usd",
+        "Spending cap",
+        "no cap",
+        group="Cap",
+        placeholder="such as 25 or 1,000.50; empty for none",
+        preview=_limit(together=dialect.cap_needs_interval),
+    )
+    yield Field("reset_interval", "Cap resets", _reset_text, "never", group="Cap", preview=_reset)
+    yield Field("include_byok_in_budgets", "Count BYOK in cap", empty=UNKNOWN, group="Cap")
+    yield _zdr("enforce_zdr_vendor_a", first)
+    yield _zdr("enforce_zdr_vendor_b", second)
+    yield _zdr("enforce_zdr_vendor_c", third)
+    yield _zdr("enforce_zdr_xai", "xAI")
+    yield _zdr("enforce_zdr_other", "other vendors")
+    yield _list(
+        "content_filter_builtins",
+        "Builtin filters",
+        "Filters",
+        format=_each(builtin_filter_text),
+        dialect=dialect,
+    )
+    yield _list(
+        "content_filters",
+        "Custom filters",
+        "Filters",
+        format=_each(custom_filter_text),
+        dialect=dialect,
+    )
+    yield _data_use("enable_free_model_training", "Free models may train")
+    yield _data_use("enable_free_model_publication", "Free models may publish")
+    yield _data_use("enable_paid_model_training", "Paid models may train")
+    yield _data_use("allow_safety_retention_google", "Safety retention Google")
+    yield _data_use("allow_safety_retention_other", "Safety retention others")
+    yield _list(
+        "allowed_data_regions",
+        "Data regions",
+        "Data use",
+        empty="everywhere",
+        offers=lambda _context: _regions,
+    )
+
+
+def _routing() -> Iterator[Field]:
+    yield _list("allowed_models", "Allowed models", "Routing", empty="every model", free=True)
+    yield _list("ignored_models", "Ignored models", "Routing", chosen="never", free=True)
+    yield _list(
+        "allowed_providers", "Allowed providers", "Routing", empty="every provider", free=True
+    )
+    yield _list("ignored_providers", "Ignored providers", "Routing", chosen="never", free=True)
+
+
+def _list(
+    name: str, label: str, group: str, empty: str = "none", chosen: str = "only", **more: Any
+) -> Field:
+    return Field(
+        name,
+        label,
+        empty=empty,
+        blank=([],),
+        group=group,
+        chosen=chosen,
+        noun=label.rsplit(maxsplit=1)[-1].lower(),
+        **more,
+    )
+
+
+def _zdr(name: str, vendor: str) -> Field:
+    """On, off, or left to what else applies."""
+    return Field(
+        name,
+        f"ZDR {vendor}",
+        short=f"ZDR {vendor}",
+        empty="inherit",
+        words=ON_OFF,
+        group="Retention",
+        folded=True,
+        help=f"{vendor}: route only to endpoints that keep no data",
+    )
+
+
+def _data_use(name: str, label: str) -> Field:
+    short = label[:1].lower() + label[1:]
+    words = ("refuse", "allow")
+    return Field(name, label, empty="inherit", words=words, group="Data use", short=short)
+
+
+def _reset_text(value: Any, context: PlanContext) -> str:
+    reset, word = next_reset(value, context.now), safe_line(value, 40)
+    return word if reset is None else f"{word}, next {describe_reset(value, context.now)}"
+
+
+def builtin_filter_text(one: BuiltinFilter | BuiltinFilterRequest) -> str:
+    """A builtin filter in a few words: "email: redact"."""
+    scope = one.slug == PROMPT_INJECTION and one.scan_scope == "user_only"
+    end = " (user messages only)" if scope else ""
+    return f"{safe_line(one.slug, 40)}: {safe_line(one.action, 40)}{end}"
+
+
+def custom_filter_text(one: CustomFilter | CustomFilterRequest) -> str:
+    """A custom filter in a few words: "redact /gw-[0-9]+/ as [KEY]"."""
+    end = f" as {safe_line(one.label, 40)}" if one.label else ""
+    return f"{safe_line(one.action, 40)} /{safe_line(one.pattern, _PATTERN_LIMIT)}/{end}"
+
+
+def _each(describe: Callable[[Any], str]) -> Format:
+    def format(filters: Sequence[Any], _context: PlanContext) -> str:
+        return several([describe(one) for one in filters], MOST_NAMED)
+
+    return format
+
+
+FIELDS = _GuardrailFields(*_declared(GENERIC))
+"""Every field that some service has, the vendors by the reference's names."""
+
+
+async def _regions() -> Sequence[PickOption]:
+    return [PickOption(region) for region in get_args(Region)]
