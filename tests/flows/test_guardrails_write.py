@@ -173,5 +173,5 @@ async def test_the_other_dialect_names_its_vendors_and_demands_both_of_the_cap()
         await desk.press("d")
         pane = listing(desk.app).query_one(DetailPane)
         await until(desk.pilot, lambda: "Anthropic" in pane.text, "the vendors")
-        line = next(line for line in pane.text.splitlines() if line.startswith("Anthropic"))
-        assert line.split() == ["Anthropic", "enforced"]
+        line = next(line for line in pane.text.splitlines() if line.startswith("ZDR Anthropic"))
+        assert line.split() == ["ZDR", "Anthropic", "on"]
