@@ -14,8 +14,7 @@ from gwtui.cli.command import DEMO, Argument, Command, Run
 from gwtui.cli.lists.command import columns_help, print_local_rows, query_arguments
 from gwtui.cli.lists.query import PAST, past_moments
 from gwtui.cli.output import narrate
-from gwtui.cli.running import reading_hub, run_async
-from gwtui.cli.target import find_profile, resolve_connection
+from gwtui.cli.target import find_profile
 from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.times import relative
@@ -108,25 +107,9 @@ def _file(paths: Paths) -> Path:
 def _history(arguments: argparse.Namespace, paths: Paths) -> Path:
     """The history file of the gateway; no key is read."""
     if arguments.demo:
-        path = history_path(paths.data, "demo", BASE_URL)
-        if not path.exists():
-            _fill_past(arguments, paths)
-        return path
-
+        return history_path(paths.data, "demo", BASE_URL)
     profile = find_profile(arguments, paths)
     return history_path(paths.data, profile.label, profile.base_url)
-
-
-def _fill_past(arguments: argparse.Namespace, paths: Paths) -> None:
-    """Write the simulated past of the demo into its history file."""
-    connect = resolve_connection(arguments, paths, may_ask=False)
-
-    async def work() -> int:
-        async with reading_hub(connect) as hub:
-            await hub.fill_past()
-        return exits.OK
-
-    run_async(work)
 
 
 def _verb(name: str, help: str, run: Run, spec: ResourceSpec[Any], *own: Argument) -> Command:

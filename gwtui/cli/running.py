@@ -80,7 +80,7 @@ def serve_recorded(hub: FeedHub) -> Path:
 
     async def fill_once() -> None:
         if not filling:
-            filling.append(asyncio.create_task(_fill_past(to, path, paths.config), name="past"))
+            filling.append(asyncio.create_task(_fill_past(to, path), name="past"))
         await asyncio.shield(filling[0])
 
     if to.past is not None:
@@ -88,7 +88,7 @@ def serve_recorded(hub: FeedHub) -> Path:
     return path
 
 
-async def _fill_past(connection: Connection, path: Path, config: Path) -> None:
+async def _fill_past(connection: Connection, path: Path) -> None:
     from gwtui.watch.history.past import fill_past  # noqa: PLC0415 - the demo only
 
     past = None if connection.past is None else connection.past()
@@ -98,7 +98,7 @@ async def _fill_past(connection: Connection, path: Path, config: Path) -> None:
     async with GatewayClient(connection) as gateway:
         hub = FeedHub(gateway)
         try:
-            await fill_past(hub, path, past, config)
+            await fill_past(hub, path, past)
         finally:
             await hub.close()
 

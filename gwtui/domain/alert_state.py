@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Literal, NamedTuple
+from typing import Literal
 
 State = Literal["quiet", "pending", "firing", "clearing"]
 """No problem; bad, but not long enough; an alert; good again, but not long enough."""
@@ -22,7 +22,6 @@ Evidence = Literal["bad", "good", "between"]
 """The verdict of one reading on a condition."""
 Direction = Literal["below", "above"]
 """The side of the threshold on which a figure is bad."""
-Transition = Literal["fired", "cleared"]
 
 ALERTING = frozenset[State]({"firing", "clearing"})
 """The states in which there is an alert."""
@@ -92,42 +91,28 @@ _TRANSITIONS: Mapping[tuple[State, Evidence], State] = {
 """The transitions by the verdict of a reading; in all other cases the state lasts."""
 
 
-class AlertStep(NamedTuple):
-    """A condition after a reading, and its transition, if any."""
-
-    status: AlertState
-    transition: Transition | None = None
-
-
 def step(
     before: AlertState, evidence: Evidence | None, at: datetime, timing: Timing, patience: timedelta
-) -> AlertStep:
-    """Apply one reading; None is a reading without evidence.
+) -> AlertState:
+    """The state after one reading; None is a reading without evidence.
 
     Readings further apart than ``patience`` leave a gap. A reading that is not newer than the last
     one changes nothing, unless the clock was set back by more than ``patience``.
     """
     late = timedelta() if before.last_reading is None else before.last_reading - at
     if evidence is None or (before.last_reading is not None and timedelta() <= late <= patience):
-        return AlertStep(before)
+        return before
     state = _TRANSITIONS.get((before.state, evidence))
-    status = _observed(before, at, patience) if state is None else _begin(state, at)
-    return _due(status, timing)
+    after = _observed(before, at, patience) if state is None else begin(state, at)
+    if after.state == "pending" and after.observed >= timing.fire_after:
+        return begin("firing", at)
+    if after.state == "clearing" and after.observed >= timing.clear_after:
+        return begin("quiet", at)
+    return after
 
 
-def occur(at: datetime) -> AlertStep:
-    """The state of an alert that an event, such as a price change, fires at once."""
-    return AlertStep(_begin("firing", at), "fired")
-
-
-def lapse(before: AlertState, at: datetime, after: timedelta) -> AlertStep:
-    """The state of such an alert later: quiet when ``after`` has passed since the event."""
-    if before.state == "firing" and before.since is not None and at - before.since >= after:
-        return AlertStep(_begin("quiet", at), "cleared")
-    return AlertStep(before)
-
-
-def _begin(state: State, at: datetime) -> AlertState:
+def begin(state: State, at: datetime) -> AlertState:
+    """A state that begins with a reading."""
     return AlertState(state, since=at, last_reading=at)
 
 
@@ -136,13 +121,3 @@ def _observed(before: AlertState, at: datetime, patience: timedelta) -> AlertSta
     passed = timedelta() if before.last_reading is None else at - before.last_reading
     observed = before.observed + (passed if timedelta() < passed <= patience else timedelta())
     return AlertState(before.state, before.since, observed, at)
-
-
-def _due(status: AlertState, timing: Timing) -> AlertStep:
-    """Fire or clear if the state has lasted long enough."""
-    assert status.last_reading is not None  # noqa: S101 - set with every reading
-    if status.state == "pending" and status.observed >= timing.fire_after:
-        return AlertStep(_begin("firing", status.last_reading), "fired")
-    if status.state == "clearing" and status.observed >= timing.clear_after:
-        return AlertStep(_begin("quiet", status.last_reading), "cleared")
-    return AlertStep(status)

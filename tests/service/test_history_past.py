@@ -21,9 +21,7 @@ from gwtui.client.transport import Transport
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulated_history import SimulatedHistory
-from gwtui.watch.alerts.store import alerts_at
 from gwtui.watch.feeds.recorded import credits_past_feed
-from gwtui.watch.history.archive import ask
 from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.model import Point, SeriesKey
 from gwtui.watch.history.past import fill_past
@@ -225,7 +223,7 @@ async def test_a_later_run_only_adds_what_is_missing(
     gateway.close()
 
 
-async def test_who_only_reads_finds_the_same_past_and_the_alerts_of_now(
+async def test_who_only_reads_finds_the_same_past(
     tmp_path: Path, filled: tuple[Path, datetime]
 ) -> None:
     """Of another gateway, which was founded at the same moment."""
@@ -236,7 +234,7 @@ async def test_who_only_reads_finds_the_same_past_and_the_alerts_of_now(
     async with client_of(gateway, time) as client:
         hub = FeedHub(client, time.clock)
         hub.history_file = path
-        hub.fill_past = lambda: fill_past(hub, path, past_of(gateway), tmp_path)
+        hub.fill_past = lambda: fill_past(hub, path, past_of(gateway))
         outlook = (await credits_past_feed(hub, Scope()).refresh()).value
         first = rows(path)
         # Asked again within the hour, it fills in nothing.
@@ -247,9 +245,6 @@ async def test_who_only_reads_finds_the_same_past_and_the_alerts_of_now(
     assert outlook is not None
     assert outlook.curve is not None
     assert first == rows(filled[0])
-    alerts = ask(path, lambda reader: alerts_at(reader, time.now()))
-    assert {alert.key.rule for alert in alerts.firing} >= {"key-near-limit", "key-expires"}
-    assert not alerts.watching
     gateway.close()
 
 

@@ -27,7 +27,6 @@ from gwtui.watch.alerts import store
 from gwtui.watch.alerts.evaluator import PersistentEvaluator
 from gwtui.watch.alerts.model import AlertEvent, AlertKey
 from gwtui.watch.alerts.session import MOST_WAITING, AlertNotifier
-from gwtui.watch.history import past
 from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey, Subject
 from history_kit import desk
@@ -235,22 +234,6 @@ def test_alerts_are_listed(recorded: Path, capsys: pytest.CaptureFixture[str]) -
     (row,) = json.loads(capsys.readouterr().out)
     assert (row["rule"], row["value"], row["resource"]) == ("low", 5, "credits")
     assert row["silenced_until"].endswith("Z")
-
-
-def test_a_demo_that_never_ran_tells_its_past_first(
-    private_home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(past, "SPAN", timedelta(hours=3))
-    assert main(["alerts", "--demo", "--output", "json"]) == 0
-    out, err = capsys.readouterr()
-    assert "key-near-limit" in {row["rule"] for row in json.loads(out)}
-    assert "last reading just now; no dashboard is watching now" in err
-    path = history_path(private_home / "data" / "gwtui", "demo", BASE_URL)
-    told = path.stat().st_size
-    assert main(["check", "--demo"]) == 0
-    assert main(["alerts", "history", "--demo", "--output", "ndjson"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) > 1
-    assert path.stat().st_size == told  # it is told once
 
 
 def test_their_history_is_listed(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -29,7 +29,7 @@ from gwtui.domain.alert_rules import (
     names_apart,
     subject_name,
 )
-from gwtui.domain.alert_state import QUIET, AlertStep, Bounds, Timing, lapse, occur, step
+from gwtui.domain.alert_state import QUIET, AlertState, begin, step
 from gwtui.domain.money import per_million, percent_points, usd
 from gwtui.domain.runway import WINDOWS, UsedTotal, burns, days_left
 from gwtui.domain.safe_text import safe_line
@@ -67,12 +67,10 @@ _CHANGES: Mapping[type[AlertRule], frozenset[str]] = {
 
 
 class _Watched(NamedTuple):
-    """A condition rule with its thresholds and durations."""
+    """A condition rule with its id."""
 
     id: str
     rule: ConditionRule
-    bounds: Bounds
-    timing: Timing
     overriding: tuple[str, ...]
     """Ids of the rules that replace this one while they fire."""
 
@@ -161,10 +159,8 @@ class Evaluator:
         """End the alerts of old events."""
         for key, alert in list(self.alerts.items()):
             rule = self.rules.get(key.rule)
-            if isinstance(rule, EventRule):
-                lapsed = lapse(alert.status, at, rule.keep_for)
-                if lapsed.transition == "cleared":
-                    self._end(alert, at, "expired")
+            if isinstance(rule, EventRule) and at - (alert.status.since or at) >= rule.keep_for:
+                self._end(alert, at, "expired")
 
     # Inside -----------------------------------------------------------------------------------
 
@@ -177,7 +173,7 @@ class Evaluator:
         conditions = {one: rule for one, rule in enabled.items() if isinstance(rule, ConditionRule)}
         for identity, rule in conditions.items():
             overriding = (one for one, other in conditions.items() if other.overrides(rule))
-            watched = _Watched(identity, rule, rule.bounds, rule.timing, tuple(overriding))
+            watched = _Watched(identity, rule, tuple(overriding))
             self._conditions.setdefault(rule.kind.resource, []).append(watched)
         for watching in self._conditions.values():
             watching.sort(key=lambda one: bool(one.overriding))
@@ -225,11 +221,11 @@ class Evaluator:
                 self._end(self.alerts[key], reading.at, "replaced by a more severe alert")
             return
         before = self._statuses.get(key, QUIET)
-        evidence = watched.bounds.evidence(value)
+        evidence = rule.bounds.evidence(value)
         if before is QUIET and evidence != "bad":
             return
-        found = step(before, evidence, reading.at, watched.timing, patience)
-        if found.status is before:
+        after = step(before, evidence, reading.at, rule.timing, patience)
+        if after is before:
             return
         name = subject_name(subject, reading.facts)
         alert = self.alerts.get(key) or Alert(
@@ -239,10 +235,10 @@ class Evaluator:
             message = rule.message(value, reading)
             if message != alert.message:
                 alert = replace(alert, message=message, value=value.normalize(_KEPT))
-        if found.status.state != before.state:
-            self._transition(alert, found, reading.at)
+        if after.state != before.state:
+            self._transition(alert, after, reading.at)
             return
-        self._statuses[key] = found.status
+        self._statuses[key] = after
         if alert is not self.alerts[key]:  # the text follows the figure
             self._keep(alert)
 
@@ -255,37 +251,32 @@ class Evaluator:
         facts = {**self.facts.get(key.subject, _NO_FACTS), "name": change.name}
         name = subject_name(key.subject, facts)
         alert = Alert(key, QUIET, rule.severity, self._names[key.rule], name, message)
-        self._transition(alert, occur(change.at), change.at)
+        self._transition(alert, begin("firing", change.at), change.at)
 
-    def _transition(self, alert: Alert, after: AlertStep, at: datetime) -> None:
-        """Store an alert in its new state, with an event for a transition."""
-        if after.transition == "cleared":
-            self._end(alert, at, "")
+    def _transition(self, alert: Alert, after: AlertState, at: datetime) -> None:
+        """Store an alert in its new state, with an event if it fired or cleared."""
+        if after.state == "quiet":
+            self._end(alert, at, "recovered")
             return
-        if after.status.state == "quiet":
-            self._forget(alert)
-            return
-        alert = replace(alert, status=after.status)
-        if after.transition == "fired":
+        fired = after.alerting and not alert.status.alerting
+        alert = replace(alert, status=after)
+        if fired:
             alert = replace(alert, fired_at=at, acknowledged_at=None, acknowledged_by="")
             self._add_event("fired", alert, at, alert.message)
-        self._statuses[alert.key] = after.status
+        self._statuses[alert.key] = after
         self._keep(alert)
 
     def _keep(self, alert: Alert) -> None:
         self.alerts[alert.key] = alert
         self._result.changed[alert.key] = alert
 
-    def _forget(self, alert: Alert) -> None:
+    def _end(self, alert: Alert, at: datetime, why: str) -> None:
+        """End an alert, with an event if it had fired."""
         self.alerts.pop(alert.key, None)
         self._statuses.pop(alert.key, None)
         self._result.changed[alert.key] = replace(alert, status=QUIET)
-
-    def _end(self, alert: Alert, at: datetime, why: str) -> None:
-        """End an alert, with an event if it had fired."""
-        self._forget(alert)
         if alert.status.alerting:
-            self._add_event("cleared", alert, at, why or "recovered")
+            self._add_event("cleared", alert, at, why)
 
     def _add_event(self, event: EventKind, alert: Alert, at: datetime, message: str) -> None:
         self._result.events.append(

@@ -73,7 +73,6 @@ class Alerts:
         self, recorder: Recorder, hub: FeedHub, scope: AlertScope, clock: Clock, who: str
     ) -> None:
         self._recorder = recorder
-        self._events: tuple[AlertEvent, ...] = ()
         self._hub = hub
         self._clock = clock
         self._who = who
@@ -103,17 +102,9 @@ class Alerts:
         now = self._clock.now()
         return await self.read(lambda history: store.read_alerts(history.connection, now))
 
-    async def events(self, limit: int, after: int = 0) -> tuple[AlertEvent, ...]:
-        """The events, newest first."""
-        return await self.read(
-            lambda history: store.read_events(history.connection, after=after, limit=limit)
-        )
-
-    async def recent_events(self) -> tuple[AlertEvent, ...]:
-        """The newest events, newest first; reads only those added since the last call."""
-        new = await self.events(MOST_EVENTS, after=self._events[0].id if self._events else 0)
-        self._events = (*new, *self._events)[:MOST_EVENTS] if new else self._events
-        return self._events
+    async def events(self, limit: int = MOST_EVENTS) -> tuple[AlertEvent, ...]:
+        """The newest events, newest first."""
+        return await self.read(lambda history: store.read_events(history.connection, limit=limit))
 
     async def preview(self, identity: str, rule: AlertRule) -> Preview:
         """The alerts that a rule would have fired in the last days."""

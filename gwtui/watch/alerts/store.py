@@ -57,17 +57,15 @@ def read_alerts(connection: sqlite3.Connection, now: datetime) -> tuple[Alert, .
 def read_events(
     connection: sqlite3.Connection,
     *,
-    after: int = 0,
     since: datetime | None = None,
     until: datetime | None = None,
     limit: int = 100_000,
 ) -> tuple[AlertEvent, ...]:
-    """The events with an id above ``after``, newest first."""
+    """The events of a span, newest first."""
     rows = connection.execute(
-        f"SELECT {_EVENT} FROM alert_events WHERE id > ? AND at >= ? AND at < ? "  # noqa: S608 - a constant
+        f"SELECT {_EVENT} FROM alert_events WHERE at >= ? AND at < ? "  # noqa: S608 - a constant
         "ORDER BY id DESC LIMIT ?",
         (
-            after,
             0 if since is None else seconds_of(since),
             2**62 if until is None else seconds_of(until),
             limit,

@@ -84,7 +84,7 @@ alerts_feed: FeedSpec[Sequence[Alert]] = FeedSpec(
 )
 """All conditions that are not quiet."""
 alert_history_feed: FeedSpec[Sequence[AlertEvent]] = FeedSpec(
-    "alert-history", partial(_ask, lambda alerts: alerts.recent_events()), cadence.ALERTS
+    "alert-history", partial(_ask, lambda alerts: alerts.events()), cadence.ALERTS
 )
 """The alert events, newest first."""
 alert_rules_feed = FeedSpec("alert-rules", partial(_ask, _rules), cadence.ALERTS)

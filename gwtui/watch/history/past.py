@@ -20,7 +20,6 @@ from gwtui.contract.models import Endpoint
 from gwtui.contract.usage import Credits
 from gwtui.domain.history_source import HistorySource, KeyUsage
 from gwtui.domain.resets import window_start
-from gwtui.local.alerts import FILE_NAME, RuleFile
 from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.feeds.guardrails import GuardrailRow, guardrails_feed
 from gwtui.watch.feeds.keys import KeyRow, keys_feed
@@ -36,7 +35,7 @@ from gwtui.watch.history.observers import (
     observe_keys,
     observe_workspaces,
 )
-from gwtui.watch.history.sources import DEFAULT_PACES, Build, Sources, most_used_feed
+from gwtui.watch.history.sources import DEFAULT_PACES, most_used_feed
 from gwtui.watch.history.writer import observe, observe_hour, set_default_models, tidy
 from gwtui.watch.hub import FeedHub, Scope
 
@@ -84,12 +83,11 @@ async def fill(hub: FeedHub, archive: Archive, past: HistorySource) -> bool:
     return True
 
 
-async def fill_past(hub: FeedHub, path: Path, past: HistorySource, config: Path) -> None:
-    """Fill the missing hours of the history at ``path``, and evaluate the alert rules once.
+async def fill_past(hub: FeedHub, path: Path, past: HistorySource) -> None:
+    """Fill the missing hours of the history at ``path``.
 
-    For commands that read the history before a dashboard has filled it. The rules are those of the
-    directory ``config``. Does nothing if another process records. Never fails: the command then
-    works without the past.
+    For commands that read the history before a dashboard has filled it. Does nothing if another
+    process records. Never fails: the command then works without the past.
     """
     try:
         archive = await Archive.open(path, hub.clock)
@@ -97,36 +95,12 @@ async def fill_past(hub: FeedHub, path: Path, past: HistorySource, config: Path)
         _log.warning("history: %s", error)
         return
     try:
-        if await archive.claim() and await fill(hub, archive, past):
-            await _evaluate(hub, archive, RuleFile(config / FILE_NAME, hub.connection.label))
+        if await archive.claim():
+            await fill(hub, archive, past)
     except Exception:  # the command still shows live data
         _log.exception("history: the past cannot be filled in")
     finally:
         await archive.close()
-
-
-async def _evaluate(hub: FeedHub, archive: Archive, rules: RuleFile) -> None:
-    """Record one reading of the account and the watched models, and evaluate the rules."""
-    from gwtui.watch.alerts.evaluator import (  # noqa: PLC0415 - not for every command
-        PersistentEvaluator,
-    )
-
-    builds: list[Build] = []
-    sources = Sources(hub, DEFAULT_PACES, hub.clock, lambda _name, build: builds.append(build))
-    sources.open()
-    sources.follow(await archive.read(lambda history: history.watched_models()))
-    try:
-        await sources.settled()
-    finally:
-        sources.close()
-    observations = [build() for build in builds]
-
-    def work(db: sqlite3.Connection) -> None:
-        for observation in observations:
-            observe(db, observation)
-        PersistentEvaluator().run(db, rules.refresh(), observations, hub.clock.now())
-
-    await archive.write(work)
 
 
 @dataclass
