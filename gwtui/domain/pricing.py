@@ -1,6 +1,8 @@
-"""The cost of a request at an endpoint: base prices, overrides and discount, line by line.
+"""The price of a request at an endpoint line by line, its cost, and an upper bound beforehand.
 
-Contract "Pricing object" and "Override rules", extended contract section 7. Amounts are USD.
+Contract "Pricing object" and "Override rules", extended contract section 7; inference contract
+section 6 for own provider keys (BYOK), the discount for logged data and requests that are not
+charged. Amounts are USD, exact.
 
 An override entry applies when all its conditions match; a key that it does not set inherits. An
 entry with a condition that cannot be read or is not known is never applied, and named as left out.
@@ -22,10 +24,10 @@ from datetime import UTC, datetime
 from decimal import Context, Decimal
 from typing import Any
 
-from gwtui.contract.models import PRICE_KEYS, PriceOverride, Pricing
+from gwtui.contract.models import PRICE_KEYS, Endpoint, PriceOverride, Pricing
 from gwtui.contract.scalars import decimal_of
 from gwtui.contract.values import WEEKDAYS
-from gwtui.domain.money import grouped, percent
+from gwtui.domain.money import grouped, percent, usd
 from gwtui.domain.safe_text import safe_line
 
 CONDITIONS = ("min_prompt_tokens", "utc_start", "utc_end", "utc_days")
@@ -35,8 +37,6 @@ _MINUTES_PER_HOUR = 60
 _DAY = 24 * _MINUTES_PER_HOUR
 _UNREADABLE = "unreadable"
 _DAY_NAME = 40
-_RANGE = 3
-"""So many days in a row read better as a range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,14 +202,12 @@ def _clock(minutes: int) -> str:
 
 
 def _days_in_words(days: list[int], strange: list[str]) -> str:
-    names = [*(WEEKDAYS[day].capitalize() for day in days), *strange]
+    names = [*(WEEKDAYS[day][:3].capitalize() for day in days), *strange]
     if not names:
         return "on no day"
     if len(days) == len(WEEKDAYS) and not strange:
         return "every day"
-    if len(days) >= _RANGE and not strange and days[-1] - days[0] == len(days) - 1:
-        return f"{names[0]} to {names[-1]}"
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return ", ".join(names)
 
 
 BASE_PRICE = "base price"
@@ -273,14 +271,30 @@ class EffectivePrice:
 
     key: str
     listed: Decimal | None
-    after_discount: Decimal | None
-    rule: str
+    discount: Decimal
     override: str = ""
 
     @property
     def varies(self) -> bool:
         """Whether the price depends on where the request goes."""
         return self.listed is not None and self.listed < 0
+
+    @property
+    def after_discount(self) -> Decimal | None:
+        """The price that is charged."""
+        if self.listed is None or not self._is_reduced:
+            return self.listed
+        return _EXACT.multiply(self.listed, _EXACT.subtract(Decimal(1), self.discount))
+
+    @property
+    def rule(self) -> str:
+        """The names of the override and the discount."""
+        rule = self.override or BASE_PRICE
+        return f"{rule}; {_discount_name(self.discount)}" if self._is_reduced else rule
+
+    @property
+    def _is_reduced(self) -> bool:
+        return bool(self.discount) and self.listed is not None and not self.varies
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,9 +342,9 @@ def effective_prices(
     for key in PRICE_KEYS:
         rule = next((rule for rule in reversed(holding) if key in rule.prices), None)
         if rule is not None:
-            found[key] = _effective(key, rule.prices[key], discount, rule.name)
+            found[key] = EffectivePrice(key, rule.prices[key], discount, rule.name)
         elif pricing.price(key) is not None or pricing.raw.get(key) is not None:
-            found[key] = _effective(key, pricing.price(key), discount)
+            found[key] = EffectivePrice(key, pricing.price(key), discount)
     return found
 
 
@@ -353,16 +367,6 @@ def quote(pricing: Pricing, usage: Usage) -> Quote:
         _applied(pricing, prices, lines),
         tuple(_notes(pricing, prices, lines, unpriced)),
     )
-
-
-def _effective(
-    key: str, listed: Decimal | None, discount: Decimal, override: str = ""
-) -> EffectivePrice:
-    rule = override or BASE_PRICE
-    if listed is None or listed < 0 or not discount:
-        return EffectivePrice(key, listed, listed, rule, override)
-    reduced = _EXACT.multiply(listed, _EXACT.subtract(Decimal(1), discount))
-    return EffectivePrice(key, listed, reduced, f"{rule}; {_discount_name(discount)}", override)
 
 
 def _discount_name(discount: Decimal) -> str:
@@ -441,3 +445,153 @@ def _notes(
             yield f"the {line.key} price cannot be read"
     for key in unpriced:
         yield f"no {key} price is given"
+
+
+# Cost -------------------------------------------------------------------------------------------
+
+BYOK_FEE = Decimal("0.05")
+"""Share of the list price that a request on an own provider key costs beyond the allowance."""
+BYOK_ALLOWANCE = Decimal(25_000)
+"""Monthly list price in USD that own provider keys are not charged for."""
+DATA_DISCOUNT = Decimal("0.01")
+"""Share taken off where a workspace logs its data for it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByokUse:
+    """A request on an own provider key.
+
+    ``used`` is the list price of such requests this UTC month before this one, in USD; None when
+    it is not known: the request is then taken to be beyond the allowance.
+    """
+
+    used: Decimal | None = None
+    allowance: Decimal = BYOK_ALLOWANCE
+
+    def fee(self, listed: Decimal) -> Decimal:
+        """The fee for a request of this list price."""
+        if self.used is None:
+            beyond = listed
+        else:
+            over = _EXACT.subtract(_EXACT.add(self.used, listed), self.allowance)
+            beyond = min(max(over, Decimal(0)), listed)
+        return _EXACT.multiply(beyond, BYOK_FEE)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestCost:
+    """The cost of a request.
+
+    ``cost`` is what it takes from the credits, ``upstream_cost`` what the provider asks of the
+    owner of the key that was used, None when that is the service's own. Either is None when a part
+    of it is unknown. ``rules`` name what set the price, the base price, overrides, discounts, BYOK,
+    in the order in which they act.
+    """
+
+    quote: Quote
+    cost: Decimal | None
+    rules: tuple[str, ...]
+    upstream_cost: Decimal | None = None
+
+    @property
+    def rule(self) -> str:
+        """The rules in one line."""
+        return "; ".join(self.rules)
+
+
+def request_cost(
+    pricing: Pricing,
+    usage: Usage,
+    *,
+    byok: ByokUse | None = None,
+    data_discount: bool = False,
+    charged: bool = True,
+) -> RequestCost:
+    """The cost of a request with this usage.
+
+    ``byok`` is given when an own provider key was used, ``data_discount`` where the workspace logs
+    for the discount. A request that is not ``charged`` (see ``is_charged``) costs nothing.
+    """
+    listed = quote(pricing, usage)
+    rules = listed.applied
+    if any(line.rule.startswith(BASE_PRICE) for line in listed.lines) or not rules:
+        rules = (BASE_PRICE, *rules)
+    if not charged:
+        return RequestCost(listed, Decimal(0), (*rules, "not charged: nothing was answered"))
+    if listed.total is None:
+        return RequestCost(listed, None, rules)
+    cost = listed.total
+    if byok is not None:
+        cost = byok.fee(listed.total)
+        rules = (*rules, _byok_rule(byok, cost))
+    if data_discount:
+        cost = _EXACT.multiply(cost, _EXACT.subtract(Decimal(1), DATA_DISCOUNT))
+        rules = (*rules, f"data discount {percent(DATA_DISCOUNT)}")
+    return RequestCost(listed, cost, rules, listed.total if byok is not None else None)
+
+
+def is_charged(
+    finish_reason: str | None, completion_tokens: int, *, tools_ran: bool = False
+) -> bool:
+    """Whether a chat answer is charged: contract section 6, point 6."""
+    if tools_ran:
+        return True
+    return finish_reason != "error" and bool(completion_tokens or finish_reason)
+
+
+def max_request_cost(
+    pricing: Pricing,
+    prompt_tokens: int,
+    output_tokens: int,
+    moment: datetime,
+    *,
+    byok: ByokUse | None = None,
+    writes_cache: bool = False,
+) -> RequestCost:
+    """The most that a request of up to so many tokens costs, sent at ``moment`` (aware).
+
+    A shorter prompt can cost more where an override makes long ones cheaper, and thoughts where
+    they are priced apart: the dearest case counts. The discount for logged data is left out.
+    """
+    found = [
+        request_cost(
+            pricing,
+            Usage(
+                prompt_tokens=prompt,
+                completion_tokens=output_tokens,
+                moment=moment,
+                cache_write_tokens=written,
+                reasoning_tokens=thought,
+            ),
+            byok=byok,
+        )
+        for prompt in _prompt_lengths(pricing, prompt_tokens)
+        for written in {0, prompt if writes_cache else 0}
+        for thought in {0, output_tokens}
+    ]
+    unknown = next((cost for cost in found if cost.cost is None), None)
+    return unknown or max(found, key=lambda each: each.cost or Decimal(0))
+
+
+def max_output_tokens(requested: int | None, endpoint: Endpoint) -> int | None:
+    """The longest answer: as requested, else the endpoint's limit, None if unknown."""
+    return requested or endpoint.max_completion_tokens or endpoint.context_length
+
+
+def _prompt_lengths(pricing: Pricing, most: int) -> list[int]:
+    """The longest prompt, and the longest one on the near side of each override's threshold."""
+    thresholds = [
+        int(rule.min_prompt_tokens)
+        for rule in override_rules(pricing)
+        if rule.min_prompt_tokens is not None and 0 < rule.min_prompt_tokens < most
+    ]
+    return [most, *thresholds]
+
+
+def _byok_rule(byok: ByokUse, fee: Decimal) -> str:
+    allowance = f"{usd(byok.allowance, places=0)} a month"
+    if byok.used is None:
+        return f"own provider key: {percent(BYOK_FEE)} of the list price beyond {allowance}"
+    if not fee:
+        return f"own provider key: within the allowance of {allowance}"
+    return f"own provider key: {percent(BYOK_FEE)} beyond the allowance of {allowance}"

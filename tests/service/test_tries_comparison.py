@@ -12,8 +12,7 @@ from service_kit import http_answer, sends
 
 from gwtui.client.errors import ServerError
 from gwtui.contract.models import Endpoint, Pricing
-from gwtui.domain.pricing import Usage, quote
-from gwtui.domain.request_cost import RequestCost
+from gwtui.domain.pricing import RequestCost, Usage, quote
 from gwtui.domain.routing import RouteAttempt
 from gwtui.resources.tries.comparison import (
     ComparisonError,

@@ -228,17 +228,17 @@ def test_an_override_price_that_cannot_be_read_makes_the_amount_unknown() -> Non
         ({"min_prompt_tokens": 200_000}, "prompts over 200,000 tokens"),
         ({"utc_start": 2200, "utc_end": 600}, "22:00-06:00 UTC"),
         ({"utc_start": 1630, "utc_end": 0}, "16:30-24:00 UTC"),
-        ({"utc_days": ["sunday", "saturday"]}, "Saturday and Sunday"),
+        ({"utc_days": ["sunday", "saturday"]}, "Sat, Sun"),
         (
             {"utc_days": ["monday", "tuesday", "wednesday", "thursday", "friday"]},
-            "Monday to Friday",
+            "Mon, Tue, Wed, Thu, Fri",
         ),
-        ({"utc_days": ["monday", "wednesday", "sunday"]}, "Monday, Wednesday and Sunday"),
-        ({"utc_days": ["friday"]}, "Friday"),
+        ({"utc_days": ["monday", "wednesday", "sunday"]}, "Mon, Wed, Sun"),
+        ({"utc_days": ["friday"]}, "Fri"),
         ({"utc_days": []}, "on no day"),
         (
             {"min_prompt_tokens": 10, "utc_start": 0, "utc_end": 30, "utc_days": ["friday"]},
-            "prompts over 10 tokens, 00:00-00:30 UTC, Friday",
+            "prompts over 10 tokens, 00:00-00:30 UTC, Fri",
         ),
     ],
 )
@@ -253,8 +253,8 @@ def test_conditions_in_words(entry: dict[str, Any], words: str) -> None:
     ("days", "words"),
     [
         (["funday"], "funday"),
-        (["saturday", "fun\x1bday"], "Saturday and fun␛day"),
-        ([*WEEKDAYS, "funday"], "Sunday and funday"),
+        (["saturday", "fun\x1bday"], "Sat, fun␛day"),
+        ([*WEEKDAYS, "funday"], "Sun, funday"),
     ],
 )
 def test_a_day_that_is_not_known_is_named_as_it_came(days: list[str], words: str) -> None:

@@ -13,16 +13,16 @@ from pricing_kit import SATURDAY, pricing, usage
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.embeddings import EmbeddingRequest
 from gwtui.contract.models import Endpoint
-from gwtui.domain.pricing import Usage
-from gwtui.domain.request_cost import (
+from gwtui.domain.pricing import (
     BYOK_ALLOWANCE,
     ByokUse,
+    Usage,
     is_charged,
     max_output_tokens,
-    max_prompt_tokens,
     max_request_cost,
     request_cost,
 )
+from gwtui.domain.prompt_tokens import max_prompt_tokens
 
 
 def test_the_base_price_is_named() -> None:

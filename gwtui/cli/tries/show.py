@@ -19,7 +19,7 @@ from gwtui.contract.embeddings import EmbeddingUsage
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.guardrail_verdict import verdict_of
 from gwtui.domain.money import grouped, usd
-from gwtui.domain.request_cost import RequestCost
+from gwtui.domain.pricing import RequestCost
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.domain.serialize import masked
 from gwtui.resources.tries.outcome import SECTIONS, TryOutcome, headline

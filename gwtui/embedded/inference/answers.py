@@ -26,7 +26,7 @@ from gwtui.contract.embeddings import EmbeddingRequest, EmbeddingsResult
 from gwtui.contract.models import Endpoint, Model
 from gwtui.contract.request import Problem
 from gwtui.contract.values import GENERATION_ID
-from gwtui.domain.request_cost import RequestCost
+from gwtui.domain.pricing import RequestCost
 from gwtui.embedded.inference.exchange import (
     InferenceExchange,
     ServingEndpoint,

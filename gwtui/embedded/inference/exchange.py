@@ -20,8 +20,7 @@ from pydantic import JsonValue
 from gwtui.contract.models import Pricing
 from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.values import GENERATION_ID
-from gwtui.domain.pricing import QuoteLine, Usage
-from gwtui.domain.request_cost import RequestCost, is_charged, request_cost
+from gwtui.domain.pricing import QuoteLine, RequestCost, Usage, is_charged, request_cost
 from gwtui.domain.routing import Route, RouteAttempt
 from gwtui.embedded.inference.content_filters import (
     BlockedByFilter,

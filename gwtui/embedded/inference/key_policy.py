@@ -15,7 +15,7 @@ from decimal import ROUND_FLOOR, Decimal
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.values import REGIONS
 from gwtui.domain.money import usd
-from gwtui.domain.request_cost import ByokUse, max_output_tokens, max_request_cost
+from gwtui.domain.pricing import ByokUse, max_output_tokens, max_request_cost
 from gwtui.domain.routing import RouteAttempt, is_free, usable_credentials
 from gwtui.embedded.inference.parsed_request import ParsedRequest
 from gwtui.embedded.messages import Refusal, unauthenticated

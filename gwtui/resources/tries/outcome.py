@@ -24,7 +24,7 @@ from gwtui.crud import cells
 from gwtui.crud.resource import Cell, DetailRow, Section, Tone
 from gwtui.domain.guardrail_verdict import actions_of, verdict_of
 from gwtui.domain.money import grouped, usd
-from gwtui.domain.request_cost import RequestCost
+from gwtui.domain.pricing import RequestCost
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.guardrails.effect import endpoint_title
 from gwtui.resources.tries.plan import TryFacts, TryPlan, exclusion_reasons, expected_chat_cost

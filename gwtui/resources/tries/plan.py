@@ -35,15 +35,15 @@ from gwtui.domain.clock import Clock
 from gwtui.domain.guardrail_effect import GuardrailRestrictions, restrictions_of
 from gwtui.domain.known_secrets import Secret
 from gwtui.domain.money import usd
-from gwtui.domain.pricing import Usage
-from gwtui.domain.request_cost import (
+from gwtui.domain.pricing import (
     ByokUse,
     RequestCost,
+    Usage,
     max_output_tokens,
-    max_prompt_tokens,
     max_request_cost,
     request_cost,
 )
+from gwtui.domain.prompt_tokens import max_prompt_tokens
 from gwtui.domain.routing import (
     Chance,
     ExcludedEndpoint,
