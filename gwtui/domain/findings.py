@@ -8,12 +8,11 @@ missing or malformed field is unknown.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from gwtui.contract.budgets import Budget
 from gwtui.contract.guardrails import Guardrail
@@ -60,15 +59,11 @@ class AccountGuardrail:
 
 @dataclass(frozen=True, slots=True)
 class UnreadPart:
-    """A part that could not be read, and why; ``where`` is the name of its workspace, if any.
-
-    ``workspace_id`` is None for a part of the whole account.
-    """
+    """A part that could not be read, and why; the workspace is None for the whole account."""
 
     part: Part
     why: str
-    where: str = ""
-    workspace_id: str | None = None
+    workspace: Workspace | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,25 +120,20 @@ class AccountFinding:
     remedy: Remedy = ""
     about: str = ""
     """Why it matters."""
-    number: int = 1
-    """Distinguishes otherwise equal findings, such as those of keys without a hash."""
 
     @property
     def identity(self) -> str:
         """The rule and the subject, stable while the finding lasts."""
         one = self.subject
-        again = () if self.number == 1 else (str(self.number),)
-        return ":".join((self.rule, one.resource, one.identity or one.name, *again))
+        return ":".join((self.rule, one.resource, one.identity or one.name))
 
 
-@dataclass(frozen=True, slots=True)
-class FindingDraft:
-    """The result of a rule for a subject. ``known`` is False if the needed data is missing."""
+class FindingDraft(NamedTuple):
+    """The result of a rule for a subject; without a message the needed data is missing."""
 
     subject: FindingSubject
     message: str = ""
     severity: FindingSeverity | None = None
-    known: bool = True
 
 
 Evaluate = Callable[[AccountFacts, datetime], Iterable[FindingDraft]]
@@ -190,7 +180,7 @@ def _no_limit(facts: AccountFacts, now: datetime) -> Iterator[FindingDraft]:
         if key.sent_null("limit"):
             yield FindingDraft(subject, "The key has no spending limit.")
         elif key.limit is None:
-            yield FindingDraft(subject, known=False)
+            yield FindingDraft(subject)
 
 
 def _unused(facts: AccountFacts, now: datetime) -> Iterator[FindingDraft]:
@@ -202,9 +192,9 @@ def _unused(facts: AccountFacts, now: datetime) -> Iterator[FindingDraft]:
             continue
         if not (key.sent_null("last_used_at") or _spent_nothing(key)):
             # A key with usage but without the time of its last request may be in use.
-            yield FindingDraft(subject, known=False)
+            yield FindingDraft(subject)
         elif key.created_at is None:
-            yield FindingDraft(subject, known=False)
+            yield FindingDraft(subject)
         elif key.created_at <= since:
             yield FindingDraft(subject, f"Never used; created {_day(key.created_at, now)}.")
 
@@ -224,7 +214,7 @@ def _owner_left(facts: AccountFacts, now: datetime) -> Iterator[FindingDraft]:
         owner = key.creator_user_id
         if owner is None:
             if not key.sent_null("creator_user_id"):
-                yield FindingDraft(subject, known=False)
+                yield FindingDraft(subject)
         elif owner not in facts.people:
             who = safe_line(owner, _NAME)
             yield FindingDraft(subject, f"Created by {who}, who has left the organization.")
@@ -238,7 +228,7 @@ def _no_guardrail(facts: AccountFacts, now: datetime) -> Iterator[FindingDraft]:
         if key.hash in facts.key_guardrails or (key.workspace_id or workspace_id) in bound:
             continue
         if facts.member_guardrails is None:
-            yield FindingDraft(subject, known=False)
+            yield FindingDraft(subject)
         elif key.creator_user_id not in facts.member_guardrails:
             message = (
                 "No guardrail applies: neither its own, its creator's nor the workspace default."
@@ -278,7 +268,7 @@ def _unassigned(facts: AccountFacts, _now: datetime) -> Iterator[FindingDraft]:
             continue
         subject = _guardrail(facts, one)
         if None in known:
-            yield FindingDraft(subject, known=False)
+            yield FindingDraft(subject)
         else:
             yield FindingDraft(subject, "Not assigned to any key or member, so it has no effect.")
 
@@ -303,7 +293,7 @@ def _one_endpoint(facts: AccountFacts, _now: datetime) -> Iterator[FindingDraft]
     for model, count in (facts.endpoints or {}).items():
         subject = FindingSubject("models", model, model)
         if count is None:
-            yield FindingDraft(subject, known=False)
+            yield FindingDraft(subject)
         elif count == 0:
             message = "Used in the last 30 days, but no endpoint offers it now."
             yield FindingDraft(subject, message, "warning")
@@ -402,19 +392,18 @@ RULES: tuple[FindingRule, ...] = (
 
 def _key_rules(alert_rules: Mapping[str, AlertRule]) -> Iterator[FindingRule]:
     """The alert rules on keys, as rules of findings."""
-    for identity, rule in alert_rules.items():
-        if not rule.enabled or not isinstance(rule, KeyLimitRule | KeyExpiryRule):
-            continue
-        overriding = [
-            other
-            for other in alert_rules.values()
-            if isinstance(other, ConditionRule) and other.overrides(rule)
-        ]
+    on_keys = {
+        identity: rule
+        for identity, rule in alert_rules.items()
+        if rule.enabled and isinstance(rule, KeyLimitRule | KeyExpiryRule)
+    }
+    for identity, rule in on_keys.items():
+        overriding = [other for other in on_keys.values() if other.overrides(rule)]
         yield FindingRule(
             identity,
             rule.name,
             rule.severity,
-            f"{rule.kind.about[0].upper()}{rule.kind.about[1:]}.",
+            _sentence(rule.kind.about),
             rule.kind.advice,
             "limit" if isinstance(rule, KeyLimitRule) else "rotate",
             ("keys",),
@@ -431,21 +420,20 @@ def _by_alert_rule(
     """The keys on which a rule fires but no overriding one."""
     field = "limit" if isinstance(rule, KeyLimitRule) else "expires_at"
     for key, _, subject in _keys_in_use(facts, now):
-        reading = key_reading(key, subject.workspace_id, now)
-        watching = [
-            one
-            for one in (rule, *overriding)
-            if one.watches(("key", key.hash or ""), reading.facts)
-        ]
-        if rule not in watching:
-            continue
+        reading, name = key_reading(key, subject.workspace_id, now), ("key", key.hash or "")
+        others = [one for one in overriding if one.watches(name, reading.facts)]
         value = rule.measure(reading)
+        if not rule.watches(name, reading.facts) or any(one.is_bad(reading) for one in others):
+            continue
         if value is None or (getattr(key, field) is None and not key.sent_null(field)):
-            if watching == [rule]:  # else an overriding rule says so
-                yield FindingDraft(subject, known=False)
-        elif [one for one in watching if one.is_bad(reading)] == [rule]:
-            message = rule.message(value, reading)
-            yield FindingDraft(subject, f"{message[0].upper()}{message[1:]}.")
+            if not others:  # else an overriding rule says so
+                yield FindingDraft(subject)
+        elif rule.is_bad(reading):
+            yield FindingDraft(subject, _sentence(rule.message(value, reading)))
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
 
 
 # Finding ----------------------------------------------------------------------------------------
@@ -458,9 +446,11 @@ def find(
     rules = (*RULES, *_key_rules(alert_rules))
     findings = [finding for rule in rules for finding in _of_rule(rule, rule.evaluate(facts, now))]
     findings += [_unread(one, rules) for one in facts.unread]
+    # Keys without a hash that have the same name are one finding.
+    distinct = {one.identity: one for one in findings}.values()
     return tuple(
         sorted(
-            _numbered(findings),
+            distinct,
             key=lambda one: (
                 SEVERITIES.index(one.severity),
                 one.title,
@@ -470,18 +460,10 @@ def find(
     )
 
 
-def _numbered(findings: Iterable[AccountFinding]) -> Iterator[AccountFinding]:
-    """Number the findings that would have the same identity."""
-    met: Counter[str] = Counter()
-    for one in findings:
-        met[one.identity] += 1
-        yield replace(one, number=met[one.identity])
-
-
 def _of_rule(rule: FindingRule, drafts: Iterable[FindingDraft]) -> Iterable[AccountFinding]:
     unknown: dict[str | None, list[FindingSubject]] = {}
     for draft in drafts:
-        if not draft.known:
+        if not draft.message:
             unknown.setdefault(draft.subject.workspace_id, []).append(draft.subject)
             continue
         yield AccountFinding(
@@ -516,12 +498,14 @@ def _not_given(
 
 def _unread(one: UnreadPart, rules: Sequence[FindingRule]) -> AccountFinding:
     skipped = [rule.title.lower() for rule in rules if one.part in rule.needs]
-    where = f" of {safe_line(one.where, _NAME)}" if one.where else ""
+    name = "" if one.workspace is None else one.workspace.shown_name or ""
+    identity = None if one.workspace is None else one.workspace.id
+    where = f" of {safe_line(name, _NAME)}" if name else ""
     return AccountFinding(
         f"unread-{one.part}",
         "Unreadable",
         "unknown",
-        FindingSubject("", one.workspace_id or "", one.where, one.workspace_id, one.where),
+        FindingSubject("", identity or "", name, identity, name),
         f"The {one.part}{where} could not be read: {safe_line(one.why, 200)}",
         f"Not checked: {', '.join(skipped)}." if skipped else "",
     )

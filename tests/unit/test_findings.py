@@ -152,7 +152,7 @@ def test_guardrails_budgets_and_models() -> None:
 
 
 def test_an_unread_part_says_what_was_not_looked_for() -> None:
-    facts = AccountFacts(unread=(UnreadPart("keys", "403 no", "Lab", "w"),))
+    facts = AccountFacts(unread=(UnreadPart("keys", "403 no", workspace(name="Lab")),))
     (finding,) = find(facts, RULES, NOW)
     assert finding.severity == "unknown"
     assert finding.message == "The keys of Lab could not be read: 403 no"
@@ -165,7 +165,7 @@ def test_no_two_findings_have_the_same_identity() -> None:
     nameless = [key(**{**WELL, "limit": None}, hash=...) for _ in range(3)]
     unread = tuple(UnreadPart("assignments", why) for why in ("keys", "members"))
     spent = find(account(*nameless, unread=unread), RULES, NOW)
-    assert len([one for one in spent if one.rule == "no-limit"]) == 3
+    assert len([one for one in spent if one.rule == "no-limit"]) == 1
     assert len({one.identity for one in spent}) == len(spent)
 
 
@@ -183,7 +183,7 @@ def test_the_gravest_comes_first_and_many_unknown_ones_are_one_line() -> None:
 
 def test_no_text_of_the_gateway_reaches_a_terminal_or_a_shell_as_it_is() -> None:
     bad = key(name=HOSTILE, hash="x; rm -rf $(x)", limit=None, creator_user_id=HOSTILE)
-    facts = account(bad, unread=(UnreadPart("keys", HOSTILE, HOSTILE),))
+    facts = account(bad, unread=(UnreadPart("keys", HOSTILE, workspace(name=HOSTILE)),))
     for one in find(facts, RULES, NOW):
         shown = [column.cell(one, NOW).text for column in FINDINGS.columns]
         parts = [part for section in FINDINGS.sections for part in section.content(one, NOW)]

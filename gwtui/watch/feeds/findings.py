@@ -75,7 +75,7 @@ async def read_account(reader: FeedReader) -> AccountFacts:
         member_guardrails=None if members is None else held_by(members),
         people=people,
         endpoints=offers,
-        unread=tuple(_unread(part, why, space) for (part, space), why in parts.failed),
+        unread=tuple(UnreadPart(part, why, space) for (part, space), why in parts.failed),
     )
 
 
@@ -110,12 +110,6 @@ def _by_workspace(
     """The data of each readable workspace by its id."""
     both = zip(spaces, read, strict=True)
     return {space.id or "": found for space, found in both if found is not None}
-
-
-def _unread(part: Part, why: str, space: Workspace | None) -> UnreadPart:
-    if space is None:
-        return UnreadPart(part, why, "", None)
-    return UnreadPart(part, why, space.shown_name or "", space.id)
 
 
 def _account_guardrail(row: GuardrailRow) -> AccountGuardrail:
