@@ -24,7 +24,7 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.board import BoardScreen
 from gwtui.watch.feeds.models import EndpointRow, read_endpoints
 from gwtui.watch.history.file import history_path, open_writable, transaction
-from gwtui.watch.history.model import UNITS, Observation, Sample, Series, SeriesKey
+from gwtui.watch.history.model import Observation, Subject
 from gwtui.watch.history.observers import ObservedReading, observe_credits, observe_endpoints
 from gwtui.watch.history.writer import observe, tidy, watch_model
 from gwtui.watch.hub import Scope, unshared
@@ -117,31 +117,23 @@ def _endpoints(model: str, rows: tuple[EndpointRow, ...], at: datetime) -> Obser
     """The figures of now, moved a little; before yesterday noon the price was another one."""
     seen = observe_endpoints(model, rows, ObservedReading(at, 60))
     first = next(iter(seen.facts))
-    values: dict[SeriesKey, Decimal | None] = {}
-    for sample in seen.samples:
-        key, value = sample.series.key, sample.value
-        if key.figure.startswith("price"):
-            continue  # the facts tell of it
-        if value is not None and key.figure.startswith(("latency", "throughput")):
-            value = round(value * (1 + _wave(at, 1) / 5), 1)
-        if key.identity == first.identity and TROUBLE[0] <= at < TROUBLE[1]:
-            value = {"uptime_last_5m": Decimal(31), "uptime_last_30m": Decimal(62)}.get(
-                key.figure, value
-            )
-        values[key] = value
+    values: dict[Subject, dict[str, Decimal | None]] = {}
+    for subject, figures in seen.values.items():
+        values[subject] = {}
+        for figure, present in figures.items():
+            value = present
+            if figure.startswith("price"):
+                continue  # the facts tell of it
+            if value is not None and figure.startswith(("latency", "throughput")):
+                value = round(value * (1 + _wave(at, 1) / 5), 1)
+            if subject == first and TROUBLE[0] <= at < TROUBLE[1]:
+                trouble = {"uptime_last_5m": Decimal(31), "uptime_last_30m": Decimal(62)}
+                value = trouble.get(figure, value)
+            values[subject][figure] = value
     facts = {subject: dict(found) for subject, found in seen.facts.items()}
     if at < MOMENT - timedelta(hours=5):
         facts[first]["price_prompt"] = "0.0000099"
-    samples = _samples(values)
-    return Observation(seen.source, at, 60, samples, facts, seen.covers)
-
-
-def _samples(values: dict[SeriesKey, Any]) -> tuple[Sample, ...]:
-    return tuple(Sample(Series(key, _unit(key), every=60), value) for key, value in values.items())
-
-
-def _unit(key: SeriesKey) -> str:
-    return UNITS[key.resource][key.figure]
+    return Observation(seen.source, at, 60, values, facts, seen.covers)
 
 
 def _wave(at: datetime, size: int) -> Decimal:

@@ -15,7 +15,6 @@ from gwtui.watch.history.model import (
     Fields,
     Observation,
     RecordedChange,
-    Sample,
     Series,
     SeriesKey,
     Subject,
@@ -50,11 +49,11 @@ class Desk:
         every: int = 60,
     ) -> tuple[RecordedChange, ...]:
         """One reading of the gateway; gives what changed."""
-        samples = tuple(
-            Sample(series(key, every=every), None if value is None else Decimal(value))
-            for key, value in (values or {}).items()
-        )
-        return self.observe(Observation(source, at, every, samples, facts or {}, covers))
+        read: dict[Subject, dict[str, Decimal | None]] = {}
+        for (resource, identity, figure), value in (values or {}).items():
+            number = None if value is None else Decimal(value)
+            read.setdefault(Subject(resource, identity), {})[figure] = number
+        return self.observe(Observation(source, at, every, read, facts or {}, covers))
 
     def observe(self, seen: Observation) -> tuple[RecordedChange, ...]:
         with transaction(self.connection):

@@ -151,18 +151,14 @@ async def _print_each(watched: _WatchedFeed, hub: FeedHub, arguments: argparse.N
 
 def reading_lines(observation: Observation, nearest: int) -> Iterator[dict[str, Any]]:
     """One object per subject; for keys and workspaces only those nearest to their limits."""
-    values: dict[Subject, dict[str, Decimal | None]] = {one: {} for one in observation.facts}
-    for sample in observation.samples:
-        resource, identity, figure = sample.series.key
-        values[Subject(resource, identity)][figure] = sample.value
-    for subject in _chosen(values, nearest):
+    for subject in _chosen(observation.values, nearest):
         yield {
             "at": timestamp_text(observation.at),
             "resource": subject.resource,
             "identity": subject.identity,
             "name": observation.facts[subject].get(NAME),
             "every": observation.every,
-            "figures": values[subject],
+            "figures": observation.values[subject],
         }
 
 

@@ -258,13 +258,12 @@ def _samples(snapshot: ReadingsSnapshot) -> Iterator[MetricSample]:
 def _of_observation(observation: Observation) -> Iterator[MetricSample]:
     """The samples of a reading's figures and of the facts of keys."""
     facts = observation.facts
-    for sample in observation.samples:
-        key = sample.series.key
-        mapped = OF_FIGURE.get((key.resource, key.figure))
-        if mapped is not None and sample.value is not None:
-            subject = Subject(key.resource, key.identity)
-            labels = (*_labels(subject, facts.get(subject, {})), *mapped.extra)
-            yield mapped.metric, labels, sample.value * mapped.factor
+    for subject, values in observation.values.items():
+        for figure, value in values.items():
+            mapped = OF_FIGURE.get((subject.resource, figure))
+            if mapped is not None and value is not None:
+                labels = (*_labels(subject, facts.get(subject, {})), *mapped.extra)
+                yield mapped.metric, labels, value * mapped.factor
     for subject, known in facts.items():
         if subject.resource == "key":
             labels = _labels(subject, known)

@@ -20,7 +20,7 @@ from recording_filter import Witness
 import gwtui.ui.terminal.app
 from board_kit import at_rest
 from gwtui.watch.history.file import history_path
-from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey, Subject
+from gwtui.watch.history.model import Observation, Subject
 from gwtui.watch.history.writer import watch_model
 from harness import MOMENT, Harness, settled
 from history_kit import desk
@@ -62,7 +62,7 @@ def fill(file: Path) -> None:
 
 
 def observation(source: str, resource: str, number: int, at: object) -> Observation:
-    samples, facts = [], {}
+    values, facts = {}, {}
     for place in range(len(TEXTS)):
         text = TEXTS[(place + number) % len(TEXTS)]
         prefix = f"{MODEL} " if resource == "endpoint" else ""
@@ -82,10 +82,8 @@ def observation(source: str, resource: str, number: int, at: object) -> Observat
             "key": ("limit", "limit_remaining"),
             "workspace": ("usage_weekly",),
         }
-        for figure in figures.get(resource, ()):
-            key = SeriesKey(*subject, figure)
-            samples.append(Sample(Series(key, "", 60), Decimal(number + 1)))
-    return Observation(source, at, 60, tuple(samples), facts)  # type: ignore[arg-type]
+        values[subject] = dict.fromkeys(figures.get(resource, ()), Decimal(number + 1))
+    return Observation(source, at, 60, values, facts)  # type: ignore[arg-type]
 
 
 async def test_nothing_recorded_can_disturb_the_board(

@@ -14,7 +14,7 @@ from gwtui.watch.alerts import store
 from gwtui.watch.alerts.evaluator import PersistentEvaluator
 from gwtui.watch.alerts.model import Alert, AlertEvent
 from gwtui.watch.history.file import transaction
-from gwtui.watch.history.model import Fields, Observation, Sample, Series, SeriesKey, Subject
+from gwtui.watch.history.model import Fields, Observation, Subject
 from history_kit import START, Desk, minutes
 
 ACCOUNT = Subject("credits", "account")
@@ -47,18 +47,15 @@ class Room:
     ) -> list[str]:
         """Record a reading and run the rules; gives what happened."""
         self.now = self.now + minutes(1) if at is None else START + minutes(at)
-        samples = tuple(
-            Sample(
-                Series(SeriesKey(*subject, name)), None if value is None else Decimal(str(value))
-            )
-            for name, value in figures.items()
-        )
+        values = {
+            name: None if value is None else Decimal(str(value)) for name, value in figures.items()
+        }
         gone = covers and facts is None
         seen = Observation(
             subject.resource,
             self.now,
             self.every,
-            () if gone else samples,
+            {} if gone else {subject: values},
             {} if gone else {subject: {"name": "It", **(facts or {})}},
             Subject(subject.resource, "") if covers else None,
         )

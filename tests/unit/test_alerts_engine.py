@@ -278,8 +278,10 @@ async def test_what_a_guardrail_leaves(
     assert guarded(hub, [MODEL], None, time.now()) is None
     seen = guarded(hub, [MODEL], offered(), time.now())
     assert seen is not None
-    found = {sample.series.key.identity: sample.value for sample in seen.samples}
-    assert found == {f"g1 {MODEL}": left}, "a guardrail that blocks nothing is no subject"
+    found = {subject.identity: values for subject, values in seen.values.items()}
+    assert found == {f"g1 {MODEL}": {"healthy_endpoints": left}}, (
+        "a guardrail that blocks nothing is no subject"
+    )
     await hub.close()
 
 

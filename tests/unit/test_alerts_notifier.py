@@ -28,7 +28,7 @@ from gwtui.watch.alerts.evaluator import PersistentEvaluator
 from gwtui.watch.alerts.model import AlertEvent, AlertKey
 from gwtui.watch.alerts.session import MOST_WAITING, AlertNotifier
 from gwtui.watch.history.file import history_path
-from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey, Subject
+from gwtui.watch.history.model import Observation, Subject
 from history_kit import desk
 
 EVENT = AlertEvent(
@@ -208,12 +208,12 @@ def recorded(private_home: Path) -> Path:
     path = history_path(private_home / "data" / "gwtui", "demo", BASE_URL)
     now = datetime.now(UTC)
     rule = CreditsRule(name="Low", fires_at=Decimal(10), clears_at=Decimal(12))
-    sample = Sample(Series(SeriesKey("credits", "account", "balance")), Decimal(5))
+    values = {Subject("credits", "account"): {"balance": Decimal(5)}}
     with desk(path) as opened:
         for age in (10, 0):
             at = now - timedelta(days=age)
             if age:
-                seen = Observation("credits", at, 60, (sample,))
+                seen = Observation("credits", at, 60, values)
                 opened.observe(seen)
                 PersistentEvaluator().run(opened.connection, {"low": rule}, (seen,), at)
             else:

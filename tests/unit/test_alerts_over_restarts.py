@@ -33,7 +33,7 @@ def test_what_is_pending_begins_anew_after_a_restart(room: Room) -> None:
 def test_changes_written_before_a_crash_are_told_after_it(room: Room) -> None:
     room.rules = {"price": PriceRule(name="Price")}
     room.see(ENDPOINT, {}, {"price_prompt": "1"})
-    seen = Observation("endpoint", room.now + FIVE, 60, (), {ENDPOINT: {"price_prompt": "2"}})
+    seen = Observation("endpoint", room.now + FIVE, 60, {}, {ENDPOINT: {"price_prompt": "2"}})
     room.desk.observe(seen)  # killed here
     room.restart()
     room.now += 2 * FIVE
@@ -44,7 +44,7 @@ def test_changes_written_before_a_crash_are_told_after_it(room: Room) -> None:
 
 def test_changes_from_before_there_were_rules_are_history(room: Room) -> None:
     for price in ("1", "2"):
-        seen = Observation("endpoint", room.now, 60, (), {ENDPOINT: {"price_prompt": price}})
+        seen = Observation("endpoint", room.now, 60, {}, {ENDPOINT: {"price_prompt": price}})
         room.desk.observe(seen)
         room.now += FIVE
     room.rules = {"price": PriceRule(name="Price")}

@@ -17,10 +17,8 @@ from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.model import (
     HistoryUnusableError,
     Observation,
-    Sample,
-    Series,
+    Subject,
 )
-from gwtui.watch.history.reader import BALANCE
 from gwtui.watch.history.writer import observe
 from history_kit import START, minutes
 
@@ -63,7 +61,8 @@ async def test_one_process_records_and_the_next_does_once_that_one_is_killed(
 
 async def test_the_end_waits_for_no_long_write_and_nothing_of_it_is_there(tmp_path: Path) -> None:
     archive, begun = await Archive.open(tmp_path / "h" / "one.sqlite3"), threading.Event()
-    seen = Observation("credits", START, 60, (Sample(Series(BALANCE), Decimal(7)),))
+    values = {Subject("credits", "account"): {"balance": Decimal(7)}}
+    seen = Observation("credits", START, 60, values)
     await archive.write(lambda db: observe(db, seen))
 
     def endless(db: sqlite3.Connection) -> None:

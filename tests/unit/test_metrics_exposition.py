@@ -20,9 +20,6 @@ from gwtui.watch.history.model import (
     ACCOUNT,
     UNITS,
     Observation,
-    Sample,
-    Series,
-    SeriesKey,
     Subject,
 )
 from gwtui.watch.metrics import (
@@ -45,15 +42,12 @@ def observation(
     facts: Mapping[str, Mapping[str, JsonValue]] | None = None,
 ) -> Observation:
     """A reading: (identity, figure) -> value; identity -> facts."""
-    samples = tuple(
-        Sample(
-            Series(SeriesKey(resource, identity, figure), "", 60),
-            None if value is None else Decimal(value),
-        )
-        for (identity, figure), value in values.items()
-    )
+    read: dict[Subject, dict[str, Decimal | None]] = {}
+    for (identity, figure), value in values.items():
+        number = None if value is None else Decimal(value)
+        read.setdefault(Subject(resource, identity), {})[figure] = number
     known = {Subject(resource, name): dict(fields) for name, fields in (facts or {}).items()}
-    return Observation(resource, NOW, 60, samples, known)
+    return Observation(resource, NOW, 60, read, known)
 
 
 def samples_of(*readings: Observation) -> dict[str, dict[Labels, float]]:

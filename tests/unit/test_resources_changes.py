@@ -11,7 +11,7 @@ import pytest
 
 from gwtui.resources.changes import CHANGES, COLUMNS, change_text, field_text, value_text
 from gwtui.watch.feeds.recorded import Between, ChangeRow, rows_between
-from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey, Subject
+from gwtui.watch.history.model import Observation, SeriesKey, Subject
 from history_kit import START, Desk, desk, minutes
 
 ENDPOINT = Subject("endpoint", "lab/one lab||")
@@ -28,16 +28,16 @@ def history(tmp_path: Path) -> Iterator[Desk]:
         for minute in range(31):
             price = "0.000002" if minute < 20 else "0.000003"
             uptime = 99 if minute < 10 else None if minute < 20 else 42
-            samples = (
-                Sample(Series(UPTIME, "%"), None if uptime is None else Decimal(uptime)),
-                Sample(Series(LATENCY, "ms"), Decimal(400 + minute)),
-            )
+            values = {
+                UPTIME.figure: None if uptime is None else Decimal(uptime),
+                LATENCY.figure: Decimal(400 + minute),
+            }
             opened.observe(
                 Observation(
                     "endpoints:lab/one",
                     START + minutes(minute),
                     60,
-                    samples,
+                    {ENDPOINT: values},
                     {ENDPOINT: {"name": "Lab", "price_prompt": price}},
                 )
             )

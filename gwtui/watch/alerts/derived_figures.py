@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
+from itertools import islice
 from typing import Any
 
 from gwtui.client.errors import ForbiddenError, NotFoundError
@@ -21,7 +22,7 @@ from gwtui.domain.uptime import verdict
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.guardrails import GuardrailRow, guardrails_feed
 from gwtui.watch.feeds.models import EndpointRow, Routing, endpoints_feed
-from gwtui.watch.history.model import ACCOUNT, Observation, Sample, Series, SeriesKey, Subject
+from gwtui.watch.history.model import ACCOUNT, Figures, Observation, Subject
 from gwtui.watch.hub import FeedHub, Scope
 
 EVERY = 30
@@ -49,11 +50,11 @@ def readability(states: Mapping[str, FeedState[Any]], at: datetime) -> Observati
     unreadable = failing and not well if failing or newest is not None else None
     values = {ACCOUNT: unreadable}
     values.update({name: None if unreadable else values for name, values in faulty.items()})
-    samples = (
-        _sample(Subject(GATEWAY, name), UNREADABLE, "", None if bad is None else Decimal(bad))
+    figures = {
+        Subject(GATEWAY, name): {UNREADABLE: None if bad is None else Decimal(bad)}
         for name, bad in values.items()
-    )
-    return Observation(GATEWAY, at, EVERY, tuple(samples), covers=Subject(GATEWAY, ""))
+    }
+    return Observation(GATEWAY, at, EVERY, figures, covers=Subject(GATEWAY, ""))
 
 
 def _faulty(state: FeedState[Any]) -> bool | None:
@@ -76,8 +77,8 @@ def guarded(
         return None
     view = routing.view(known)
     offers = [offer for offer in view.offers if offer.endpoints is not None]
-    samples = tuple(_samples(guardrails.value, offers, view))[:MOST_GUARDED]
-    return Observation(GUARDED, at, EVERY, samples, covers=Subject(GUARDED, ""))
+    figures = dict(islice(_figures(guardrails.value, offers, view), MOST_GUARDED))
+    return Observation(GUARDED, at, EVERY, figures, covers=Subject(GUARDED, ""))
 
 
 def _endpoints(hub: FeedHub, models: Iterable[str]) -> Iterator[tuple[str, tuple[Endpoint, ...]]]:
@@ -87,9 +88,9 @@ def _endpoints(hub: FeedHub, models: Iterable[str]) -> Iterator[tuple[str, tuple
             yield model, tuple(row.endpoint for row in state.value)
 
 
-def _samples(
+def _figures(
     rows: Sequence[GuardrailRow], offers: Sequence[ModelWithEndpoints], view: CatalogView
-) -> Iterator[Sample]:
+) -> Iterator[tuple[Subject, Figures]]:
     rules = {row.identity: restrictions_of(row.guardrail) for row in rows}
     for row in rows:
         applied = tuple(_applied(row, rules))
@@ -99,7 +100,7 @@ def _samples(
             effect = effect_on_model(offer, applied, view, row.dialect)
             if effect.blocked and not effect.excluded:
                 subject = Subject(GUARDED, f"{row.identity} {offer.model.id}")
-                yield _sample(subject, HEALTHY, "endpoints", _healthy(effect))
+                yield subject, {HEALTHY: _healthy(effect)}
 
 
 def _applied(
@@ -126,7 +127,3 @@ def _healthy(effect: ModelEffect) -> Decimal | None:
         return None
     lost = any(verdict(each.endpoint).word == "healthy" for each in effect.blocked)
     return Decimal(0) if lost else None
-
-
-def _sample(subject: Subject, figure: str, unit: str, value: Decimal | None) -> Sample:
-    return Sample(Series(SeriesKey(*subject, figure), unit, EVERY), value)

@@ -43,8 +43,6 @@ from gwtui.watch.history.model import (
     Observation,
     Point,
     RecordedChange,
-    Sample,
-    Series,
     SeriesKey,
     Subject,
     amount,
@@ -192,10 +190,7 @@ class Evaluator:
         if observation.covers is None:
             return
         resource, prefix = observation.covers
-        there = {
-            *observation.facts,
-            *(Subject(*sample.series.key[:2]) for sample in observation.samples),
-        }
+        there = {*observation.facts, *observation.values}
         known = {*self.facts, *(key.subject for key in self.alerts)}
         for subject in sorted(known - there):
             if subject.resource == resource and subject.identity.startswith(prefix):
@@ -382,9 +377,8 @@ class PersistentEvaluator:
 def _runway(reader: HistoryReader, observation: Observation) -> Observation:
     """The runway, as a reading derived from that of the credits."""
     state = credits_state(reader, observation.at)
-    series = Series(SeriesKey(*_CREDITS, RUNWAY), "days", observation.every)
     days = days_left(state.balance.value, state.burns)
-    return Observation(RUNWAY, observation.at, observation.every, (Sample(series, days),))
+    return Observation(RUNWAY, observation.at, observation.every, {_CREDITS: {RUNWAY: days}})
 
 
 # Preview of a rule ------------------------------------------------------------------------------

@@ -58,14 +58,8 @@ class Series:
     every: int = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """One reading of a figure."""
-
-    series: Series
-    value: Decimal | None
-
-
+Figures = Mapping[str, Decimal | None]
+"""The figures of a subject, by name."""
 Fields = Mapping[str, JsonValue]
 """The facts of a subject: values as on the wire by field name."""
 
@@ -83,7 +77,7 @@ class Observation:
     source: str
     at: datetime
     every: int
-    samples: tuple[Sample, ...] = ()
+    values: Mapping[Subject, Figures] = field(default_factory=dict)
     facts: Mapping[Subject, Fields] = field(default_factory=dict)
     covers: Subject | None = None
 
@@ -95,14 +89,10 @@ def readings_of(
 
     ``facts`` returns the known facts of a subject, by default those of the observation.
     """
-    values: dict[Subject, dict[str, Decimal | None]] = {name: {} for name in observation.facts}
-    for sample in observation.samples:
-        resource, identity, figure = sample.series.key
-        values.setdefault(Subject(resource, identity), {})[figure] = sample.value
     known = facts or observation.facts.__getitem__
     return [
-        (subject, RuleReading(found, known(subject), observation.at))
-        for subject, found in values.items()
+        (subject, RuleReading(observation.values.get(subject, {}), known(subject), observation.at))
+        for subject in dict.fromkeys((*observation.facts, *observation.values))
     ]
 
 

@@ -6,7 +6,7 @@ left out, so that it keeps its value. Amounts in facts are decimal text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -16,7 +16,6 @@ from pydantic import JsonValue
 
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.guardrails import Guardrail
-from gwtui.contract.keys import ApiKey
 from gwtui.contract.models import PRICE_KEYS, Endpoint, Percentiles, Pricing
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.scalars import timestamp_text
@@ -26,16 +25,15 @@ from gwtui.domain.safe_text import safe_text
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.models import EndpointRow
-from gwtui.watch.feeds.workspaces import Figures
+from gwtui.watch.feeds.workspaces import Figures as WorkspaceFigures
 from gwtui.watch.history import model as figures
 from gwtui.watch.history.model import (
     ACCOUNT,
     NAME,
+    Fields,
+    Figures,
     Observation,
     Resource,
-    Sample,
-    Series,
-    SeriesKey,
     Subject,
     digest_of,
     endpoint_identity,
@@ -101,79 +99,66 @@ class ObservedReading:
     complete: bool = True
 
 
-class _ObservationBuilder:
-    """The samples and facts of one reading."""
+Row = tuple[str, Figures, Fields]
+"""The identity of a subject, its figures and its facts."""
 
-    def __init__(self, resource: Resource, reading: ObservedReading) -> None:
-        self._resource = resource
-        self._reading = reading
-        self._samples: list[Sample] = []
-        self._facts: dict[Subject, dict[str, JsonValue]] = {}
 
-    def add(
-        self,
-        identity: str,
-        values: Mapping[str, Decimal | None],
-        facts: dict[str, JsonValue] | None = None,
-    ) -> None:
-        """Add a subject; ``facts`` None: it exists, but nothing else is known."""
-        subject = Subject(self._resource, safe_text(identity, LONGEST_IDENTITY))
-        units = figures.UNITS.get(self._resource, {})
-        for figure, value in values.items():
-            key = SeriesKey(*subject, figure)
-            self._samples.append(Sample(Series(key, units[figure], self._reading.every), value))
-        self._facts[subject] = facts or {}
-
-    def observation(self, source: str, covers: str | None = "") -> Observation:
-        """The observation; ``covers`` is the identity prefix that is listed completely."""
-        whole = covers is not None and self._reading.complete
-        return Observation(
-            source,
-            self._reading.at,
-            self._reading.every,
-            tuple(self._samples),
-            self._facts,
-            Subject(self._resource, covers or "") if whole else None,
-        )
+def _observation(
+    source: str,
+    resource: Resource,
+    rows: Iterable[Row],
+    reading: ObservedReading,
+    covers: str | None = "",
+) -> Observation:
+    """An observation; ``covers`` is the identity prefix that a complete reading lists."""
+    by_subject = {
+        Subject(resource, safe_text(identity, LONGEST_IDENTITY)): (values, facts)
+        for identity, values, facts in rows
+    }
+    return Observation(
+        source,
+        reading.at,
+        reading.every,
+        {subject: values for subject, (values, _) in by_subject.items()},
+        {subject: facts for subject, (_, facts) in by_subject.items()},
+        Subject(resource, covers) if covers is not None and reading.complete else None,
+    )
 
 
 def observe_credits(credits: Credits, reading: ObservedReading) -> Observation:
     """The observation of the credits."""
-    builder = _ObservationBuilder("credits", reading)
-    builder.add(
-        ACCOUNT,
-        {
-            figures.TOTAL_CREDITS: credits.total_credits,
-            figures.TOTAL_USAGE: credits.total_usage,
-            figures.BALANCE: credits.balance,
-        },
-        {NAME: "credits", **fields_of(credits, (figures.TOTAL_CREDITS,))},
-    )
-    return builder.observation("credits", covers=None)
+    values = {
+        figures.TOTAL_CREDITS: credits.total_credits,
+        figures.TOTAL_USAGE: credits.total_usage,
+        figures.BALANCE: credits.balance,
+    }
+    facts = {NAME: "credits", **fields_of(credits, (figures.TOTAL_CREDITS,))}
+    return _observation("credits", "credits", [(ACCOUNT, values, facts)], reading, covers=None)
 
 
 def observe_endpoints(
     model_id: str, rows: Sequence[EndpointRow], reading: ObservedReading
 ) -> Observation:
     """The observation of a model's endpoints; without rows if the model is gone."""
-    builder = _ObservationBuilder("endpoint", reading)
-    for row in rows:
-        endpoint = row.endpoint
+
+    def of(row: EndpointRow) -> Row:
         facts = {
             NAME: safe_text(row.title or row.identity, LONGEST_IDENTITY),
-            **fields_of(endpoint, _ENDPOINT_FACTS),
-            **_price_facts(endpoint),
+            **fields_of(row.endpoint, _ENDPOINT_FACTS),
+            **_price_facts(row.endpoint),
         }
         identity = endpoint_identity(model_id, row.identity)
-        builder.add(identity, dict(_endpoint_figures(endpoint)), facts)
-    return builder.observation(endpoints_source(model_id), endpoint_identity(model_id, ""))
+        return identity, dict(_endpoint_figures(row.endpoint)), facts
+
+    prefix = endpoint_identity(model_id, "")
+    return _observation(endpoints_source(model_id), "endpoint", map(of, rows), reading, prefix)
 
 
 def observe_keys(rows: Sequence[KeyRow], reading: ObservedReading) -> Observation:
     """The observation of all keys; BYOK usage is left out while it is 0."""
-    builder = _ObservationBuilder("key", reading)
-    for row in rows:
-        key: ApiKey = row.key
+
+    def of(row: KeyRow) -> Row:
+        key = row.key
         values = {
             figures.USAGE: key.usage,
             figures.USAGE_DAILY: key.usage_daily,
@@ -182,43 +167,49 @@ def observe_keys(rows: Sequence[KeyRow], reading: ObservedReading) -> Observatio
         }
         if key.byok_usage:
             values[figures.BYOK_USAGE] = key.byok_usage
-        builder.add(row.identity, values, fields_of(key, _KEY_FACTS))
-    return builder.observation("keys")
+        return row.identity, values, fields_of(key, _KEY_FACTS)
+
+    return _observation("keys", "key", map(of, rows), reading)
 
 
-def observe_workspaces(workspaces: Mapping[str, Figures], reading: ObservedReading) -> Observation:
+def observe_workspaces(
+    workspaces: Mapping[str, WorkspaceFigures], reading: ObservedReading
+) -> Observation:
     """The observation of all workspaces with their budgets and spending."""
-    builder = _ObservationBuilder("workspace", reading)
-    for identity, parts in workspaces.items():
-        values: dict[str, Decimal | None] = {}
-        space = parts.workspace
-        facts = {} if space is None else fields_of(space, _WORKSPACE_FACTS)
-        for interval in BUDGET_INTERVALS:
-            spent = parts.spent.get(interval)
+    rows = (_workspace(identity, parts) for identity, parts in workspaces.items())
+    return _observation("workspaces", "workspace", rows, reading)
+
+
+def _workspace(identity: str, parts: WorkspaceFigures) -> Row:
+    values: dict[str, Decimal | None] = {}
+    space = parts.workspace
+    facts = {} if space is None else fields_of(space, _WORKSPACE_FACTS)
+    for interval in BUDGET_INTERVALS:
+        spent = parts.spent.get(interval)
+        if parts.keys is not None:
+            values[figures.usage_figure(interval)] = spent
+        if parts.budgets is None:
+            continue
+        budget = parts.budgets.get(interval)
+        limit = None if budget is None else budget.limit_usd
+        facts[figures.budget_figure(interval)] = json_value(limit)
+        if budget is not None:
+            left = None if limit is None or spent is None else limit - spent
+            values[figures.budget_figure(interval)] = limit
             if parts.keys is not None:
-                values[figures.usage_figure(interval)] = spent
-            if parts.budgets is None:
-                continue
-            budget = parts.budgets.get(interval)
-            limit = None if budget is None else budget.limit_usd
-            facts[figures.budget_figure(interval)] = json_value(limit)
-            if budget is not None:
-                left = None if limit is None or spent is None else limit - spent
-                values[figures.budget_figure(interval)] = limit
-                if parts.keys is not None:
-                    values[figures.remaining_figure(interval)] = left
-        builder.add(identity, values, facts)
-    return builder.observation("workspaces")
+                values[figures.remaining_figure(interval)] = left
+    return identity, values, facts
 
 
 def observe_guardrails(rows: Sequence[GuardrailRow], reading: ObservedReading) -> Observation:
     """The observation of all existing guardrails."""
-    builder = _ObservationBuilder("guardrail", reading)
-    for row in rows:
-        if row.exists:
-            names = tuple(name for name in Guardrail.model_fields if name not in _GUARDRAIL_OMITTED)
-            builder.add(row.identity, {}, fields_of(row.guardrail, names))
-    return builder.observation("guardrails")
+    names = tuple(name for name in Guardrail.model_fields if name not in _GUARDRAIL_OMITTED)
+
+    def of(row: GuardrailRow) -> Row:
+        return row.identity, {}, fields_of(row.guardrail, names)
+
+    existing = (row for row in rows if row.exists)
+    return _observation("guardrails", "guardrail", map(of, existing), reading)
 
 
 # Parts ------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import json
 import logging
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -20,11 +20,10 @@ from gwtui.watch.history import model as kinds
 from gwtui.watch.history.file import remember_setting, setting
 from gwtui.watch.history.model import (
     NAME,
+    UNITS,
     Fields,
     Observation,
     RecordedChange,
-    Sample,
-    SeriesKey,
     Subject,
     gap_after,
     json_of,
@@ -71,7 +70,7 @@ def _observe(
             "history: the clock went back by %d s; later readings are dropped", newest - at
         )
         forget_after(db, at)
-    _write_samples(db, observation.samples, at, statements)
+    _write_values(db, observation, at, statements)
     known = db.execute("SELECT last FROM sources WHERE name = ?", (observation.source,)).fetchone()
     changes = _record_facts(db, observation, at, None if known is None else int(known[0]))
     db.execute(
@@ -104,41 +103,38 @@ WHERE resource = :resource AND identity = :identity AND figure = :figure
 """
 
 
-def _write_samples(
-    db: sqlite3.Connection, samples: Sequence[Sample], at: int, statements: Iterable[str]
+def _write_values(
+    db: sqlite3.Connection, observation: Observation, at: int, statements: Iterable[str]
 ) -> None:
-    (count,) = db.execute("SELECT count(*) FROM series").fetchone()
-    if count + len(samples) > MOST_SERIES:
-        samples = _within_bounds(db, samples, MOST_SERIES - count)
     rows = [
         {
-            **sample.series.key._asdict(),
-            "unit": sample.series.unit,
-            "every": sample.series.every,
-            "value": None if sample.value is None else text_of(kept(sample.value)),
+            "resource": subject.resource,
+            "identity": subject.identity,
+            "figure": figure,
+            "unit": UNITS.get(subject.resource, {}).get(figure, ""),
+            "every": observation.every,
+            "value": None if value is None else text_of(kept(value)),
             "at": at,
             "hour": at - at % HOUR,
-            "patience": gap_after(sample.series.every),
+            "patience": gap_after(observation.every),
         }
-        for sample in samples
+        for subject, values in observation.values.items()
+        for figure, value in values.items()
     ]
+    series = rows
+    (count,) = db.execute("SELECT count(*) FROM series").fetchone()
+    if count + len(rows) > MOST_SERIES:
+        known = set(db.execute("SELECT resource, identity, figure FROM series"))
+        unknown = [row for row in rows if tuple(row.values())[:3] not in known]
+        series = unknown[: MOST_SERIES - count]
     db.executemany(
         "INSERT INTO series (resource, identity, figure, unit, every) "
         "VALUES (:resource, :identity, :figure, :unit, :every) "
         "ON CONFLICT DO UPDATE SET every = excluded.every WHERE every != excluded.every",
-        rows,
+        series,
     )
     for statement in statements:
         db.executemany(statement, rows)
-
-
-def _within_bounds(
-    db: sqlite3.Connection, samples: Sequence[Sample], room: int
-) -> Sequence[Sample]:
-    """The samples of known series, and of new ones within the limit."""
-    known = {SeriesKey(*key) for key in db.execute("SELECT resource, identity, figure FROM series")}
-    new = [sample for sample in samples if sample.series.key not in known]
-    return [*(sample for sample in samples if sample.series.key in known), *new[:room]]
 
 
 _ROLL_UP = """
