@@ -23,7 +23,7 @@ from gwtui.domain import money, times
 from gwtui.domain.cell_values import SortValue
 from gwtui.domain.keys import key_state
 from gwtui.domain.runway import Burn, Outlook, Rate, Source
-from gwtui.watch.board import BoardReadings
+from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.credits import Around, CreditsRow, around_feed, credits_rows_feed
 from gwtui.watch.feeds.keys import KeyRow
 
@@ -135,7 +135,7 @@ def _line(label: str, *parts: Cell) -> Line:
     return (Cell(f"{label:<{_LABEL}}", "muted"), *parts)
 
 
-def left_cells(seen: BoardReadings[Credits], now: datetime, *, past: bool = False) -> Line:
+def left_cells(seen: FeedState[Credits], now: datetime, *, past: bool = False) -> Line:
     """The balance now or at a past moment, with its age if it is stale."""
     credits = seen.value
     if credits is None:

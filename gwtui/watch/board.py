@@ -5,14 +5,12 @@ Amounts are USD.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
-from gwtui.client.errors import GatewayError
 from gwtui.contract.keys import is_expired
 from gwtui.contract.models import PRICE_KEYS, Endpoint
 from gwtui.contract.usage import Credits
@@ -46,38 +44,13 @@ MISSED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class BoardReadings(Generic[T]):
-    """A value and when it was read, None before the first; ``error`` is the last failure."""
-
-    value: T | None = None
-    at: datetime | None = None
-    stale_after: float = math.inf
-    error: GatewayError | None = None
-
-    @classmethod
-    def of(cls, state: FeedState[T], *, at_least: float) -> BoardReadings[T]:
-        """The value of a feed, which is not stale for ``at_least`` seconds."""
-        stale_after = max(state.stale_after, at_least)
-        return cls(state.value, state.read_at, stale_after, state.error)
-
-    def age(self, now: datetime) -> float | None:
-        """Seconds since it was read, None before the first."""
-        return None if self.at is None else max(0.0, (now - self.at).total_seconds())
-
-    def is_old(self, now: datetime) -> bool:
-        """Whether its age must be shown."""
-        age = self.age(now)
-        return age is not None and (age > self.stale_after or self.error is not None)
-
-
-@dataclass(frozen=True, slots=True)
 class BoardSnapshot:
     """The state of the gateway at one moment. ``endpoints`` are by model."""
 
-    credits: BoardReadings[Credits] = BoardReadings()
-    keys: BoardReadings[Sequence[KeyRow]] = BoardReadings()
-    workspaces: BoardReadings[Mapping[str, Figures]] = BoardReadings()
-    endpoints: Mapping[str, BoardReadings[Sequence[EndpointRow]]] = field(default_factory=dict)
+    credits: FeedState[Credits] = field(default_factory=FeedState)
+    keys: FeedState[Sequence[KeyRow]] = field(default_factory=FeedState)
+    workspaces: FeedState[Mapping[str, Figures]] = field(default_factory=FeedState)
+    endpoints: Mapping[str, FeedState[Sequence[EndpointRow]]] = field(default_factory=dict)
 
     def outlook(self, recorded: Outlook | None, now: datetime) -> Outlook | None:
         """When the credits run out; ``recorded`` is the outlook by the history."""
@@ -110,16 +83,16 @@ def recorded(reader: HistoryReader, moment: datetime, models: Iterable[str]) -> 
             rows.append((_endpoint_row(subject.identity, fields, values.by_name), values.at))
     paces = DEFAULT_PACES
     return BoardSnapshot(
-        credits=BoardReadings(
+        credits=FeedState(
             Credits.model_validate(credits.by_name) if credits.at else None,
-            credits.at,
-            MISSED * paces.credits,
+            fetched_at=credits.at,
+            stale_after=MISSED * paces.credits,
         ),
         endpoints={
-            model: BoardReadings(
+            model: FeedState(
                 tuple(row for row, _ in rows),
-                max(at for _, at in rows),
-                MISSED * paces.endpoints,
+                fetched_at=max(at for _, at in rows),
+                stale_after=MISSED * paces.endpoints,
             )
             for model, rows in endpoints.items()
             if rows
@@ -170,17 +143,18 @@ def newest(live: BoardSnapshot, past: BoardSnapshot) -> BoardSnapshot:
         live,
         credits=_newer(live.credits, past.credits),
         endpoints={
-            model: _newer(seen, past.endpoints.get(model, BoardReadings()))
+            model: _newer(seen, past.endpoints.get(model, FeedState()))
             for model, seen in live.endpoints.items()
         },
     )
 
 
-def _newer(live: BoardReadings[T], past: BoardReadings[T]) -> BoardReadings[T]:
+def _newer(live: FeedState[T], past: FeedState[T]) -> FeedState[T]:
     """The live reading, which holds more, unless it is missing or stale by comparison."""
-    if past.at is None or (live.at and past.at - live.at <= timedelta(seconds=live.stale_after)):
+    if past.read_at is None:
         return live
-    return past
+    is_newer = live.read_at and past.read_at - live.read_at <= timedelta(seconds=live.stale_after)
+    return live if is_newer else past
 
 
 Kind = Literal["key", "workspace"]

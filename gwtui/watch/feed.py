@@ -89,6 +89,10 @@ class FeedState(Generic[T]):
         age = self.age(now)
         return age is not None and age > self.stale_after
 
+    def is_old(self, now: datetime) -> bool:
+        """Whether its age must be shown."""
+        return self.is_stale(now) or (self.fetched_at is not None and self.error is not None)
+
     def phase(self, now: datetime) -> Phase:
         """The state to draw; "failed" means an error and nothing to show."""
         if self.fetched_at is None and self.part is None:

@@ -10,7 +10,6 @@ from gwtui.contract.usage import Credits
 from gwtui.domain.uptime import verdict
 from gwtui.watch.board import (
     MISSED,
-    BoardReadings,
     BoardSnapshot,
     direction,
     endpoints_past,
@@ -18,6 +17,7 @@ from gwtui.watch.board import (
     newest,
     recorded,
 )
+from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.models import EndpointRow
 from gwtui.watch.feeds.workspaces import Figures
@@ -97,27 +97,27 @@ def test_only_limits_in_force_count_and_the_nearest_comes_first() -> None:
 
 
 def test_a_fresh_live_value_goes_first_and_a_newer_recorded_one_when_it_is_old() -> None:
-    live = BoardReadings(Credits(), START, stale_after=45)
-    near = BoardReadings(Credits(), START + timedelta(seconds=20))
-    late = BoardReadings(Credits(), START + timedelta(seconds=60))
-    nothing: BoardReadings[Credits] = BoardReadings()
+    live = FeedState(Credits(), fetched_at=START, stale_after=45)
+    near = FeedState(Credits(), fetched_at=START + timedelta(seconds=20))
+    late = FeedState(Credits(), fetched_at=START + timedelta(seconds=60))
+    nothing: FeedState[Credits] = FeedState()
     for past, expected in ((near, live), (late, late), (nothing, live)):
         assert newest(BoardSnapshot(credits=live), BoardSnapshot(credits=past)).credits is expected
     assert newest(BoardSnapshot(), BoardSnapshot(credits=near)).credits is near
 
 
 def test_age_is_told_once_it_matters() -> None:
-    seen = BoardReadings(1, START, stale_after=60)
+    seen = FeedState(1, fetched_at=START, stale_after=60)
     assert not seen.is_old(START + timedelta(seconds=60))
     assert seen.is_old(START + timedelta(seconds=61))
-    assert not BoardReadings().is_old(START)
+    assert not FeedState().is_old(START)
 
 
 def test_recorded_figures_are_old_once_several_readings_are_missing(history: Desk) -> None:
     for minute in range(3):
         history.see(START + minutes(minute), {SeriesKey("credits", "account", "total_usage"): 5})
     sight = recorded(history.reader, START + minutes(3), ())
-    assert sight.credits.at == START + minutes(2)
+    assert sight.credits.fetched_at == START + minutes(2)
     assert not sight.credits.is_old(START + minutes(3))
     assert sight.credits.is_old(START + minutes(2 + MISSED) + timedelta(seconds=1))
 

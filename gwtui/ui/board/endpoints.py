@@ -29,7 +29,8 @@ from gwtui.ui.commands import with_keys
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.table import ResourceTable
-from gwtui.watch.board import SPARK_SLOTS, BoardReadings, EndpointsPast, direction
+from gwtui.watch.board import SPARK_SLOTS, EndpointsPast, direction
+from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.models import EndpointRow
 from gwtui.watch.history.model import Curve, RecordedChange, endpoint_identity
 
@@ -57,7 +58,7 @@ class EndpointLine:
 
     model: str
     row: EndpointRow | None
-    readings: BoardReadings[Sequence[EndpointRow]]
+    readings: FeedState[Sequence[EndpointRow]]
     sparks: Mapping[str, Curve | None] = field(default_factory=dict)
     """Sparklines by figure."""
     prices: tuple[RecordedChange, ...] = ()
@@ -109,7 +110,7 @@ class EndpointLine:
 
 
 def lines_of(
-    endpoints: Mapping[str, BoardReadings[Sequence[EndpointRow]]],
+    endpoints: Mapping[str, FeedState[Sequence[EndpointRow]]],
     sparks: Mapping[str, Mapping[str, Curve | None]],
     prices: Mapping[str, tuple[RecordedChange, ...]],
 ) -> Iterable[EndpointLine]:

@@ -29,7 +29,8 @@ from gwtui.ui.widgets.plot import (
     fitted,
 )
 from gwtui.ui.widgets.table import ResourceTable
-from gwtui.watch.board import BoardReadings, Limit, RecentChanges, limits
+from gwtui.watch.board import Limit, RecentChanges, limits
+from gwtui.watch.feed import FeedState
 from gwtui.watch.history.model import RecordedChange
 
 _LABEL = 9
@@ -202,7 +203,7 @@ class LimitsPanel(Panel):
         line.show(toned(f" {text}", "warn" if found else "muted"))
 
 
-def _state(what: str, readings: BoardReadings[Any], now: datetime) -> str:
+def _state(what: str, readings: FeedState[Any], now: datetime) -> str:
     if readings.value is None:
         return f"{what} cannot be read" if readings.error is not None else f"reading {what}…"
     return f"{what} {times.age(readings.age(now))} old" if readings.is_old(now) else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, TypeVar
 
@@ -11,7 +11,6 @@ from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.widgets.plot import SPANS, PlotWindow, Span, window_at
 from gwtui.watch.board import (
     MISSED,
-    BoardReadings,
     BoardSnapshot,
     EndpointsPast,
     RecentChanges,
@@ -114,17 +113,19 @@ def live_feeds(
     ]
 
 
+def _patient(state: FeedState[T], at_least: float) -> FeedState[T]:
+    """The state of a feed, which is not stale for ``at_least`` seconds."""
+    return replace(state, stale_after=max(state.stale_after, at_least))
+
+
 def live_snapshot(hub: FeedHub, models: Iterable[str]) -> BoardSnapshot:
     """The current values; without terminal focus only the recorder polls, so they may be older."""
     feeds, slow = _feeds(hub, models), MISSED * DEFAULT_PACES.credits if hub.paused else 0.0
     return BoardSnapshot(
-        BoardReadings.of(feeds.credits.state, at_least=slow),
-        BoardReadings.of(feeds.keys.state, at_least=MISSED * KEYS_EVERY),
-        BoardReadings.of(feeds.budgets.state, at_least=MISSED * BUDGETS_EVERY),
-        {
-            model: BoardReadings.of(feed.state, at_least=slow)
-            for model, feed in feeds.endpoints.items()
-        },
+        _patient(feeds.credits.state, slow),
+        _patient(feeds.keys.state, MISSED * KEYS_EVERY),
+        _patient(feeds.budgets.state, MISSED * BUDGETS_EVERY),
+        {model: _patient(feed.state, slow) for model, feed in feeds.endpoints.items()},
     )
 
 
