@@ -81,6 +81,8 @@ class LeftOut:
     name: str
     why: str
     already: bool = False
+    error: GatewayError | None = None
+    """Why it could not be read, if that is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +235,7 @@ async def _part(
     except NotFoundError:
         return LeftOut(identity, name, "no longer exists")
     except GatewayError as error:
-        return LeftOut(identity, name, f"could not be read: {error.message}")
+        return LeftOut(identity, name, f"could not be read: {error.message}", error=error)
     if plan.obstacles:
         return LeftOut(identity, name, " ".join(plan.obstacles))
     return BulkPart(identity, name, plan)

@@ -16,14 +16,11 @@ from gwtui.crud.bulk import (
     BulkOperation,
     BulkPart,
     BulkPlan,
-    LeftOut,
     LeftOutError,
-    changes_of_part,
-    effects_of_parts,
     left_out_lines,
-    warnings_of_parts,
+    plan_many,
 )
-from gwtui.crud.plan import Plan, UndoPlanner, bundle
+from gwtui.crud.plan import Plan, UndoPlanner
 from gwtui.crud.undo import CannotUndoError
 
 T = TypeVar("T")
@@ -46,10 +43,11 @@ class AppliedPart:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AppliedChange:
-    """An applied change; ``undo`` plans its undo, None if it cannot be undone.
+    """An applied change; ``undo`` plans its undo.
 
     Its plan is not kept: what it sent may hold a secret.
-    ``parts`` are the changes of a plan for many, each taken back by itself.
+    ``parts`` are the changes of a plan for many, each undone by itself. Without ``undo`` and
+    ``parts`` it cannot be undone.
     """
 
     plan_id: str
@@ -57,6 +55,11 @@ class AppliedChange:
     undo: UndoPlanner | None
     at: datetime
     parts: tuple[AppliedPart, ...] = ()
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it cannot be undone."""
+        return self.undo is None and not self.parts
 
 
 class UndoList:
@@ -68,15 +71,11 @@ class UndoList:
 
     def add(self, plan: Plan[T], value: T) -> None:
         """Remember a change, undoable or not. Undos are not remembered."""
-        if plan.undoes is None:
-            undo = None if plan.undo is None else plan.undo(value)
-            done = AppliedChange(plan.id, plan.title, undo, self._now())
-            self._done = [*self._done, done][-_MOST:]
+        undo = None if plan.undo is None else plan.undo(value)
+        self._remember(plan, undo)
 
     def add_many(self, plan: Plan[Any], carried_out: Sequence[tuple[BulkPart, Any]]) -> None:
         """Remember the applied parts of a bulk plan as one change."""
-        if plan.undoes is not None or not carried_out:
-            return
         parts = tuple(
             AppliedPart(
                 part.plan.id,
@@ -86,19 +85,21 @@ class UndoList:
             )
             for part, answer in carried_out
         )
-        possible = any(part.plan.undo is not None for part, _ in carried_out)
+        if parts:
+            possible = any(part.plan.undo is not None for part, _ in carried_out)
+            self._remember(plan, None, parts if possible else ())
 
-        async def plan_parts(client: GatewayClient, now: datetime) -> Plan[Any]:
-            return await _undo_parts(parts, client, now)
-
-        undo = plan_parts if possible else None
-        done = AppliedChange(plan.id, plan.title, undo, self._now(), parts if possible else ())
-        self._done = [*self._done, done][-_MOST:]
+    def _remember(
+        self, plan: Plan[Any], undo: UndoPlanner | None, parts: tuple[AppliedPart, ...] = ()
+    ) -> None:
+        if plan.undoes is None:
+            done = AppliedChange(plan.id, plan.title, undo, self._now(), parts)
+            self._done = [*self._done, done][-_MOST:]
 
     def latest(self) -> AppliedChange | None:
         """The last change; None if it cannot be undone, see ``why_not``."""
         last = self._done[-1] if self._done else None
-        if last is None or last.undo is None or last.at <= self._now() - UNDO_TIME:
+        if last is None or last.is_final or last.at <= self._now() - UNDO_TIME:
             return None
         return last
 
@@ -108,7 +109,7 @@ class UndoList:
         if not self._done:
             return "Nothing was changed in this session"
         last = self._done[-1]
-        if last.undo is None:
+        if last.is_final:
             return f"{last.title}: this cannot be undone"
         return f"{last.title}: that was more than {minutes} minutes ago, too long to undo it"
 
@@ -119,34 +120,14 @@ class UndoList:
     def undone(self, done: AppliedChange, plan_ids: Collection[str]) -> None:
         """Remove the undone parts of a change; the others stay undoable."""
         left = tuple(part for part in done.parts if part.plan_id not in plan_ids)
-
-        async def plan_left(client: GatewayClient, now: datetime) -> Plan[Any]:
-            return await _undo_parts(left, client, now)
-
-        rest = [replace(done, undo=plan_left, parts=left)] if left else []
+        rest = [replace(done, parts=left)] if left else []
         place = self._done.index(done)
         self._done = [*self._done[:place], *rest, *self._done[place + 1 :]]
 
-    def bulk(self, client: GatewayClient, done: AppliedChange, plan: Plan[Any]) -> BulkPlan:
-        """The bulk plan that undoes a change of several parts."""
-        of_id = {part.plan_id: part for part in done.parts}
-        found = [(of_id[back.undoes or ""], back) for back in plan.parts]
-        by_identity = {part.identity: part for part, _ in found}
-
-        async def again(identity: str) -> Plan[Any]:
-            try:
-                return await by_identity[identity].undo(client, self._now())
-            except CannotUndoError as error:
-                raise LeftOutError(str(error)) from None
-
-        operation = BulkOperation(
-            action=plan.action, resource=plan.resource, verb="Undo", noun="change", plan=again
-        )
-        parts = tuple(BulkPart(part.identity, part.name, back) for part, back in found)
-        return BulkPlan(operation, plan, parts, ())
-
     async def plan(self, client: GatewayClient, done: AppliedChange) -> Plan[Any]:
         """Plan the undo of a change. Raises CannotUndoError and GatewayError."""
+        if done.parts:
+            return _marked(await self._plan_parts(client, done), done)
         if done.undo is None:
             raise CannotUndoError("It cannot be undone.")
         try:
@@ -154,6 +135,40 @@ class UndoList:
         except NotFoundError:
             raise CannotUndoError("It no longer exists.") from None
         return _marked(back, done)
+
+    def bulk(self, client: GatewayClient, done: AppliedChange, plan: Plan[Any]) -> BulkPlan:
+        """The bulk plan that undoes a change of several parts, from ``plan`` of it."""
+        of_id = {part.plan_id: part for part in done.parts}
+        undone = [(of_id[back.undoes or ""], back) for back in plan.parts]
+        parts = tuple(BulkPart(part.identity, part.name, back) for part, back in undone)
+        return BulkPlan(self._operation(client, done), plan, parts, ())
+
+    def _operation(self, client: GatewayClient, done: AppliedChange) -> BulkOperation:
+        parts = {part.identity: part for part in done.parts}
+
+        async def plan(identity: str) -> Plan[Any]:
+            part = parts[identity]
+            try:
+                return replace(await part.undo(client, self._now()), undoes=part.plan_id)
+            except CannotUndoError as error:
+                raise LeftOutError(str(error)) from None
+
+        return BulkOperation(action="undo", resource="", verb="Undo", noun="change", plan=plan)
+
+    async def _plan_parts(self, client: GatewayClient, done: AppliedChange) -> Plan[Any]:
+        """One plan that undoes each part, the last one first; names those that it leaves out.
+
+        Raises CannotUndoError when none can be undone, GatewayError when one cannot be read.
+        """
+        names = {part.identity: part.name for part in reversed(done.parts)}
+        bulk = await plan_many(self._operation(client, done), names)
+        for one in bulk.left_out:
+            if one.error is not None:
+                raise one.error
+        if not bulk.parts:
+            raise CannotUndoError(" ".join(left_out_lines(bulk.left_out)))
+        first = bulk.parts[0].plan
+        return replace(bulk.plan, action=first.action, resource=first.resource)
 
 
 async def _cannot_undo(_client: GatewayClient, _now: datetime) -> Plan[Any]:
@@ -167,40 +182,3 @@ def _marked(back: Plan[Any], undone: AppliedChange) -> Plan[Any]:
     )
     title = f"Undo: {undone.title}"
     return replace(back, title=title, undoes=undone.plan_id, undo=None, parts=parts)
-
-
-async def _undo_parts(
-    parts: Sequence[AppliedPart], client: GatewayClient, now: datetime
-) -> Plan[Any]:
-    """One plan that undoes each part, the last one first; lists those that cannot be undone.
-
-    Raises CannotUndoError when none can, GatewayError when one cannot be read.
-    """
-    backs: list[BulkPart] = []
-    left_out: list[LeftOut] = []
-    for part in reversed(parts):
-        try:
-            back = await part.undo(client, now)
-        except NotFoundError:
-            left_out.append(LeftOut(part.identity, part.name, "it no longer exists"))
-        except CannotUndoError as error:
-            left_out.append(LeftOut(part.identity, part.name, str(error)))
-        else:
-            plan = replace(back, undoes=part.plan_id)
-            backs.append(BulkPart(part.identity, part.name, plan))
-    if not backs:
-        raise CannotUndoError(" ".join(left_out_lines(left_out)))
-    first = backs[0].plan
-    plan = bundle(
-        "",
-        [back.plan for back in backs],
-        action=first.action,
-        resource=first.resource,
-        identity=None,
-    )
-    return replace(
-        plan,
-        changes=tuple(change for back in backs for change in changes_of_part(back)),
-        effects=(*left_out_lines(left_out), *effects_of_parts(backs)),
-        warnings=warnings_of_parts(backs),
-    )
