@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 
@@ -324,10 +323,6 @@ DAY_COLUMNS: tuple[Column[DayRow], ...] = (
 )
 
 
-def _day_rows(row: DayRow, now: datetime) -> Sequence[DetailRow]:
-    return [DetailRow(column.title, column.cell(row, now)) for column in DAY_COLUMNS]
-
-
 ACTIVITY_DAYS: ResourceSpec[DayRow] = ResourceSpec(
     id="activity",
     title="Activity",
@@ -336,7 +331,15 @@ ACTIVITY_DAYS: ResourceSpec[DayRow] = ResourceSpec(
     has_id=False,
     name=lambda row: f"{cells.text(row.row.date).text} {cells.text(row.row.model).text}",
     columns=DAY_COLUMNS,
-    sections=(Section("Activity", _day_rows), *drift_sections(lambda row: row.row)),
+    sections=(
+        Section(
+            "Activity",
+            lambda row, now: [
+                DetailRow(column.title, column.cell(row, now)) for column in DAY_COLUMNS
+            ],
+        ),
+        *drift_sections(lambda row: row.row),
+    ),
     feed=days_feed,
     raw=lambda row: row.row.raw,
     empty="Nothing was used in the last 30 completed days.",

@@ -132,25 +132,6 @@ COLUMNS: tuple[Column[Alert], ...] = (
 )
 
 
-def _what(alert: Alert, now: datetime) -> Sequence[DetailRow]:
-    return [
-        DetailRow("state", state_cell(alert)),
-        DetailRow("severity", severity_cell(alert.severity)),
-        DetailRow("message", cells.prose(alert.message)),
-        cells.moment_row("fired", alert.fired_at, now),
-        cells.moment_row("state since", alert.status.since, now),
-    ]
-
-
-def _about(alert: Alert, _now: datetime) -> Sequence[DetailRow]:
-    return [
-        DetailRow("rule", cells.text(alert.title), cells.text(alert.key.rule).text),
-        DetailRow("subject", cells.text(alert.name)),
-        DetailRow("kind", cells.text(alert.key.subject.resource)),
-        DetailRow("identity", cells.text(alert.key.subject.identity)),
-    ]
-
-
 def _who(alert: Alert, now: datetime) -> Sequence[DetailRow]:
     nobody = Cell("nobody yet", "muted")
     known = cells.text(alert.acknowledged_by) if alert.acknowledged_by else nobody
@@ -174,7 +155,28 @@ ALERTS: ResourceSpec[Alert] = ResourceSpec(
     has_id=False,
     name=lambda alert: cells.text(f"{alert.title}: {alert.name}").text,
     columns=COLUMNS,
-    sections=(Section("What", _what), Section("About", _about), Section("Who knows", _who)),
+    sections=(
+        Section(
+            "What",
+            lambda alert, now: [
+                DetailRow("state", state_cell(alert)),
+                DetailRow("severity", severity_cell(alert.severity)),
+                DetailRow("message", cells.prose(alert.message)),
+                cells.moment_row("fired", alert.fired_at, now),
+                cells.moment_row("state since", alert.status.since, now),
+            ],
+        ),
+        Section(
+            "About",
+            lambda alert, _now: [
+                DetailRow("rule", cells.text(alert.title), cells.text(alert.key.rule).text),
+                DetailRow("subject", cells.text(alert.name)),
+                DetailRow("kind", cells.text(alert.key.subject.resource)),
+                DetailRow("identity", cells.text(alert.key.subject.identity)),
+            ],
+        ),
+        Section("Who knows", _who),
+    ),
     feed=alerts_feed,
     raw=lambda alert: {
         "rule": alert.key.rule,
@@ -244,15 +246,6 @@ def _event_rows(event: AlertEvent, now: datetime) -> Sequence[DetailRow]:
     return rows
 
 
-def _event_about(event: AlertEvent, _now: datetime) -> Sequence[DetailRow]:
-    return [
-        DetailRow("rule", cells.text(event.title), cells.text(event.key.rule).text),
-        DetailRow("subject", cells.text(event.name)),
-        DetailRow("kind", cells.text(event.key.subject.resource)),
-        DetailRow("identity", cells.text(event.key.subject.identity)),
-    ]
-
-
 ALERT_HISTORY: ResourceSpec[AlertEvent] = ResourceSpec(
     id="alert-history",
     title="Alert events",
@@ -260,7 +253,18 @@ ALERT_HISTORY: ResourceSpec[AlertEvent] = ResourceSpec(
     identity=lambda event: str(event.id),
     name=lambda event: cells.text(f"{event.title}: {event.name}").text,
     columns=EVENT_COLUMNS,
-    sections=(Section("What", _event_rows), Section("About", _event_about)),
+    sections=(
+        Section("What", _event_rows),
+        Section(
+            "About",
+            lambda event, _now: [
+                DetailRow("rule", cells.text(event.title), cells.text(event.key.rule).text),
+                DetailRow("subject", cells.text(event.name)),
+                DetailRow("kind", cells.text(event.key.subject.resource)),
+                DetailRow("identity", cells.text(event.key.subject.identity)),
+            ],
+        ),
+    ),
     feed=alert_history_feed,
     raw=lambda event: event.as_json(),
     empty="No alert fired yet. :alert-rules shows what is watched.",

@@ -76,18 +76,6 @@ def _what(entry: LedgerEntry, now: datetime) -> Sequence[DetailRow]:
     return rows
 
 
-def _who(entry: LedgerEntry, _now: datetime) -> Sequence[DetailRow]:
-    return [
-        DetailRow("user", cells.text(entry.user)),
-        DetailRow("machine", cells.text(entry.host)),
-        DetailRow("profile", cells.text(entry.profile)),
-        DetailRow("gateway", cells.text(entry.gateway)),
-        DetailRow("key", cells.text(entry.key), "as the gateway masks it"),
-        DetailRow("key from", cells.text(entry.token_source)),
-        DetailRow("agreed by", cells.text(entry.consent)),
-    ]
-
-
 def _became(entry: LedgerEntry, _now: datetime) -> Sequence[DetailRow]:
     rows = [DetailRow("outcome", _outcome(entry))]
     if entry.error or entry.message:
@@ -129,7 +117,18 @@ AUDIT: ResourceSpec[LedgerEntry] = ResourceSpec(
         Section("What", _what),
         Section("Before and after", _changes),
         Section("Outcome", _became),
-        Section("Who", _who),
+        Section(
+            "Who",
+            lambda entry, _now: [
+                DetailRow("user", cells.text(entry.user)),
+                DetailRow("machine", cells.text(entry.host)),
+                DetailRow("profile", cells.text(entry.profile)),
+                DetailRow("gateway", cells.text(entry.gateway)),
+                DetailRow("key", cells.text(entry.key), "as the gateway masks it"),
+                DetailRow("key from", cells.text(entry.token_source)),
+                DetailRow("agreed by", cells.text(entry.consent)),
+            ],
+        ),
     ),
     feed=lambda hub, _scope: audit_feed(hub),
     raw=_raw,

@@ -90,18 +90,6 @@ COLUMNS: tuple[Column[BudgetRow], ...] = (
 )
 
 
-def _rows(row: BudgetRow, now: datetime) -> Sequence[DetailRow]:
-    return [
-        DetailRow("limit", cells.usd(row.budget.limit_usd)),
-        DetailRow("spent", cells.usd(row.spent), "by existing keys"),
-        DetailRow("share", cells.share(row.use.share)),
-        DetailRow("resets", Cell(resets_words(row.interval, now))),
-        cells.moment_row("created", row.budget.created_at, now),
-        cells.moment_row("changed", row.budget.updated_at, now),
-        DetailRow("id", cells.text(row.budget.id)),
-    ]
-
-
 BUDGETS: ResourceSpec[BudgetRow] = ResourceSpec(
     id="budgets",
     title="Budgets",
@@ -109,7 +97,21 @@ BUDGETS: ResourceSpec[BudgetRow] = ResourceSpec(
     identity=lambda row: row.interval,
     name=lambda row: f"{cells.text(row.interval).text.capitalize()} budget",
     columns=COLUMNS,
-    sections=(Section("Budget", _rows), *drift_sections(lambda row: row.budget)),
+    sections=(
+        Section(
+            "Budget",
+            lambda row, now: [
+                DetailRow("limit", cells.usd(row.budget.limit_usd)),
+                DetailRow("spent", cells.usd(row.spent), "by existing keys"),
+                DetailRow("share", cells.share(row.use.share)),
+                DetailRow("resets", Cell(resets_words(row.interval, now))),
+                cells.moment_row("created", row.budget.created_at, now),
+                cells.moment_row("changed", row.budget.updated_at, now),
+                DetailRow("id", cells.text(row.budget.id)),
+            ],
+        ),
+        *drift_sections(lambda row: row.budget),
+    ),
     feed=budgets_feed,
     raw=lambda row: row.budget.raw,
     empty="The workspace has no budget.",

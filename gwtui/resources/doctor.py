@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import datetime
 
 from gwtui.crud import cells
 from gwtui.crud.columns import text_column
@@ -49,14 +48,6 @@ COLUMNS: tuple[Column[DoctorLine], ...] = (
 )
 
 
-def _what(line: DoctorLine, _now: datetime) -> Sequence[DetailRow]:
-    return [
-        DetailRow("verdict", _verdict(line)),
-        DetailRow("found", cells.prose(line.found)),
-        DetailRow("to do", cells.prose(line.advice) if line.advice else Cell("nothing", "muted")),
-    ]
-
-
 DOCTOR: ResourceSpec[DoctorLine] = ResourceSpec(
     id="doctor",
     title="Doctor",
@@ -65,7 +56,18 @@ DOCTOR: ResourceSpec[DoctorLine] = ResourceSpec(
     identity=lambda line: line.id,
     name=lambda line: cells.text(line.title).text,
     columns=COLUMNS,
-    sections=(Section("What", _what),),
+    sections=(
+        Section(
+            "What",
+            lambda line, _now: [
+                DetailRow("verdict", _verdict(line)),
+                DetailRow("found", cells.prose(line.found)),
+                DetailRow(
+                    "to do", cells.prose(line.advice) if line.advice else Cell("nothing", "muted")
+                ),
+            ],
+        ),
+    ),
     feed=doctor_feed,
     raw=asdict,
     empty="Nothing was checked.",

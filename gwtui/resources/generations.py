@@ -60,37 +60,6 @@ def _ms(value: Decimal | None) -> Cell:
     return Cell(f"{value:,.0f} ms")
 
 
-def _request_rows(one: Generation, now: datetime) -> Sequence[DetailRow]:
-    return [
-        DetailRow("id", cells.text(one.id)),
-        cells.moment_row("began", one.created_at, now),
-        DetailRow("model", cells.text(one.model)),
-        DetailRow("provider", cells.text(one.provider_name)),
-        DetailRow("API", _text(one, "api_type")),
-        DetailRow("streamed", _flag(one, "streamed")),
-        DetailRow("workspace", _text(one, "workspace_id")),
-        DetailRow("data region", cells.text(one.data_region)),
-    ]
-
-
-def _outcome_rows(one: Generation, _now: datetime) -> Sequence[DetailRow]:
-    return [
-        DetailRow("finished", _text(one, "finish_reason")),
-        DetailRow("provider's word", _text(one, "native_finish_reason")),
-        DetailRow("cancelled", _flag(one, "cancelled"), "by the caller"),
-    ]
-
-
-def _cost_rows(one: Generation, _now: datetime) -> Sequence[DetailRow]:
-    return [
-        DetailRow("cost", cells.usd(one.total_cost)),
-        DetailRow("credits spent", cells.usd(one.usage)),
-        DetailRow("own provider key", _flag(one, "is_byok")),
-        DetailRow("provider's price", cells.usd(one.upstream_inference_cost)),
-        DetailRow("cache discount", cells.usd(one.cache_discount), "saved by caching"),
-    ]
-
-
 def _token_table(one: Generation, _now: datetime) -> Sequence[DetailTable]:
     figures = (
         ("prompt", one.tokens_prompt, one.native_tokens_prompt),
@@ -132,16 +101,6 @@ def _speed(one: Generation) -> Decimal | None:
     return Decimal(count) * _SECOND / one.generation_time
 
 
-def _routing_rows(one: Generation, _now: datetime) -> Sequence[DetailRow]:
-    return [
-        DetailRow("router", _text(one, "router")),
-        DetailRow("service tier", _text(one, "service_tier", Cell("standard", "muted"))),
-        DetailRow("preset", _text(one, "preset_id")),
-        DetailRow("provider's id", _text(one, "upstream_id")),
-        DetailRow("from cache of", _text(one, "response_cache_source_id")),
-    ]
-
-
 def _tries(one: Generation, _now: datetime) -> Sequence[DetailRow | DetailTable]:
     tries = one.provider_responses
     if not tries:
@@ -170,39 +129,74 @@ def _any(value: object) -> Cell:
     return cells.NOTHING if value is None else cells.text(value)
 
 
-def _caller_rows(one: Generation, _now: datetime) -> Sequence[DetailRow]:
-    return [
-        DetailRow("origin", cells.text(one.origin)),
-        DetailRow("client", _text(one, "user_agent")),
-        DetailRow("client's page", _text(one, "http_referer")),
-        DetailRow("application", cells.count(one.app_id)),
-        DetailRow("external user", _text(one, "external_user")),
-        DetailRow("request", _text(one, "request_id")),
-        DetailRow("session", _text(one, "session_id")),
-    ]
-
-
-def _extra_rows(one: Generation, _now: datetime) -> Sequence[DetailRow]:
-    return [
-        DetailRow("media in", cells.count(one.num_media_prompt)),
-        DetailRow("media out", cells.count(one.num_media_completion)),
-        DetailRow("audio clips in", cells.count(one.num_input_audio_prompt)),
-        DetailRow("search results", cells.count(one.num_search_results)),
-        DetailRow("pages fetched", cells.count(one.num_fetches)),
-        DetailRow("search engine", _text(one, "web_search_engine")),
-    ]
-
-
 SECTIONS: tuple[Section[Generation], ...] = (
-    Section("Request", _request_rows),
-    Section("Outcome", _outcome_rows),
-    Section("Cost", _cost_rows),
+    Section(
+        "Request",
+        lambda one, now: [
+            DetailRow("id", cells.text(one.id)),
+            cells.moment_row("began", one.created_at, now),
+            DetailRow("model", cells.text(one.model)),
+            DetailRow("provider", cells.text(one.provider_name)),
+            DetailRow("API", _text(one, "api_type")),
+            DetailRow("streamed", _flag(one, "streamed")),
+            DetailRow("workspace", _text(one, "workspace_id")),
+            DetailRow("data region", cells.text(one.data_region)),
+        ],
+    ),
+    Section(
+        "Outcome",
+        lambda one, _now: [
+            DetailRow("finished", _text(one, "finish_reason")),
+            DetailRow("provider's word", _text(one, "native_finish_reason")),
+            DetailRow("cancelled", _flag(one, "cancelled"), "by the caller"),
+        ],
+    ),
+    Section(
+        "Cost",
+        lambda one, _now: [
+            DetailRow("cost", cells.usd(one.total_cost)),
+            DetailRow("credits spent", cells.usd(one.usage)),
+            DetailRow("own provider key", _flag(one, "is_byok")),
+            DetailRow("provider's price", cells.usd(one.upstream_inference_cost)),
+            DetailRow("cache discount", cells.usd(one.cache_discount), "saved by caching"),
+        ],
+    ),
     Section("Tokens", _token_table),
     Section("Time", _time_rows),
-    Section("Routing", _routing_rows),
+    Section(
+        "Routing",
+        lambda one, _now: [
+            DetailRow("router", _text(one, "router")),
+            DetailRow("service tier", _text(one, "service_tier", Cell("standard", "muted"))),
+            DetailRow("preset", _text(one, "preset_id")),
+            DetailRow("provider's id", _text(one, "upstream_id")),
+            DetailRow("from cache of", _text(one, "response_cache_source_id")),
+        ],
+    ),
     Section("Every try", _tries),
-    Section("Caller", _caller_rows),
-    Section("Extras", _extra_rows),
+    Section(
+        "Caller",
+        lambda one, _now: [
+            DetailRow("origin", cells.text(one.origin)),
+            DetailRow("client", _text(one, "user_agent")),
+            DetailRow("client's page", _text(one, "http_referer")),
+            DetailRow("application", cells.count(one.app_id)),
+            DetailRow("external user", _text(one, "external_user")),
+            DetailRow("request", _text(one, "request_id")),
+            DetailRow("session", _text(one, "session_id")),
+        ],
+    ),
+    Section(
+        "Extras",
+        lambda one, _now: [
+            DetailRow("media in", cells.count(one.num_media_prompt)),
+            DetailRow("media out", cells.count(one.num_media_completion)),
+            DetailRow("audio clips in", cells.count(one.num_input_audio_prompt)),
+            DetailRow("search results", cells.count(one.num_search_results)),
+            DetailRow("pages fetched", cells.count(one.num_fetches)),
+            DetailRow("search engine", _text(one, "web_search_engine")),
+        ],
+    ),
     *own_drift_sections(Generation),
 )
 

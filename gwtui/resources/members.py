@@ -107,14 +107,6 @@ def _person_rows(row: MemberRow, _now: datetime) -> Sequence[DetailRow]:
     ]
 
 
-def _membership_rows(row: MemberRow, now: datetime) -> Sequence[DetailRow]:
-    return [
-        DetailRow("role", role_cell(row.member.role)),
-        cells.moment_row("joined", row.member.created_at, now),
-        DetailRow("membership", cells.text(row.member.id)),
-    ]
-
-
 def _key_rows(row: MemberRow, now: datetime) -> Sequence[DetailRow]:
     if row.keys is None:
         return [DetailRow("", cells.NOTHING)]
@@ -148,7 +140,14 @@ MEMBERS: ResourceSpec[MemberRow] = ResourceSpec(
     columns=COLUMNS,
     sections=(
         Section("Person", _person_rows),
-        Section("Membership", _membership_rows),
+        Section(
+            "Membership",
+            lambda row, now: [
+                DetailRow("role", role_cell(row.member.role)),
+                cells.moment_row("joined", row.member.created_at, now),
+                DetailRow("membership", cells.text(row.member.id)),
+            ],
+        ),
         Section("Keys here", _key_rows),
         *drift_sections(lambda row: row.member),
     ),

@@ -150,17 +150,6 @@ _SETTINGS_COLUMNS: tuple[Column[OrganizationSettings], ...] = (
 )
 
 
-def _settings_rows(one: OrganizationSettings, _now: datetime) -> Sequence[DetailRow]:
-    return [
-        DetailRow("organization", cells.text(one.id)),
-        DetailRow(
-            "filtered catalog",
-            cells.yes_no(one.is_filtered_model_catalog_enabled),
-            "members see only the models that their guardrails allow",
-        ),
-    ]
-
-
 SETTINGS: ResourceSpec[OrganizationSettings] = ResourceSpec(
     id="settings",
     title="Settings",
@@ -168,7 +157,20 @@ SETTINGS: ResourceSpec[OrganizationSettings] = ResourceSpec(
     identity=lambda one: one.id or "settings",
     name=lambda _one: "Settings of the organization",
     columns=_SETTINGS_COLUMNS,
-    sections=(Section("Settings", _settings_rows), *own_drift_sections(OrganizationSettings)),
+    sections=(
+        Section(
+            "Settings",
+            lambda one, _now: [
+                DetailRow("organization", cells.text(one.id)),
+                DetailRow(
+                    "filtered catalog",
+                    cells.yes_no(one.is_filtered_model_catalog_enabled),
+                    "members see only the models that their guardrails allow",
+                ),
+            ],
+        ),
+        *own_drift_sections(OrganizationSettings),
+    ),
     feed=settings_feed,
     raw=lambda one: one.raw,
     empty="The gateway gave no settings.",

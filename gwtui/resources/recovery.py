@@ -6,7 +6,7 @@ Evidence on one is what the gateway has now. Nothing is sent but reads.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -49,22 +49,6 @@ COLUMNS: tuple[Column[LedgerEntry], ...] = (
 )
 
 
-def _write_rows(intent: LedgerEntry, now: datetime) -> Sequence[DetailRow]:
-    return [
-        cells.moment_row("sent", intent.at, now),
-        DetailRow("reason", cells.prose(unknown_reason(intent), _LONG)),
-        DetailRow("profile", cells.text(intent.profile)),
-        DetailRow("gateway", cells.text(intent.gateway)),
-        DetailRow("by", cells.text(intent.user)),
-        DetailRow("plan", cells.text(intent.id)),
-        cells.hint("{list.open} shows the evidence, so that you can decide what happened"),
-    ]
-
-
-def _intended(intent: LedgerEntry, _now: datetime) -> Sequence[DetailRow]:
-    return [*intended_rows(intent), *_sent(intent)]
-
-
 def _sent(intent: LedgerEntry) -> Sequence[DetailRow]:
     text = summary_text(intent.summary)
     return [DetailRow("request", cells.prose(text, _LONG))] if text else []
@@ -91,7 +75,21 @@ UNRESOLVED: ResourceSpec[LedgerEntry] = ResourceSpec(
     identity=lambda one: one.id,
     name=lambda one: cells.text(one.title).text,
     columns=COLUMNS,
-    sections=(Section("Unresolved change", _write_rows), Section("Request", _intended)),
+    sections=(
+        Section(
+            "Unresolved change",
+            lambda intent, now: [
+                cells.moment_row("sent", intent.at, now),
+                DetailRow("reason", cells.prose(unknown_reason(intent), _LONG)),
+                DetailRow("profile", cells.text(intent.profile)),
+                DetailRow("gateway", cells.text(intent.gateway)),
+                DetailRow("by", cells.text(intent.user)),
+                DetailRow("plan", cells.text(intent.id)),
+                cells.hint("{list.open} shows the evidence, so that you can decide what happened"),
+            ],
+        ),
+        Section("Request", lambda intent, _now: [*intended_rows(intent), *_sent(intent)]),
+    ),
     feed=unresolved_feed,
     raw=lambda one: one.as_line(),
     empty="No unresolved changes.",

@@ -115,19 +115,6 @@ COLUMNS: tuple[Column[RotationRow], ...] = (
 )
 
 
-def _stage(row: RotationRow, now: datetime) -> Sequence[DetailRow]:
-    return [
-        DetailRow("stage", stage_cell(row)),
-        DetailRow("message", cells.prose(row.status.message)),
-        DetailRow("next", cells.prose(row.status.next)),
-        cells.moment_row("due", row.status.due, now, Cell("at once", "muted")),
-        cells.hint(
-            "{rotations.next} does the next step, {rotations.old} goes to the old key, "
-            "{rotations.new} to the successor"
-        ),
-    ]
-
-
 def _course(row: RotationRow, now: datetime) -> Sequence[DetailRow]:
     one = row.rotation
     not_yet = Cell("not yet", "muted")
@@ -154,10 +141,6 @@ def _key(key: ApiKey | None, name: str, identity: str | None, now: datetime) -> 
         DetailRow("BYOK usage", cells.usd(key.byok_usage), "all time"),
         cells.moment_row("last used", key.last_used_at, now),
     ]
-
-
-def _old(row: RotationRow, now: datetime) -> Sequence[DetailRow]:
-    return _key(row.old, row.rotation.old_name, row.rotation.old_hash, now)
 
 
 def _new(row: RotationRow, now: datetime) -> Sequence[DetailRow]:
@@ -198,9 +181,24 @@ ROTATIONS: ResourceSpec[RotationRow] = ResourceSpec(
     name=lambda row: cells.text(row.rotation.old_name or row.rotation.old_hash).text,
     columns=COLUMNS,
     sections=(
-        Section("Stage", _stage),
+        Section(
+            "Stage",
+            lambda row, now: [
+                DetailRow("stage", stage_cell(row)),
+                DetailRow("message", cells.prose(row.status.message)),
+                DetailRow("next", cells.prose(row.status.next)),
+                cells.moment_row("due", row.status.due, now, Cell("at once", "muted")),
+                cells.hint(
+                    "{rotations.next} does the next step, {rotations.old} goes to the old key, "
+                    "{rotations.new} to the successor"
+                ),
+            ],
+        ),
         Section("Course", _course),
-        Section("Old key", _old),
+        Section(
+            "Old key",
+            lambda row, now: _key(row.old, row.rotation.old_name, row.rotation.old_hash, now),
+        ),
         Section("Successor", _new),
     ),
     feed=rotations_feed,

@@ -197,16 +197,6 @@ COLUMNS: tuple[Column[GuardrailOnModel], ...] = (
 )
 
 
-def _verdict_rows(one: GuardrailOnModel, now: datetime) -> Sequence[DetailRow]:
-    return [
-        DetailRow("guardrail", cells.text(one.row.display_name)),
-        DetailRow("workspace", cells.text(one.row.workspace_name)),
-        DetailRow("model", cells.text(one.effect.model.name)),
-        DetailRow("leaves", verdict_cell(one.effect, now), one.effect.verdict.why),
-        cells.hint("{model-guardrails.go} goes to the guardrail"),
-    ]
-
-
 def _remaining_rows(one: GuardrailOnModel, _now: datetime) -> Sequence[DetailRow]:
     if one.effect.unreadable:
         found = one.effect.verdict
@@ -219,13 +209,6 @@ def _remaining_rows(one: GuardrailOnModel, _now: datetime) -> Sequence[DetailRow
     return rows
 
 
-def _blocked_rows(one: GuardrailOnModel, _now: datetime) -> Sequence[DetailRow]:
-    return [
-        DetailRow("", Cell(endpoint_title(each.endpoint), "muted"), ", ".join(each.reasons))
-        for each in one.effect.blocked
-    ]
-
-
 MODEL_GUARDRAILS: ResourceSpec[GuardrailOnModel] = ResourceSpec(
     id="model-guardrails",
     title="Guardrails on a model",
@@ -234,9 +217,24 @@ MODEL_GUARDRAILS: ResourceSpec[GuardrailOnModel] = ResourceSpec(
     name=lambda one: one.row.display_name,
     columns=COLUMNS,
     sections=(
-        Section("On this model", _verdict_rows),
+        Section(
+            "On this model",
+            lambda one, now: [
+                DetailRow("guardrail", cells.text(one.row.display_name)),
+                DetailRow("workspace", cells.text(one.row.workspace_name)),
+                DetailRow("model", cells.text(one.effect.model.name)),
+                DetailRow("leaves", verdict_cell(one.effect, now), one.effect.verdict.why),
+                cells.hint("{model-guardrails.go} goes to the guardrail"),
+            ],
+        ),
         Section("Remaining endpoints", _remaining_rows),
-        Section("Blocked endpoints", _blocked_rows),
+        Section(
+            "Blocked endpoints",
+            lambda one, _now: [
+                DetailRow("", Cell(endpoint_title(each.endpoint), "muted"), ", ".join(each.reasons))
+                for each in one.effect.blocked
+            ],
+        ),
     ),
     feed=guardrails_on_model_feed,
     raw=lambda one: one.row.guardrail.raw,

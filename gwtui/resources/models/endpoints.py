@@ -173,13 +173,6 @@ def _limit_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
     ]
 
 
-def _capability_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
-    return [
-        DetailRow(label, cells.yes_no(getattr(row.endpoint, field)))
-        for label, field in _CAPABILITIES
-    ]
-
-
 def _tool_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
     endpoint = row.endpoint
     rows = []
@@ -200,10 +193,6 @@ def _tool_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
             for name, tool in endpoint.native_tools.items()
         ),
     ]
-
-
-def _parameter_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
-    return [DetailRow("", cells.names(row.endpoint.supported_parameters))]
 
 
 _PAST = (
@@ -250,8 +239,17 @@ SECTIONS: tuple[Section[EndpointRow], ...] = (
     Section("Workloads", _workloads),
     Section("Limits", _limit_rows),
     Section("Tools", _tool_rows),
-    Section("Capabilities", _capability_rows),
-    Section("Parameters", _parameter_rows),
+    Section(
+        "Capabilities",
+        lambda row, _now: [
+            DetailRow(label, cells.yes_no(getattr(row.endpoint, field)))
+            for label, field in _CAPABILITIES
+        ],
+    ),
+    Section(
+        "Parameters",
+        lambda row, _now: [DetailRow("", cells.names(row.endpoint.supported_parameters))],
+    ),
     *drift_sections(lambda row: row.endpoint),
 )
 
@@ -527,10 +525,6 @@ def _columns() -> tuple[Column[EndpointRow], ...]:
     return (model, *first, *beside.values(), identifier, read)
 
 
-def _reading_rows(row: EndpointRow, now: datetime) -> Sequence[DetailRow]:
-    return [cells.moment_row("read", row.read_at, now)]
-
-
 def identity(row: EndpointRow) -> str:
     """An identity that is unique in the whole catalog."""
     return f"{row.model_id or row.model_name}|{row.identity}"
@@ -546,7 +540,11 @@ EVERY_ENDPOINT: ResourceSpec[EndpointRow] = replace(
     has_id=False,
     name=lambda row: f"{cells.text(row.model_name).text} at {ENDPOINTS.name(row)}",
     columns=_columns(),
-    sections=(ENDPOINTS.sections[0], Section("Reading", _reading_rows), *ENDPOINTS.sections[1:]),
+    sections=(
+        ENDPOINTS.sections[0],
+        Section("Reading", lambda row, now: [cells.moment_row("read", row.read_at, now)]),
+        *ENDPOINTS.sections[1:],
+    ),
     feed=every_endpoint_feed,
     empty="No endpoint serves any model of this catalog.",
     default_sort=("blend", False),

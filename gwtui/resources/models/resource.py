@@ -205,23 +205,6 @@ def _length(values: list[str] | None) -> int | None:
     return None if values is None else len(values)
 
 
-def _identity_rows(model: Model, now: datetime) -> Sequence[DetailRow]:
-    return [
-        DetailRow("name", cells.text(model.name)),
-        DetailRow("id", cells.text(model.id)),
-        DetailRow("canonical slug", cells.text(model.canonical_slug)),
-        cells.moment_row("created", cells.from_unix(model.created), now),
-        DetailRow("withdrawn", _withdrawal(model, now), cells.text(model.expiration_date).text)
-        if model.expiration_date
-        else DetailRow("withdrawn", Cell("not announced", "muted")),
-        DetailRow("knowledge until", cells.text(model.knowledge_cutoff)),
-    ]
-
-
-def _description(model: Model, _now: datetime) -> Sequence[DetailRow]:
-    return [DetailRow("", cells.prose(model.description))]
-
-
 def _architecture_rows(model: Model, _now: datetime) -> Sequence[DetailRow]:
     architecture = model.architecture
     if architecture is None:
@@ -259,10 +242,6 @@ def _price_section(model: Model, _now: datetime) -> Sequence[DetailRow | DetailT
     ]
 
 
-def _parameter_rows(model: Model, _now: datetime) -> Sequence[DetailRow]:
-    return [DetailRow("", cells.names(model.supported_parameters))]
-
-
 MODELS: ResourceSpec[Model] = ResourceSpec(
     id="models",
     title="Models",
@@ -271,13 +250,30 @@ MODELS: ResourceSpec[Model] = ResourceSpec(
     name=lambda model: cells.text(model.name or model.id).text,
     columns=COLUMNS,
     sections=(
-        Section("Identity", _identity_rows),
+        Section(
+            "Identity",
+            lambda model, now: [
+                DetailRow("name", cells.text(model.name)),
+                DetailRow("id", cells.text(model.id)),
+                DetailRow("canonical slug", cells.text(model.canonical_slug)),
+                cells.moment_row("created", cells.from_unix(model.created), now),
+                DetailRow(
+                    "withdrawn", _withdrawal(model, now), cells.text(model.expiration_date).text
+                )
+                if model.expiration_date
+                else DetailRow("withdrawn", Cell("not announced", "muted")),
+                DetailRow("knowledge until", cells.text(model.knowledge_cutoff)),
+            ],
+        ),
         Section("Prices", _price_section),
         Section("Limits", _limit_rows),
         Section("Architecture", _architecture_rows),
         Section("Traits", trait_rows),
-        Section("Parameters", _parameter_rows),
-        Section("Description", _description),
+        Section(
+            "Parameters",
+            lambda model, _now: [DetailRow("", cells.names(model.supported_parameters))],
+        ),
+        Section("Description", lambda model, _now: [DetailRow("", cells.prose(model.description))]),
         *own_drift_sections(Model),
     ),
     feed=models_feed,
@@ -350,19 +346,6 @@ PROVIDER_COLUMNS: tuple[Column[Provider], ...] = (
 )
 
 
-def _provider_rows(provider: Provider, _now: datetime) -> Sequence[DetailRow]:
-    return [
-        DetailRow("name", cells.text(provider.name)),
-        DetailRow("slug", cells.text(provider.slug)),
-        DetailRow("headquarters", cells.text(provider.headquarters), "ISO country"),
-        DetailRow("data centers", _datacenters(provider), "ISO countries"),
-    ]
-
-
-def _link_rows(provider: Provider, _now: datetime) -> Sequence[DetailRow]:
-    return [DetailRow(label, _link(provider, name)) for label, name in _LINKS]
-
-
 PROVIDERS: ResourceSpec[Provider] = ResourceSpec(
     id="providers",
     title="Providers",
@@ -371,8 +354,21 @@ PROVIDERS: ResourceSpec[Provider] = ResourceSpec(
     name=lambda provider: cells.text(provider.name or provider.slug).text,
     columns=PROVIDER_COLUMNS,
     sections=(
-        Section("Identity", _provider_rows),
-        Section("Links", _link_rows),
+        Section(
+            "Identity",
+            lambda provider, _now: [
+                DetailRow("name", cells.text(provider.name)),
+                DetailRow("slug", cells.text(provider.slug)),
+                DetailRow("headquarters", cells.text(provider.headquarters), "ISO country"),
+                DetailRow("data centers", _datacenters(provider), "ISO countries"),
+            ],
+        ),
+        Section(
+            "Links",
+            lambda provider, _now: [
+                DetailRow(label, _link(provider, name)) for label, name in _LINKS
+            ],
+        ),
         *own_drift_sections(Provider),
     ),
     feed=providers_feed,

@@ -104,14 +104,6 @@ COLUMNS: tuple[Column[ZdrRow], ...] = (
 )
 
 
-def _model_rows(row: ZdrRow, _now: datetime) -> Sequence[DetailRow]:
-    return [
-        DetailRow("id", cells.text(row.model.id)),
-        DetailRow("under ZDR", state_cell(row), _why(row)),
-        DetailRow("endpoints", _count(row), "available"),
-    ]
-
-
 def _why(row: ZdrRow) -> str:
     if not row.remaining:
         return "requests for it would fail"
@@ -146,7 +138,14 @@ ZDR: ResourceSpec[ZdrRow] = ResourceSpec(
     name=lambda row: cells.text(row.model.name or row.model.id).text,
     columns=COLUMNS,
     sections=(
-        Section("Model", _model_rows),
+        Section(
+            "Model",
+            lambda row, _now: [
+                DetailRow("id", cells.text(row.model.id)),
+                DetailRow("under ZDR", state_cell(row), _why(row)),
+                DetailRow("endpoints", _count(row), "available"),
+            ],
+        ),
         Section("Available endpoints", _remaining_rows),
         Section("Excluded endpoints", _lost_rows),
         *drift_sections(lambda row: row.model),
