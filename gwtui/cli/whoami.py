@@ -13,7 +13,6 @@ from gwtui.cli.target import find_profile, resolve_connection
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.current_key import CurrentKey
-from gwtui.crud.cells import is_null
 from gwtui.crud.export import raw_object
 from gwtui.domain import money
 from gwtui.domain.cell_values import UNKNOWN
@@ -93,7 +92,7 @@ def key_summary(key: CurrentKey) -> str:
     manages = key.is_management_key
     kind = "key" if manages is None else "management key" if manages else "ordinary key"
     if key.limit is None:
-        limit = "no limit" if is_null(key, "limit") else f"limit {UNKNOWN}"
+        limit = "no limit" if key.sent_null("limit") else f"limit {UNKNOWN}"
     else:
         limit = f"limit {money.usd(key.limit)}, {money.usd(key.limit_remaining)} left"
     return f"{kind} {key.label or UNKNOWN}, {limit}"

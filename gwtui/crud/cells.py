@@ -163,9 +163,20 @@ def in_percent(part: Decimal | None) -> Decimal | None:
     return None if part is None else part * _PERCENT
 
 
-def is_null(model: ResponseModel, name: str) -> bool:
-    """Whether the gateway itself sent null, as opposed to leaving the field out."""
-    return model.sent_null(name)
+def missing(model: ResponseModel, name: str, null: str = "never") -> Cell:
+    """The cell of a field without a value: ``null`` if the gateway sent null, else unknown."""
+    return Cell(null, "muted") if model.sent_null(name) else NOTHING
+
+
+def text_or(model: ResponseModel, name: str, null: str) -> Cell:
+    """The text of a field; null reads as ``null``."""
+    value = getattr(model, name)
+    return missing(model, name, null) if value is None else text(value)
+
+
+def moment_or_never(label: str, model: ResponseModel, name: str, now: datetime) -> DetailRow:
+    """The row of a moment; null reads as "never"."""
+    return moment_row(label, getattr(model, name), now, missing(model, name))
 
 
 def milliseconds(value: Decimal | None) -> Cell:

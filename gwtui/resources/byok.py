@@ -207,7 +207,7 @@ def restriction_summary(row: ByokRow) -> Cell:
     for name, noun in RESTRICTIONS.items():
         listed = getattr(row.credential, name)
         if listed is None:
-            if not cells.is_null(row.credential, name):
+            if not row.credential.sent_null(name):
                 return cells.NOTHING
         elif not listed:
             return Cell(f"no {noun} at all", "bad")
@@ -219,8 +219,7 @@ def restriction_summary(row: ByokRow) -> Cell:
 def _workspace_cell(row: ByokRow) -> Cell:
     if row.workspace_name is not None:
         return cells.text(row.workspace_name)
-    everywhere = cells.is_null(row.credential, "workspace_id")
-    return Cell("every workspace", "muted") if everywhere else cells.NOTHING
+    return cells.missing(row.credential, "workspace_id", "every workspace")
 
 
 COLUMNS: tuple[Column[ByokRow], ...] = (

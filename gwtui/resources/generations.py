@@ -23,7 +23,7 @@ from gwtui.watch.feeds.activity import generation_feed
 
 _SECOND = 1000
 _TRY = ("provider", "status", "latency", "BYOK", "model", "tier")
-_NOT_USED = Cell("none", "muted")
+_NOT_USED = "none"
 
 CATEGORIES = {
     "latency": "latency",
@@ -39,13 +39,6 @@ CATEGORIES = {
 def shown_name(generation: Generation) -> str:
     """The generation by its id."""
     return f"Generation {cells.text(generation.id).text}"
-
-
-def _text(generation: Generation, name: str, missing: Cell = _NOT_USED) -> Cell:
-    """A text; null is "none", a missing one is unknown."""
-    if cells.is_null(generation, name):
-        return missing
-    return cells.text(getattr(generation, name))
 
 
 def _flag(generation: Generation, name: str) -> Cell:
@@ -104,8 +97,8 @@ def _speed(one: Generation) -> Decimal | None:
 def _tries(one: Generation, _now: datetime) -> Sequence[DetailRow | DetailTable]:
     tries = one.provider_responses
     if not tries:
-        none = tries is not None or cells.is_null(one, "provider_responses")
-        return [DetailRow("", _NOT_USED if none else cells.NOTHING)]
+        none = cells.missing(one, "provider_responses", _NOT_USED)
+        return [DetailRow("", none if tries is None else cells.names(()))]
     return [DetailTable(_TRY, tuple(_try(each) for each in tries))]
 
 
@@ -137,17 +130,17 @@ SECTIONS: tuple[Section[Generation], ...] = (
             cells.moment_row("began", one.created_at, now),
             DetailRow("model", cells.text(one.model)),
             DetailRow("provider", cells.text(one.provider_name)),
-            DetailRow("API", _text(one, "api_type")),
+            DetailRow("API", cells.text_or(one, "api_type", _NOT_USED)),
             DetailRow("streamed", _flag(one, "streamed")),
-            DetailRow("workspace", _text(one, "workspace_id")),
+            DetailRow("workspace", cells.text_or(one, "workspace_id", _NOT_USED)),
             DetailRow("data region", cells.text(one.data_region)),
         ],
     ),
     Section(
         "Outcome",
         lambda one, _now: [
-            DetailRow("finished", _text(one, "finish_reason")),
-            DetailRow("provider's word", _text(one, "native_finish_reason")),
+            DetailRow("finished", cells.text_or(one, "finish_reason", _NOT_USED)),
+            DetailRow("provider's word", cells.text_or(one, "native_finish_reason", _NOT_USED)),
             DetailRow("cancelled", _flag(one, "cancelled"), "by the caller"),
         ],
     ),
@@ -166,11 +159,11 @@ SECTIONS: tuple[Section[Generation], ...] = (
     Section(
         "Routing",
         lambda one, _now: [
-            DetailRow("router", _text(one, "router")),
-            DetailRow("service tier", _text(one, "service_tier", Cell("standard", "muted"))),
-            DetailRow("preset", _text(one, "preset_id")),
-            DetailRow("provider's id", _text(one, "upstream_id")),
-            DetailRow("from cache of", _text(one, "response_cache_source_id")),
+            DetailRow("router", cells.text_or(one, "router", _NOT_USED)),
+            DetailRow("service tier", cells.text_or(one, "service_tier", "standard")),
+            DetailRow("preset", cells.text_or(one, "preset_id", _NOT_USED)),
+            DetailRow("provider's id", cells.text_or(one, "upstream_id", _NOT_USED)),
+            DetailRow("from cache of", cells.text_or(one, "response_cache_source_id", _NOT_USED)),
         ],
     ),
     Section("Every try", _tries),
@@ -178,12 +171,12 @@ SECTIONS: tuple[Section[Generation], ...] = (
         "Caller",
         lambda one, _now: [
             DetailRow("origin", cells.text(one.origin)),
-            DetailRow("client", _text(one, "user_agent")),
-            DetailRow("client's page", _text(one, "http_referer")),
+            DetailRow("client", cells.text_or(one, "user_agent", _NOT_USED)),
+            DetailRow("client's page", cells.text_or(one, "http_referer", _NOT_USED)),
             DetailRow("application", cells.count(one.app_id)),
-            DetailRow("external user", _text(one, "external_user")),
-            DetailRow("request", _text(one, "request_id")),
-            DetailRow("session", _text(one, "session_id")),
+            DetailRow("external user", cells.text_or(one, "external_user", _NOT_USED)),
+            DetailRow("request", cells.text_or(one, "request_id", _NOT_USED)),
+            DetailRow("session", cells.text_or(one, "session_id", _NOT_USED)),
         ],
     ),
     Section(
@@ -194,7 +187,7 @@ SECTIONS: tuple[Section[Generation], ...] = (
             DetailRow("audio clips in", cells.count(one.num_input_audio_prompt)),
             DetailRow("search results", cells.count(one.num_search_results)),
             DetailRow("pages fetched", cells.count(one.num_fetches)),
-            DetailRow("search engine", _text(one, "web_search_engine")),
+            DetailRow("search engine", cells.text_or(one, "web_search_engine", _NOT_USED)),
         ],
     ),
     *own_drift_sections(Generation),

@@ -118,7 +118,6 @@ def binds_cell(row: GuardrailRow) -> Cell:
     return Cell("nothing", "warn") if None not in (keys, members) else cells.NOTHING
 
 
-_NEVER = Cell("never", "muted")
 _NAMES = 8
 """Keys or members named before the rest is only counted."""
 _SCOPES = {"user_only": "user messages only", "all_messages": "all messages"}
@@ -226,10 +225,9 @@ def _custom(each: CustomFilter) -> tuple[Cell, ...]:
 def _lifecycle_rows(row: GuardrailRow, now: datetime) -> Sequence[DetailRow]:
     if not row.exists:
         return []
-    missing = _NEVER if cells.is_null(row.guardrail, "updated_at") else cells.NOTHING
     return [
         cells.moment_row("created", row.guardrail.created_at, now),
-        cells.moment_row("changed", row.guardrail.updated_at, now, missing),
+        cells.moment_or_never("changed", row.guardrail, "updated_at", now),
     ]
 
 

@@ -22,10 +22,9 @@ from gwtui.crud.resource import (
 from gwtui.crud.schema_drift import own_drift_sections
 from gwtui.domain import money
 from gwtui.domain.resets import describe_reset
-from gwtui.resources.keys.resource import NEVER, usage_table, used_tone
+from gwtui.resources.keys.resource import usage_table, used_tone
 from gwtui.watch.feeds.keys import KeyRights, current_key_rows_feed
 
-_NO_LIMIT = Cell("no limit", "muted")
 _SCOPES: Mapping[str, str] = {
     "workspace_default_member": "workspace, per member",
     "workspace_default_key": "workspace, per key",
@@ -92,22 +91,22 @@ def _bought(current: CurrentKey) -> str:
 
 
 def _limit_rows(current: CurrentKey, now: datetime) -> Sequence[DetailRow]:
-    limit = _NO_LIMIT if cells.is_null(current, "limit") else cells.usd(current.limit)
-    rows = [DetailRow("limit", limit)]
+    limit, no_limit = current.limit, cells.missing(current, "limit", "no limit")
+    rows = [DetailRow("limit", no_limit if limit is None else cells.usd(limit))]
     part = limit_used_share(current.limit, current.limit_remaining)
     if part is not None:
         rows += [
             DetailRow("used", Cell(f"{cells.bar(part)} {money.percent(part)}", used_tone(part))),
             DetailRow("remaining", cells.usd(current.limit_remaining, _left_tone(current))),
         ]
-    never = NEVER if cells.is_null(current, "limit_reset") else cells.NOTHING
     reset = current.limit_reset
-    expires = NEVER if cells.is_null(current, "expires_at") else cells.NOTHING
+    schedule = describe_reset(reset, now) if reset else None
+    never = cells.missing(current, "limit_reset")
     return [
         *rows,
-        DetailRow("reset", cells.text(describe_reset(reset, now)) if reset else never),
+        DetailRow("reset", cells.text(schedule) if schedule else never),
         DetailRow("BYOK in limit", cells.yes_no(current.include_byok_in_limit)),
-        cells.moment_row("expires", current.expires_at, now, expires),
+        cells.moment_or_never("expires", current, "expires_at", now),
     ]
 
 
@@ -119,9 +118,8 @@ def _left_tone(current: CurrentKey) -> Tone:
 def _effective_rows(current: CurrentKey, now: datetime) -> Sequence[DetailRow]:
     layer = current.effective_budget
     if layer is None:
-        none = cells.is_null(current, "effective_budget")
-        words = Cell("none: no budget binds this key", "muted") if none else cells.NOTHING
-        return [DetailRow("budget", words, "" if none else "the gateway does not say")]
+        words = cells.missing(current, "effective_budget", "none: no budget binds this key")
+        return [DetailRow("budget", words)]
     left = layer.remaining_usd
     exhausted = left is not None and left <= 0
     return [
@@ -133,13 +131,9 @@ def _effective_rows(current: CurrentKey, now: datetime) -> Sequence[DetailRow]:
             cells.usd(left, "bad" if exhausted else "plain"),
             "requests are refused (403)" if exhausted else "",
         ),
-        cells.moment_row("resets", layer.resets_at, now, _never(layer)),
+        cells.moment_or_never("resets", layer, "resets_at", now),
         DetailRow("BYOK in budget", cells.yes_no(layer.include_byok)),
     ]
-
-
-def _never(layer: BudgetLayer) -> Cell:
-    return NEVER if cells.is_null(layer, "resets_at") else cells.NOTHING
 
 
 def _scope(layer: BudgetLayer) -> Cell:
@@ -160,7 +154,7 @@ def _budget_table(current: CurrentKey, _now: datetime) -> Sequence[DetailRow | D
                     cells.usd(layer.limit_usd),
                     cells.usd(layer.spend_usd),
                     cells.usd(layer.remaining_usd, "bad" if _is_spent(layer) else "plain"),
-                    cells.text(layer.reset_interval) if layer.reset_interval else _never(layer),
+                    cells.text(layer.reset_interval or cells.missing(layer, "resets_at").text),
                 )
                 for layer in current.budgets
             ),

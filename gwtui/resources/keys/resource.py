@@ -35,10 +35,8 @@ if TYPE_CHECKING:
     from gwtui.watch.feeds.guardrails import Bindings
     from gwtui.watch.hub import FeedHub, Scope
 
-_NO_LIMIT = Cell("no limit", "muted")
 _BAR = 16
 """Cells of the bar: the percentage goes beside it in a pane of 38."""
-NEVER = Cell("never", "muted")
 
 
 def state_of(row: KeyRow, now: datetime) -> KeyState:
@@ -54,9 +52,8 @@ def state_cell(row: KeyRow, now: datetime) -> Cell:
 
 def limit_cell(row: KeyRow) -> Cell:
     """The limit; null is "no limit", a missing one is unknown."""
-    if cells.is_null(row.key, "limit"):
-        return _NO_LIMIT
-    return cells.usd(row.key.limit)
+    limit = row.key.limit
+    return cells.missing(row.key, "limit", "no limit") if limit is None else cells.usd(limit)
 
 
 def used_cell(row: KeyRow) -> Cell:
@@ -74,8 +71,7 @@ def used_tone(part: Decimal) -> Tone:
 
 def no_reset_cell(row: KeyRow) -> Cell:
     """The text for no schedule: "never" with a limit, nothing without one."""
-    sent_null = cells.is_null(row.key, "limit_reset")
-    return NEVER if sent_null and row.key.limit is not None else cells.NOTHING
+    return cells.NOTHING if row.key.limit is None else cells.missing(row.key, "limit_reset")
 
 
 def reset_cell(row: KeyRow) -> Cell:
@@ -87,9 +83,6 @@ def left_tone(row: KeyRow) -> Tone:
     """The tone of the rest of the limit."""
     left = row.key.limit_remaining
     return "bad" if left is not None and left <= 0 else "plain"
-
-
-_NONE = Cell("none", "muted")
 
 
 def _bindings(hub: FeedHub, _scope: Scope) -> Feed[Bindings]:
@@ -121,7 +114,7 @@ def own_cell(binding: KeyBinding | None) -> Cell:
         return cells.READING
     if not binding.known:
         return cells.NOTHING
-    return _NONE if binding.own_id is None else cells.text(own_name(binding))
+    return Cell("none", "muted") if binding.own_id is None else cells.text(own_name(binding))
 
 
 def binding_rows(binding: KeyBinding | None, _now: datetime) -> Sequence[DetailRow]:
@@ -208,26 +201,20 @@ def usage_table(key: ApiKey | CurrentKey) -> DetailTable:
     )
 
 
-def _lifecycle_rows(row: KeyRow, now: datetime) -> Sequence[DetailRow]:
-    key = row.key
-
-    def null_is_never(name: str) -> Cell:
-        return NEVER if cells.is_null(key, name) else cells.NOTHING
-
-    return [
-        cells.moment_row("created", key.created_at, now),
-        cells.moment_row("changed", key.updated_at, now, null_is_never("updated_at")),
-        cells.moment_row("last used", key.last_used_at, now, null_is_never("last_used_at")),
-        cells.moment_row("expires", key.expires_at, now, null_is_never("expires_at")),
-    ]
-
-
 SECTIONS: tuple[Section[KeyRow], ...] = (
     Section("Identity", _identity_rows),
     Section("Limit", _limit_rows),
     Section("Usage", lambda row, _now: [usage_table(row.key)]),
     Section("Guardrails", lambda row, now: binding_rows(row.binding, now)),
-    Section("Lifecycle", _lifecycle_rows),
+    Section(
+        "Lifecycle",
+        lambda row, now: [
+            cells.moment_row("created", row.key.created_at, now),
+            cells.moment_or_never("changed", row.key, "updated_at", now),
+            cells.moment_or_never("last used", row.key, "last_used_at", now),
+            cells.moment_or_never("expires", row.key, "expires_at", now),
+        ],
+    ),
     *drift_sections(lambda row: row.key),
 )
 
@@ -248,7 +235,7 @@ def _state_rank(row: KeyRow, now: datetime) -> SortValue:
 def _expires(row: KeyRow, now: datetime) -> Cell:
     key = row.key
     if key.expires_at is None:
-        return NEVER if cells.is_null(key, "expires_at") else cells.NOTHING
+        return cells.missing(key, "expires_at")
     state = state_of(row, now)
     if key.expires_at <= now:
         return cells.ago(key.expires_at, now)
@@ -257,8 +244,7 @@ def _expires(row: KeyRow, now: datetime) -> Cell:
 
 
 def _last_used(row: KeyRow, now: datetime) -> Cell:
-    missing = NEVER if cells.is_null(row.key, "last_used_at") else cells.NOTHING
-    return cells.ago(row.key.last_used_at, now, missing)
+    return cells.ago(row.key.last_used_at, now, cells.missing(row.key, "last_used_at"))
 
 
 COLUMNS: tuple[Column[KeyRow], ...] = (

@@ -161,8 +161,8 @@ def _limit_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
     endpoint = row.endpoint
 
     def limit(name: str) -> Cell:
-        missing = "no limit of its own" if cells.is_null(endpoint, name) else cells.DASH
-        return cells.exact_tokens(getattr(endpoint, name), missing)
+        missing = cells.missing(endpoint, name, "no limit of its own")
+        return cells.exact_tokens(getattr(endpoint, name), missing.text)
 
     return [
         DetailRow(

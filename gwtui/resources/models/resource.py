@@ -32,9 +32,6 @@ from gwtui.resources.models.prices import (
 )
 from gwtui.watch.feeds.models import models_feed, providers_feed, user_models_feed
 
-_NONE = Cell("none", "muted")
-
-
 _SCORES = 400
 
 
@@ -45,7 +42,7 @@ _LINKS = (
 )
 
 
-_NONE_GIVEN = Cell("none given", "muted")
+_NONE_GIVEN = "none given"
 
 
 def trait_rows(model: Model, _now: datetime) -> Sequence[DetailRow]:
@@ -96,11 +93,11 @@ def _reasoning(support: ReasoningSupport) -> Sequence[DetailRow]:
 def _defaults(model: Model) -> Cell:
     given = model.default_parameters
     if given is None:
-        return _NONE if cells.is_null(model, "default_parameters") else cells.NOTHING
+        return cells.missing(model, "default_parameters", "none")
     words = [
         f"{safe_line(name, 40)} {value:f}" for name, value in given.items() if value is not None
     ]
-    return Cell(", ".join(words)) if words else _NONE
+    return cells.names(words)
 
 
 _WITHDRAWN_SOON_DAYS = 30
@@ -306,12 +303,8 @@ USER_MODELS: ResourceSpec[Model] = replace(
 """The same list, narrowed to what the key in use may call."""
 
 
-def _link(provider: Provider, name: str) -> Cell:
-    return _NONE_GIVEN if cells.is_null(provider, name) else cells.text(getattr(provider, name))
-
-
 def _datacenters(provider: Provider) -> Cell:
-    missing = _NONE_GIVEN if cells.is_null(provider, "datacenters") else cells.NOTHING
+    missing = cells.missing(provider, "datacenters", _NONE_GIVEN)
     return cells.names(provider.datacenters, missing)
 
 
@@ -341,7 +334,7 @@ PROVIDER_COLUMNS: tuple[Column[Provider], ...] = (
         lambda provider: provider.status_page_url,
         30,
         help="where the provider reports its own state",
-        missing=lambda provider: _link(provider, "status_page_url"),
+        missing=lambda provider: cells.text_or(provider, "status_page_url", _NONE_GIVEN),
     ),
 )
 
@@ -366,7 +359,8 @@ PROVIDERS: ResourceSpec[Provider] = ResourceSpec(
         Section(
             "Links",
             lambda provider, _now: [
-                DetailRow(label, _link(provider, name)) for label, name in _LINKS
+                DetailRow(label, cells.text_or(provider, name, _NONE_GIVEN))
+                for label, name in _LINKS
             ],
         ),
         *own_drift_sections(Provider),

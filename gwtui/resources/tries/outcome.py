@@ -211,7 +211,7 @@ def _rule(tried: TryOutcome) -> str:
 def _left(key: CurrentKey | None) -> tuple[Cell, str]:
     if key is None:
         return cells.NOTHING, ""
-    if cells.is_null(key, "limit"):
+    if key.sent_null("limit"):
         return Cell("no limit on this key", "muted"), ""
     of = "" if key.limit is None else f"of {usd(key.limit)}"
     left = usd(key.limit_remaining, places=_PLACES)

@@ -121,14 +121,8 @@ def _not_read(row: WorkspaceRow) -> Cell:
     return Cell("…", "muted") if row.figures is None else cells.NOTHING
 
 
-_NEVER = Cell("never", "muted")
-_NOT_SET = Cell("not set", "muted")
+_NOT_SET = "not set"
 _READING = Cell("reading…", "muted")
-
-
-def or_not_set(space: Workspace, name: str) -> Cell:
-    """A setting; null is "not set", a missing one is unknown."""
-    return _NOT_SET if cells.is_null(space, name) else cells.text(getattr(space, name))
 
 
 def logging_label(space: Workspace) -> str:
@@ -225,14 +219,15 @@ def _budget_rows(use: BudgetUse, now: datetime) -> Sequence[DetailRow]:
 def _default_rows(row: WorkspaceRow, _now: datetime) -> Sequence[DetailRow]:
     space = row.workspace
     return [
-        DetailRow("text model", or_not_set(space, "default_text_model")),
-        DetailRow("image model", or_not_set(space, "default_image_model")),
-        DetailRow("provider order", or_not_set(space, "default_provider_sort")),
+        DetailRow("text model", cells.text_or(space, "default_text_model", _NOT_SET)),
+        DetailRow("image model", cells.text_or(space, "default_image_model", _NOT_SET)),
+        DetailRow("provider order", cells.text_or(space, "default_provider_sort", _NOT_SET)),
         DetailRow(
             "tools off",
-            _NOT_SET
-            if cells.is_null(space, "disabled_server_tools")
-            else cells.names(space.disabled_server_tools),
+            cells.names(
+                space.disabled_server_tools,
+                cells.missing(space, "disabled_server_tools", _NOT_SET),
+            ),
         ),
     ]
 
@@ -240,11 +235,8 @@ def _default_rows(row: WorkspaceRow, _now: datetime) -> Sequence[DetailRow]:
 def _logging_rows(row: WorkspaceRow, _now: datetime) -> Sequence[DetailRow]:
     space = row.workspace
     ids = space.io_logging_api_key_ids
-    if ids is not None:
-        keys = cells.names([str(number) for number in ids])
-    else:
-        everything = cells.is_null(space, "io_logging_api_key_ids")
-        keys = Cell("all keys") if everything else cells.NOTHING
+    every = cells.missing(space, "io_logging_api_key_ids", "all keys")
+    keys = every if ids is None else cells.names(map(str, ids))
     rate = space.io_logging_sampling_rate
     in_how_many = ""
     if rate is not None and rate > 0:
@@ -262,22 +254,19 @@ def _logging_rows(row: WorkspaceRow, _now: datetime) -> Sequence[DetailRow]:
     ]
 
 
-def _lifecycle_rows(row: WorkspaceRow, now: datetime) -> Sequence[DetailRow]:
-    space = row.workspace
-    missing = _NEVER if cells.is_null(space, "updated_at") else cells.NOTHING
-    return [
-        cells.moment_row("created", space.created_at, now),
-        cells.moment_row("changed", space.updated_at, now, missing),
-    ]
-
-
 SECTIONS: tuple[Section[WorkspaceRow], ...] = (
     Section("Identity", _identity_rows),
     Section("Belonging", _belonging_rows),
     Section("Budgets", _budget_parts),
     Section("Defaults", _default_rows),
     Section("Logging", _logging_rows),
-    Section("Lifecycle", _lifecycle_rows),
+    Section(
+        "Lifecycle",
+        lambda row, now: [
+            cells.moment_row("created", row.workspace.created_at, now),
+            cells.moment_or_never("changed", row.workspace, "updated_at", now),
+        ],
+    ),
     *drift_sections(lambda row: row.workspace),
 )
 
@@ -344,7 +333,7 @@ COLUMNS: tuple[Column[WorkspaceRow], ...] = (
         lambda row: row.workspace.default_provider_sort,
         10,
         help="default order of providers",
-        missing=lambda row: or_not_set(row.workspace, "default_provider_sort"),
+        missing=lambda row: cells.text_or(row.workspace, "default_provider_sort", _NOT_SET),
     ),
     text_column(
         "text_model",
@@ -352,7 +341,7 @@ COLUMNS: tuple[Column[WorkspaceRow], ...] = (
         lambda row: row.workspace.default_text_model,
         24,
         help="default model for text",
-        missing=lambda row: or_not_set(row.workspace, "default_text_model"),
+        missing=lambda row: cells.text_or(row.workspace, "default_text_model", _NOT_SET),
     ),
     moment_column(
         "created", "Created", lambda row: row.workspace.created_at, 13, help="creation time"
