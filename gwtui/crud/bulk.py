@@ -256,16 +256,18 @@ def _shown(
     seen = (f"{hidden} of those marked are hidden by the filter.",) if hidden else ()
     return replace(
         plan,
-        changes=tuple(
-            change for part in parts for change in changes_of_part(part, operation.after)
+        changes=tuple(change for part in parts for change in _changes_of(part, operation.after)),
+        effects=(
+            *seen,
+            *left_out_lines(left_out),
+            *_by_name([(part.name, part.plan.effects) for part in parts]),
         ),
-        effects=(*seen, *left_out_lines(left_out), *effects_of_parts(parts)),
-        warnings=warnings_of_parts(parts),
+        warnings=_by_name([(part.name, part.plan.warnings) for part in parts]),
         obstacles=() if parts else (f"There is no {operation.noun} left to send anything for.",),
     )
 
 
-def changes_of_part(part: BulkPart, after: str = "") -> tuple[Change, ...]:
+def _changes_of(part: BulkPart, after: str) -> tuple[Change, ...]:
     """The changes of one resource, labelled with its name."""
     changes = part.plan.changes
     if not changes:
@@ -275,17 +277,8 @@ def changes_of_part(part: BulkPart, after: str = "") -> tuple[Change, ...]:
     return tuple(replace(change, field=f"{part.name} · {change.field}") for change in changes)
 
 
-def effects_of_parts(parts: Sequence[BulkPart]) -> tuple[str, ...]:
-    """Effects of the requests: shared ones once, the others by resource name."""
-    return _by_name([(part.name, part.plan.effects) for part in parts])
-
-
-def warnings_of_parts(parts: Sequence[BulkPart]) -> tuple[str, ...]:
-    """Warnings of the requests: shared ones once, the others by resource name."""
-    return _by_name([(part.name, part.plan.warnings) for part in parts])
-
-
 def _by_name(lines: Sequence[tuple[str, tuple[str, ...]]]) -> tuple[str, ...]:
+    """The lines of each resource: shared ones once, the others behind its name."""
     every = dict.fromkeys(line for _, own in lines for line in own)
     common = [line for line in every if all(line in own for _, own in lines)]
     rest = [f"{name}: {line}" for name, own in lines for line in own if line not in common]

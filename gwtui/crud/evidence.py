@@ -5,13 +5,12 @@ It shows the current state, never whether the write happened: that is for a pers
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import isfinite
 from typing import Any, Generic, Literal, TypeVar
 
-from gwtui.client.paging import Listing
 from gwtui.client.request_log import ClockSkew
 from gwtui.crud import cells
 from gwtui.crud.columns import text_column
@@ -126,22 +125,6 @@ def _in_order(value: Any) -> Any:
     if isinstance(value, list | tuple) and all(isinstance(entry, str) for entry in value):
         return sorted(value)
     return value
-
-
-def texts(value: Any) -> tuple[str, ...]:
-    """The strings of a list from the ledger; other entries are ignored."""
-    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
-
-
-def before_of(intent: LedgerEntry) -> Mapping[str, Any]:
-    """Fields before the write, as recorded in the ledger; empty if none were recorded."""
-    return intent.before
-
-
-def incomplete(listed: Listing[Any]) -> tuple[str, ...]:
-    """A sentence if the list may be incomplete, else nothing."""
-    whole = listed.complete and not listed.unreadable
-    return () if whole else ("The list is incomplete: identities missing from it are unknown.",)
 
 
 UNSTORED = "nobody has confirmed that the value of the new key is stored"

@@ -21,7 +21,6 @@ from gwtui.crud.evidence import (
     Evidence,
     FieldComparison,
     TimeWindow,
-    before_of,
     created_near,
     verdict,
 )
@@ -189,7 +188,7 @@ class _Inspection:
         return Evidence(
             intent,
             self._changed(present),
-            compared=self._compare(present, intent.summary, before_of(intent)),
+            compared=self._compare(present, intent.summary, intent.before),
             route=self._route(intent.identity or ""),
         )
 

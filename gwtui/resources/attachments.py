@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.paging import Listing
 from gwtui.contract.request import RequestModel
-from gwtui.crud.evidence import Evidence, before_of, compared, incomplete, texts
+from gwtui.crud.evidence import Evidence, compared
 from gwtui.crud.plan import Change, Plan
 from gwtui.crud.plan_text import Names, named
 from gwtui.crud.recovery import InspectionContext
@@ -86,8 +86,8 @@ class Attachment:
         parent = intent.identity or ""
         listed = await self.rows(client, None if self.across_parents else parent)
         rows = {self.holder(row): row for row in listed.items}
-        identities = texts(intent.summary.get(self.field))
-        before, goal = before_of(intent), None if intent.action == self.detach_action else parent
+        identities = _texts(intent.summary.get(self.field))
+        before, goal = intent.before, None if intent.action == self.detach_action else parent
         absent = None if listed.complete else ABSENT
         present = {
             one: self.parent(rows[one]) or ABSENT if one in rows else absent for one in identities
@@ -106,9 +106,20 @@ class Attachment:
             for one in identities
         ]
         route = self.resource if self.across_parents else f"{self.resource}/{parent}"
-        return Evidence(intent, incomplete(listed), compared=tuple(lines), route=route)
+        return Evidence(intent, _incomplete(listed), compared=tuple(lines), route=route)
 
 
 async def names_of_people(client: GatewayClient, _rows: object = None) -> Names:
     """User id -> name or mail address; empty if they cannot be read."""
     return await people_names(client) or {}
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    """The strings of a list from the ledger; other entries are ignored."""
+    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
+
+
+def _incomplete(listed: Listing[Any]) -> tuple[str, ...]:
+    """A sentence if the list may be incomplete, else nothing."""
+    whole = listed.complete and not listed.unreadable
+    return () if whole else ("The list is incomplete: identities missing from it are unknown.",)

@@ -30,7 +30,7 @@ from gwtui.contract.request import Problem, RequestModel
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud import cells
 from gwtui.crud.columns import moment_column, share_column, text_column, usd_column
-from gwtui.crud.evidence import Evidence, before_of, compared
+from gwtui.crud.evidence import Evidence, compared
 from gwtui.crud.fields import Facts, Field, Fields, PlanContext, limit_field, limit_warnings
 from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Change, Plan, Undo, UndoPlanner, bundle
@@ -488,7 +488,7 @@ async def inspect_budget(inspection: InspectionContext) -> Evidence:
     if found is not None:
         present = ABSENT if found.limit_usd is None else found.limit_usd
     goal = None if intent.action.endswith(".delete") else _amount(intent.summary)
-    was = _amount(before_of(intent))
+    was = _amount(intent.before)
 
     def words(value: Any) -> str:
         return FIELDS.format(interval, value, PlanContext(inspection.now))

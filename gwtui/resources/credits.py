@@ -16,7 +16,6 @@ from gwtui.contract.keys import ApiKey
 from gwtui.contract.usage import Credits
 from gwtui.crud import cells
 from gwtui.crud.columns import count_column, share_column, text_column, usd_column
-from gwtui.crud.plan_text import count
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpec, Section, Tone
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain import money, times
@@ -115,22 +114,6 @@ def _today_cells(today: Rate | None) -> Line:
     return Cell(f"{money.usd(today.usd_per_hour)}/h"), Cell(source, "muted")
 
 
-def rated_runway(found: Outlook, now: datetime) -> Line:
-    """When the balance will be gone at a single rate, and at which."""
-    words = RATES[found.source]
-    if found.likely is None:
-        return Cell("more than 10 years", "good"), Cell(f"  {words}", "muted")
-    left = found.likely - now
-    shown = found.likely.astimezone(UTC)
-    days = left.days
-    tone: Tone = "bad" if days < 1 else "warn" if days < 7 else "plain"  # noqa: PLR2004 - a week
-    hours = int(left.total_seconds() // 3600)
-    length = count(days, "day") if days >= 1 else count(hours, "hour")
-    exact = f"{shown:%Y-%m-%d %H:%M} UTC"
-    until = f"{shown:%Y-%m-%d}" if days >= 1 else exact
-    return Cell(f"{length}, until {until}", tone), Cell(f"  {words}", "muted")
-
-
 def _line(label: str, *parts: Cell) -> Line:
     return (Cell(f"{label:<{_LABEL}}", "muted"), *parts)
 
@@ -168,33 +151,23 @@ def _length(span: timedelta) -> str:
     return times.age(span.total_seconds())
 
 
-def runway_cells(credits: Credits | None, outlook: Outlook | None, now: datetime) -> Line:
-    """When the balance will be gone, with the doubt about it."""
+def runway_cells(
+    credits: Credits | None, outlook: Outlook | None, now: datetime, *, short: bool = False
+) -> Line:
+    """When the balance will be gone, with the range or the rate behind it."""
     balance = None if credits is None else credits.balance
     if balance is not None and balance <= 0:
         return (Cell("none: buy credits, or requests are refused", "bad"),)
     if outlook is None:
-        return (Cell("unknown: nothing used, or too little is recorded", "muted"),)
-    if outlook.source != "recorded":
-        return rated_runway(outlook, now)
+        why = "runway unknown" if short else "unknown: nothing used, or too little is recorded"
+        return (Cell(why, "muted"),)
+    recorded = outlook.source == "recorded"
+    basis = _range_text(outlook, now) if recorded else RATES[outlook.source]
     if outlook.likely is None:
-        likely = Cell("more than 10 years", "good")
-    else:
-        distance = times.relative(outlook.likely, now).removeprefix("in ")
-        likely = Cell(f"{distance}, until {_day(outlook.likely, now)}", _tone(outlook.likely, now))
-    return likely, Cell(f" {_range_text(outlook, now)}", "muted")
-
-
-def short_runway(credits: Credits | None, outlook: Outlook | None, now: datetime) -> Line:
-    """Like ``runway_cells``, for a short line."""
-    if outlook is None and (credits is None or credits.balance is None or credits.balance > 0):
-        return (Cell("runway unknown", "muted"),)
-    if outlook is None or outlook.likely is None or credits is None:
-        return runway_cells(credits, outlook, now)[:1]
-    until = Cell(f"until {_day(outlook.likely, now, short=True)}", _tone(outlook.likely, now))
-    if outlook.source != "recorded":
-        return until, Cell(f" {RATES[outlook.source]}", "muted")
-    return until, Cell(f" {_range_text(outlook, now)}", "muted")
+        return Cell("more than 10 years", "good"), Cell(f" {basis}", "muted")
+    distance = "" if short else f"{times.relative(outlook.likely, now).removeprefix('in ')}, "
+    until = f"{distance}until {_day(outlook.likely, now, short=short)}"
+    return Cell(until, _tone(outlook.likely, now)), Cell(f" {basis}", "muted")
 
 
 def _range_text(outlook: Outlook, now: datetime) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from gwtui.contract.usage import Credits
 from gwtui.domain.runway import Outlook
-from gwtui.resources.credits import Line, runway_cells, short_runway
+from gwtui.resources.credits import Line, runway_cells
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 CREDITS = Credits.model_validate({"total_credits": 100, "total_usage": 40})
@@ -42,6 +42,6 @@ def test_the_end_is_told_with_its_doubt_where_there_is_little_room(
 
 
 def test_in_one_line_an_unknown_end_is_named_and_no_credits_are_no_end() -> None:
-    assert text(short_runway(CREDITS, None, NOW)) == "runway unknown"
+    assert text(runway_cells(CREDITS, None, NOW, short=True)) == "runway unknown"
     gone = Credits.model_validate({"total_credits": 1, "total_usage": 2})
-    assert text(short_runway(gone, None, NOW)).startswith("none: buy credits")
+    assert text(runway_cells(gone, None, NOW, short=True)).startswith("none: buy credits")

@@ -18,7 +18,7 @@ from gwtui.domain.runway import Outlook
 from gwtui.local.caught_errors import BROKEN, caught_errors
 from gwtui.resources.changes import change_text, event_cell, subject_text
 from gwtui.resources.credits import Line as Words
-from gwtui.resources.credits import burn_cells, left_cells, runway_cells, short_runway
+from gwtui.resources.credits import burn_cells, left_cells, runway_cells
 from gwtui.resources.workspaces.resource import share_tone
 from gwtui.ui.board.state import BoardState, BoardView
 from gwtui.ui.text import cell_content, toned
@@ -110,7 +110,7 @@ class CreditsPanel(Panel):
         if past is not None:
             parts += (Cell("  burn ", "muted"), *burn_cells(past.state.burns[:1], brief=True))
         if past is not None or outlook is not None:
-            parts += (Cell("   "), *short_runway(credits.value, outlook, view.now))
+            parts += (Cell("   "), *runway_cells(credits.value, outlook, view.now, short=True))
         return Content("").join(map(cell_content, parts))
 
 
