@@ -56,8 +56,10 @@ class Desk:
         return self.observe(Observation(source, at, every, read, facts or {}, covers))
 
     def observe(self, seen: Observation) -> tuple[RecordedChange, ...]:
+        (last,) = self.connection.execute("SELECT coalesce(max(id), 0) FROM changes").fetchone()
         with transaction(self.connection):
-            return observe(self.connection, seen)
+            observe(self.connection, seen)
+        return self.reader.changes_after(last)
 
     def tidy(self, now: datetime) -> None:
         """Sum up the hours that are over, and delete what is too old."""

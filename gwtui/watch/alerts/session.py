@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
     from gwtui.watch.history.archive import Archive
     from gwtui.watch.history.reader import HistoryReader
-    from gwtui.watch.history.recorder import Recorded, Recorder
+    from gwtui.watch.history.recorder import Recorder
     from gwtui.watch.hub import FeedHub
 
 
@@ -172,7 +172,7 @@ class Alerts:
 
     async def evaluate(self) -> None:
         """Evaluate the rules while the recorder runs, until cancelled."""
-        self._recorder.listen(self._recorded)
+        self._recorder.recorded = self._recorded
         self._rule_file.refresh()
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -182,8 +182,8 @@ class Alerts:
         finally:
             self._follow_routing(enabled=False)
 
-    def _recorded(self, recorded: Recorded) -> None:
-        self._readings.append(recorded.observation)
+    def _recorded(self, observation: Observation) -> None:
+        self._readings.append(observation)
         self._wake.set()
 
     async def _add_computed(self) -> None:

@@ -22,7 +22,6 @@ from gwtui.watch.history.model import (
     HistoryDamagedError,
     HistoryError,
     Observation,
-    RecordedChange,
 )
 from gwtui.watch.history.sources import DEFAULT_PACES, Build, Paces, Sources, most_used_feed
 from gwtui.watch.history.writer import (
@@ -60,14 +59,6 @@ class RecorderStatus:
     notice: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """A stored reading and the changes in it."""
-
-    observation: Observation
-    changes: tuple[RecordedChange, ...]
-
-
 class Recorder:
     """Records one gateway between ``start`` and ``stop``. Needs a running event loop."""
 
@@ -90,7 +81,8 @@ class Recorder:
         self._pending: dict[str, Build] = {}
         self._wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self._listeners: list[Callable[[Recorded], None]] = []
+        self.recorded: Callable[[Observation], object] = lambda _observation: None
+        """Called with each reading that this instance has stored."""
         self.status = RecorderStatus()
         self._errors: dict[str, str] = {}
         self._seeded = False
@@ -99,16 +91,6 @@ class Recorder:
     def open_archive(self) -> Archive | None:
         """The history once it is open, else None."""
         return self.archive if self.archive.is_open else None
-
-    def listen(self, listener: Callable[[Recorded], None]) -> Callable[[], None]:
-        """Call ``listener`` after each reading that this instance stored; returns how to stop."""
-        self._listeners.append(listener)
-
-        def leave() -> None:
-            if listener in self._listeners:
-                self._listeners.remove(listener)
-
-        return leave
 
     async def start(self) -> None:
         """Record as soon as no other process does."""
@@ -227,22 +209,19 @@ class Recorder:
             await self._guarded("writing", self._write(build))
 
     async def _write(self, build: Build) -> None:
-        recorded = await self.archive.write(lambda db: _observed(db, build))
-        self._set(written_at=recorded.observation.at)
-        for listener in tuple(self._listeners):
-            try:
-                listener(recorded)
-            except Exception:
-                _log.exception("history: a listener failed")
+        observation = await self.archive.write(lambda db: _observed(db, build))
+        self._set(written_at=observation.at)
+        self.recorded(observation)
 
     def _set(self, **changes: Any) -> None:
         self.status = replace(self.status, **changes)
 
 
-def _observed(db: sqlite3.Connection, build: Build) -> Recorded:
+def _observed(db: sqlite3.Connection, build: Build) -> Observation:
     """Build and store an observation, in the writing thread because long lists take time."""
     observation = build()
-    return Recorded(observation, observe(db, observation))
+    observe(db, observation)
+    return observation
 
 
 # Of a session -------------------------------------------------------------------------------------

@@ -10,12 +10,11 @@ import logging
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from gwtui.contract.usage import ActivityRow
-from gwtui.domain.diffs import ABSENT, FieldChange, changed_fields
+from gwtui.domain.diffs import ABSENT, changed_fields
 from gwtui.watch.history import model as kinds
 from gwtui.watch.history.file import remember_setting, setting
 from gwtui.watch.history.model import (
@@ -23,12 +22,10 @@ from gwtui.watch.history.model import (
     UNITS,
     Fields,
     Observation,
-    RecordedChange,
     Subject,
     gap_after,
     json_of,
     kept,
-    moment_of,
     seconds_of,
     short,
     text_of,
@@ -50,19 +47,17 @@ _LATE = 300
 _log = logging.getLogger(__name__)
 
 
-def observe(db: sqlite3.Connection, observation: Observation) -> tuple[RecordedChange, ...]:
-    """Store a reading; returns the changes."""
-    return _observe(db, observation, _EXTEND_RUN, _NEW_RUN)
+def observe(db: sqlite3.Connection, observation: Observation) -> None:
+    """Store a reading and its changes."""
+    _observe(db, observation, _EXTEND_RUN, _NEW_RUN)
 
 
-def observe_hour(db: sqlite3.Connection, observation: Observation) -> tuple[RecordedChange, ...]:
+def observe_hour(db: sqlite3.Connection, observation: Observation) -> None:
     """Store a reading as the hour that ends with it."""
-    return _observe(db, observation, _NEW_HOUR)
+    _observe(db, observation, _NEW_HOUR)
 
 
-def _observe(
-    db: sqlite3.Connection, observation: Observation, *statements: str
-) -> tuple[RecordedChange, ...]:
+def _observe(db: sqlite3.Connection, observation: Observation, *statements: str) -> None:
     at = seconds_of(observation.at)
     (newest,) = db.execute("SELECT max(last) FROM sources").fetchone()
     if newest is not None and newest - at > CLOCK_WENT_BACK:
@@ -72,13 +67,12 @@ def _observe(
         forget_after(db, at)
     _write_values(db, observation, at, statements)
     known = db.execute("SELECT last FROM sources WHERE name = ?", (observation.source,)).fetchone()
-    changes = _record_facts(db, observation, at, None if known is None else int(known[0]))
+    _record_facts(db, observation, at, None if known is None else int(known[0]))
     db.execute(
         "INSERT INTO sources VALUES (?1, ?2, ?2) "
         "ON CONFLICT (name) DO UPDATE SET last = max(last, excluded.last)",
         (observation.source, at),
     )
-    return changes
 
 
 # Figures ----------------------------------------------------------------------------------------
@@ -232,26 +226,35 @@ def forget_after(db: sqlite3.Connection, moment: int) -> None:
 
 def _record_facts(
     db: sqlite3.Connection, observation: Observation, at: int, last: int | None
-) -> tuple[RecordedChange, ...]:
-    """Update the facts; returns the changes.
+) -> None:
+    """Update the facts, and store their changes.
 
     ``last`` is the previous reading of the source; the first one (None) has no changes. An
     observation that is not newer is ignored.
     """
     if last is not None and at <= last:
-        return ()
-    when = (moment_of(at), moment_of(at if last is None else last))
+        return
     present = _present(db, observation)
-    found: list[RecordedChange] = []
+    changes: list[tuple[Any, ...]] = []
+
+    def add(kind: str, subject: Subject, fields: Fields, *values: Any) -> None:
+        """Add a change; ``values`` are the name, old and new value of a field."""
+        field, before, after = values or ("", None, None)
+        name = str(fields.get(NAME) or subject.identity)
+        changes.append((at, last, kind, *subject, name, field, json_of(before), json_of(after)))
+
     for subject, fields in observation.facts.items():
         number, old = present.pop(subject, (None, {}))
         merged = {**old, **{name: short(value) for name, value in fields.items()}}
         new = {name: value for name, value in merged.items() if value is not None}
         if number is None:
-            found.append(_change(when, kinds.came(subject.resource), subject, new))
-        elif changes := changed_fields(old, new):
+            add(kinds.came(subject.resource), subject, new)
+        elif found := changed_fields(old, new):
             db.execute("UPDATE facts SET until = ? WHERE id = ?", (at, number))
-            found += [_field_change(when, subject, new, each) for each in changes]
+            for one in found:
+                was, now = (None if value is ABSENT else value for value in (one.before, one.after))
+                kind = kinds.changed(subject.resource, one.field, now)
+                add(kind, subject, new, one.field, was, now)
         else:
             continue
         db.execute(
@@ -261,10 +264,13 @@ def _record_facts(
     if observation.covers is not None:
         for subject, (number, old) in present.items():
             db.execute("UPDATE facts SET until = ? WHERE id = ?", (at, number))
-            found.append(_change(when, kinds.went(subject.resource), subject, old))
-    if last is None:
-        return ()
-    return tuple(_write_change(db, change, last) for change in found)
+            add(kinds.went(subject.resource), subject, old)
+    if last is not None:
+        db.executemany(
+            "INSERT INTO changes (at, not_before, kind, resource, identity, name, field, before, "
+            "after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            changes,
+        )
 
 
 def _present(
@@ -284,38 +290,6 @@ def _present(
         for number, identity, fields in rows:
             found[Subject(resource, identity)] = (number, json.loads(fields))
     return found
-
-
-def _change(
-    when: tuple[datetime, datetime],
-    kind: str,
-    subject: Subject,
-    fields: Fields,
-    *values: Any,
-) -> RecordedChange:
-    """A change; ``values`` are the name, old and new value of a field."""
-    called = str(fields.get(NAME) or subject.identity)
-    return RecordedChange(0, *when, kind, subject, called, *values)
-
-
-def _field_change(
-    when: tuple[datetime, datetime], subject: Subject, fields: Fields, changed: FieldChange
-) -> RecordedChange:
-    was, now = (None if value is ABSENT else value for value in (changed.before, changed.after))
-    kind = kinds.changed(subject.resource, changed.field, now)
-    return _change(when, kind, subject, fields, changed.field, was, now)
-
-
-def _write_change(db: sqlite3.Connection, change: RecordedChange, last: int) -> RecordedChange:
-    cursor = db.execute(
-        "INSERT INTO changes (at, not_before, kind, resource, identity, name, field, before, after)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            *(seconds_of(change.at), last, change.kind, *change.subject, change.name),
-            *(change.field, json_of(change.before), json_of(change.after)),
-        ),
-    )
-    return replace(change, id=int(cursor.lastrowid or 0))
 
 
 # Watched models ---------------------------------------------------------------------------------
