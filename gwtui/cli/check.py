@@ -7,9 +7,7 @@ import asyncio
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
-from typing import Any, Literal, get_args, get_origin
-
-from pydantic import ValidationError
+from typing import Any
 
 from gwtui.cli.check_result import Finding, Severity, one_line, worst_of
 from gwtui.cli.check_sources import check_gateway
@@ -17,7 +15,6 @@ from gwtui.cli.command import DEMO, Argument, Command
 from gwtui.cli.exits import CommandError
 from gwtui.cli.output import data_on_stdout
 from gwtui.cli.target import find_profile, resolve_connection
-from gwtui.contract.request import problems
 from gwtui.domain.alert_rules import (
     AlertRule,
     ConditionRule,
@@ -28,11 +25,14 @@ from gwtui.domain.alert_rules import (
     UptimeRule,
 )
 from gwtui.local.alerts import FILE_NAME, AlertFileError, load_alerts
-from gwtui.local.check_thresholds import CheckThresholds
+from gwtui.local.check_thresholds import THRESHOLDS, TIME_LIMIT, WINDOW, Thresholds, disorder
 from gwtui.local.paths import Paths
+from gwtui.local.settings_file import Setting
+from gwtui.local.toml_file import WrongSettingError
 
 _DASHES = str.maketrans("_", "-")
 _REPEATED = {"models": "--model"}
+_WINDOW = "uptime_window"
 _KINDS: Mapping[str, type[ConditionRule]] = {
     "credits": CreditsRule,
     "runway": RunwayRule,
@@ -47,25 +47,23 @@ _ALWAYS = ("credits", "uptime")
 
 def _arguments() -> Iterator[Argument]:
     """An option for each threshold of a profile."""
-    for name, field in CheckThresholds.model_fields.items():
-        option = _REPEATED.get(name, f"--{name.translate(_DASHES)}")
-        text = field.description or ""
-        if name in _REPEATED:
+    for one in THRESHOLDS:
+        option = _REPEATED.get(one.name, f"--{one.name.translate(_DASHES)}")
+        if one.kind == "names":
             yield Argument(
                 option,
-                dest=name,
+                dest=one.name,
                 action="append",
                 metavar="AUTHOR/SLUG",
                 kind="models",
-                help=f"{text}; may be repeated",
+                help=f"{one.help}; may be repeated",
             )
-        elif field.annotation is bool:
-            yield Argument(option, action="store_true", default=None, help=text)
+        elif one.kind == "flag":
+            yield Argument(option, action="store_true", default=None, help=one.help)
         else:
-            default = f" (default: {field.default})" if field.default is not None else ""
-            choices = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
-            metavar = f"{{{','.join(choices)}}}" if choices else "N"
-            yield Argument(option, metavar=metavar, help=f"{text}{default}")
+            default = f" (default: {one.default})" if one.default else ""
+            metavar = "N" if one.kind == "amount" else one.name.rpartition("_")[2].upper()
+            yield Argument(option, metavar=metavar, help=f"{one.help}{default}")
     yield DEMO
 
 
@@ -77,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         connect = resolve_connection(arguments, paths, may_ask=False)
         findings = asyncio.run(check_gateway(connect, thresholds, rules))
     except TimeoutError:
-        return _refuse(f"no answer within {thresholds.timeout:g} s")
+        return _refuse(f"no answer within {thresholds.get('timeout', TIME_LIMIT):g} s")
     except CommandError as error:
         return _refuse(str(error))
     except Exception as error:
@@ -99,26 +97,21 @@ def _refuse(message: str) -> int:
 
 def _configured(
     arguments: argparse.Namespace, paths: Paths
-) -> tuple[CheckThresholds, tuple[ConditionRule, ...]]:
+) -> tuple[Thresholds, tuple[ConditionRule, ...]]:
     """The thresholds and the rules to check by. Raises CommandError.
 
     Options override the thresholds of the profile, which override the alert rules.
     """
-    written: dict[str, Any] = {}
     profile = None if arguments.demo else find_profile(arguments, paths)
-    if profile is not None and profile.check is not None:
-        check = profile.check
-        written = {name: getattr(check, name) for name in check.model_fields_set}
-    given = {
-        name: value
-        for name in CheckThresholds.model_fields
-        if (value := getattr(arguments, name)) is not None
-    }
+    thresholds = {} if profile is None else {**profile.check}
+    for one in THRESHOLDS:
+        typed = getattr(arguments, one.name)
+        if typed is not None:
+            thresholds[one.name] = _typed(one, typed)
+    if problem := disorder(thresholds):
+        raise CommandError(problem)
     try:
-        thresholds = CheckThresholds.model_validate({**written, **given})
         rules = load_alerts(paths.config / FILE_NAME).rules
-    except ValidationError as error:
-        raise CommandError("; ".join(map(str, problems(error)))) from None
     except AlertFileError as error:
         raise CommandError(str(error)) from None
     label = "demo" if profile is None else profile.label
@@ -126,36 +119,45 @@ def _configured(
     return thresholds, rules_of(thresholds, active)
 
 
-def rules_of(
-    thresholds: CheckThresholds, alert_rules: Iterable[AlertRule]
-) -> tuple[ConditionRule, ...]:
+def _typed(setting: Setting, typed: Any) -> Any:
+    """The value of an option. Raises CommandError."""
+    try:
+        value = setting.parsed(typed) if isinstance(typed, str) else typed
+        problem = setting.problem(setting.name, value)
+    except WrongSettingError as error:
+        problem = error.message
+    if problem:
+        raise CommandError(f"{setting.name}: {problem}")
+    return value
+
+
+def rules_of(thresholds: Thresholds, alert_rules: Iterable[AlertRule]) -> tuple[ConditionRule, ...]:
     """The rules to check by: the given thresholds, or else the alert rules."""
     rules: list[ConditionRule] = []
+    window = {"window": thresholds[_WINDOW]} if _WINDOW in thresholds else {}
     for name, kind in _KINDS.items():
-        given = thresholds.model_fields_set & {f"{name}_warning", f"{name}_critical"}
+        given = {
+            severity: Decimal(thresholds[f"{name}_{severity}"])
+            for severity in ("warning", "critical")
+            if f"{name}_{severity}" in thresholds
+        }
         if given:
-            bounds = {one.rpartition("_")[2]: getattr(thresholds, one) for one in given}
-            rules += [
-                _rule(kind, severity, bound, thresholds)
-                for severity, bound in bounds.items()
-                if bound is not None
-            ]
-        elif thresholds.rules or name in _ALWAYS:
-            chosen = kind is UptimeRule and "uptime_window" in thresholds.model_fields_set
-            window = {"window": thresholds.uptime_window} if chosen else {}
-            rules += [one.model_copy(update=window) for one in alert_rules if isinstance(one, kind)]
+            rules += [_rule(kind, severity, bound, thresholds) for severity, bound in given.items()]
+        elif thresholds.get("rules") or name in _ALWAYS:
+            chosen = window if kind is UptimeRule else {}
+            rules += [one.model_copy(update=chosen) for one in alert_rules if isinstance(one, kind)]
     return tuple(rules)
 
 
 def _rule(
-    kind: type[ConditionRule], severity: str, bound: Decimal, thresholds: CheckThresholds
+    kind: type[ConditionRule], severity: str, bound: Decimal, thresholds: Thresholds
 ) -> ConditionRule:
     """A threshold as a rule. Not validated: thresholds may have any bounds."""
     fields: dict[str, Any] = {
         "name": kind.kind.title,
         "severity": severity,
         **dict.fromkeys(("fires_at", "clears_at", "within"), bound),
-        "window": thresholds.uptime_window,
+        "window": thresholds.get(_WINDOW, WINDOW),
     }
     return kind.model_construct(**fields)
 

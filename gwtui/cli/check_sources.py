@@ -33,7 +33,7 @@ from gwtui.domain.alert_rules import (
 from gwtui.domain.alert_state import Direction
 from gwtui.domain.runway import credit_outlook, days_left
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.check_thresholds import CheckThresholds
+from gwtui.local.check_thresholds import TIME_LIMIT, WINDOW, Thresholds
 from gwtui.watch.alerts.store import alerts_at
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.credits import credits_feed
@@ -63,7 +63,7 @@ class CheckContext:
     """The feeds, thresholds and rules for the sources."""
 
     hub: FeedHub
-    thresholds: CheckThresholds
+    thresholds: Thresholds
     rules: tuple[ConditionRule, ...]
 
     @property
@@ -98,11 +98,11 @@ class Source(NamedTuple):
 
 
 async def check_gateway(
-    connect: Connect, thresholds: CheckThresholds, rules: tuple[ConditionRule, ...]
+    connect: Connect, thresholds: Thresholds, rules: tuple[ConditionRule, ...]
 ) -> list[Finding]:
     """The findings of all sources at the gateway. Raises TimeoutError."""
     async with (
-        asyncio.timeout(thresholds.timeout),
+        asyncio.timeout(float(thresholds.get("timeout", TIME_LIMIT))),
         connect() as connection,
         GatewayClient(connection) as gateway,
     ):
@@ -214,8 +214,8 @@ async def _keys(look: CheckContext) -> Checked:
 
 
 async def _endpoints(look: CheckContext) -> Checked:
-    models = [*look.thresholds.models]
-    if look.thresholds.watched:
+    models = [*look.thresholds.get("models", ())]
+    if look.thresholds.get("watched"):
         models += await ask_history(look.hub, HistoryReader.watched_models, ())
         if not models:
             return Checked((), [Finding(Severity.UNKNOWN, "no models are watched on this machine")])
@@ -227,7 +227,10 @@ async def _endpoints(look: CheckContext) -> Checked:
 
 
 async def _of_model(look: CheckContext, model: str) -> Checked:
-    called, window = safe_line(model, _NAME), f"uptime_last_{look.thresholds.uptime_window}"
+    called, window = (
+        safe_line(model, _NAME),
+        f"uptime_last_{look.thresholds.get('uptime_window', WINDOW)}",
+    )
     try:
         rows = await _value(endpoints_feed(look.hub, Scope(parent=model)))
     except NotFoundError:
@@ -238,7 +241,7 @@ async def _of_model(look: CheckContext, model: str) -> Checked:
     if not rows:
         return Checked((), [Finding(Severity.CRITICAL, f"{called} has no endpoint")])
     missing = [row for row in rows if window in row.endpoint.gaps]
-    if look.thresholds.uptime_of == "best":
+    if look.thresholds.get("uptime_of") == "best":
         known = [row for row in rows if getattr(row.endpoint, window) is not None]
         rows = [max(known or rows, key=lambda row: getattr(row.endpoint, window) or 0)]
     return Checked(
@@ -249,7 +252,7 @@ async def _of_model(look: CheckContext, model: str) -> Checked:
 
 async def _alerts(look: CheckContext) -> Sequence[Finding]:
     """The alerts of a dashboard that records on this machine."""
-    if not look.thresholds.alerts:
+    if not look.thresholds.get("alerts"):
         return ()
     try:
         present = await ask_history(look.hub, partial(alerts_at, now=look.reading.at), None)

@@ -1,84 +1,109 @@
-"""When ``gwtui check`` warns: a table of a profile.
-
-A model of pydantic, which takes a quarter of a start to load: this module is loaded where a profile
-has such a table, or where a command needs it.
-"""
+"""When ``gwtui check`` warns: the table ``check`` of a profile, and the options of the command."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Literal, Self
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from gwtui.local.settings_file import Setting, one_of
 
-Amount = Annotated[Decimal, Field(allow_inf_nan=False)]
-Percent = Annotated[Decimal, Field(ge=0, allow_inf_nan=False)]
-Positive = Annotated[Decimal, Field(gt=0, allow_inf_nan=False)]
-
+Thresholds = Mapping[str, Any]
+"""The given settings of a check, by name."""
+WINDOW = "30m"
+"""The default time window of the uptime."""
+TIME_LIMIT = 10
+"""The default time limit of a check, in seconds."""
+_LONGEST = 3600
 _FALLING = ("credits", "runway", "uptime", "expiry")
 """Figures that get worse as they fall."""
 _RISING = ("keys",)
 
 
-class CheckThresholds(BaseModel):
-    """Limits from which a figure is a warning, or critical; None is never."""
+def _not_negative(_name: str, value: Decimal) -> str:
+    return "" if value >= 0 else "must be at least 0"
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True
-    )
 
-    credits_warning: Amount | None = Field(
-        None, description="warning if the balance in USD is below this"
-    )
-    credits_critical: Amount | None = Field(
-        None, description="critical if the balance in USD is below this"
-    )
-    runway_warning: Positive | None = Field(
-        None, description="warning if the credits last fewer days"
-    )
-    runway_critical: Positive | None = Field(
-        None, description="critical if the credits last fewer days"
-    )
-    models: tuple[str, ...] = Field((), description="check the endpoints of this model")
-    watched: bool = Field(False, description="check the models that the dashboard watches")
-    uptime_warning: Percent | None = Field(
-        None, description="warning if fewer percent of requests succeed"
-    )
-    uptime_critical: Percent | None = Field(
-        None, description="critical if fewer percent of requests succeed"
-    )
-    uptime_window: Literal["5m", "30m", "1d"] = Field(
-        "30m", description="time window of the uptime"
-    )
-    uptime_of: Literal["worst", "best"] = Field(
-        "worst", description="which endpoint of a model counts"
-    )
-    keys_warning: Percent | None = Field(
-        None, description="warning if at least this percentage of a key's limit is used"
-    )
-    keys_critical: Percent | None = Field(
-        None, description="critical if at least this percentage of a key's limit is used"
-    )
-    expiry_warning: Positive | None = Field(
-        None, description="warning if a key expires within this many days"
-    )
-    expiry_critical: Positive | None = Field(
-        None, description="critical if a key expires within this many days"
-    )
-    rules: bool = Field(False, description="also check runway and keys against the alert rules")
-    alerts: bool = Field(
-        False, description="also report the alerts of the dashboard on this machine"
-    )
-    timeout: Annotated[float, Field(gt=0, le=3600)] = Field(
-        10.0, description="time limit in seconds"
-    )
+def _positive(_name: str, value: Decimal) -> str:
+    return "" if value > 0 else "must be greater than 0"
 
-    @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        for name in (*_FALLING, *_RISING):
-            warning, critical = getattr(self, f"{name}_warning"), getattr(self, f"{name}_critical")
-            if warning is None or critical is None:
-                continue
-            if (warning < critical) if name in _FALLING else (warning > critical):
-                raise ValueError(f"{name}: the warning must come before what is critical")
-        return self
+
+def _time_limit(_name: str, value: Decimal) -> str:
+    return "" if 0 < value <= _LONGEST else f"must be from 0 to {_LONGEST}"
+
+
+THRESHOLDS = (
+    Setting("credits_warning", "amount", "warning if the balance in USD is below this"),
+    Setting("credits_critical", "amount", "critical if the balance in USD is below this"),
+    Setting("runway_warning", "amount", "warning if the credits last fewer days", check=_positive),
+    Setting(
+        "runway_critical", "amount", "critical if the credits last fewer days", check=_positive
+    ),
+    Setting("models", "names", "check the endpoints of this model"),
+    Setting("watched", "flag", "check the models that the dashboard watches"),
+    Setting(
+        "uptime_warning",
+        "amount",
+        "warning if fewer percent of requests succeed",
+        check=_not_negative,
+    ),
+    Setting(
+        "uptime_critical",
+        "amount",
+        "critical if fewer percent of requests succeed",
+        check=_not_negative,
+    ),
+    Setting(
+        "uptime_window",
+        "text",
+        "time window of the uptime: 5m, 30m or 1d",
+        WINDOW,
+        one_of(("5m", "30m", "1d")),
+    ),
+    Setting(
+        "uptime_of",
+        "text",
+        "which endpoint of a model counts: worst or best",
+        "worst",
+        one_of(("worst", "best")),
+    ),
+    Setting(
+        "keys_warning",
+        "amount",
+        "warning if at least this percentage of a key's limit is used",
+        check=_not_negative,
+    ),
+    Setting(
+        "keys_critical",
+        "amount",
+        "critical if at least this percentage of a key's limit is used",
+        check=_not_negative,
+    ),
+    Setting(
+        "expiry_warning",
+        "amount",
+        "warning if a key expires within this many days",
+        check=_positive,
+    ),
+    Setting(
+        "expiry_critical",
+        "amount",
+        "critical if a key expires within this many days",
+        check=_positive,
+    ),
+    Setting("rules", "flag", "also check runway and keys against the alert rules"),
+    Setting("alerts", "flag", "also report the alerts of the dashboard on this machine"),
+    Setting("timeout", "amount", "time limit in seconds", str(TIME_LIMIT), _time_limit),
+)
+"""What a check can be given; without a threshold a figure never counts."""
+
+
+def disorder(given: Thresholds) -> str:
+    """Why two thresholds of a figure contradict each other, "" if none do."""
+    for name in (*_FALLING, *_RISING):
+        warning, critical = given.get(f"{name}_warning"), given.get(f"{name}_critical")
+        if warning is None or critical is None:
+            continue
+        if warning < critical if name in _FALLING else warning > critical:
+            return f"{name}: the warning must come before what is critical"
+    return ""

@@ -13,7 +13,7 @@ Comments and unknown keys survive a change of the file (``toml_file``).
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,8 @@ from gwtui.client.connection import Connection, InvalidConnectionError, normalis
 from gwtui.contract.dialects import DIALECTS, DialectName
 from gwtui.domain.lookup import among, did_you_mean
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.settings_file import Check, Setting, Settings, understand
+from gwtui.local.check_thresholds import THRESHOLDS, disorder
+from gwtui.local.settings_file import Setting, Settings, one_of, understand
 from gwtui.local.toml_file import (
     TomlFile,
     TomlPath,
@@ -37,12 +38,12 @@ from gwtui.local.toml_file import (
 if TYPE_CHECKING:
     from gwtui.client.prometheus import PrometheusServer
     from gwtui.domain.known_secrets import Secret
-    from gwtui.local.check_thresholds import CheckThresholds
 
 FILE_NAME = "profiles.toml"
 _PROFILES = "profiles"
 _DEFAULT = "default"
-_CHECK = "check"
+_CHECK = "check."
+"""Prefix of the settings in the table ``check``."""
 _TOP = (_PROFILES, _DEFAULT)
 
 TokenSource = Literal["token command", "token file", "keyring"]
@@ -81,8 +82,8 @@ class Profile:
     """Label matchers of every query, such as ``job="gwtui"``."""
     history_token_command: tuple[str, ...] | None = None
     history_token_file: Path | None = None
-    check: CheckThresholds | None = None
-    """Thresholds of ``gwtui check``; None for the defaults."""
+    check: Settings = field(default_factory=dict, hash=False)
+    """Thresholds of ``gwtui check``."""
     unused_days: int | None = None
     """Days without a request after which a key counts as unused; None for the default."""
 
@@ -271,11 +272,6 @@ def _server(_name: str, value: str) -> str:
     return "" if fits else "must be an address such as https://prometheus.example"
 
 
-def _one_of(choices: Iterable[str]) -> Check:
-    words = tuple(choices)
-    return lambda _name, value: "" if value in words else f"must be one of {' or '.join(words)}"
-
-
 def _program(_name: str, value: list[str]) -> str:
     return "" if value else "must have at least 1 entry"
 
@@ -288,21 +284,22 @@ _UNUSED_DAYS = range(1, 3651)
 
 FIELDS = (
     Setting("base_url", "text", check=_address),
-    Setting("dialect", "text", check=_one_of(DIALECTS)),
+    Setting("dialect", "text", check=one_of(DIALECTS)),
     Setting("read_only", "flag"),
     Setting("critical", "flag"),
     Setting("allow_plain_http", "flag"),
     Setting("use_proxy", "flag"),
     Setting("token_command", "names", check=_program),
     Setting("token_file", "text"),
-    Setting("history", "text", check=_one_of(("file", "prometheus"))),
+    Setting("history", "text", check=one_of(("file", "prometheus"))),
     Setting("history_url", "text", check=_server),
     Setting("history_match", "text"),
     Setting("history_token_command", "names", check=_program),
     Setting("history_token_file", "text"),
     Setting("findings.unused_days", "number", check=_days),
+    *(replace(threshold, name=f"{_CHECK}{threshold.name}") for threshold in THRESHOLDS),
 )
-"""The settings of a profile, except the thresholds in ``check``."""
+"""The settings of a profile."""
 
 _SECRETS = frozenset({"token", "key", "api_key", "secret", "password"})
 
@@ -312,40 +309,23 @@ def profile_of(name: str, fields_given: Mapping[str, Any]) -> Profile:
     return _profile(name, understand(fields_given, FIELDS).known)
 
 
-def _profile(name: str, values: Settings, check: CheckThresholds | None = None) -> Profile:
+def _profile(name: str, values: Settings) -> Profile:
     if "base_url" not in values:
         raise WrongSettingError("base_url", "is required")
     if values.get("history") == "prometheus" and "history_url" not in values:
         raise WrongSettingError("history_url", 'is required with history = "prometheus"')
     if "token_command" in values and "token_file" in values:
         raise WrongSettingError("", "token_command and token_file exclude each other")
-    given: dict[str, Any] = {}
+    given: dict[str, Any] = {"check": {}}
     for key, value in values.items():
-        given[key.rpartition(".")[2]] = tuple(value) if isinstance(value, list) else value
+        place = given["check"] if key.startswith(_CHECK) else given
+        place[key.rpartition(".")[2]] = tuple(value) if isinstance(value, list) else value
+    if problem := disorder(given["check"]):
+        raise WrongSettingError(_CHECK.rstrip("."), problem)
     for key in given.keys() & {"token_file", "history_token_file"}:
         given[key] = Path(given[key])
     given["base_url"] = normalise_base_url(given["base_url"])
-    return Profile(name=name, check=check, **given)
-
-
-def _thresholds(written: object, unknown: dict[str, str]) -> CheckThresholds:
-    """When ``gwtui check`` warns. Pydantic takes a quarter of a start to load: few need it."""
-    if not isinstance(written, dict):
-        raise WrongSettingError(_CHECK, "must be a table")
-    from pydantic import ValidationError  # noqa: PLC0415
-
-    from gwtui.contract.request import problems  # noqa: PLC0415
-    from gwtui.local.check_thresholds import CheckThresholds  # noqa: PLC0415
-
-    known = {key: value for key, value in written.items() if key in CheckThresholds.model_fields}
-    for key in written.keys() - known.keys():
-        hint = did_you_mean(key, CheckThresholds.model_fields)
-        unknown[f"{_CHECK}.{key}"] = f"is not a known setting{hint}"
-    try:
-        return CheckThresholds.model_validate(known)
-    except ValidationError as error:
-        wrong = problems(error)[0]
-    raise WrongSettingError(".".join(filter(None, (_CHECK, wrong.field))), wrong.message)
+    return Profile(name=name, **given)
 
 
 def load_profiles(path: Path, *, keep_unknown: bool = False) -> ProfileBook:
@@ -377,10 +357,9 @@ def _book(content: Mapping[str, Any], *, keep_unknown: bool) -> ProfileBook:
         if not name or not isinstance(table, dict):
             raise WrongSettingError(where, "must be a table" if name else "needs a name")
         try:
-            found = understand({key: table[key] for key in table if key != _CHECK}, FIELDS)
-            check = _thresholds(table[_CHECK], found.unknown) if _CHECK in table else None
+            found = understand(table, FIELDS)
             unknown = [_note(key, why, keep=keep_unknown) for key, why in found.unknown.items()]
-            profiles[name] = _profile(name, found.known, check)
+            profiles[name] = _profile(name, found.known)
         except WrongSettingError as error:
             raise error.inside(where) from None
         notes += [f"{safe_line(where, 120)}.{note}" for note in unknown]

@@ -11,6 +11,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -20,13 +21,14 @@ from gwtui.local.toml_file import TomlFile, TomlPath, TomlValue, WrongSettingErr
 Settings = Mapping[str, TomlValue]
 Check = Callable[[str, Any], str]
 """The problem with a value of a setting, "" if there is none."""
-Kind = Literal["text", "flag", "number", "names"]
-"""Type of a value: text, true or false, a whole number, or a list of texts."""
+Kind = Literal["text", "flag", "number", "amount", "names"]
+"""Type of a value: text, true or false, a whole number, any number, or a list of texts."""
 
 _KINDS: Mapping[Kind, str] = {
     "text": "text",
     "flag": "true or false",
     "number": "a whole number",
+    "amount": "a number",
     "names": "a list of texts",
 }
 _FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
@@ -77,6 +79,8 @@ class Setting:
                 return _FLAGS[text.lower()]
             case "number" if re.fullmatch(r"[0-9]{1,6}", text, re.ASCII):
                 return int(text)
+            case "amount" if re.fullmatch(r"-?[0-9]{1,15}(\.[0-9]{1,12})?", text, re.ASCII):
+                return Decimal(text)
             case "names":
                 return [part.strip() for part in text.split(",") if part.strip()]
             case "text":
@@ -92,8 +96,18 @@ def _is_kind(kind: Kind, value: object) -> bool:
             return isinstance(value, bool)
         case "number":
             return isinstance(value, int) and not isinstance(value, bool)
+        case "amount":
+            return isinstance(value, int | Decimal) and not isinstance(value, bool)
         case "names":
             return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def one_of(choices: Iterable[str]) -> Check:
+    """Accepts only these values."""
+    *words, last = choices
+    return lambda _name, value: (
+        "" if value in (*words, last) else f"must be one of {', '.join(words)} or {last}"
+    )
 
 
 def shown_value(value: TomlValue) -> str:

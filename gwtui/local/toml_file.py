@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 TomlPath = tuple[str, ...]
 """A key with the tables around it, from the outermost inwards."""
-TomlValue = str | bool | int | list[str]
+TomlValue = str | bool | int | Decimal | list[str]
 
 _PRIVATE = 0o600
 _MAX_BYTES = 1024 * 1024

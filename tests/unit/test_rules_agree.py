@@ -25,7 +25,6 @@ from gwtui.domain.alert_rules import (
 )
 from gwtui.domain.clock import Clock
 from gwtui.domain.findings import AccountFacts, find
-from gwtui.local.check_thresholds import CheckThresholds
 from gwtui.watch.alerts.evaluator import Evaluator
 from gwtui.watch.feeds.keys import keys_feed
 from gwtui.watch.history.observers import ObservedReading, observe_keys
@@ -122,7 +121,7 @@ async def test_of_a_key_all_say_the_same(name: str) -> None:
             finding.message == f"{fired[identity].message[0].upper()}{fired[identity].message[1:]}."
         )
 
-    thresholds = CheckThresholds.model_validate({"rules": True})
+    thresholds = {"rules": True}
     checked = await check_all(CheckContext(hub, thresholds, rules_of(thresholds, rules.values())))
     assert worst_of(checked) is WORST[alerts]
     await hub.close()

@@ -25,7 +25,6 @@ from gwtui.contract.usage import Credits
 from gwtui.domain.alert_rules import CreditsRule, KeyLimitRule, default_rules
 from gwtui.domain.alert_state import AlertState
 from gwtui.domain.clock import Clock
-from gwtui.local.check_thresholds import CheckThresholds
 from gwtui.watch.alerts.model import Alert, AlertKey, Present
 from gwtui.watch.alerts.store import alerts_at
 from gwtui.watch.history.file import history_path
@@ -145,7 +144,7 @@ def test_thresholds_stand_in_the_profile_and_options_go_before_them(
     code, text = line(gwtui, "--profile", "work")
     assert code == 3
     assert "profiles.toml: " in text
-    assert "did you mean 'credits_warning'?" in text
+    assert "did you mean 'check.credits_warning'?" in text
     assert gwtui.commands("profiles", "remove", "work")[0] == 0
     assert "credits_warning" not in file.read_text()
 
@@ -183,7 +182,7 @@ class World:
 
     def __init__(self, **given: Any) -> None:
         self.connection = type("C", (), {"token": object()})()
-        self.given = given
+        self.given = {"credits": account("100", "0"), **given}
 
     def __getattr__(self, service: str) -> Any:
         return self
@@ -219,10 +218,9 @@ async def looked(
 ) -> tuple[Severity, str]:
     clock = Clock(now=lambda: NOW)
     hub = FeedHub(cast("GatewayClient", World(**given)), clock)
-    thresholds = CheckThresholds.model_validate(wanted)
-    rules = rules_of(thresholds, default_rules().values())
+    rules = rules_of(wanted, default_rules().values())
     hub.recorder = cast("Any", SimpleNamespace(open_archive=past))
-    look = CheckContext(hub, thresholds, rules)
+    look = CheckContext(hub, wanted, rules)
     try:
         findings = await check_all(look)
     finally:
@@ -247,7 +245,7 @@ def model(*uptimes: str | None) -> ModelEndpoints:
 
 
 async def test_no_traffic_is_never_critical_by_itself() -> None:
-    wanted = {"models": ("a/b",), "credits_critical": None}
+    wanted = {"models": ("a/b",)}
     for more, uptimes, severity, says in (
         ({}, (None, None), Severity.OK, "'uptime a/b p0__'=U;90:;;0;100"),
         ({}, (None, "30"), Severity.WARNING, "p1 30% of the requests"),
@@ -267,7 +265,7 @@ async def test_no_traffic_is_never_critical_by_itself() -> None:
 
 async def test_an_uptime_that_was_not_given_is_unknown() -> None:
     found = ModelEndpoints.model_validate({"id": "a/b", "endpoints": [{"tag": "x"}]})
-    severity, text = await looked({"models": ("a/b",), "credits_critical": None}, **{"a/b": found})
+    severity, text = await looked({"models": ("a/b",)}, **{"a/b": found})
     assert severity is Severity.UNKNOWN
     assert "uptime missing in the answer" in text
 
@@ -306,7 +304,7 @@ async def test_the_scope_of_a_rule_counts() -> None:
         )
         for one, left in (("1", Decimal(9)), ("2", Decimal(1)), ("3", Decimal(0)))
     )
-    thresholds = CheckThresholds.model_validate({"rules": True, "credits_critical": None})
+    thresholds = {"rules": True}
     hub = FeedHub(cast("GatewayClient", World(keys=keys)), Clock(now=lambda: NOW))
     found = await check_all(CheckContext(hub, thresholds, rules_of(thresholds, rules.values())))
     await hub.close()
@@ -323,7 +321,7 @@ async def test_disabled_and_expired_keys_do_not_count() -> None:
         ApiKey.model_validate({"hash": "2", "name": "over", "expires_at": past, **full}),
         ApiKey.model_validate({"hash": "3", "name": "a'b|c=d", "expires_at": soon, **full}),
     ]
-    wanted = {"keys_critical": 90, "expiry_critical": 2, "credits_critical": None}
+    wanted = {"keys_critical": 90, "expiry_critical": 2}
     severity, text = await looked(wanted, keys=tuple(keys))
     assert severity is Severity.CRITICAL
     assert text.count("a'b/c=d") == 2
@@ -356,7 +354,7 @@ def alert(severity: Any = "warning", **more: Any) -> Alert:
     return Alert(key, AlertState("firing", NOW), severity, "Credits low", "credits", "$4", **more)
 
 
-ALONE = {"alerts": True, "credits_critical": None}
+ALONE = {"alerts": True}
 
 
 @pytest.mark.parametrize(
@@ -379,5 +377,5 @@ async def test_alerts_that_ask_for_somebody_count(
 
 
 async def test_alerts_count_only_when_asked_for() -> None:
-    wanted = {"credits_critical": None}
+    wanted = {}
     assert "Credits low" not in (await looked(wanted, Recorded(Present((alert(),), True))))[1]
