@@ -33,10 +33,12 @@ from textual.widgets import Input, TextArea
 
 import gwtui.ui.screens.detail_pane
 import leak_watch
+from board_kit import Filled, filled_once
 from gwtui.domain import known_secrets
 from gwtui.local.caught_errors import caught_errors
 from gwtui.local.dashboard_state import FIRST_STEPS_FILE as FIRST_STEPS
 from gwtui.ui.screens.startup import StartupScreen
+from harness import Harness
 from idle import wait_after_key, wait_for_idle, wait_for_screen
 from in_process_requests import short_ways
 
@@ -183,6 +185,26 @@ def private_home(private_environment: Path) -> Path:
     state.mkdir(mode=0o700)
     (state / FIRST_STEPS).touch(mode=0o600)
     return private_environment
+
+
+@pytest.fixture
+def demo(private_home: Path) -> Iterator[Harness]:
+    """A simulated gateway whose time stands still."""
+    one = Harness()
+    yield one
+    one.close()
+
+
+@pytest.fixture(scope="session")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
+    """A recorded history, filled once; nobody writes to it."""
+    return filled_once(tmp_path_factory)
+
+
+@pytest.fixture
+def data(filled: Filled, tmp_path: Path) -> Path:
+    """A copy of that history for an application that records on."""
+    return filled.copy_to(tmp_path / "data")
 
 
 @pytest.fixture(autouse=True)

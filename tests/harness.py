@@ -362,6 +362,7 @@ async def dashboard(
     *,
     size: tuple[int, int] = (120, 40),
     read_only: bool | None = None,
+    critical: bool = False,
     token: str | None = None,
     loaded: bool = True,
     **options: Any,
@@ -369,7 +370,9 @@ async def dashboard(
     """The app on that gateway; with its first data unless ``loaded`` is False."""
     of.ledger = options.setdefault("ledger", of.ledger)
     of.app = app = GwtuiApp(
-        lambda: of.connect(read_only=read_only, token=token), clock=of.clock, **options
+        lambda: of.connect(read_only=read_only, critical=critical, token=token),
+        clock=of.clock,
+        **options,
     )
     async with app.run_test(size=size, notifications=True, tooltips=True) as of.pilot:
         await until(of.pilot, lambda: app.navigation.screen is not None, "the start screen")

@@ -9,7 +9,6 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 from decimal import Decimal
 from itertools import count
 from typing import Any
@@ -207,6 +206,3 @@ def events(text: str) -> list[Any]:
             else:
                 assert line.startswith(":"), line
     return found
-
-
-TOMORROW = timedelta(days=1)

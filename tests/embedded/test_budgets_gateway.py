@@ -41,17 +41,6 @@ async def test_a_budget_is_created_and_replaced(gate: Bench):
     assert await gate.data("GET", "/workspaces/default") == workspace, "no change of its own"
 
 
-async def test_budgets_are_listed_from_the_shortest_without_paging(gate: Bench):
-    for interval, limit in (("monthly", 30), ("daily", 1), ("lifetime", 365), ("weekly", 7)):
-        await put(gate, interval, limit)
-    whole = (await gate.call("GET", f"{BUDGETS}?limit=1&offset=2", expect=200)).json()
-    assert set(whole) == {"data", "include_byok_in_budgets"}
-    listed = [one["reset_interval"] for one in whole["data"]]
-    assert listed == ["daily", "weekly", "monthly", None]
-    for interval in INTERVALS:
-        await gate.data("GET", f"{BUDGETS}/{interval}")
-
-
 async def test_the_whole_workspace_counts_byok_usage_or_not(gate: Bench):
     whole = await put(gate, "daily", 1, include_byok_in_budgets=True)
     assert whole["include_byok_in_budgets"] is True

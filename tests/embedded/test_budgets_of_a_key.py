@@ -70,13 +70,6 @@ async def guardrail(gate: Bench, workspace_id: str, **policy: Any) -> str:
     return str(made.json()["data"]["id"])
 
 
-async def test_a_key_without_budgets_has_none():
-    async with bench(content="empty") as gate:
-        _, token = await gate.create()
-        assert await budgets(gate, token) == []
-        assert (await gate.data("GET", "/key", token=token))["effective_budget"] is None
-
-
 async def test_the_keys_own_limit_is_the_last_layer(gate: Bench):
     _, token = await gate.create(limit=5, limit_reset="weekly", include_byok_in_limit=True)
     layer = (await budgets(gate, token))[-1]
@@ -138,13 +131,6 @@ async def test_every_scope_in_its_order(gate: Bench):
     assert found[0]["spend_usd"] >= sum(one["usage_monthly"] for one in mine) - 0.001
     assert found[2]["spend_usd"] >= found[0]["spend_usd"]
     assert found[5]["spend_usd"] >= sum(one["usage_monthly"] for one in listed) - 0.001
-
-
-async def test_a_management_key_has_no_budgets(gate: Bench):
-    data = await gate.data("GET", "/key")
-    assert (data["budgets"], data["effective_budget"]) == ([], None)
-    assert data["workspace_id"] is None
-    assert data["is_management_key"] is data["is_provisioning_key"] is True
 
 
 async def test_regions_are_what_every_guardrail_allows():

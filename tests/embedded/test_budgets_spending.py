@@ -99,19 +99,6 @@ async def test_an_exhausted_budget_stops_its_workspace_until_it_starts_over(
     assert await used(gate, "production") > stopped
 
 
-@pytest.mark.parametrize("lift", ["raised", "deleted"])
-async def test_a_budget_that_is_lifted_lets_keys_go_on(gate: Bench, lift: str):
-    await budget(gate, "lifetime", 1)
-    gate.clock.forward(hours=6)
-    before = await used(gate, "production")
-    if lift == "raised":
-        await budget(gate, "lifetime", 1e6)
-    else:
-        await gate.call("DELETE", f"{PRODUCTION}/budgets/lifetime", expect=200)
-    gate.clock.forward(hours=2)
-    assert await used(gate, "production") > before
-
-
 async def test_keys_that_go_take_no_spending_along(gate: Bench, probe: str):
     await budget(gate, "lifetime", 1e6)
     before = (await layer(gate, probe, None))["spend_usd"]

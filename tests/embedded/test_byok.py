@@ -84,13 +84,6 @@ async def test_fallback_and_byok_only_exclude_each_other_also_over_time(gate: Be
     assert (changed["is_byok_only"], changed["is_fallback"]) == (True, False)
 
 
-async def test_rotation_makes_a_new_label(gate: Bench):
-    data = await made(gate, name="kept", allowed_models=["m"])
-    path = f"/byok/{data['id']}"
-    rotated = await gate.data("PATCH", path, json={"key": "other-provider-key-000000001111"})
-    assert rotated == {**data, "label": "oth...1111"}
-
-
 async def test_the_order_is_the_order_of_trial(gate: Bench):
     for name, provider, fallback in (
         ("first resort", "northwind", True),

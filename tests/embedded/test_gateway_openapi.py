@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from gateway_kit import Bench, bench
+from gateway_kit import Bench
 
-from gwtui.contract.dialects import OPENROUTER
 from gwtui.embedded.operations import Access
-from gwtui.embedded.routes import MODULE_OF, PREFIX, all_operations, operations_at
+from gwtui.embedded.routes import all_operations
 
 ISSUED_OPERATIONS = {
     ("GET", "/keys"): {200, 400, 401, 403, 404, 429, 500},
@@ -126,13 +125,6 @@ async def test_the_promises_of_the_contract_are_in_the_schemas(gate: Bench):
     assert create["properties"]["limit_reset"]["anyOf"][0]["enum"] == ["daily", "weekly", "monthly"]
 
 
-async def test_the_document_speaks_the_dialect():
-    async with bench(content="empty", dialect=OPENROUTER) as gate:
-        text = str(gate.document)
-        assert "openrouter_metadata" in text
-        assert "service_metadata" not in text
-
-
 def references(value: Any) -> set[str]:
     if isinstance(value, dict):
         found = {value["$ref"]} if "$ref" in value else set()
@@ -140,10 +132,3 @@ def references(value: Any) -> set[str]:
     if isinstance(value, list):
         return set().union(*(references(item) for item in value))
     return set()
-
-
-def test_every_operation_is_found_by_what_stands_first_in_its_path():
-    for one in all_operations():
-        methods, _ = operations_at(PREFIX + one.path)
-        assert methods[one.method] is one
-    assert {one.path.split("/")[1] for one in all_operations()} == set(MODULE_OF)

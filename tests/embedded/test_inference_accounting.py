@@ -106,19 +106,6 @@ async def test_one_request_moves_everything_by_its_cost(me: Caller, stream: bool
     assert row["endpoint_id"] == shown["provider_responses"][0]["endpoint_id"]
 
 
-async def test_a_generation_is_written_a_second_later(me: Caller):
-    name = (await me.said())["id"]
-    await me.gate.refused(404, "GET", "/generation", params={"id": name})
-    me.gate.clock.forward(seconds=30)
-    assert (await me.gate.data("GET", "/generation", params={"id": name}))["id"] == name
-    asked_by_key = await me.gate.call(
-        "GET", "/generation", token=me.token, params={"id": name}, expect=200
-    )
-    assert asked_by_key.json()["data"]["id"] == name
-    body = {"generation_id": name, "category": "latency"}
-    await me.gate.call("POST", "/generation/feedback", json=body, expect=200)
-
-
 async def test_an_embedding_moves_the_same(me: Caller):
     before = await me.sheet()
     answer = (await me.embed(["one", "two words"], provider={"only": ["bitforge"]})).json()

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
-import struct
 from collections.abc import AsyncIterator, Iterator
 from decimal import Decimal
 from importlib import import_module
@@ -150,13 +148,6 @@ def near(one: list[float], other: list[float]) -> float:
     return sum(x * y for x, y in zip(one, other, strict=True))
 
 
-async def test_floats_in_base64(me: Caller):
-    answer = (await me.embed("a b", encoding_format="base64", dimensions=16)).json()
-    raw = base64.b64decode(answer["data"][0]["embedding"])
-    plain = (await me.embed("a b", dimensions=16)).json()["data"][0]["embedding"]
-    assert struct.unpack("<16f", raw) == pytest.approx(plain, abs=1e-6)
-
-
 @pytest.mark.parametrize("stream", [False, True])
 async def test_refusals_have_their_class(
     client: openai.AsyncOpenAI, me: Caller, library: Any, stream: bool
@@ -198,15 +189,6 @@ async def read(web: httpx.AsyncClient, found: list[str], **fields: Any) -> None:
         source.response.raise_for_status()
         async for event in source.aiter_sse():
             found.append(event.data)  # noqa: PERF401 - one by one, for it may end early
-
-
-async def test_events_as_another_library_reads_them(web: httpx.AsyncClient):
-    *chunks, usage, done = await stream(web)
-    assert done == "[DONE]"
-    assert usage["usage"]["cost"] > 0
-    assert usage["choices"] == []
-    assert chunks[0]["choices"][0]["delta"]["role"] == "assistant"
-    assert [chunk["choices"][0]["finish_reason"] for chunk in chunks][-2:] == [None, "stop"]
 
 
 async def test_two_hundred_streams_over_the_socket(web: httpx.AsyncClient, me: Caller):

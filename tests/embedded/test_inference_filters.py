@@ -87,16 +87,6 @@ async def test_a_builtin_filter_blocks(me: Caller, slug: str):
     await me.said("nothing of the kind")
 
 
-async def test_who_asks_is_told_which_guardrail_blocked(me: Caller):
-    guardrail = await me.guard(**builtin("email", "block"))
-    response = await me.chat(SAMPLES["email"][0], headers=TOLD)
-    told = response.json()["service_metadata"]
-    assert (response.status_code, told["attempt"]) == (403, 0)
-    (step,) = told["pipeline"]
-    assert (step["guardrail_id"], step["summary"]) == (guardrail, "blocked 1: email")
-    assert "service_metadata" not in (await me.chat(SAMPLES["email"][0])).json()
-
-
 @pytest.mark.parametrize("slug", SAMPLES)
 async def test_a_builtin_filter_redacts(me: Caller, slug: str):
     guardrail = await me.guard(**builtin(slug, "redact"))
@@ -126,19 +116,6 @@ async def test_injection_is_flagged_and_answered_as_it_is(me: Caller):
     (match,) = matches(answer)
     assert (match["filter"], match["action"]) == ("regex-prompt-injection", "flag")
     assert await read(me, answer["id"]) == [INJECTION]
-
-
-async def test_injection_is_blocked_with_what_was_seen(me: Caller):
-    await me.guard(**builtin("regex-prompt-injection", "block"))
-    error = await me.refused(403, INJECTION)
-    assert error["message"] == "Request blocked: prompt injection patterns detected"
-    assert error["metadata"]["patterns"] == ["ignore-instructions"]
-
-
-async def test_injection_is_redacted(me: Caller):
-    await me.guard(**builtin("regex-prompt-injection", "redact"))
-    answer = await me.said(INJECTION)
-    assert await read(me, answer["id"]) == ["Please [PROMPT_INJECTION]."]
 
 
 @pytest.mark.parametrize(("scope", "status"), [("user_only", 200), ("all_messages", 403)])

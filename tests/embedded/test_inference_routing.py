@@ -72,17 +72,6 @@ async def test_what_a_guardrail_leaves(
     assert (await me.said(model=passes, max_tokens=5))["model"] == passes
 
 
-async def test_a_guardrail_narrows_what_is_tried(me: Caller):
-    await me.guard(ignored_providers=["northwind", "quasar"])
-    answer = await me.said(headers=TOLD)
-    endpoints = answer["service_metadata"]["endpoints"]
-    assert endpoints["total"] == 4
-    assert {each["provider"] for each in endpoints["available"]} == {"Tidepool AI", "Fjordcloud"}
-    assert [each["provider"] for each in endpoints["available"] if each["selected"]] == [
-        answer["provider"]
-    ]
-
-
 async def test_zero_retention_of_a_guardrail_and_of_a_request(me: Caller):
     preview = await me.gate.data("GET", "/endpoints/zdr")
     left = {each["provider_name"] for each in preview if each["model_name"] == NAME}

@@ -22,7 +22,6 @@ SIZE = (80, 24)
 
 MADE = Applied("made")
 
-HOSTILE = ["[/", "[red]x[/red]", "\x1b[2Jgone", "a\u202eb", "x\ny", "[@click=app.quit]q[/]"]
 
 SECRET = "sk-provider-0123456789abcdef"
 

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.pilot import Pilot
 
-from gwtui.client.errors import NotFoundError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey, UpdateKeyRequest
 from gwtui.embedded.faults import FaultInjector
-from gwtui.local.ledger import Ledger
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.watch.feeds.keys import KeyRow
-from harness import Harness, dashboard, harness, line, listing, notices, until
-from journeys import JOURNEYS, desk
+from harness import Harness, dashboard, harness, listing, notices, until
 from screen_text import shown
 
 
@@ -77,31 +73,6 @@ async def test_a_range_is_disabled_together_and_one_undo_takes_it_back() -> None
         await pilot.press("y")
         await until(pilot, lambda: "Undone: Disable 3 keys" in notices(app), "the undo")
         assert not await disabled(place, wanted)
-
-
-async def test_marks_hidden_by_the_filter_are_counted_and_acted_on() -> None:
-    async with harness() as place, dashboard(place, size=(100, 30)) as (app, pilot):
-        table = listing(app).table
-        first, second = enabled_rows(app)[:2]
-        wanted = {table.identities[first], table.identities[second]}
-        await pilot.press("home", *["down"] * first, "space")
-        await pilot.press(*["down"] * (second - first - 1), "space")
-        assert set(table.marked) == wanted
-        await pilot.press("slash", *"night", "enter")
-        await until(pilot, lambda: 0 < table.visible_count < table.total_count, "the filter")
-        await until(pilot, lambda: "2 marked (2 hidden)" in line(listing(app), "status"), "status")
-        await pilot.press("D")
-        said = await asked(pilot, app)
-        assert "Delete 2 keys?" in said
-        assert "2 of those marked are hidden by the filter." in said
-        await pilot.press("y")
-        assert isinstance(app.screen, ConfirmScreen), "no single key confirms"
-        await pilot.press("tab", "enter")
-        await until(pilot, lambda: "2 keys deleted" in notices(app), "the end")
-        async with place.connect() as connection, GatewayClient(connection) as client:
-            for identity in wanted:
-                with pytest.raises(NotFoundError):
-                    await client.keys.get(identity)
 
 
 async def test_what_was_refused_stays_on_the_screen_and_is_tried_again_when_wanted() -> None:
@@ -198,22 +169,3 @@ async def test_what_marked_keys_share_is_changed_together() -> None:
             found = [await client.keys.get(identity) for identity in wanted]
         assert {one.limit for one in found} == {77}
         assert {one.name for one in found} == names
-
-
-async def test_the_two_worst_keys_are_disabled_and_enabled_again_in_ten_keys(
-    tmp_path: Path,
-) -> None:
-    journey = JOURNEYS["disable the two worst and undo both"]
-    assert len(journey.tokens) <= 12
-    async with harness() as place, desk(place, tmp_path, journey) as one:
-        table = listing(one.app).table
-        *keys, undo, yes = journey.tokens
-        await one.at_once(keys)
-        worst = set(table.identities[:2])
-        rows = [table.model._items[identity] for identity in worst]
-        assert all(row.key.limit_remaining < row.key.limit / 5 for row in rows)
-        assert await disabled(place, worst) == worst
-        await one.at_once([undo, yes])
-        assert not await disabled(place, worst)
-        events = [entry.outcome for entry in Ledger(tmp_path / "audit.jsonl").entries()][::-1]
-        assert events == ["intent", "applied"] * 4

@@ -19,7 +19,7 @@ from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.screens.picker import MenuScreen
 from gwtui.ui.terminal import clipboard
 from harness import harness, listing, notices, until
-from journeys import JOURNEYS, Desk, Journey, desk, tokens
+from journeys import Desk, Journey, desk, tokens
 from screen_text import shown
 
 DISABLED = ("ana laptop (lost)", "backfill-2024", "legacy-chat-widget", "red-team")
@@ -177,7 +177,3 @@ async def test_figures_that_are_no_resource_are_copied_too(
         assert ranked[0]["name"] == copied[0]
         assert set(ranked[0]) > {"name", "spend"}
         assert copied[2].startswith("gwtui keys/")
-
-
-def test_the_journey_is_one_of_those_that_are_typed_in_every_way() -> None:
-    assert "copy and export" in JOURNEYS

@@ -5,9 +5,6 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from textual.widgets import Digits
-
-from gwtui.domain import money
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.credits import CreditsScreen
 from gwtui.ui.widgets.table import ResourceTable
@@ -29,17 +26,6 @@ def ranking(app: GwtuiApp) -> ResourceTable[Any]:
 async def ranked(app: GwtuiApp, pilot: Any) -> ResourceTable[Any]:
     await until(pilot, lambda: ranking(app).total_count, "the ranking")
     return ranking(app)
-
-
-async def the_balance_is_the_gateways(desk: Any) -> None:
-    app, pilot = desk.app, desk.pilot
-    await at_credits(desk)
-    credits = await app.gateway.credits.get()
-    await pilot.pause()
-    assert credits.balance is not None
-    assert screen_of(app).query_one("#balance-figure", Digits).value == money.usd(credits.balance)
-    assert money.usd(credits.total_credits) in shown(app)
-    assert money.percent(credits.used_share) in shown(app)
 
 
 async def keys_of_every_workspace_are_ranked_by_usage_whatever_the_scope(desk: Any) -> None:
@@ -86,25 +72,6 @@ def screen_or_none(app: GwtuiApp) -> CreditsScreen | None:
     return screen if isinstance(screen, CreditsScreen) else None
 
 
-async def the_board_tells_the_same_end_before_anything_is_recorded(desk: Any) -> None:
-    app, pilot = desk.app, desk.pilot
-    await at_credits(desk)
-    await ranked(app, pilot)
-    words = line(screen_of(app), "credits-runway").split(maxsplit=1)[1]
-    assert "at today's rate" in words
-    days = words.partition(",")[0]
-    assert days.endswith(" days")
-    await pilot.press("0")
-
-    def told(name: str) -> str:
-        found = app.screen.query(f"#{name}")
-        return line(app.screen, name) if found else ""
-
-    await until(pilot, lambda: words in told("board-runway"), "the same on the board")
-    assert "runway unknown" not in told("board-summary")
-    assert "at today's rate" in told("board-summary")
-
-
 async def test_workspaces_have_a_line_or_a_table_as_there_is_room() -> None:
     async with (
         harness() as place,
@@ -125,36 +92,6 @@ async def test_workspaces_have_a_line_or_a_table_as_there_is_room() -> None:
         assert set(table.identities) == {key.workspace_id for key in keys}
 
 
-async def test_figures_stay_with_their_age_when_the_gateway_is_gone() -> None:
-    async with (
-        harness(speed=20) as place,
-        dashboard(place, start="credits") as (app, pilot),
-    ):
-        await ranked(app, pilot)
-        before = screen_of(app).query_one("#balance-figure", Digits).value
-        await place.stop()
-        await until(pilot, lambda: "last good data" in line(screen_of(app), "status"), "the age")
-        assert line(screen_of(app), "banner")
-        assert screen_of(app).query_one("#balance-figure", Digits).value == before
-        assert ranking(app).total_count
-        await place.start()
-        await until(pilot, lambda: not line(screen_of(app), "banner"), "the recovery", 30)
-
-
-async def a_second_without_news_repaints_nothing_but_what_moved(desk: Any) -> None:
-    app, pilot, place = desk.app, desk.pilot, desk
-    await at_credits(desk)
-    await ranked(app, pilot)
-    await pilot.pause()
-    figure = screen_of(app).query_one("#balance-figure", Digits)
-    painted: list[object] = []
-    figure.refresh = lambda *args, **kwargs: painted.append(args)  # type: ignore[method-assign,assignment]
-    for _ in range(3):
-        screen_of(app).tick(place.clock.now())
-    assert painted == []
-    del figure.refresh
-
-
 async def at_credits(desk: Any) -> None:
     await desk.app.open_route("credits")
     await ranked(desk.app, desk.pilot)
@@ -163,10 +100,7 @@ async def at_credits(desk: Any) -> None:
 async def test_balance_ranking_and_runway() -> None:
     async with harness() as place, dashboard(place, start="credits"):
         await place.walk(
-            the_balance_is_the_gateways,
-            a_second_without_news_repaints_nothing_but_what_moved,
             u_ranks_by_the_next_window,
             keys_of_every_workspace_are_ranked_by_usage_whatever_the_scope,
-            the_board_tells_the_same_end_before_anything_is_recorded,
             enter_opens_the_key_that_burns,
         )

@@ -47,8 +47,7 @@ async def at_dashboard(
     path = folder / "s" / "gateway.sock"
 
     @asynccontextmanager
-    async def connect(*, read_only: bool, token: str | None) -> AsyncIterator[Connection]:
-        assert token is None
+    async def connect(*, read_only: bool, **_: Any) -> AsyncIterator[Connection]:
         yield Connection(
             "http://localhost/api/v1", world.token, socket_path=path, read_only=read_only
         )

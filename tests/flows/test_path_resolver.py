@@ -139,14 +139,6 @@ async def test_every_place_says_what_it_does_not_have() -> None:
             await pilot.pause()
 
 
-async def test_a_key_that_was_made_since_the_list_was_read_is_found() -> None:
-    async with harness() as place, dashboard(place) as (app, pilot):
-        async with colleague(place) as client:
-            made = await client.keys.create(CreateKeyRequest(name="made elsewhere"))
-        await go(app, pilot, "keys/made elsewhere")
-        await selected(app, pilot, "keys", made.data.hash or "")
-
-
 async def test_what_the_prompt_ghosts_is_taken_by_tab_and_enter() -> None:
     async with harness() as place, dashboard(place) as (app, pilot):
         terminal = Terminal(app)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,13 +14,6 @@ from harness import Harness, line, listing, notices, pressing, settled
 from screen_text import shown
 
 WIDE = (140, 30)
-
-
-@pytest.fixture
-def demo() -> Iterator[Harness]:
-    found = Harness()
-    yield found
-    found.close()
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,16 +12,14 @@ import pytest
 
 from gwtui.crud.action import APP, LIST, Action
 from gwtui.resources.actions import all_actions, for_scope, place_actions
-from gwtui.resources.registry import RESOURCES, SPECS, TABS
+from gwtui.resources.registry import RESOURCES, SPECS
 from gwtui.ui.actions import handlers
-from gwtui.ui.app import GwtuiApp
 from gwtui.ui.commands import offered, shown_all
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.help import help_lines
 from gwtui.ui.screens.palette import elsewhere, palette
 from gwtui.ui.screens.picker import Picker
-from gwtui.ui.widgets.prompt import QuietInput
-from harness import dashboard, harness, has_data, listing, notices, until
+from harness import dashboard, harness, has_data, listing, until
 from screen_text import shown
 
 NO_HANDLERS = {
@@ -61,13 +58,6 @@ def test_every_action_has_a_handler_and_every_handler_an_action() -> None:
 
 def test_action_ids_are_unique() -> None:
     assert max(Counter(action.id for action in all_actions()).values()) == 1
-
-
-@pytest.mark.parametrize("resource", [*RESOURCES, *TABS])
-def test_no_key_means_two_things_on_one_screen(resource: str) -> None:
-    extra = (LIST,) if resource in RESOURCES else ()
-    keys = Counter(key for action in offered((resource, *extra, APP)) for key in action.keys)
-    assert [key for key, uses in keys.items() if uses > 1] == []
 
 
 @pytest.mark.parametrize("resource", RESOURCES)
@@ -206,26 +196,6 @@ async def the_palette_offers_tabs_and_leaves_on_escape(desk: Any) -> None:
     await until(pilot, lambda: has_data(app) and listing(app).resource == "models", "the models")
 
 
-async def test_read_only_is_said_and_holds_writes_back() -> None:
-    async with (
-        harness() as place,
-        dashboard(place, read_only=True, size=(80, 24)) as (app, pilot),
-    ):
-        assert "READ-ONLY" in shown(app).splitlines()[0]
-        writes = [action for action in for_scope("keys") if action.mutates]
-        assert writes
-        footer = shown(app).splitlines()[-1]
-        for action in writes:
-            assert action.title not in footer
-            await pilot.press(action.keys[0])
-            await pilot.pause()
-            assert app.screen is listing(app)
-            assert f"{action.title}: this profile is read-only" in notices(app)
-        await pilot.press("ctrl+p")
-        await until(pilot, lambda: isinstance(app.screen, Picker), "the palette")
-        assert "not now" in shown(app)
-
-
 async def test_a_click_on_a_hint_and_on_a_tab_does_what_the_key_does() -> None:
     async with harness() as place, dashboard(place, size=(80, 24)) as (app, pilot):
         column = shown(app).splitlines()[-1].index("Help")
@@ -236,30 +206,6 @@ async def test_a_click_on_a_hint_and_on_a_tab_does_what_the_key_does() -> None:
         column = shown(app).splitlines()[0].index("Models")
         await pilot.click("#header", offset=(column, 0))
         await until(pilot, lambda: listing(app).resource == "models", "the models")
-
-
-async def test_q_leaves_at_once_when_nothing_would_be_lost() -> None:
-    async with harness() as place:
-        async with dashboard(place) as (app, pilot):
-            await pilot.press("q")
-            await until(pilot, lambda: not app.is_running, "the end")
-        assert app.return_code == 0
-        assert place.left
-
-
-async def test_leaving_asks_while_something_would_be_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with harness() as place, dashboard(place) as (app, pilot):
-        monkeypatch.setattr(app, "would_be_lost", lambda: "A change is on its way.")
-        await pilot.press("ctrl+c")
-        await until(pilot, lambda: isinstance(app.screen, AskScreen), "the question")
-        assert app.focused is not None
-        assert app.focused.id == "safe"
-        await pilot.press("enter")
-        await until(pilot, lambda: app.screen is listing(app), "the list")
-        await pilot.press("q")
-        await until(pilot, lambda: isinstance(app.screen, AskScreen), "the question")
-        await pilot.press("y")
-        await until(pilot, lambda: not app.is_running, "the end")
 
 
 async def ctrl_c_in_a_form_asks_before_typed_text_is_lost(desk: Any) -> None:
@@ -282,25 +228,3 @@ async def test_the_palette_and_a_form_on_one_dashboard() -> None:
             the_palette_offers_tabs_and_leaves_on_escape,
             ctrl_c_in_a_form_asks_before_typed_text_is_lost,
         )
-
-
-def _shows(app: GwtuiApp, text: str) -> bool:
-    return text in shown(app)
-
-
-async def test_every_title_of_the_palette_ends_before_what_it_means() -> None:
-    async with harness() as place, dashboard(place, size=(80, 30)) as (app, pilot):
-        await pilot.press("ctrl+p")
-        await until(pilot, lambda: isinstance(app.screen, Picker), "the palette")
-        for width in (80, 120):
-            await pilot.resize_terminal(width, 30)
-            await until(pilot, lambda wide=width: app.screen.size.width == wide, "the width")
-            for action in offered(listing(app).scopes):
-                if action.id == "app.palette":
-                    continue
-                app.screen.query_one(QuietInput).value = action.title
-                await until(pilot, partial(_shows, app, f"{action.title}  "), action.title)
-                lines = [line for line in shown(app).splitlines() if f"{action.title}  " in line]
-                helped = [line for line in lines if action.help[:20] in line]
-                assert helped, (width, lines)
-                assert helped[0].partition(action.title)[2].startswith("  "), width

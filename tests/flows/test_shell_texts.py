@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
 
 from textual.app import App, ComposeResult
 from textual.content import Content
 from textual.geometry import Region
 
 from gwtui.contract.keys import ApiKey
-from gwtui.crud.resource import Cell, DetailRow, DetailTable, ResourceSpec, Section
 from gwtui.ui.screens.pages import raw_lines
-from gwtui.ui.widgets.detail import detail_lines
 from gwtui.ui.widgets.lines import LinesView
 from harness import strips
-
-NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 
 
 def text_of(lines: list[Content]) -> str:
@@ -59,54 +53,6 @@ def test_raw_json_shows_no_secret_and_no_control_character() -> None:
     assert "\x1b" not in text
     assert "\u202e" not in text
     assert "[red]" in text
-
-
-def spec_of(*content: Any) -> ResourceSpec[str]:
-    return ResourceSpec(
-        id="things",
-        title="Things",
-        singular="thing",
-        identity=lambda thing: thing,
-        name=lambda thing: thing,
-        columns=(),
-        sections=(Section("Facts", lambda _thing, _now: content),),
-        feed=lambda _hub, _scope: None,  # type: ignore[arg-type, return-value]
-        raw=lambda thing: thing,
-        empty="",
-    )
-
-
-def test_the_detail_pane_folds_long_values_beside_their_label() -> None:
-    spec = spec_of(DetailRow("name", Cell("alpha beta gamma delta")), DetailRow("id", Cell("x")))
-    assert [line.plain.rstrip() for line in detail_lines(spec, "it", NOW, 20)] == [
-        "it",
-        "",
-        "Facts",
-        "name  alpha beta",
-        "      gamma delta",
-        "id    x",
-    ]
-
-
-def test_the_detail_pane_never_writes_beyond_its_width() -> None:
-    spec = spec_of(
-        DetailRow("name", Cell("x" * 90), "a note of some length that does not fit"),
-        DetailRow("", Cell("free text " * 9)),
-    )
-    assert all(line.cell_length <= 44 for line in detail_lines(spec, "it", NOW, 44))
-
-
-def test_tables_in_the_detail_pane_line_up() -> None:
-    table = DetailTable(
-        ("workload", "p50"),
-        ((Cell("text"), Cell("1,200")), (Cell("image generation"), Cell("9"))),
-    )
-    lines = [line.plain for line in detail_lines(spec_of(table), "it", NOW, 60)][3:]
-    assert lines == [
-        "workload            p50",
-        "text              1,200",
-        "image generation      9",
-    ]
 
 
 class Reader(App[None]):

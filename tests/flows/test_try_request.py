@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from gwtui.contract.keys import UpdateKeyRequest
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.generation import GenerationScreen
 from gwtui.ui.screens.tries import AnswerScreen, TryScreen
 from gwtui.ui.widgets.growing_text import GrowingText
-from harness import listing, notices, start_over, until
+from harness import listing, notices, until
 from scripted_models import ScriptedModels
 from tries_screen_kit import MODEL, TryDesk, try_desk
 
@@ -80,33 +78,6 @@ async def an_answer_comes_with_all_that_happened(desk: TryDesk) -> None:
     assert listing(desk.app).table.selected_identity == desk.key.hash
 
 
-async def what_it_cost_stands_in_the_list_and_the_rule_beside_it(desk: TryDesk) -> None:
-    before = (await desk.read(desk.key.hash)).usage or 0
-    await desk.open()
-    form = desk.app.screen
-    assert isinstance(form, TryScreen)
-    form.state.put("only", ("kestrel",))
-    screen = await desk.send()
-    await desk.over(screen)
-    assert screen.tried is not None
-    cost = screen.tried.cost
-    assert cost
-    assert screen.tried.expected is not None
-    assert screen.tried.expected.cost == cost
-    assert "base price" in desk.figures()
-    assert "✗ Northwind" in desk.figures()
-    assert "provider not allowed" in desk.figures()
-    await desk.pilot.press("escape", "escape")
-    await until(desk.pilot, lambda: desk.app.screen is listing(desk.app), "the list")
-    table = listing(desk.app).table
-
-    def usage() -> Decimal | None:
-        row = table.selected
-        return None if row is None else row.key.usage
-
-    await until(desk.pilot, lambda: usage() == before + cost, "the usage in the list")
-
-
 async def enter_opens_the_generation(desk: TryDesk) -> None:
     screen = await desk.send()
     await desk.over(screen)
@@ -120,20 +91,11 @@ async def enter_opens_the_generation(desk: TryDesk) -> None:
     assert desk.app.tries.draft["prompt"] == "What is a key?", "it stands in the form again"
 
 
-async def a_key_that_was_typed_can_be_used_again(desk: TryDesk) -> None:
-    form = await desk.open()
-    assert form.state.value("key_from") == "before"
-    assert "the value of key tried" in desk.shown()
-    assert desk.value.get_secret_value() not in desk.shown()
-
-
 async def test_a_key_is_tried_and_its_value_kept_in_this_run_only(tmp_path: Path) -> None:
     async with try_desk(tmp_path) as desk:
         await desk.walk(
             a_new_key_is_tried_before_it_is_stored,
             an_answer_comes_with_all_that_happened,
-            what_it_cost_stands_in_the_list_and_the_rule_beside_it,
-            a_key_that_was_typed_can_be_used_again,
             enter_opens_the_generation,
         )
         tries = desk.app.tries
@@ -150,16 +112,6 @@ def _files(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-async def blocked_by_a_guardrail_is_its_success(desk: TryDesk) -> None:
-    screen = await desk.send("Tell me about ACME-12")
-    await desk.over(screen)
-    assert desk.state().startswith("✓ Blocked: the guardrail did its work")
-    assert "Request blocked by content filter: [ACME]" in desk.answer_text()
-    assert "nothing, if it should be blocked" in desk.answer_text()
-    assert "as it should" in desk.figures()
-    assert (await desk.read(desk.key.hash)).usage == 0
-
-
 async def what_was_redacted_is_told_and_marked(desk: TryDesk) -> None:
     screen = await desk.send("Mail ana@example.com about the lighthouse")
     await desk.over(screen)
@@ -173,27 +125,11 @@ async def what_was_redacted_is_told_and_marked(desk: TryDesk) -> None:
     assert len(bold) == len(marked), "it stands out where the answer has it"
 
 
-async def a_refusal_says_what_to_do(desk: TryDesk) -> None:
-    for change, kind, help in (
-        ({"limit": 0}, "Key limit used up", "raise the key's limit"),
-        ({"disabled": True}, "Key not usable", "use an inference key that exists"),
-    ):
-        async with desk.colleague() as client:
-            await client.keys.update(desk.key.hash or "", UpdateKeyRequest.model_validate(change))
-        screen = await desk.send()
-        await until(desk.pilot, lambda one=screen: one.tried is not None, "the end")
-        assert desk.state().startswith(f"✗ {kind}")
-        assert f"What to do: {help}" in " ".join(desk.answer_text().split())
-        await start_over(desk.app, desk.pilot)
-
-
 async def test_guardrails_and_refusals_are_told(tmp_path: Path) -> None:
     async with try_desk(tmp_path) as desk:
         await desk.bind()
         await desk.walk(
-            blocked_by_a_guardrail_is_its_success,
             what_was_redacted_is_told_and_marked,
-            a_refusal_says_what_to_do,
         )
 
 

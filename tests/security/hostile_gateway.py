@@ -1,10 +1,11 @@
-"""The real answers of the embedded gateway, shortened, and a client that gets them spoilt."""
+"""Hostile gateways: answers that are shortened and spoilt, and a dashboard with hostile rows."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import re
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,15 +14,18 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, unquote_to_bytes
 
 import httpx
+from hostile_strings import SMALL
 from pydantic import SecretStr
 
 from gateway_facts import requests_made
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
+from gwtui.contract.response import ResponseModel
 from gwtui.domain.clock import Clock
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.routes import all_operations
+from harness import Harness
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 JSON = {"content-type": "application/json"}
@@ -282,3 +286,64 @@ class Poison:
         if not self.deep and _NUMBER_OR_TIME.fullmatch(value):
             return value
         return self.text(name, value)
+
+
+def hostile_answer(model: type[ResponseModel], text: str) -> ResponseModel:
+    """Every field the text, or a list of it, or null: whatever the field can be."""
+    fields: dict[str, Any] = {}
+    for name in model.model_fields:
+        for value in (text, [text], None):
+            fields[name] = value
+            if getattr(model.model_validate({name: value}), name) is not None:
+                break
+    return model.model_validate(fields)
+
+
+NAMES = tuple(SMALL)
+REFUSAL = "\x1b[31mno\x07[/b] [@click=app.quit]\u202etixe\ud800"
+
+
+def text_of(name: str, value: str) -> str:
+    """A text of its own for each field of each row."""
+    return SMALL[NAMES[zlib.crc32(f"{name}={value}".encode()) % len(NAMES)]]
+
+
+@dataclass
+class Hostile(Harness):
+    """A gateway whose answers are poisoned, and which refuses every change in hostile words."""
+
+    refusing: bool = False
+    """Whether it refuses reads as well."""
+
+    async def answer(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await super().answer(scope, receive, send)
+        elif self.refusing or scope["method"] != "GET":
+            error = {"code": 400, "message": REFUSAL, "metadata": {REFUSAL: REFUSAL}}
+            status = 418 if scope["method"] == "GET" else 400
+            await _answer_with(send, status, json.dumps({"error": error}).encode())
+        else:
+            await self._poisoned(scope, receive, send)
+
+    async def _poisoned(self, scope: Any, receive: Any, send: Any) -> None:
+        body = bytearray()
+        status = 200
+
+        async def keep(message: Any) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            body.extend(message.get("body", b""))
+
+        await super().answer(scope, receive, keep)
+        poison = Poison(text_of, strange=SMALL["mixed"])
+        await _answer_with(send, status, json.dumps(poison("", json.loads(body))).encode())
+
+
+async def _answer_with(send: Any, status: int, body: bytes) -> None:
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", b"%d" % len(body)),
+        (b"x-request-id", b"req[/b]\xc2\x9b31m"),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

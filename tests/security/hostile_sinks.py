@@ -9,7 +9,9 @@ from typing import Any
 
 from hostile_gateway import CLOCK, NOW, Spoilt
 from rich.cells import cell_len
+from rich.segment import Segment
 from rich.style import Style
+from textual.color import Color
 
 from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError
@@ -29,6 +31,7 @@ from gwtui.resources.keys import current as current_key
 from gwtui.resources.registry import PARENTS, RESOURCES
 from gwtui.ui.screens.catalog_dialogs import model_lines
 from gwtui.ui.screens.pages import raw_lines
+from gwtui.ui.terminal.app import ControlCharacterFilter
 from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.table.layout import arrange
 from gwtui.ui.widgets.table.model import TableModel
@@ -318,3 +321,22 @@ async def look(subject: Subject, spoilt: Spoilt, known_as: Callable[[str], str])
     if states[0].value is None:
         return Seen(errors, ())
     return Seen(errors, tuple(subject.show([state.value for state in states])))
+
+
+HARMLESS = frozenset("\u200d\ufe0e\ufe0f")
+"""Parts of emoji that people type."""
+
+
+class Witness(ControlCharacterFilter):
+    """The last wall, with a memory."""
+
+    def __init__(self, leaks: list[str]) -> None:
+        self._leaks = leaks
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        self._leaks += [
+            segment.text
+            for segment in segments
+            if not segment.control and [c for c in dangerous(segment.text) if c not in HARMLESS]
+        ]
+        return super().apply(segments, background)

@@ -13,9 +13,8 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from hostile_sinks import dangerous
+from hostile_sinks import Witness, dangerous
 from hostile_strings import SMALL
-from recording_filter import Witness
 
 import gwtui.ui.terminal.app
 from board_kit import at_rest

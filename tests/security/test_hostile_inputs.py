@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hostile_sinks import dangerous
+from hostile_sinks import Witness, dangerous
 from hostile_strings import SMALL
-from recording_filter import Witness
 from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.widgets import Input

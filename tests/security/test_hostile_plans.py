@@ -18,9 +18,9 @@ from pkgutil import walk_packages
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import pytest
+from hostile_gateway import hostile_answer
 from hostile_sinks import dangerous
 from hostile_strings import CORPUS, HUGE, SMALL
-from hostile_values import hostile_answer
 from pydantic import SecretStr, ValidationError
 
 import gwtui.resources

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile_dashboard import Hostile
-from hostile_sinks import dangerous
-from recording_filter import Witness
+from hostile_gateway import Hostile
+from hostile_sinks import Witness, dangerous
 from textual.pilot import Pilot
 from textual.widget import Widget
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 import uvicorn
-from hostile_dashboard import Hostile
+from hostile_gateway import Hostile
 
 from loaded_program import GWTUI
 from pty_terminal import PtyTerminal, pty_terminal

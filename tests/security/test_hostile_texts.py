@@ -17,12 +17,10 @@ from typing import Any
 from unicodedata import category
 
 import pytest
-from hostile_gateway import CLOCK, NOW, Poison, Recording, Spoilt
-from hostile_sinks import dangerous, figures, pane, raw, table
+from hostile_gateway import CLOCK, NOW, Poison, Recording, Spoilt, hostile_answer
+from hostile_sinks import HARMLESS, dangerous, figures, pane, raw, table
 from hostile_strings import CORPUS, HUGE, SMALL
-from hostile_values import hostile_answer
 from pydantic import SecretStr
-from recording_filter import HARMLESS
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color

@@ -1,30 +1,582 @@
-"""Random walks over the whole dashboard: nothing crashes, nothing is written that was not agreed.
-
-100 events by default, 5,000 in each mode with ``GWTUI_FULL=1``.
-"""
+"""Random walks over the dashboard: nothing crashes, nothing is written that was not agreed to."""
 
 from __future__ import annotations
 
 import asyncio
 import random
+import shutil
+import tempfile
 from argparse import Namespace
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
-from random_walk import Walk
-from random_walk_audit import Witness
-from random_walk_gateway import BASE_URL, WalkSite
+from pydantic import BaseModel, SecretStr
+from textual import events
+from textual.pilot import Pilot
+from textual.widgets import Button
 
 from gwtui.cli.target import open_target
-from gwtui.client.connection import Connection
+from gwtui.client.connection import Connection, WriteGate
 from gwtui.client.gateway import GatewayClient
+from gwtui.client.request_log import ClockSkew, Traffic
+from gwtui.client.transport import Transport
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
+from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan
+from gwtui.domain.clock import Clock
+from gwtui.local.ledger import Ledger
 from gwtui.local.paths import Paths
+from gwtui.resources import actions as registry
+from gwtui.resources.registry import PARENTS, PLACES
+from gwtui.ui.actions import bulk, undo, writing
+from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.app import GwtuiApp
+from gwtui.ui.commands import offered
+from gwtui.ui.forms.confirm import ConfirmScreen
+from gwtui.ui.forms.field_editors import TextEditor
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.row import FieldRow
+from gwtui.ui.forms.secret import SecretScreen
+from gwtui.ui.input_queue import ACTIONS, OPENING, SUBMITTING
+from gwtui.ui.screens.base import GatewayScreen
+from gwtui.ui.screens.dialogs import AskScreen
+from gwtui.ui.screens.resource import ResourceScreen
 from harness import has_data, quick_clock, until
 from screen_text import shown
+from seeded_gateways import open_gateway
 from thoroughness import FULL, SEED
+
+BASE_URL = "https://gateway.test/api/v1"
+
+Arrived = Callable[[str, str], None]
+"""Told the method and the path of each request when it arrives, before anything is done."""
+
+
+class WalkSite:
+    """One gateway for one walk. ``requests`` counts what came from the dashboard, by method."""
+
+    def __init__(self, clock: Clock, *, management: bool = True) -> None:
+        self.clock = clock
+        self.gateway = open_gateway(clock=clock)
+        self.token = self.gateway.issue_key(management=management, name="walker")
+        self.other = self.gateway.issue_key(management=True, name="colleague")
+        self.requests: Counter[str] = Counter()
+        self.folder = Path(tempfile.mkdtemp(prefix="gw-"))
+        self.ledger = Ledger(self.folder / "audit.jsonl")
+        self.arrived: Arrived = lambda _method, _path: None
+
+    async def door(self, scope: Any, receive: Any, send: Any) -> None:
+        """Where the dashboard's requests come in."""
+        if scope["type"] == "http":
+            self.requests[scope["method"]] += 1
+            self.arrived(scope["method"], scope["path"])
+        await self.gateway.asgi(scope, receive, send)
+
+    def connection(self, **more: Any) -> Connection:
+        return Connection(BASE_URL, SecretStr(self.token), label="walk", **more)
+
+    def app(self, connection: Connection, monkeypatch: pytest.MonkeyPatch) -> GwtuiApp:
+        """A dashboard that reaches this gateway without a network."""
+
+        def transport(
+            where: Connection, clock: Clock, *, gate: WriteGate, skew: ClockSkew, traffic: Traffic
+        ) -> Transport:
+            http = httpx.ASGITransport(self.door)  # type: ignore[arg-type]
+            return Transport(where, clock=clock, gate=gate, skew=skew, traffic=traffic, http=http)
+
+        @asynccontextmanager
+        async def connect() -> AsyncIterator[Connection]:
+            yield connection
+
+        monkeypatch.setattr("gwtui.client.gateway.new_transport", transport)
+        return GwtuiApp(connect, clock=self.clock, ledger=self.ledger)
+
+    @asynccontextmanager
+    async def colleague(self) -> AsyncIterator[GatewayClient]:
+        """Another administrator, who is not counted."""
+        where = replace(self.connection(), token=SecretStr(self.other))
+        http = httpx.ASGITransport(self.gateway.asgi)
+        transport = Transport(where, clock=self.clock, http=http)
+        async with GatewayClient(where, clock=self.clock, transport=transport) as client:
+            yield client
+
+    def close(self) -> None:
+        self.gateway.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+# The walk -----------------------------------------------------------------------------------------
+
+
+SIZES = ((80, 24), (120, 40), (60, 20), (200, 50), (110, 30), (81, 25))
+PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .,:;-_/<>?!*#@%&[](){}'\"\\"
+SPECIAL = (
+    *("enter", "escape", "tab", "shift+tab", "space", "backspace", "delete", "up", "down"),
+    *("left", "right", "pageup", "pagedown", "home", "end", "ctrl+s", "ctrl+p", "ctrl+z"),
+    *("ctrl+n", "ctrl+o", "ctrl+home", "ctrl+end", "f1", "ctrl+a", "ctrl+k", "shift+down"),
+)
+TYPED = (
+    *("ci", "laptop [b]", "25", "0", "-3", "1,000.50", "30 days", "2027-01-01", "team-x"),
+    *("northwind", "sk-pro-0123456789", "é漢🙂", "gw-[0-9]+", "(", "daily", "a" * 5000),
+    *("two\nlines", "\x1b[31mred\x07", "\t\r", "vendor/model"),
+)
+CHANGING = ("keys", "workspaces", "guardrails", "byok", "assignments", "organization")
+"""Places where something can be changed."""
+FITTING = {
+    **dict.fromkeys(("name", "slug"), "walk-{}"),
+    **dict.fromkeys(("limit", "limit_usd"), "25"),
+    **dict.fromkeys(("user_ids", "key_hashes", "member_user_ids"), " "),
+    "daily": "2",
+    "description": "d{}",
+    "provider": "northwind",
+    "key": "sk-walk-0123456789",
+}
+"""What a field takes, by its name."""
+MOST_HOPS = 40
+"""Turns of the event loop that one event gets before the next one comes."""
+
+
+def key_event(name: str) -> events.Key:
+    character = " " if name == "space" else name
+    if len(character) != 1:
+        return events.Key(name, None)
+    known = "space" if character == " " else events.Key(character, character).name
+    return events.Key(character if character.isalnum() else known, character)
+
+
+Move = tuple[int, Callable[[], Awaitable[None]]]
+"""How often something is done, compared with the rest, and what."""
+
+
+class Walk:
+    """One walk over a running dashboard; ``log`` are the last things that it did."""
+
+    def __init__(self, pilot: Pilot[Any], seed: int, *also: Move) -> None:
+        assert isinstance(pilot.app, GwtuiApp)
+        self.app = pilot.app
+        self.pilot = pilot
+        self.random = random.Random(seed)
+        self.events = 0
+        self.log: deque[str] = deque(maxlen=40)
+        self._quit = self.app.exit
+        self.app.exit = lambda *_, **__: None  # type: ignore[method-assign]
+        keys = {key for action in registry.all_actions() for key in action.keys}
+        self._keys = sorted(keys - {"ctrl+c", "ctrl+q"})
+        self.moves: tuple[Move, ...] = (
+            *also,
+            (22, lambda: self.press(self.random.choice(self._keys))),
+            (10, lambda: self.press(self.random.choice(SPECIAL))),
+            (6, lambda: self.press(*self.random.choices(PLAIN, k=self.random.choice((1, 2, 5))))),
+            (8, self._go),
+            (6, self._pick),
+            (14, self._click),
+            (16, self._answer),
+            (10, self._fill),
+            (2, lambda: self.pilot.resize_terminal(*self.random.choice(SIZES))),
+            (4, lambda: asyncio.sleep(self.random.choice((0.005, 0.02, 0.06)))),
+        )
+
+    async def walk(self, most: int) -> None:
+        """Go on until so many events were posted. AssertionError when the program stopped."""
+        weights, moves = zip(*self.moves, strict=True)
+        try:
+            while self.events < most:
+                (move,) = self.random.choices(moves, weights)
+                await move()
+                self._check()
+        except BaseException:
+            print("\n".join(["the last steps were", *self.log]))
+            raise
+
+    def _check(self) -> None:
+        app = self.app
+        if app._exception is not None or app.crash is not None or not app.is_running:
+            raise AssertionError("the program stopped") from app._exception
+
+    async def press(self, *keys: str) -> None:
+        """Press keys, now and then all in one burst."""
+        burst = self.random.random() < 0.5
+        for key in keys:
+            await self._post(key_event(key), key, burst=burst)
+        await self._breathe()
+
+    async def _post(self, event: events.Event, what: str, *, burst: bool = False) -> None:
+        self.events += 1
+        self.log.append(f"{type(self.app.screen).__name__}: {what}")
+        self.app.post_message(event)
+        if not burst:
+            await self._breathe()
+
+    async def _breathe(self) -> None:
+        """Let what was posted be handled: bounded, for there is always something going on."""
+        for hop in range(MOST_HOPS):
+            await asyncio.sleep(0 if hop < 16 else 0.002)
+            if hop > 8 and self.app._message_queue.empty() and not self.app._typed.pending:
+                return
+
+    # Moves ------------------------------------------------------------------------------------
+
+    async def _go(self) -> None:
+        """To a place by its path, or to a row that is there."""
+        routes = [*PLACES, *PARENTS]
+        screen = self.app.navigation.screen
+        if isinstance(screen, ResourceScreen) and screen.table.identities:
+            row = self.random.choice(screen.table.identities)
+            children = [child for child, of in PARENTS.items() if of == screen.resource]
+            routes = [routes[0], f"{screen.resource}/{row}", *(f"{one}/{row}" for one in children)]
+        await self.press(":", *self.random.choice(routes)[:80], "enter")
+
+    async def _pick(self) -> None:
+        """An action by its name."""
+        screen = self.app.navigation.screen
+        scopes = screen.scopes if screen is not None else ("app",)
+        choices = [one for one in offered(scopes) if one.id != "app.quit"]
+        action = self.random.choice(choices or [*registry.all_actions()])
+        await self.press("ctrl+p")
+        await self.press(*action.title[:6], "enter")
+
+    async def _click(self) -> None:
+        """Anywhere, more often where something can be pressed."""
+        width, height = self.app.size
+        buttons = [one.region.center for one in self.app.screen.query(Button) if one.region.area]
+        x, y = self.random.randrange(width), self.random.randrange(height)
+        if buttons and self.random.random() < 0.35:
+            x, y = map(int, self.random.choice(buttons))
+        where: tuple[Any, ...] = (None, x, y, 0, 0, 1, False, False, False, x, y)
+        for kind in (events.MouseMove, events.MouseDown, events.MouseUp):
+            await self._post(kind(*where), f"{kind.__name__} {x},{y}", burst=True)
+        await self._breathe()
+
+    async def _answer(self) -> None:
+        """Whatever is asked: one of its answers."""
+        match self.app.screen:
+            case ConfirmScreen() as screen:
+                await self._type_name(screen)
+                ways = (("y",), ("right", "enter"), ("escape",), ("tab", "enter"))
+                await self.press(*self.random.choice(ways))
+            case SecretScreen() as screen:
+                await self._acknowledge(screen)
+            case AskScreen():
+                await self.press(self.random.choice(("y", "enter", "escape")))
+            case _:
+                await self.press(self.random.choice(("ctrl+s", "escape", "enter", "down", "tab")))
+
+    async def _acknowledge(self, screen: SecretScreen) -> None:
+        for tick in screen.query("#stored"):
+            tick.focus()
+        await self.press("space", "tab", "enter")
+
+    async def _type_name(self, screen: ConfirmScreen) -> None:
+        if screen._typed and self.random.random() < 0.5:
+            for editor in screen.query(TextEditor):
+                editor.focus()
+            await self.press(*screen._typed)
+
+    async def _fill(self) -> None:
+        """Paste or type something and go to the next field."""
+        text = self.random.choice(TYPED)
+        if len(text) > 20 or self.random.random() < 0.3:
+            await self._post(events.Paste(text), "paste")
+        else:
+            await self.press(*text)
+        await self.press(self.random.choice(("tab", "down", "enter", "shift+tab")))
+
+    # Changes ----------------------------------------------------------------------------------
+
+    async def change(self) -> None:
+        """Ask for a change that this screen offers, and go some of the way through with it."""
+        screen = self.app.navigation.screen
+        if screen is None or self.app.screen is not screen:
+            await (self._carry_on() if self.random.random() < 0.5 else self.press("escape"))
+            return
+        offers = [one for one in offered(screen.scopes) if one.mutates and one.keys]
+        if not offers or self.random.random() < 0.3:
+            await self.press(":", *self.random.choice(CHANGING), "enter")
+            return
+        await self.press(*self.random.choices(("down", "up", "space", "pagedown"), k=2))
+        await self.press(*self.random.choice(offers).keys[:1])
+        for _ in range(self.random.randrange(1, 7)):
+            await asyncio.sleep(0.02)
+            if self.app.screen is screen:
+                return
+            await self._carry_on()
+
+    async def _carry_on(self) -> None:
+        """The next step of what is open; now and then something else."""
+        screen = self.app.screen
+        if self.random.random() < 0.15:
+            await self._click()
+        elif isinstance(screen, FormScreen):
+            await self._fill_in(screen)
+        else:
+            await self._answer()
+
+    async def _fill_in(self, screen: FormScreen[Any]) -> None:
+        """What the first fields take, more or less; then send it."""
+        for _ in range(self.random.randrange(1, 4)):
+            focused = screen.focused
+            rows = [] if focused is None else focused.ancestors_with_self
+            row = next((one for one in rows if isinstance(one, FieldRow)), None)
+            if row is None:
+                break
+            text = FITTING.get(row.field.name, "").format(self.random.randrange(10_000))
+            await self.press(*text, self.random.choice(("tab", "down")))
+        await self.press("ctrl+s")
+
+    # The end ----------------------------------------------------------------------------------
+
+    async def come_home(self) -> None:
+        """Leave whatever is open, with the keys that a person has. AssertionError when stuck."""
+        await self.pilot.resize_terminal(120, 40)
+        for _ in range(200):
+            screen = self.app.screen
+            if screen is self.app.navigation.screen:
+                if not self._is_opening():
+                    break
+            elif isinstance(screen, SecretScreen):
+                await self._acknowledge(screen)
+            else:
+                await self.press("y" if isinstance(screen, AskScreen) else "escape")
+            await asyncio.sleep(0.02)
+            self._check()
+        steps = "\n".join(self.log)
+        assert self.app.screen is self.app.navigation.screen, f"no way back from there:\n{steps}"
+
+    def _is_opening(self) -> bool:
+        """Whether an action that goes on may open something in a moment."""
+        going_on = (one for one in self.app.workers if not one.is_finished)
+        return any(one.group in {ACTIONS, SUBMITTING, OPENING} for one in going_on)
+
+    def leave(self) -> None:
+        """Let the program end."""
+        self.app.exit = self._quit  # type: ignore[method-assign]
+
+
+# The audit ----------------------------------------------------------------------------------------
+
+
+METHODS = {
+    "create": "POST",
+    "edit": "PATCH",
+    "toggle": "PATCH",
+    "rotate": "PATCH",
+    "delete": "DELETE",
+    "put": "PUT",
+    "add": "POST",
+    "remove": "POST",
+    "assign_keys": "POST",
+    "assign_members": "POST",
+    "feedback": "POST",
+}
+ELSEWHERE = frozenset({"organization", "generation"})
+"""Resources whose identity is not in the path."""
+
+
+@dataclass(frozen=True)
+class Captured:
+    """What was selected and marked when an action was asked for; ``texts`` is all that it holds."""
+
+    context: ActionContext
+    selected: str | None
+    chosen: frozenset[str]
+    """The marked rows where any is marked, else the selected one."""
+    parent: str | None
+    texts: frozenset[str]
+
+
+class Witness:
+    """``faults`` says in words what was not as it must be."""
+
+    def __init__(self, place: WalkSite, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.faults: list[str] = []
+        self.sent: Counter[str] = Counter()
+        self.consents: Counter[str] = Counter()
+        self._place = place
+        self._matched: set[str] = set()
+        self._captured: list[Captured] = []
+        self._agreed: set[str] = set()
+        self._applied: set[str] = set()
+        self._may_go: set[str] = set()
+        place.arrived = self._arrived
+        self._watch_captures(monkeypatch)
+        self._watch_dialogs(monkeypatch)
+        self._watch_sending(monkeypatch)
+
+    # Where it happens -------------------------------------------------------------------------
+
+    def _watch_captures(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        capture = GatewayScreen.capture
+
+        def captured(screen: GatewayScreen) -> ActionContext:
+            context = capture(screen)
+            self._captured.append(_captured(screen, context))
+            del self._captured[:-400]
+            return context
+
+        monkeypatch.setattr(GatewayScreen, "capture", captured)
+
+    def _watch_dialogs(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        dismiss = ConfirmScreen.dismiss
+
+        def dismissed(screen: ConfirmScreen, result: Any = None) -> Any:
+            if result and screen in screen.app.screen_stack:
+                self._agreed |= {screen._plan.id, *(part.id for part in screen._plan.parts)}
+            return dismiss(screen, result)
+
+        monkeypatch.setattr(ConfirmScreen, "dismiss", dismissed)
+
+    def _watch_sending(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        send = writing.send_one
+
+        async def sending(context: ActionContext, consent: Confirmation[Any]) -> Outcome[Any]:
+            self._check_consent(context.app, consent)
+            self._check_target(context, consent.plan)
+            self._may_go.add(consent.plan.id)
+            outcome: Outcome[Any] = await send(context, consent)
+            if isinstance(outcome, Applied):
+                self._applied.add(consent.plan.id)
+            return outcome
+
+        for module in (writing, bulk, undo):
+            monkeypatch.setattr(module, "send_one", sending)
+
+    # What must hold ---------------------------------------------------------------------------
+
+    def _arrived(self, method: str, path: str) -> None:
+        """A request is at the gateway's door: its intent stands on the disk, and was agreed."""
+        if method == "GET":
+            return
+        self.sent[f"{method} {path.removeprefix('/api/v1/').partition('/')[0]}"] += 1
+        for intent in self._place.ledger.open_writes():
+            if intent.id in self._matched or METHODS[intent.action.rpartition(".")[2]] != method:
+                continue
+            parts = (intent.identity or "").split("/")
+            if intent.resource in ELSEWHERE or all(part in path for part in parts):
+                self._matched.add(intent.id)
+                if intent.id not in self._may_go:
+                    self.faults.append(f"{method} {path}: {intent.title} was not agreed to")
+                return
+        self.faults.append(f"{method} {path}: there is no intent of it in the ledger")
+
+    def _check_consent(self, app: GwtuiApp, consent: Confirmation[Any]) -> None:
+        self.consents[consent.by] += 1
+        match consent.by:
+            case "dialog" | "typed":
+                agreed = consent.plan.id in self._agreed
+            case "form":
+                agreed = any(
+                    isinstance(screen, FormScreen) and screen._sending
+                    for screen in app.screen_stack
+                )
+            case _:
+                agreed = False
+        if not agreed:
+            self.faults.append(f"{consent.plan.title}: nobody agreed ({consent.by})")
+        if app.connection.critical and consent.by != "typed":
+            self.faults.append(f"{consent.plan.title}: the profile's name was not typed")
+
+    def _check_target(self, context: ActionContext, plan: Plan[Any]) -> None:
+        found = next((one for one in self._captured if one.context is context), None)
+        if found is None:
+            self.faults.append(f"{plan.title}: its target was captured by nobody")
+        elif plan.undoes is not None:
+            if plan.undoes not in self._applied and plan.undoes not in self._agreed:
+                self.faults.append(f"{plan.title}: undoes what was never done")
+        elif not RULES[plan.action](plan, found):
+            self.faults.append(f"{plan.title}: not what was selected, {found.selected}")
+
+    def check_end(self) -> None:
+        """Each request had an intent, each intent one request at most."""
+        assert not self.faults, self.faults[:5]
+        assert self.sent.total() == len(self._matched)
+        intents = {e.id for e in self._place.ledger.entries() if e.outcome == "intent"}
+        assert self._matched <= intents
+
+
+# The row that a write belongs to -----------------------------------------------------------------
+
+
+def _captured(screen: GatewayScreen, context: ActionContext) -> Captured:
+    listing = screen if isinstance(screen, ResourceScreen) else None
+    selected = screen.identity() if listing is None else listing.table.selected_identity
+    rows = [*screen.marked_rows] or ([] if context.target is None else [context.target])
+    parent = None if listing is None else listing.parent_row
+    identity = None if context.spec is None else context.spec.identity
+    marked = () if identity is None else map(identity, screen.marked_rows)
+    chosen = frozenset(marked) or frozenset(filter(None, (selected,)))
+    return Captured(context, selected, chosen, parent, frozenset(_texts(rows)))
+
+
+def _texts(value: Any, depth: int = 4) -> set[str]:
+    """Every text in a row, however it is made."""
+    if isinstance(value, str):
+        return {value}
+    if depth == 0 or value is None:
+        return set()
+    if isinstance(value, BaseModel):
+        inner: Any = [getattr(value, name) for name in type(value).model_fields]
+    elif is_dataclass(value):
+        inner = [getattr(value, one.name) for one in fields(value)]
+    elif isinstance(value, list | tuple):
+        inner = value
+    else:
+        return set()
+    return set().union(*(_texts(one, depth - 1) for one in inner)) if inner else set()
+
+
+def _itself(plan: Plan[Any], found: Captured) -> bool:
+    return plan.identity is not None and plan.identity in found.chosen
+
+
+def _new(plan: Plan[Any], _found: Captured) -> bool:
+    return plan.identity is None
+
+
+def _budget(plan: Plan[Any], found: Captured) -> bool:
+    return (plan.identity or "").partition("/")[0] == found.selected
+
+
+def _to_parent(plan: Plan[Any], found: Captured) -> bool:
+    return plan.identity is not None and plan.identity == found.parent
+
+
+def _of_rows(plan: Plan[Any], found: Captured) -> bool:
+    """Only what was selected or marked is named."""
+    named = {one for value in plan.summary.values() if isinstance(value, list) for one in value}
+    return bool(named) and named <= found.texts
+
+
+def _assigned(plan: Plan[Any], found: Captured) -> bool:
+    """A guardrail to what its form picked, or what is selected to the guardrail that was picked."""
+    spec = found.context.spec
+    if spec is not None and spec.id == "guardrails":
+        return _itself(plan, found)
+    return _of_rows(plan, found)
+
+
+RULES: Mapping[str, Callable[[Plan[Any], Captured], bool]] = {
+    **dict.fromkeys(("keys.create", "workspaces.create", "guardrails.create", "byok.create"), _new),
+    **dict.fromkeys(("keys.edit", "keys.toggle", "keys.delete"), _itself),
+    **dict.fromkeys(("workspaces.edit", "workspaces.delete"), _itself),
+    **dict.fromkeys(("guardrails.edit", "guardrails.delete"), _itself),
+    **dict.fromkeys(("byok.edit", "byok.rotate", "byok.toggle", "byok.delete"), _itself),
+    **dict.fromkeys(("budgets.put", "budgets.delete"), _budget),
+    "members.add": _to_parent,
+    "members.remove": lambda plan, found: _to_parent(plan, found) and _of_rows(plan, found),
+    **dict.fromkeys(("guardrails.assign_keys", "guardrails.assign_members"), _assigned),
+    "assignments.remove": _of_rows,
+    "organization.edit": lambda plan, _found: plan.identity is not None,
+}
+"""For each action, whether its plan concerns what was selected when it was asked for."""
+
+
+# The tests ----------------------------------------------------------------------------------------
+
 
 EVENTS = 5_000 if FULL else 100
 pytestmark = pytest.mark.timeout(120 + EVENTS)

@@ -14,8 +14,17 @@ from pathlib import Path
 
 import httpx
 import pytest
-from marked_secrets_kit import logging_into, minting_marked
-from sentinels import FORMS, MARKED, Sentinel, files, leaks, marked, open_to_others
+from sentinels import (
+    FORMS,
+    MARKED,
+    Sentinel,
+    files,
+    leaks,
+    logging_into,
+    marked,
+    minting_marked,
+    open_to_others,
+)
 
 from gwtui.cli.commands import COMMANDS
 from gwtui.embedded.faults import FaultInjector

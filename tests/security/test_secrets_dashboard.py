@@ -18,14 +18,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from marked_secrets_kit import logging_into, minting_marked
 from pydantic import SecretStr
 from sentinels import (
     FORMS,
     MARKED,
     files,
     leaks,
+    logging_into,
     marked,
+    minting_marked,
     open_to_others,
     processes,
     representations,

@@ -21,9 +21,18 @@ from urllib.parse import quote
 
 import httpx
 import pytest
-from marked_secrets_kit import logging_into, minting_marked
 from pydantic import SecretStr
-from sentinels import FORMS, MARKED, files, leaks, marked, representations, told
+from sentinels import (
+    FORMS,
+    MARKED,
+    files,
+    leaks,
+    logging_into,
+    marked,
+    minting_marked,
+    representations,
+    told,
+)
 
 from gwtui.client.connection import Connection, Patience
 from gwtui.client.errors import GatewayError

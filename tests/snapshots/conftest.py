@@ -29,14 +29,6 @@ def pictures(snapshot: Any) -> Iterator[Pictures]:
 
 
 @pytest.fixture
-def demo(private_home: Path) -> Iterator[Harness]:
-    """A simulated gateway of its own."""
-    one = Harness()
-    yield one
-    one.close()
-
-
-@pytest.fixture
 def empty(private_home: Path) -> Iterator[Harness]:
     """A gateway that holds nothing."""
     one = Harness(content="empty")

@@ -11,7 +11,7 @@ import pytest
 from pictures import LIGHT, Pictures, SnapCompare, begin_anew
 from textual.pilot import Pilot
 
-from board_kit import Filled, at_rest, filled_once, has_answered
+from board_kit import at_rest, has_answered
 from gwtui.client.request_log import RecentRequests, Traffic
 from harness import Harness, settled
 
@@ -29,16 +29,6 @@ CASES = [
     ("earlier", SIZES[-1]),
     ("unrecorded", SIZES[0]),
 ]
-
-
-@pytest.fixture(scope="session")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
-    return filled_once(tmp_path_factory)
-
-
-@pytest.fixture
-def data(filled: Filled, tmp_path: Path) -> Path:
-    return filled.copy_to(tmp_path / "data")
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""Logging in on a real terminal: what is typed stays unseen, what is left to children is clean."""
+"""Logging in and the first start on a real terminal: what is typed stays unseen."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from gwtui.cli import exits
+from gwtui.embedded.faults import FaultInjector
 from gwtui.local.dashboard_state import FIRST_STEPS_FILE as FIRST_STEPS
 from gwtui.local.profiles import load_profiles
-from loaded_program import GWTUI
+from loaded_program import GWTUI, run
 from login_kit import ServedGateway, served_gateway
 from pty_terminal import pty_terminal
 
@@ -54,3 +55,87 @@ def test_giving_up_at_the_prompt_stores_nothing(
         assert "Traceback" not in terminal.text
         assert terminal.left_over_modes() == []
     assert not [one for one in private_home.rglob("*") if one.is_file() and one.name != FIRST_STEPS]
+
+
+# Without a profile --------------------------------------------------------------------------------
+
+
+def test_the_demo_is_one_letter_away(demo_home: Path) -> None:
+    """First the steps that are shown once; the key that closes them does its work beneath."""
+    (demo_home / "state" / "gwtui" / "first-steps").unlink()
+    with pty_terminal(GWTUI, columns=80, rows=24, anew=True) as terminal:
+        terminal.answer(("How do you want to start?", "z\rd\r"), ("Welcome to gwtui", "0"))
+        terminal.wait_for("since ")
+        terminal.wait_for("UTC")
+        terminal.send("q")
+        assert terminal.wait_exit() == exits.OK
+        assert terminal.left_over_modes() == []
+    assert (demo_home / "state" / "gwtui" / "first-steps").exists()
+    with pty_terminal(GWTUI, columns=80, rows=24) as terminal:
+        terminal.answer(("How do you want to start?", "d\r"), ("UTC", "q"))
+        assert terminal.wait_exit() == exits.OK
+        assert "Welcome to gwtui" not in terminal.text
+
+
+def test_leaving_and_logging_in_to_watch(private_home: Path) -> None:
+    with pty_terminal(GWTUI, columns=80, rows=24) as terminal:
+        terminal.wait_for("How do you want to start?")
+        terminal.send("\x04")
+        assert terminal.wait_exit() == exits.OK
+        assert terminal.left_over_modes() == []
+    with served_gateway() as gateway, pty_terminal(GWTUI, columns=120, rows=30) as terminal:
+        terminal.answer(
+            ("How do you want to start?", "w\r"),
+            ("Address of the gateway", f"{gateway.base_url}\r"),
+            ("Management key for 127.0.0.1", f"{gateway.management}\r"),
+            ("Where do you want to store the key?", "f\r"),
+        )
+        terminal.wait_for("READ-ONLY")
+        terminal.wait_for("Board")
+        terminal.send("q")
+        assert terminal.wait_exit() == exits.OK
+        assert gateway.management.encode() not in terminal.raw
+    profiles = load_profiles(private_home / "config" / "gwtui" / "profiles.toml").profiles
+    assert [one.read_only for one in profiles.values()] == [True]
+
+
+def test_a_wrong_address_or_key_is_asked_for_again_and_no_keyring_is_not_offered(
+    private_home: Path,
+) -> None:
+    faults = FaultInjector(["500:GET /key x1"])
+    with (
+        served_gateway(faults=faults) as gateway,
+        pty_terminal(GWTUI, columns=100, rows=40) as terminal,
+    ):
+        terminal.answer(
+            ("How do you want to start?", "l\r"),
+            ("Address of the gateway: ", gateway.base_url.replace("http:", "htp:") + "\r"),
+            ("the base URL must begin with", f"{gateway.base_url}\r"),
+            ("no gateway answers at this address: Internal Server Error", f"{gateway.base_url}\r"),
+            ("Management key for 127.0.0.1", "gw-v1-of-nobody\r"),
+        )
+        terminal.wait_for("Invalid API key")
+        terminal.settle()
+        faults.arm("500:GET /key x1")
+        terminal.send(f"{gateway.management}\r")
+        terminal.settle()
+        assert terminal.text.count("Internal Server Error") == 2
+        terminal.send(f"{gateway.management}\r")
+        terminal.wait_for("there is no keyring")
+        assert "In the keyring" not in terminal.text
+        terminal.send("k\rn\r")
+        terminal.wait_for("key: prompt")
+        assert terminal.text.count("Management key for") == 0
+        terminal.send("q")
+        assert terminal.wait_exit() == exits.OK
+        assert gateway.management.encode() not in terminal.raw
+        assert terminal.left_over_modes() == []
+    assert not (private_home / "config" / "gwtui" / "profiles.toml").exists()
+
+
+def test_a_command_that_asks_nobody_keeps_its_error() -> None:
+    for arguments in (["keys", "list"], []):
+        done = run(*arguments)
+        assert done.returncode == exits.USAGE
+        assert done.stdout == ""
+        assert "no gateway is given" in done.stderr or "needs a terminal" in done.stderr

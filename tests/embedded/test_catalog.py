@@ -1,0 +1,334 @@
+"""The catalog: models, endpoints, providers; filters, orders, pages; what a key or rule adds."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from gateway_kit import START, Bench, bench
+
+from gwtui.embedded.routes.catalog import SORTS
+from gwtui.embedded.simulator.catalog import build_catalog
+
+LONG_NAME = "talon-moe-480b-a32b-instruct-long-context-2026-05"
+
+
+async def models(gate: Bench, **params: Any) -> list[dict[str, Any]]:
+    response = await gate.call("GET", "/models", token=None, params=params, expect=200)
+    body = response.json()
+    assert body["total_count"] == len(body["data"])
+    assert body["links"] == {"next": None}
+    return body["data"]
+
+
+async def every(gate: Bench, **params: Any) -> list[dict[str, Any]]:
+    return await models(gate, output_modalities="all", **params)
+
+
+async def test_text_models_are_listed_unless_others_are_asked_for(gate: Bench):
+    text, everything = await models(gate), await every(gate)
+    assert 0 < len(text) < len(everything)
+    assert all("text" in one["architecture"]["output_modalities"] for one in text)
+    some = await models(gate, output_modalities="embeddings, image")
+    assert some
+    for one in some:
+        assert {"embeddings", "image"} & set(one["architecture"]["output_modalities"])
+    assert await models(gate, output_modalities="smell") == []
+
+
+async def test_the_count_follows_the_list(gate: Bench):
+    for outputs in ("text", "all", "embeddings"):
+        counted = await gate.data("GET", f"/models/count?output_modalities={outputs}", token=None)
+        assert counted == {"count": len(await models(gate, output_modalities=outputs))}
+    assert await gate.data("GET", "/models/count") == {"count": len(await models(gate))}
+
+
+def total_price(model: dict[str, Any]) -> Decimal:
+    return Decimal(model["pricing"]["prompt"]) + Decimal(model["pricing"]["completion"])
+
+
+ORDERS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "newest": lambda model: -model["created"],
+    "pricing-low-to-high": total_price,
+    "pricing-high-to-low": lambda model: -total_price(model),
+    "context-high-to-low": lambda model: -(model["context_length"] or 0),
+}
+
+
+async def test_orders(gate: Bench):
+    everything = {one["id"] for one in await every(gate)}
+    for sort in SORTS:
+        ordered = await every(gate, sort=sort)
+        assert {one["id"] for one in ordered} == everything
+        assert len(ordered) == len(everything)
+        keys = [ORDERS[sort](one) for one in ordered] if sort in ORDERS else []
+        assert keys == sorted(keys), sort
+    assert set(ORDERS) <= set(SORTS)
+
+
+async def test_the_order_by_latency_is_that_of_the_endpoints(gate: Bench):
+    best = []
+    for model in await models(gate, sort="latency-low-to-high"):
+        endpoints = (await gate.data("GET", f"/models/{model['id']}/endpoints"))["endpoints"]
+        figures = [one["latency_last_30m"] for one in endpoints]
+        best.append(min((one["p50"] for one in figures if one is not None), default=None))
+    known = [one for one in best if one is not None]
+    assert known == sorted(known)
+    assert best[: len(known)] == known
+
+
+async def test_pages_follow_their_links(gate: Bench):
+    everything = await every(gate)
+    found: list[dict[str, Any]] = []
+    path = "/models?output_modalities=all&sort=newest&limit=7"
+    while path:
+        body = (await gate.call("GET", path, token=None, expect=200)).json()
+        assert body["total_count"] == len(everything)
+        assert len(body["data"]) <= 7
+        found += body["data"]
+        link = body["links"]["next"]
+        path = link.removeprefix("/api/v1") if link else ""
+    assert [one["id"] for one in found] == [one["id"] for one in await every(gate, sort="newest")]
+    beyond = (await gate.call("GET", "/models?offset=10000&limit=1000")).json()
+    assert (beyond["data"], beyond["links"]) == ([], {"next": None})
+
+
+async def test_some_figures_are_for_keys_only(gate: Bench):
+    _, ordinary = await gate.create()
+    hidden = ("throughput_last_30m", "perf_last_30m_by_workload")
+    seen = False
+    for model in await models(gate):
+        path = f"/models/{model['id']}/endpoints"
+        public = (await gate.data("GET", path, token=None))["endpoints"]
+        private = (await gate.data("GET", path, token=ordinary))["endpoints"]
+        for anonymous, authenticated in zip(public, private, strict=True):
+            assert anonymous["throughput_last_30m"] is None
+            assert "perf_last_30m_by_workload" not in anonymous, "left out, not null"
+            assert authenticated["perf_last_30m_by_workload"] is not None
+            seen = seen or authenticated["throughput_last_30m"] is not None
+            rest = authenticated.keys() - set(hidden)
+            assert {name: anonymous[name] for name in rest} == {
+                name: authenticated[name] for name in rest
+            }
+    assert seen
+
+
+@pytest.mark.parametrize(
+    ("query", "passes"),
+    [
+        (
+            {"model_authors": "northwind,meridian"},
+            lambda m: m["id"][:9] in {"northwind", "meridian/"},
+        ),
+        ({"context": 500_000}, lambda m: (m["context_length"] or 0) >= 500_000),
+        ({"max_price": "0.5"}, lambda m: float(m["pricing"]["prompt"]) <= 0.5e-6),
+        ({"min_price": 1}, lambda m: float(m["pricing"]["prompt"]) >= 1e-6),
+        ({"min_output_price": 5}, lambda m: float(m["pricing"]["completion"]) >= 5e-6),
+        ({"max_output_price": "5e-1"}, lambda m: float(m["pricing"]["completion"]) <= 0.5e-6),
+        ({"q": "ATLAS"}, lambda m: "atlas" in f"{m['id']} {m['name']}".lower()),
+        (
+            {"input_modalities": "text,image"},
+            lambda m: {"text", "image"} <= {*m["architecture"]["input_modalities"]},
+        ),
+        (
+            {"supported_parameters": "response_format,top_p"},
+            lambda m: {"response_format", "top_p"} <= {*m["supported_parameters"]},
+        ),
+        ({"max_age_days": 120}, lambda m: m["created"] >= START.timestamp() - 120 * 86_400),
+        ({"min_age_days": 120}, lambda m: m["created"] <= START.timestamp() - 120 * 86_400),
+    ],
+)
+async def test_models_are_filtered_by_their_figures(query: dict[str, Any], passes: Any):
+    async with bench(content="empty") as gate:
+        everything = await gate.data("GET", "/models", params={"output_modalities": "all"})
+        found = await gate.data("GET", "/models", params={"output_modalities": "all", **query})
+        assert [model["id"] for model in found] == [m["id"] for m in everything if passes(m)]
+        assert 0 < len(found) < len(everything)
+
+
+async def test_models_are_filtered_by_who_serves_them():
+    async with bench(content="empty") as gate:
+        for query in ({"providers": "helioscope"}, {"zdr": "true"}):
+            found = await gate.data("GET", "/models", params={"output_modalities": "all", **query})
+            zdr = {one["model_id"] for one in await gate.data("GET", "/endpoints/zdr")}
+            assert found
+            for model in found:
+                path = f"/models/{model['id']}/endpoints"
+                served = (await gate.data("GET", path))["endpoints"]
+                tags = {one["tag"].partition("/")[0] for one in served}
+                assert (
+                    "helioscope" in tags
+                    if "providers" in query
+                    else (model["canonical_slug"] in zdr)
+                )
+        for wrong in ({"zdr": "no"}, {"max_price": "-1"}, {"max_price": "nan"}, {"context": "x"}):
+            await gate.refused(400, "GET", "/models", params=wrong)
+
+
+STANDING_FILTERS: dict[str, tuple[dict[str, Any], set[str]]] = {
+    "category": ({"category": "Legal"}, {"atlas-large", "lens-pro", LONG_NAME}),
+    "unknown category": ({"category": "gardening"}, set()),
+    "arch": ({"arch": "ChatML"}, {"mosaic-70b-instruct", "mosaic-8b-instruct", "ponder-32b"}),
+    "tokenizer": ({"arch": "media"}, {"canvas-xl", "motion-1"}),
+    "distillable": (
+        {"distillable": "true"},
+        {"mosaic-70b-instruct", "mosaic-8b-instruct", "ponder-32b", LONG_NAME},
+    ),
+    "index": ({"min_coding_index": "60"}, {"atlas-deep", "corona-code"}),
+    "index within": (
+        {"min_intelligence_index": "20", "max_intelligence_index": "25"},
+        {"mosaic-8b-instruct", "petite-plume"},
+    ),
+    "tools": ({"max_tool_success_rate": "0.9"}, {"mosaic-8b-instruct"}),
+    "agentic": ({"min_agentic_index": "58"}, {"atlas-deep", "corona-code"}),
+}
+
+
+@pytest.mark.parametrize("name", STANDING_FILTERS)
+async def test_models_are_filtered_by_how_they_stand(gate: Bench, name: str):
+    query, expected = STANDING_FILTERS[name]
+    found = {one["id"].partition("/")[2] for one in await every(gate, **query)}
+    assert found == expected
+
+
+async def test_a_region_is_where_an_endpoint_is_served(gate: Bench):
+    """A provider that does not say where it computes serves no region."""
+    countries = {
+        one["slug"]: set(one["datacenters"] or ())
+        for one in await gate.data("GET", "/providers", token=None)
+    }
+    union = {"NL", "DE", "FI", "IE", "FR", "SE"}
+    for region, wanted in (("eu", union), ("us", {"US"})):
+        found = {one["id"] for one in await every(gate, region=region)}
+        assert found
+        for model in await every(gate):
+            offers = (await gate.data("GET", f"/models/{model['id']}/endpoints"))["endpoints"]
+            slugs = {one["tag"].partition("/")[0] for one in offers}
+            assert (model["id"] in found) is any(countries[slug] & wanted for slug in slugs)
+
+
+async def test_orders_by_standing_put_the_unmeasured_last(gate: Bench):
+    deep, code = "northwind/atlas-deep", "helioscope/corona-code"
+    for sort, first in (
+        ("intelligence-high-to-low", deep),
+        ("coding-high-to-low", code),
+        ("agentic-high-to-low", deep),
+        ("design-arena-elo-high-to-low", deep),
+        ("most-popular", "northwind/atlas-mini"),
+        ("top-weekly", "northwind/atlas-mini"),
+    ):
+        ordered = [one["id"] for one in await every(gate, sort=sort)]
+        assert ordered[0] == first, sort
+    assert ordered[-1] == "osprey-labs/hatchling-preview", "nobody asks for it yet"
+
+
+# Keys for users of other systems ----------------------------------------------------------------
+
+
+async def test_a_key_for_a_user_of_another_system(gate: Bench):
+    secret = "SENTINEL-" + "x" * 40
+    data, minted = await gate.create(external={"user": "customer-7", "api_key": secret})
+    assert data["external_user"] == "customer-7"
+    assert secret not in str(data)
+    with gate.gateway._database.read() as db:
+        (stored,) = db.execute("SELECT secret FROM keys WHERE id = ?", (data["hash"],)).fetchone()
+        dump = "\n".join(db.iterdump())
+    assert stored.decode() == hashlib.sha256(secret.encode()).hexdigest()
+    assert "SENTINEL" not in dump
+    await gate.call("GET", "/key", token=minted, expect=200)
+    assert await gate.refused(401, "GET", "/key", token=secret) == "Invalid API key"
+
+
+# Zero data retention ------------------------------------------------------------------------------
+
+
+def named(endpoint: dict) -> tuple[str, str]:
+    return endpoint["model_id"], endpoint["tag"]
+
+
+async def test_what_remains_is_a_part_of_the_catalog(gate: Bench):
+    remaining = await gate.data("GET", "/endpoints/zdr")
+    everything = []
+    for model in await gate.data("GET", "/models?output_modalities=all"):
+        offers = await gate.data("GET", f"/models/{model['id']}/endpoints")
+        everything += offers["endpoints"]
+    assert remaining == [one for one in everything if named(one) in set(map(named, remaining))]
+    assert 0.25 < len(remaining) / len(everything) < 0.75
+
+
+async def test_the_list_is_public_but_not_every_figure(gate: Bench):
+    shown = await gate.data("GET", "/endpoints/zdr", token=None)
+    assert {one["throughput_last_30m"] for one in shown} == {None}
+    assert not any("perf_last_30m_by_workload" in one for one in shown)
+    with_key = await gate.data("GET", "/endpoints/zdr")
+    assert any(one["throughput_last_30m"] for one in with_key)
+    assert [named(one) for one in shown] == [named(one) for one in with_key]
+    await gate.refused(401, "GET", "/endpoints/zdr", token="nonsense")
+
+
+# Models of a key ----------------------------------------------------------------------------------
+
+
+ALL = {"output_modalities": "all"}
+CATALOG = build_catalog(1)
+MODELS = {model.id: model for model in CATALOG.models}
+LARGE, MINI = "northwind/atlas-large", "northwind/atlas-mini"
+
+
+async def models_of(gate: Bench, token: str, **query: Any) -> set[str]:
+    params = {**ALL, **query}
+    response = await gate.call("GET", "/models/user", token=token, params=params, expect=200)
+    found = {model["id"] for model in response.json()["data"]}
+    assert response.json()["total_count"] == len(found)
+    return found
+
+
+async def bound(gate: Bench, **policy: Any) -> str:
+    """A key with a guardrail of its own."""
+    data, token = await gate.create()
+    made = await gate.call("POST", "/guardrails", json={"name": "g", **policy}, expect=201)
+    path = f"/guardrails/{made.json()['data']['id']}/assignments/keys"
+    await gate.call("POST", path, json={"key_hashes": [data["hash"]]}, expect=200)
+    return token
+
+
+async def test_every_guardrail_counts(gate: Bench):
+    workspace = (await gate.data("GET", "/workspaces"))[0]
+    token = await bound(gate, allowed_models=[LARGE, MINI])
+    path = f"/guardrails/{workspace['default_guardrail_id']}"
+    await gate.call("PATCH", path, json={"ignored_models": [MINI]}, expect=200)
+    assert await models_of(gate, token) == {LARGE}
+    _, other = await gate.create()
+    assert await models_of(gate, other) == {
+        name for name in MODELS if name.partition(":")[0] != MINI
+    }
+
+
+async def test_the_organization_filters_the_catalog_that_members_see(gate: Bench):
+    """Off: members see everything. On: what their guardrails leave; managers always see all."""
+    token = await bound(gate, allowed_models=[LARGE])
+
+    async def seen(**options: Any) -> tuple[int, int]:
+        listed = await gate.data("GET", "/models", params=ALL, **options)
+        counted = await gate.data("GET", "/models/count", params=ALL, **options)
+        return len(listed), counted["count"]
+
+    everything = (len(MODELS), len(MODELS))
+    assert await seen(token=token) == everything
+    body = {"is_filtered_model_catalog_enabled": True}
+    await gate.call("PATCH", "/organization/settings", json=body, expect=200)
+    assert await seen(token=token) == (1, 1)
+    assert [one["id"] for one in await gate.data("GET", "/models", token=token)] == [LARGE]
+    _, free = await gate.create()
+    for options in ({"token": free}, {}, {"token": None}):
+        assert await seen(**options) == everything
+    await gate.call(
+        "PATCH",
+        "/organization/settings",
+        json={"is_filtered_model_catalog_enabled": False},
+        expect=200,
+    )
+    assert await seen(token=token) == everything

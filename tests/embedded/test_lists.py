@@ -1,0 +1,122 @@
+"""Lists: what is shown, in which order, page by page, whatever changes meanwhile."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gateway_kit import START, Bench, HandClock, bench
+
+import large_account
+from gwtui.contract.scalars import timestamp_text
+
+
+async def names(gate: Bench, **params: object) -> list[str]:
+    return [one["name"] for one in await gate.data("GET", "/keys", params=params)]
+
+
+async def test_disabled_and_expired_keys_are_hidden_unless_asked_for(gate: Bench):
+    soon = timestamp_text(START + timedelta(minutes=1))
+    await gate.create(name="plain")
+    disabled, _ = await gate.create(name="disabled")
+    await gate.create(name="expired", expires_at=soon)
+    both, _ = await gate.create(name="both", expires_at=soon)
+    for data in (disabled, both):
+        await gate.call("PATCH", f"/keys/{data['hash']}", json={"disabled": True}, expect=200)
+    assert await names(gate) == ["expired", "plain"]
+    gate.clock.forward(minutes=1)
+    assert await names(gate) == ["plain"]
+    assert await names(gate, include_disabled="true") == ["disabled", "plain"]
+    assert await names(gate, include_expired="true") == ["expired", "plain"]
+    everything = {"include_disabled": "true", "include_expired": "true"}
+    assert await names(gate, **everything) == ["both", "expired", "disabled", "plain"]
+    assert await names(gate, include_disabled="false", include_expired="false") == ["plain"]
+
+
+async def test_an_empty_gateway_is_a_new_account(gate: Bench):
+    assert await names(gate) == []
+    assert await gate.data("GET", "/credits") == {"total_credits": 0.0, "total_usage": 0.0}
+    (workspace,) = await gate.data("GET", "/workspaces")
+    assert workspace["slug"] == "default"
+    assert (await gate.data("GET", "/key"))["is_free_tier"] is True
+    assert len(await gate.data("GET", "/models")) > 10
+    gate.clock.forward(days=40)
+    assert await gate.data("GET", "/credits") == {"total_credits": 0.0, "total_usage": 0.0}
+
+
+async def test_a_workspace_is_found_by_uuid_and_by_slug():
+    async with bench() as gate:
+        for workspace in await gate.data("GET", "/workspaces"):
+            for name in (workspace["id"], workspace["id"].upper(), workspace["slug"]):
+                assert await gate.data("GET", f"/workspaces/{name}") == workspace
+        await gate.refused(404, "GET", "/workspaces/no-such-slug")
+        await gate.refused(404, "GET", "/workspaces/00000000-0000-4000-8000-000000000000")
+
+
+HUGE = ("1" + "0" * 15, "9" * 5001)
+HUGE_AMOUNTS = (*HUGE, "1e999999", "1e" + "9" * 30)
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "huge"),
+    [
+        ("min_price", "max_price", HUGE_AMOUNTS),
+        ("min_output_price", "max_output_price", HUGE_AMOUNTS),
+        ("min_age_days", "max_age_days", HUGE),
+    ],
+)
+async def test_bounds_of_any_size_are_compared(
+    gate: Bench, least: str, most: str, huge: tuple[str, ...]
+):
+    everything = await gate.data("GET", "/models")
+    for number in huge:
+        assert await gate.data("GET", "/models", params={least: number}) == []
+        assert await gate.data("GET", "/models", params={most: number}) == everything
+    assert await gate.data("GET", "/models", params={least: "0" * 5001}) == everything
+
+
+# Long lists ---------------------------------------------------------------------------------------
+
+
+COUNT = 450
+EVERYTHING = {"include_disabled": True, "include_expired": True}
+
+
+async def walked(gate: Bench, path: str, **query: Any) -> list[str]:
+    """All entries of a list by identity, page after page; each page is also found by itself."""
+    found: list[str] = []
+    while page := await gate.data("GET", path, params={**query, "offset": len(found)}):
+        found += [one.get("id") or one["hash"] for one in page]
+    for offset in (COUNT - 50, 0, 100, 350, 100):
+        page = await gate.data("GET", path, params={**query, "offset": offset})
+        shown = [one.get("id") or one["hash"] for one in page]
+        assert shown == found[offset : offset + len(shown)]
+    return found
+
+
+async def test_pages_follow_every_change(tmp_path: Path):
+    large_account.make(tmp_path / "large.sqlite3", COUNT, people=40)
+    newest = [f"{number:064x}" for number in range(COUNT)]
+    async with bench(tmp_path / "large.sqlite3", clock=HandClock()) as gate:
+        assert await walked(gate, "/keys", **EVERYTHING) == newest
+        working = [each for number, each in enumerate(newest) if number % 50]
+        assert await walked(gate, "/keys") == working
+        await gate.call("PATCH", f"/keys/{newest[7]}", json={"disabled": True}, expect=200)
+        await gate.call("DELETE", f"/keys/{newest[60]}", expect=200)
+        made, _ = await gate.create(expires_at="2026-11-21T08:00:00Z")
+        working = [each for each in working if each not in {newest[7], newest[60]}]
+        assert await walked(gate, "/keys") == [made["hash"], *working]
+        gate.clock.forward(hours=1)
+        assert await walked(gate, "/keys") == working, "the new key has expired"
+        gate.clock.forward(minutes=-30)
+        assert await walked(gate, "/keys") == [made["hash"], *working], "the clock went back"
+        path = "/guardrails/assignments/keys"
+        assert len(await walked(gate, path, limit=100)) == COUNT - 1
+        one = "/guardrails/00000000-0000-4000-8000-000000000003/assignments/keys"
+        bound = await walked(gate, one, limit=7)
+        body = {"key_hashes": newest[40:42]}
+        await gate.call("POST", one, json=body, expect=200)
+        assert (await walked(gate, one, limit=7))[: len(bound)] == bound
+        assert (await gate.call("GET", one)).json()["total_count"] == len(bound) + 2

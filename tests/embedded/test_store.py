@@ -1,0 +1,314 @@
+"""The database: private, one server at a time by any name, kept between runs, without secrets."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from pathlib import Path
+
+import pytest
+from gateway_kit import HandClock, bench, files
+from other_process import ServerProcess, server_process
+from test_provider_key_traces import NEW, OLD, made, sealed
+
+from gwtui.contract.dialects import OPENROUTER
+from gwtui.embedded.auth import issue_key
+from gwtui.embedded.errors import (
+    DatabaseInUseError,
+    DatabaseMissingError,
+    DatabaseUnusableError,
+    NoWorkspaceError,
+)
+from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.store.byok import SecretBox, key_file
+from gwtui.embedded.store.database import Database, erase
+from gwtui.embedded.store.documents import KEYS, SCHEMA_VERSION, schema
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "gateway.sqlite3"
+
+
+async def test_no_secret_is_ever_written(database: Path):
+    secrets = []
+    async with bench(database) as gate:
+        secrets.append(gate.token)
+        for number in range(5):
+            data, key = await gate.create(name=f"key {number}")
+            secrets.append(key)
+            await gate.call("PATCH", f"/keys/{data['hash']}", json={"name": "x"}, token=gate.token)
+        secrets.append(issue_key(database, management=True))
+        await gate.call("GET", "/key", token=secrets[-1], expect=200)
+        while_open = files(database)
+    afterwards = files(database)
+    assert {"gateway.sqlite3", "gateway.sqlite3-wal"} <= set(while_open)
+    assert data["hash"].encode() in b"".join(while_open.values()), "the hash is what is stored"
+    for content in (*while_open.values(), *afterwards.values()):
+        for secret in secrets:
+            random_part = secret.rpartition("-")[2]
+            assert random_part.encode() not in content
+            assert random_part[5:25].encode() not in content
+            assert bytes.fromhex(random_part) not in content
+
+
+async def test_files_belong_to_their_owner_alone(database: Path):
+    async with bench(database) as gate:
+        await gate.create()
+        files = list(database.parent.iterdir())
+        assert len(files) >= 3
+        for path in files:
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+    assert stat.S_IMODE(database.parent.stat().st_mode) == 0o700
+
+
+async def test_everything_is_kept_between_runs(database: Path):
+    clock = HandClock()
+    async with bench(database, clock=clock) as gate:
+        data, key = await gate.create(name="kept", limit=5)
+        clock.forward(hours=1)
+        credits = await gate.data("GET", "/credits")
+        origin = gate.gateway.origin
+    async with bench(database, clock=clock, content="empty") as gate:
+        assert gate.gateway.origin == origin, "an existing database stays what it was"
+        assert await gate.data("GET", f"/keys/{data['hash']}") == data
+        assert await gate.data("GET", "/credits") == credits
+        await gate.call("GET", "/key", token=key, expect=200)
+        clock.forward(days=1)
+        assert (await gate.data("GET", "/credits"))["total_usage"] > credits["total_usage"]
+
+
+async def test_time_between_runs_is_booked(database: Path):
+    clock = HandClock()
+    async with bench(database, clock=clock) as gate:
+        before = await gate.data("GET", "/credits")
+    clock.forward(hours=5)
+    async with bench(database, clock=clock) as gate:
+        reopened = await gate.data("GET", "/credits")
+    async with bench(clock=HandClock()) as gate:
+        gate.clock.forward(hours=5)
+        assert await gate.data("GET", "/credits") == reopened != before
+
+
+def test_a_newer_database_is_left_alone(database: Path):
+    EmbeddedGateway.open(database, content="empty").close()
+    with sqlite3.connect(database) as connection:
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    connection.close()
+    before = database.read_bytes()
+    for attempt in (EmbeddedGateway.open, partial(issue_key, management=True)):
+        with pytest.raises(DatabaseUnusableError, match="newer version"):
+            attempt(database)
+    assert database.read_bytes() == before
+
+
+def test_a_strangers_file_is_left_alone(database: Path):
+    database.parent.mkdir()
+    database.write_bytes(b"These are my holiday notes, not a database. " * 50)
+    with pytest.raises(DatabaseUnusableError, match="not a gateway database"):
+        EmbeddedGateway.open(database)
+    database.unlink()
+    with sqlite3.connect(database) as connection:
+        connection.execute("CREATE TABLE bookmarks (url TEXT)")
+    connection.close()
+    with pytest.raises(DatabaseUnusableError, match="another program"):
+        EmbeddedGateway.open(database)
+    with pytest.raises(DatabaseUnusableError, match="another program"):
+        issue_key(database, management=True)
+
+
+async def test_a_key_is_issued_beside_a_running_server(database: Path):
+    async with bench(database, content="empty", dialect=OPENROUTER) as gate:
+        ordinary = issue_key(database, management=False, name="from outside")
+        management = issue_key(database, management=True)
+        assert ordinary.startswith("sk-or-v1-"), "as the database is served"
+        await gate.call("GET", "/keys", token=management, expect=200)
+        await gate.refused(403, "GET", "/keys", token=ordinary)
+        (listed,) = await gate.data("GET", "/keys")
+        assert listed["name"] == "from outside"
+    assert issue_key(database, management=True), "and without one"
+
+
+def test_no_key_is_issued_where_no_gateway_was(database: Path):
+    with pytest.raises(DatabaseMissingError, match="Serve it once first"):
+        issue_key(database, management=True)
+    assert not database.parent.exists(), "nothing is left behind"
+    database.parent.mkdir()
+    Database.serve(database, schema).close()
+    with pytest.raises(DatabaseMissingError, match="is empty"):
+        issue_key(database, management=True)
+
+
+def test_an_ordinary_key_needs_a_workspace_that_exists():
+    gateway = EmbeddedGateway.open(None, content="empty")
+    with pytest.raises(NoWorkspaceError, match="There is no workspace 0000"):
+        gateway.issue_key(management=False, workspace_id="00000000-0000-4000-8000-000000000000")
+    gateway.close()
+
+
+async def test_writers_take_turns(database: Path):
+    """Keys are made by the server, by threads and by other processes; none is lost or doubled."""
+    made: list[str] = []
+    async with bench(database, content="empty") as gate:
+        threads = [
+            threading.Thread(
+                target=lambda: made.extend(issue_key(database, management=False) for _ in range(10))
+            )
+            for _ in range(4)
+        ]
+        script = (
+            "import sys; from pathlib import Path; from gwtui.embedded.auth import issue_key\n"
+            "for _ in range(10): issue_key(Path(sys.argv[1]), management=False)"
+        )
+        others = [_start(script, database) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for _ in range(20):
+            await gate.create()
+        for thread in threads:
+            thread.join()
+        assert [other.wait() for other in others] == [0, 0]
+        assert len(set(made)) == 40
+        assert len(await gate.data("GET", "/keys")) == 20 + 40 + 20
+        for key in made:
+            await gate.call("GET", "/key", token=key, expect=200)
+
+
+def test_a_reading_transaction_cannot_write(database: Path):
+    opened = Database.serve(database, schema)
+    with pytest.raises(sqlite3.OperationalError, match="readonly"), opened.read() as db:
+        db.execute("INSERT INTO settings VALUES ('a', 'b')")
+    with opened.write() as db:
+        db.execute("INSERT INTO settings VALUES ('a', 'b')")
+    with pytest.raises(sqlite3.IntegrityError), opened.write() as db:
+        _clear_and_stumble(db)
+    with opened.read() as db:
+        assert [row[0] for row in db.execute("SELECT name FROM settings")] == ["a", "pid"]
+    opened.close()
+
+
+def _start(script: str, database: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", script, str(database)])
+
+
+def _clear_and_stumble(db: sqlite3.Connection) -> None:
+    db.execute("DELETE FROM settings")
+    db.execute("INSERT INTO settings VALUES ('c', NULL)")
+
+
+def test_a_kill_loses_no_acknowledged_write(database: Path):
+    script = """
+import asyncio, os, sys
+from functools import partial
+from pathlib import Path
+sys.path[:0] = sys.argv[2:]
+from gateway_kit import bench
+
+async def main():
+    async with bench(Path(sys.argv[1]), content="empty") as gate:
+        async def write(number):
+            data, _ = await gate.create(name=f"key {number}")
+            print(data["hash"], flush=True)
+        await asyncio.gather(*map(write, range(60)))
+        os.kill(os.getpid(), 9)
+
+asyncio.run(main())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(database), *map(str, Path(__file__).parents[:2])],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    acknowledged = done.stdout.split()
+    assert (done.returncode, len(acknowledged)) == (-9, 60), done.stderr
+    gateway = EmbeddedGateway.open(database)
+    with gateway._database.read() as db:
+        assert all(KEYS.get(db, key_hash) for key_hash in acknowledged)
+    gateway.close()
+
+
+# One file by several names ------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ServerProcess]:
+    """Another process."""
+    with server_process() as process:
+        yield process
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """A database that was served."""
+    path = tmp_path / "data" / "gateway.sqlite3"
+    EmbeddedGateway.open(path, content="empty").close()
+    return path
+
+
+@pytest.fixture(params=["link to a link", "link to the directory", "relative"])
+def alias(request: pytest.FixtureRequest, kept: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Another name of the database."""
+    home = kept.parent.parent
+    if request.param == "relative":
+        monkeypatch.chdir(kept.parent)
+        return Path("..") / kept.parent.name / kept.name
+    if request.param == "link to the directory":
+        (home / "elsewhere").symlink_to(kept.parent, target_is_directory=True)
+        return home / "elsewhere" / kept.name
+    (home / "first.sqlite3").symlink_to(kept)
+    (home / "second.sqlite3").symlink_to("first.sqlite3")
+    return home / "second.sqlite3"
+
+
+@pytest.mark.parametrize("other", ["this process", "another process"])
+def test_a_second_server_is_refused_by_any_name(
+    kept: Path, alias: Path, server: ServerProcess, other: str
+):
+    for first, second in ((kept, alias), (alias, kept)):
+        other_server: AbstractContextManager[object] = (
+            server.serving(first) if other == "another process" else nullcontext()
+        )
+        with other_server as pid:
+            gateway = EmbeddedGateway.open(first) if pid is None else None
+            with pytest.raises(DatabaseInUseError) as refused:
+                EmbeddedGateway.open(second)
+            assert f"already in use by process {pid or os.getpid()}" in refused.value.message
+            with pytest.raises(DatabaseInUseError):
+                erase(second)
+            if gateway is not None:
+                gateway.close()
+                gateway.close()
+
+
+async def test_a_credential_stored_through_an_alias_is_no_stranger(kept: Path, alias: Path):
+    async with bench(alias) as gate:
+        first = await made(gate, OLD)
+    async with bench(kept) as gate:
+        second = await made(gate, NEW)
+        token = issue_key(alias, management=True)
+        await gate.call("GET", "/byok", token=token, expect=200)
+    material, box = sealed(kept), SecretBox(kept)
+    assert [box.decrypt(material[one]) for one in (first, second)] == [OLD, NEW]
+    # Nothing but the link itself has another name.
+    assert all(path.is_symlink() for path in kept.parent.parent.glob("*.sqlite3*"))
+    assert key_file(kept).is_file()
+
+
+def test_a_database_that_was_moved_beneath_a_server_is_still_in_use(
+    kept: Path, server: ServerProcess
+):
+    moved = kept.parent.parent / "moved.sqlite3"
+    with server.serving(kept):
+        kept.rename(moved)
+        for way_in in (EmbeddedGateway.open, erase):
+            with pytest.raises(DatabaseInUseError, match="already in use"):
+                way_in(moved)
+    EmbeddedGateway.open(moved).close()

@@ -1,0 +1,277 @@
+"""Usage that accrues with time, by day and endpoint, and the generations it is made of."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gateway_kit import START, Bench, HandClock, bench
+
+from gateway_facts import MadeRequest, feedback_on, requests_made, stopped_at, world
+from gwtui.contract.values import ACTIVITY_DAYS
+from gwtui.embedded.errors import DatabaseMissingError
+from gwtui.embedded.simulator.usage import accrued_by_day
+from gwtui.embedded.store.generations import recent_generations
+
+USAGE = ("usage", "usage_daily", "usage_weekly", "usage_monthly")
+
+
+CONTENT = "simulated"
+
+
+async def all_keys(gate: Bench) -> dict[str, dict[str, Any]]:
+    everything = {"include_disabled": "true", "include_expired": "true"}
+    found = {}
+    for workspace in await gate.data("GET", "/workspaces"):
+        params = {**everything, "workspace_id": workspace["id"]}
+        found |= {one["hash"]: one for one in await gate.data("GET", "/keys", params=params)}
+    return found
+
+
+async def test_credits_fall_by_what_the_keys_use(gate: Bench):
+    before, credits = await all_keys(gate), await gate.data("GET", "/credits")
+    gate.clock.forward(hours=3)
+    after, less = await all_keys(gate), await gate.data("GET", "/credits")
+    used = sum(after[name]["usage"] - before[name]["usage"] for name in before)
+    assert used > 0
+    assert less["total_usage"] - credits["total_usage"] == pytest.approx(used)
+    for name, data in after.items():
+        assert data["usage"] >= before[name]["usage"]
+        if data["usage"] > before[name]["usage"]:
+            assert data["last_used_at"] > before[name]["last_used_at"]
+
+
+async def test_many_small_steps_book_what_one_large_step_does(gate: Bench):
+    for _ in range(60):
+        gate.clock.forward(minutes=3)
+        await gate.data("GET", "/credits")
+    stepped = await all_keys(gate)
+    async with bench() as other:
+        other.clock.forward(hours=3)
+        at_once = await all_keys(other)
+    unlimited = [name for name, data in at_once.items() if data["limit"] is None]
+    assert unlimited
+    assert [stepped[name] for name in unlimited] == [at_once[name] for name in unlimited]
+
+
+async def test_windows_begin_again_at_their_midnights(gate: Bench):
+    gate.clock.forward(hours=16, minutes=59)  # Saturday, one minute before midnight
+    saturday = await all_keys(gate)
+    gate.clock.forward(minutes=1, days=1)
+    monday = await all_keys(gate)
+    for name, data in monday.items():
+        assert data["usage_daily"] == data["usage_weekly"] == data["byok_usage_daily"] == 0
+        assert data["usage_monthly"] >= saturday[name]["usage_monthly"]
+        assert data["usage"] >= saturday[name]["usage"]
+    assert any(data["usage_weekly"] > 0 for data in saturday.values())
+    gate.clock.forward(days=8)  # Tuesday 1 December
+    december = await all_keys(gate)
+    for data in december.values():
+        assert data["usage_monthly"] == data["usage_daily"] == 0
+    assert any(data["usage_weekly"] > 0 for data in december.values()), "the week began on Monday"
+
+
+async def test_what_is_left_of_a_limit_is_counted_in_its_window(gate: Bench):
+    gate.clock.forward(days=2, hours=9)
+    fields = {None: "usage", **dict(zip(("daily", "weekly", "monthly"), USAGE[1:], strict=True))}
+    schedules = set()
+    for data in (await all_keys(gate)).values():
+        if data["limit"] is None:
+            assert data["limit_remaining"] is None
+            continue
+        field = fields[data["limit_reset"]]
+        byok = data[f"byok_{field}"] if data["include_byok_in_limit"] else 0
+        assert data["limit_remaining"] == pytest.approx(data["limit"] - data[field] - byok)
+        schedules.add(data["limit_reset"])
+    assert schedules == {None, "daily", "weekly", "monthly"}
+
+
+async def busy_key(gate: Bench) -> dict[str, Any]:
+    """An unlimited key that has been used today."""
+    return max(
+        (data for data in (await all_keys(gate)).values() if data["limit"] is None),
+        key=lambda data: data["usage_daily"],
+    )
+
+
+async def test_a_limit_stops_a_key_until_its_window_begins_again(gate: Bench):
+    key = await busy_key(gate)
+    path = f"/keys/{key['hash']}"
+    limit = round(key["usage_daily"] + 0.01, 6)
+    limited = await gate.data("PATCH", path, json={"limit": limit, "limit_reset": "daily"})
+    assert 0 < limited["limit_remaining"] < 0.011
+    gate.clock.forward(hours=10)
+    stopped = await gate.data("GET", path)
+    assert stopped["limit_remaining"] <= 0
+    gate.clock.forward(hours=6)
+    assert (await gate.data("GET", path))["usage"] == stopped["usage"]
+    gate.clock.forward(days=1, hours=6)
+    assert (await gate.data("GET", path))["usage"] > stopped["usage"]
+
+
+async def test_a_clock_that_goes_back_books_nothing_twice(gate: Bench):
+    gate.clock.forward(hours=2)
+    credits = await gate.data("GET", "/credits")
+    gate.clock.forward(hours=-1)
+    assert await gate.data("GET", "/credits") == credits
+    gate.clock.forward(hours=1)
+    assert await gate.data("GET", "/credits") == credits
+
+
+async def test_an_old_database_buys_credits_before_it_runs_dry(gate: Bench):
+    first = await gate.data("GET", "/credits")
+    gate.clock.forward(days=60)
+    later = await gate.data("GET", "/credits")
+    assert later["total_usage"] > first["total_credits"]
+    assert later["total_credits"] > first["total_credits"]
+    assert later["total_credits"] - later["total_usage"] >= 25
+    days = {row["date"] for row in await gate.data("GET", "/activity")}
+    assert (min(days), len(days)) == ("2026-12-21", 30)
+
+
+# Activity -----------------------------------------------------------------------------------------
+
+
+TODAY = START.date()
+KEYS = "/keys?include_disabled=true&include_expired=true"
+
+
+async def rows(gate: Bench, **query: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = await gate.data("GET", "/activity", params=query)
+    return found
+
+
+def usd(found: list[dict[str, Any]], field: str = "usage") -> Decimal:
+    return sum((Decimal(str(row[field])) for row in found), Decimal(0))
+
+
+async def test_thirty_completed_days_newest_first(gate: Bench):
+    days = [row["date"] for row in await rows(gate)]
+    assert days == sorted(days, reverse=True)
+    assert days[0] == (TODAY - timedelta(days=1)).isoformat()
+    assert days[-1] == (TODAY - timedelta(days=ACTIVITY_DAYS)).isoformat()
+    gate.clock.forward(days=1)
+    days = [row["date"] for row in await rows(gate)]
+    assert days[0] == TODAY.isoformat()
+    assert len(set(days)) == ACTIVITY_DAYS
+
+
+async def test_the_sums_are_what_the_simulated_keys_used(gate: Bench):
+    midnight = START.replace(hour=0)
+    since = midnight - timedelta(days=ACTIVITY_DAYS)
+    # Keys that were stopped meanwhile were refused: their sums are in the documents.
+    used = [
+        piece
+        for key in world(1, START).keys
+        if key.profile
+        for piece in accrued_by_day(key.profile, since, min(midnight, stopped_at(key, START)))
+    ]
+    found = await rows(gate)
+    assert float(usd(found)) == pytest.approx(float(sum(one.usd for one in used)))
+    byok = usd(found, "byok_usage_inference")
+    assert byok > 0
+    assert float(byok) == pytest.approx(float(sum(one.byok_usd for one in used)))
+    assert sum(row["requests"] for row in found) == sum(one.requests for one in used)
+
+
+async def test_a_completed_day_is_what_the_key_showed_for_it(gate: Bench):
+    gate.clock.forward(hours=16, minutes=59, seconds=59)
+    shown = {key["hash"]: key for key in await gate.data("GET", KEYS)}
+    gate.clock.forward(seconds=1)
+    busy = [key for key in shown.values() if key["usage_daily"] > 0]
+    assert len(busy) > 3
+    for key in busy:
+        found = await rows(gate, api_key_hash=key["hash"], date=TODAY.isoformat())
+        assert float(usd(found)) == pytest.approx(key["usage_daily"], rel=0.01), key["name"]
+
+
+async def test_workspaces_keys_and_people_divide_it_without_rest(gate: Bench):
+    everything = await rows(gate)
+    by_workspace = await rows(gate, group_by="workspace")
+    assert usd(by_workspace) == pytest.approx(usd(everything))
+    assert all("workspace_id" not in row for row in everything)
+    named = {row["workspace_id"] for row in by_workspace}
+    assert len(named) > 1
+    for workspace_id in named:
+        alone = await rows(gate, workspace_id=workspace_id)
+        part = [row for row in by_workspace if row["workspace_id"] == workspace_id]
+        assert usd(alone) == usd(part)
+    users = {key["creator_user_id"] for key in await gate.data("GET", KEYS)}
+    for user_id in users - {None}:
+        of_user = await rows(gate, user_id=user_id)
+        assert usd(of_user) <= usd(everything)
+    assert await rows(gate, user_id="user_nobody") == []
+
+
+async def test_what_never_was_is_not_found(gate: Bench):
+    await gate.refused(404, "GET", "/activity", params={"api_key_hash": "0" * 64})
+    nobody = "00000000-0000-4000-8000-000000000000"
+    await gate.refused(404, "GET", "/activity", params={"workspace_id": nobody})
+
+
+async def test_a_deleted_key_keeps_its_history(gate: Bench):
+    busiest = max(await gate.data("GET", KEYS), key=lambda key: key["usage_monthly"])
+    before = await rows(gate, api_key_hash=busiest["hash"])
+    assert before
+    await gate.call("DELETE", f"/keys/{busiest['hash']}", expect=200)
+    assert await rows(gate, api_key_hash=busiest["hash"]) == before
+
+
+# Generations --------------------------------------------------------------------------------------
+
+
+NOBODY = f"gen-{int(START.timestamp()) - 60}-{'0' * 20}"
+
+
+@pytest.fixture
+def recent(gate: Bench) -> list[MadeRequest]:
+    return requests_made(gate.gateway, START)
+
+
+async def test_the_same_generation_reads_the_same_for_ever(gate: Bench, recent: list[MadeRequest]):
+    params = {"id": recent[0].id}
+    before = await gate.data("GET", "/generation", params=params)
+    gate.clock.forward(days=9)
+    assert await gate.data("GET", "/generation", params=params) == before
+    gate.clock.forward(days=30)
+    await gate.refused(404, "GET", "/generation", params=params)
+
+
+@pytest.mark.parametrize("unknown", [NOBODY, "gen-1", "nothing", "gen-99999999999-0", "\x00"])
+async def test_an_unknown_identifier_is_not_found(gate: Bench, unknown: str):
+    await gate.refused(404, "GET", "/generation", params={"id": unknown})
+    await gate.refused(404, "GET", "/generation/content", params={"id": unknown})
+    body = {"generation_id": unknown, "category": "other"}
+    await gate.refused(404, "POST", "/generation/feedback", json=body)
+
+
+async def test_feedback_is_taken(gate: Bench, recent: list[MadeRequest]):
+    body = {"generation_id": recent[0].id, "category": "latency", "comment": "slow"}
+    response = await gate.call("POST", "/generation/feedback", json=body, expect=200)
+    assert response.json() == {"data": {"success": True}}
+    with gate.gateway._database.read() as db:
+        assert feedback_on(db, body["generation_id"]) == [("latency", "slow")]
+    for wrong in ({**body, "category": "taste"}, {"category": "other"}, {**body, "comment": 5}):
+        await gate.refused(400, "POST", "/generation/feedback", json=wrong)
+
+
+async def test_a_person_finds_identifiers_beside_the_running_gateway(tmp_path: Path):
+    database, clock = tmp_path / "gateway.sqlite3", HandClock()
+    with pytest.raises(DatabaseMissingError):
+        recent_generations(database, clock=clock.clock)
+    async with bench(database, clock=clock) as gate:
+        clock.forward(minutes=5)
+        await gate.data("GET", "/credits")
+        found = recent_generations(database, clock=clock.clock)
+        assert [one.made_at for one in found] == sorted(
+            (one.made_at for one in found), reverse=True
+        )
+        names = {key.name for key in world(1, START).keys}
+        assert len(found) > 40
+        for one in found[:20]:
+            data = await gate.data("GET", "/generation", params={"id": one.id})
+            assert data["model"] == one.model
+            assert one.key_name in names

@@ -1,0 +1,310 @@
+"""Activity, generations and the ZDR preview on the real embedded gateway."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from gateway_facts import requests_made
+from gwtui.client.gateway import GatewayClient
+from gwtui.domain.activity import completed_days, summarize
+from gwtui.domain.money import usd
+from gwtui.resources.activity import RankedGroup
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.screens.activity import ActivityScreen
+from gwtui.ui.screens.generation import GenerationScreen
+from gwtui.ui.screens.pages import ReadingScreen
+from gwtui.ui.widgets.lines import DrawingView, OneLine
+from gwtui.ui.widgets.prompt import Prompt
+from gwtui.watch.feeds import activity as activity_feeds
+from harness import Harness, dashboard, harness, has_data, line, listing, notices, until
+from journeys import Terminal, at_rest
+from screen_text import shown
+
+
+def screen_of(app: GwtuiApp) -> ActivityScreen:
+    screen = app.navigation.screen
+    assert isinstance(screen, ActivityScreen)
+    return screen
+
+
+def text_of(app: GwtuiApp, name: str) -> str:
+    return screen_of(app).query_one(f"#activity-{name}", OneLine).text
+
+
+def ranked(app: GwtuiApp) -> list[RankedGroup]:
+    table = screen_of(app).table
+    found = []
+    for identity in table.identities:
+        table.select(identity)
+        assert table.selected is not None
+        found.append(table.selected)
+    table.select(table.identities[0])
+    return found
+
+
+async def rows_of(place: Harness, **query: Any) -> Any:
+    async with place.connect() as connection, GatewayClient(connection) as client:
+        return (await client.activity.list(**query)).items
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_days_sums_and_ranking_agree_with_the_gateway(size: tuple[int, int]) -> None:
+    async with (
+        harness() as place,
+        dashboard(place, start="activity", size=size) as (app, pilot),
+    ):
+        await until(pilot, lambda: ranked(app), "the ranking")
+        whole = summarize(await rows_of(place))
+        assert f"{usd(whole.spend)} spent" in text_of(app, "totals")
+        models = ranked(app)
+        assert sum(one.summary.spend or 0 for one in models) == whole.spend
+        assert models == sorted(models, key=lambda one: -(one.summary.spend or 0))
+        days = completed_days(place.clock.now())
+        assert f"{days[0]} to {days[-1]} UTC" in text_of(app, "legend")
+        leading = [one.name.rpartition("/")[2] for one in models[: 4 if size[0] > 80 else 3]]
+        # Where there is little room each has a few of its letters.
+        letters = 32 if size[0] > 80 else 5
+        assert all(f"█ {name[:letters]}" in text_of(app, "legend") for name in leading)
+        assert text_of(app, "legend").rstrip().endswith("█ the rest")
+        chart = screen_of(app).query_one(DrawingView).text
+        assert "█" in chart
+        assert f"{days[-1]:%m-%d}" in chart
+        assert "$" in chart
+
+
+async def test_keys_are_ranked_and_what_they_leave_is_said() -> None:
+    async with harness() as place, dashboard(place, start="activity") as (app, pilot):
+        await until(pilot, lambda: ranked(app), "the ranking")
+        await pilot.press("l", "l", "l")
+        await until(pilot, lambda: screen_of(app)._parts is not None, "the keys")
+        await until(pilot, lambda: ranked(app), "the ranking of keys")
+        whole = summarize(await rows_of(place))
+        keys = ranked(app)
+        assert sum(one.summary.requests or 0 for one in keys) == whole.requests
+        first = keys[0]
+        theirs = summarize(await rows_of(place, api_key_hash=first.identity))
+        assert (first.summary.spend, first.summary.requests) == (theirs.spend, theirs.requests)
+        await pilot.press("enter")
+        await until(pilot, lambda: first.name in line(screen_of(app), "crumbs"), "its activity")
+        await until(
+            pilot, lambda: f"{usd(theirs.spend)} spent" in text_of(app, "totals"), "its sums"
+        )
+
+
+async def test_who_spent_most_yesterday_takes_three_keys() -> None:
+    keys = "7,K"
+    assert len(keys) <= 4
+    async with harness() as place, dashboard(place, start="keys") as (app, pilot):
+        terminal = Terminal(app)
+        terminal.write(keys)
+        await at_rest(app)
+        await until(pilot, lambda: screen_of(app)._parts is not None, "the keys")
+        days = completed_days(place.clock.now())
+        yesterday = days[-1].isoformat()
+        assert f"only {yesterday} UTC" in line(screen_of(app), "status")
+        assert f"{yesterday} UTC" in text_of(app, "legend")
+        whole = summarize(await rows_of(place, date=yesterday))
+        assert f"{usd(whole.spend)} spent" in text_of(app, "totals")
+        lines = ranked(app)
+        first = lines[0]
+        theirs = summarize(await rows_of(place, date=yesterday, api_key_hash=first.identity))
+        assert first.summary.spend == theirs.spend == max(one.summary.spend or 0 for one in lines)
+
+        terminal.write("l")
+        await until(pilot, lambda: screen_of(app)._parts is not None, "the people")
+        assert "[user]" in text_of(app, "grouping")
+        terminal.write("@7d\r")
+        week = f"only {days[-7]} to {days[-1]} UTC"
+        await until(pilot, lambda: week in line(screen_of(app), "status"), "the week")
+        terminal.write("@today\r")
+        await until(pilot, lambda: "today is not over" in notices(app), "why not")
+        prompt = screen_of(app).query_one("#activity-days", Prompt)
+        assert prompt.input.has_focus, "what was typed can be mended"
+        assert prompt.input.value == "today"
+        terminal.write("\x1b[27u")
+        await at_rest(app)
+        terminal.write(",.\x1b[27u")
+        await until(pilot, lambda: "30 complete days" in line(screen_of(app), "status"), "all")
+
+
+async def test_keys_that_are_not_read_one_by_one_are_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(activity_feeds, "MOST_KEYS", 3)
+    async with harness() as place, dashboard(place, start="activity") as (app, pilot):
+        await until(pilot, lambda: ranked(app), "the ranking")
+        await pilot.press("l", "l", "l")
+        await until(pilot, lambda: screen_of(app)._parts is not None, "the keys")
+        await until(pilot, lambda: "the 3 busiest of" in line(screen_of(app), "status"), "the cap")
+        left = screen_of(app)._parts.left_out  # type: ignore[union-attr]
+        assert f"busiest of {left + 3} keys: w narrows" in line(screen_of(app), "status")
+        assert any(f"and {left} that were not read" in one.name for one in ranked(app))
+
+
+async def a_key_leads_to_its_activity_and_back(desk: Any) -> None:
+    app, pilot, place = desk.app, desk.pilot, desk
+    await app.open_route("keys")
+    await until(pilot, lambda: has_data(app), "keys")
+    keys = listing(app)
+    row = keys.table.selected
+    await pilot.press("a")
+    await until(pilot, lambda: isinstance(app.navigation.screen, ActivityScreen), "activity")
+    await until(pilot, lambda: has_data(app), "its figures")
+    assert row.key.name in line(screen_of(app), "crumbs")
+    theirs = summarize(await rows_of(place, api_key_hash=row.key.hash))
+    if theirs.rows:
+        assert f"{usd(theirs.spend)} spent" in text_of(app, "totals")
+    for _ in range(3):
+        await pilot.press("l")
+    assert screen_of(app).grouping == "model", "one key has no keys to rank"
+    await pilot.press("escape")
+    await until(pilot, lambda: app.navigation.screen is keys, "the keys")
+    assert keys.table.selected_identity == row.identity
+
+
+async def a_person_leads_to_what_their_keys_did(desk: Any) -> None:
+    app, pilot, place = desk.app, desk.pilot, desk
+    await app.open_route("organization")
+    await until(pilot, lambda: has_data(app), "organization")
+    async with place.connect() as connection, GatewayClient(connection) as client:
+        makers = {
+            key.creator_user_id
+            for space in (await client.workspaces.list()).items
+            for key in (await client.keys.list(workspace_id=space.id)).items
+            if key.usage
+        }
+    people = listing(app)
+    user = next(one for one in people.table.identities if one in makers)
+    people.table.select(user)
+    theirs = summarize(await rows_of(place, user_id=user))
+    assert theirs.rows
+    name = people.declared.name(people.table.selected)
+    await pilot.press("a")
+    await until(pilot, lambda: isinstance(app.navigation.screen, ActivityScreen), "activity")
+    await until(pilot, lambda: has_data(app), "its figures")
+    assert name in line(screen_of(app), "crumbs")
+    await until(pilot, lambda: f"{usd(theirs.spend)} spent" in text_of(app, "totals"), "sums")
+
+
+async def test_an_account_without_activity_says_so() -> None:
+    async with (
+        harness(content="empty") as place,
+        dashboard(place, start="activity") as (app, pilot),
+    ):
+        await until(pilot, lambda: "last 30 complete days" in shown(app), "the reason")
+
+
+async def test_activity_of_models_keys_and_people() -> None:
+    async with harness() as place, dashboard(place, start="activity"):
+        await place.walk(
+            a_key_leads_to_its_activity_and_back,
+            a_person_leads_to_what_their_keys_did,
+        )
+
+
+# Generations --------------------------------------------------------------------------------
+
+
+async def test_a_generation_is_looked_up_by_its_id() -> None:
+    async with (
+        harness() as place,
+        dashboard(place, start="generation", loaded=False, size=(80, 24)) as (app, pilot),
+    ):
+        await until(pilot, lambda: app.session is not None, "the connection")
+        found = _some_generation(place)
+        await pilot.press(*found, "enter")
+        await until(pilot, lambda: f"Generation {found[:20]}" in shown(app), "the generation")
+        screen = app.navigation.screen
+        assert isinstance(screen, GenerationScreen)
+        text = screen.query_one("#object").text  # type: ignore[attr-defined]
+        for words in ("Cost", "Tokens", "first token", "Every try", "—"):
+            assert words in text
+        await pilot.press("v")
+        await until(pilot, lambda: '"total_cost"' in shown(app), "the raw answer")
+        await pilot.press("escape", "slash")
+        await pilot.press("ctrl+u", *"gen-unknown", "enter")
+        await until(pilot, lambda: "No generation “gen-unknown”" in shown(app), "the refusal")
+
+
+def _some_generation(place: Harness) -> str:
+    """A request that a key of the simulated world made yesterday."""
+    yesterday = place.clock.now() - timedelta(days=1)
+    return requests_made(place.gateway, yesterday, days=1)[0].id
+
+
+# Zero data retention ------------------------------------------------------------------------
+
+
+async def test_the_preview_shows_what_remains_and_what_is_lost() -> None:
+    async with harness() as place, dashboard(place, start="zdr") as (app, pilot):
+        await until(
+            pilot,
+            lambda: all(row.every is not None for row in _zdr(app)),
+            "every endpoint",
+        )
+        async with place.connect() as connection, GatewayClient(connection) as client:
+            remaining = (await client.catalog.zdr_endpoints()).items
+        rows = _zdr(app)
+        assert sum(len(row.remaining) for row in rows) == len(remaining)
+        lost = [row for row in rows if not row.remaining]
+        assert lost
+        assert rows[: len(lost)] == lost, "models that lose every endpoint come first"
+        assert "unavailable" in shown(app)
+        partly = next(row for row in rows if row.remaining and row.lost)
+        listing(app).show_row(partly.identity)
+        await until(pilot, lambda: "✗" in shown(app) and "✓" in shown(app), "both parts")
+        assert notices(app) == ""
+
+
+def _zdr(app: GwtuiApp) -> list[Any]:
+    table = listing(app).table
+    found = []
+    for identity in table.identities:
+        table.select(identity)
+        found.append(table.selected)
+    return found
+
+
+# Content of generations ---------------------------------------------------------------------------
+
+
+async def _ids(place: Harness) -> tuple[str, str]:
+    """Two requests of yesterday: one whose workspace logs what is said, one whose does not."""
+    yesterday = place.clock.now() - timedelta(days=1)
+    found: dict[bool, str] = {}
+    async with place.connect() as connection, GatewayClient(connection) as client:
+        logs = {
+            space.id: bool(space.is_observability_io_logging_enabled)
+            for space in (await client.workspaces.list()).items
+        }
+        for request in requests_made(place.gateway, yesterday, days=1):
+            one = await client.generations.get(request.id)
+            if one.api_type == "completions" and not one.cancelled:
+                found.setdefault(logs[one.workspace_id], request.id)
+            if len(found) == len({True, False}):
+                break
+    return found[True], found[False]
+
+
+async def test_content_and_model() -> None:
+    async with harness() as place:
+        logged, unlogged = await _ids(place)
+        async with dashboard(place, start=f"generation/{logged}", size=(80, 24), loaded=False) as (
+            app,
+            pilot,
+        ):
+            await until(pilot, lambda: "began" in shown(app), "the generation")
+            await pilot.press("I")
+            await until(pilot, lambda: isinstance(app.screen, ReadingScreen), "its content")
+            await until(pilot, lambda: "A simulated answer" in shown(app), "its answer")
+            assert "Input" in shown(app)
+            await pilot.press("escape")
+            await app.open_route(f"generation/{unlogged}")
+            await until(pilot, lambda: unlogged in shown(app), "the other one")
+            await pilot.press("I")
+            await until(pilot, lambda: "does not log inputs" in notices(app), "why not")
+            await pilot.press("o")
+            await until(pilot, lambda: app.navigation.screen.resource == "endpoints", "its model")

@@ -1,0 +1,327 @@
+"""The board in use: what it shows, what it watches, and other moments of its history."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from datetime import datetime, timedelta
+from decimal import Decimal
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual import events
+
+from board_kit import MODELS, Filled, at_rest, board, board_of, press
+from gwtui.contract.usage import Credits
+from gwtui.ui.screens.changes import ChangesScreen
+from gwtui.ui.widgets.lines import DrawingView, OneLine
+from gwtui.ui.widgets.plot import PlotFigure
+from gwtui.ui.widgets.prompt import Prompt
+from gwtui.watch.history.file import open_writable, try_lock
+from gwtui.watch.history.observers import ObservedReading, observe_credits
+from gwtui.watch.history.writer import observe
+from harness import MOMENT, Harness, line, notices, settled
+
+
+async def pages_zoom_and_figures_at_80_columns(opened: Harness) -> None:
+    app = opened.app
+    screen = board_of(app)
+    table = screen.endpoints.table
+    assert table.total_count == 10
+    assert table.selected is not None
+    assert table.selected.model == MODELS[0]
+    assert screen.endpoint.display
+    assert not screen.query_one("#board-right").display
+    assert "1 h $2." in line(board_of(app), "board-summary")
+    assert line(board_of(app), "board-recording").startswith(" Recorded here")
+
+    plot = screen.query_one("#board-plot-0", DrawingView)
+    assert isinstance(plot.drawing, PlotFigure)
+    assert plot.drawing.title == "latency ms"
+    assert all(one.curve is not None for one in plot.drawing.lines)
+    await press(opened, "i", "minus")
+    assert plot.drawing.title == "throughput t/s"
+    assert plot.drawing.window.seconds > 24 * 3600
+    await press(opened, "plus", "plus")
+    assert plot.drawing.window.seconds < 2 * 3600
+
+    await press(opened, "l")
+    assert not screen.query_one("#board-left").display
+    assert screen.credits.display
+    assert not screen.changes.display
+    assert "24 h" in line(board_of(app), "board-burn")
+    assert "until" in line(board_of(app), "board-runway")
+    nearest = screen.limits.table.selected
+    assert nearest is not None
+    assert nearest.share is not None
+    assert nearest.share > 1
+    await press(opened, "l")
+    assert "prompt price $9.90/M → $2.50/M" in screen.changes.lines.text
+
+
+async def test_credits_tell_the_same_end_as_the_board(demo: Harness, data: Path) -> None:
+    async with board(demo, data, (120, 40)) as opened:
+        pilot, app = opened.pilot, opened.app
+        shown = {
+            name: line(board_of(app), f"board-{name}").split(maxsplit=1)[1] for name in _STANDING
+        }
+        await press(opened, "1")
+        screen = app.navigation.screen
+        assert screen is not None
+        await settled(pilot)
+        for name, words in shown.items():
+            assert screen.query_one(f"#credits-{name}", OneLine).text.split(maxsplit=1)[1] == words
+
+
+_STANDING = ("burn", "runway")
+
+
+async def test_models_are_watched_and_unwatched_also_read_only(demo: Harness, data: Path) -> None:
+    demo.read_only = True
+    async with board(demo, data) as opened:
+        app = opened.app
+        screen = board_of(app)
+        recorder = screen.recorder
+        assert recorder is not None
+        await press(opened, "n", "type helioscope/corona-code", "enter")
+        assert screen.known is not None
+        assert screen.known.models == (*MODELS, "helioscope/corona-code")
+        assert any(row.model == "helioscope/corona-code" for row in list(screen.endpoints.rows))
+        await press(opened, "n", "type nonsense", "enter")
+        assert "author/slug" in notices(app)
+        screen.endpoints.table.select(screen.endpoints.rows[0].identity)
+        await press(opened, "W")
+        watched = await recorder.archive.read(lambda reader: reader.watched_models())
+        assert len(watched) == 2
+
+        await app.open_route("models")
+        await settled(opened.pilot)
+        await press(opened, "W")
+        again = await recorder.archive.read(lambda reader: reader.watched_models())
+        assert len(again) == 3
+        assert app.session is not None
+        assert app.session.gateway.gate.closed  # none of this was a write
+
+
+async def test_without_a_history_the_gateway_is_still_shown(demo: Harness) -> None:
+    async with board(demo, None) as opened:
+        app = opened.app
+        assert "$538.97 left" in line(board_of(app), "board-summary")
+        assert "not open" in line(board_of(app), "board-recording")
+        await press(opened, "n")
+        assert "No model can be watched" in notices(app)
+
+
+async def test_who_cannot_read_credits_still_sees_endpoints(demo: Harness, data: Path) -> None:
+    demo.management = False
+    demo.token = demo.gateway.issue_key(management=False, name="plain")
+    async with board(demo, data) as opened:
+        app = opened.app
+        screen = board_of(app)
+        assert not screen.query_one("#panel").display
+        assert screen.endpoints.table.total_count == 10
+        assert " left" in line(board_of(app), "board-summary"), "as it was recorded"
+
+
+async def requests_are_counted_and_explained(opened: Harness) -> None:
+    pilot, app = opened.pilot, opened.app
+    assert app.session is not None
+    expected = app.session.hub.expected_per_minute
+    assert expected > 0
+    status = board_of(app).query_one("#status", OneLine).text
+    assert "requests/min" in status
+    await pilot.press("ctrl+p")
+    await pilot.press(*"requests")
+    await pilot.press("enter")
+    await pilot.pause()
+    shown = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+    assert "expected" in shown
+    assert "endpoints:northwind/atlas-large" in shown
+
+
+async def test_without_focus_it_follows_what_another_instance_records(
+    demo: Harness, data: Path
+) -> None:
+    """Nothing is asked of the gateway then: the history is a file of this machine."""
+    with another_instance(data) as record:
+        async with board(demo, data) as opened:
+            pilot, app = opened.pilot, opened.app
+            assert app.session is not None
+            assert f"another gwtui (process {os.getpid()})" in line(
+                board_of(app), "board-recording"
+            )
+            app.post_message(events.AppBlur())
+            await pilot.pause()
+            before = app.session.gateway.traffic.recent().requests
+            demo.passed = timedelta(minutes=9)
+            record(MOMENT + timedelta(minutes=9), Decimal("123.45"))
+            board_of(app).ask()
+            await at_rest(pilot)
+            assert "$123.45 left" in line(board_of(app), "board-summary")
+            assert app.session.gateway.traffic.recent().requests == before
+
+
+@contextmanager
+def another_instance(data: Path) -> Iterator[Callable[[datetime, Decimal], None]]:
+    """Records into the history, as another process of this machine."""
+    file = Filled(data).file
+    lock = try_lock(file)
+    assert lock is not None
+    with closing(open_writable(file, MOMENT, locked=True).connection) as connection:
+
+        def record(at: datetime, balance: Decimal) -> None:
+            credits = Credits.model_validate(
+                {"total_credits": Decimal(1000), "total_usage": 1000 - balance}
+            )
+            observe(connection, observe_credits(credits, ObservedReading(at, 60)))
+
+        yield record
+    os.close(lock)
+
+
+async def test_the_board_is_opened_by_its_key_and_leads_to_the_endpoint(
+    demo: Harness, data: Path
+) -> None:
+    app = demo.make_app("keys", data=data)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        await pilot.press("0")
+        await at_rest(pilot)
+        assert board_of(app).endpoints.table.total_count == 10
+        await pilot.press("enter")
+        await settled(pilot)
+        screen = app.navigation.screen
+        assert screen is not None
+        assert screen.resource == "endpoints"
+        assert screen.crumbs()[1] == MODELS[0]
+
+
+async def test_the_board_at_80_columns(demo: Harness, data: Path) -> None:
+    async with board(demo, data) as opened:
+        await opened.walk(
+            pages_zoom_and_figures_at_80_columns,
+            requests_are_counted_and_explained,
+        )
+        # A gateway that asks for fewer requests is told of.
+        app = opened.app
+        demo.fault = "429"
+        await press(opened, "r")
+        board_of(app).tick(demo.clock.now())
+        board_of(app).budget = None
+        board_of(app).look()
+        board_of(app).refresh_frame()
+        assert "refused (429)" in board_of(app).query_one("#status", OneLine).text
+
+
+# Other moments ------------------------------------------------------------------------------------
+
+
+async def an_earlier_moment_shows_what_was_recorded(opened: Harness) -> None:
+    app = opened.app
+    screen = board_of(app)
+    assert app.session is not None
+    await press(opened, "at", "type 07:00", "enter")
+    banner = screen.query_one("#banner", OneLine)
+    assert banner.display
+    assert "AS OF 2026-11-21 07:00:00 UTC" in banner.text
+    words = {row.title: row.status(screen.view.now).text for row in list(screen.endpoints.rows)}
+    assert words["northwind/atlas-large · Northwind"] == "down"
+    plot = screen.query_one("#board-plot-0", DrawingView)
+    assert isinstance(plot.drawing, PlotFigure)
+    assert plot.drawing.window.since < screen.view.now < plot.drawing.window.until
+    after = [
+        point
+        for one in plot.drawing.lines
+        if one.curve is not None
+        for point in one.curve.points
+        if point.at > screen.view.now
+    ]
+    assert after == []
+
+    await press(opened, "at", "type soonish", "enter")
+    assert "yesterday 18:00, 3h ago" in notices(app)
+    prompt = screen.query_one("#board-jump", Prompt)
+    assert (prompt.display, prompt.input.has_focus, prompt.input.value) == (True, True, "soonish")
+    await press(opened, "escape")
+    app.clear_notifications()
+    assert "07:00:00" in banner.text
+    await press(opened, "comma")
+    assert "06:59:00" in banner.text
+    await press(opened, "greater_than_sign", "full_stop")
+    assert "07:10:00" in banner.text
+    await press(opened, "escape")
+    assert screen.cursor is None
+    words = {row.title: row.status(screen.view.now).text for row in list(screen.endpoints.rows)}
+    assert words["northwind/atlas-large · Northwind"] == "healthy"
+
+
+async def a_step_through_time_neither_blanks_the_board_nor_moves_the_cursor(
+    opened: Harness,
+) -> None:
+    app = opened.app
+    screen = board_of(app)
+    await press(opened, "down", "down")
+    selected = screen.endpoints.table.selected_identity
+    assert selected != screen.endpoints.table.identities[0]
+    for step in (-1, -1, 1):
+        screen.step(step)
+        assert len(list(screen.endpoints.rows)) == 10  # before the history has answered
+        await at_rest(opened.pilot)
+        assert screen.endpoints.table.selected_identity == selected
+    await press(opened, "at", "type 01:30", "enter")
+    assert list(screen.endpoints.rows) == []
+    await press(opened, "L")
+    assert screen.endpoints.table.selected_identity == selected
+
+
+async def what_changed_between_two_moments(opened: Harness) -> None:
+    pilot, app = opened.pilot, opened.app
+    await press(opened, "c")
+    screen = app.navigation.screen
+    assert isinstance(screen, ChangesScreen)
+    await settled(pilot)
+    fields = {(row.name, row.field) for row in _items(screen)}
+    assert ("credits", "") in fields
+    assert ("Northwind", "price_prompt") in fields
+    assert all("not recorded" not in row.identity for row in _items(screen))
+
+    await press(opened, "at", "type 08:00 .. 08:30", "enter")
+    assert ("Northwind", "price_prompt") not in {(r.name, r.field) for r in _items(screen)}
+    await press(opened, "at", "type yesterday 20:00", "enter", "l")
+    rows = _items(screen)
+    assert {row.kind for row in rows} >= {"endpoint.price"}
+    assert all(row.at is not None for row in rows)
+    await press(opened, "0")
+
+
+async def now_stays_now_and_other_moments_lose_nothing(opened: Harness) -> None:
+    ticks = count()
+    passing = property(lambda _self: MOMENT + timedelta(microseconds=next(ticks)))
+    await press(opened, "c")
+    screen = opened.app.navigation.screen
+    assert isinstance(screen, ChangesScreen)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ChangesScreen, "now", passing)
+        for typed in ("3h ago .. now", "yesterday 20:00"):
+            await press(opened, "at", f"type {typed}", "enter")
+            assert screen.between.until is None
+        await press(opened, "at", "type 08:00 .. 08:30", "enter")
+    assert notices(opened.app) == ""
+    await press(opened, "0")
+
+
+def _items(screen: ChangesScreen) -> list[Any]:
+    return list(screen.rows.read or ())
+
+
+async def test_the_board_at_other_moments(demo: Harness, data: Path) -> None:
+    async with board(demo, data) as opened:
+        await opened.walk(
+            an_earlier_moment_shows_what_was_recorded,
+            a_step_through_time_neither_blanks_the_board_nor_moves_the_cursor,
+            what_changed_between_two_moments,
+            now_stays_now_and_other_moments_lose_nothing,
+        )

@@ -1,0 +1,232 @@
+"""Every screen and dialog: dragged about and left within moments, it rests and nothing fails."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual import events
+from textual.geometry import Size
+from textual.pilot import Pilot
+from textual.screen import Screen
+
+from board_kit import Filled
+from gwtui.client.request_log import RecentRequests, Traffic
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.forms.row import FieldRow
+from gwtui.ui.screens.base import GatewayScreen
+from gwtui.ui.screens.modal import Dialog
+from gwtui.ui.screens.resource import ResourceScreen
+from gwtui.ui.widgets.lifetime import RunsWhileOpen
+from harness import settled
+from resizing_kit import (
+    Picture,
+    any_size,
+    counted_layouts,
+    picture,
+    rest,
+    roomy_size,
+    scroll_home,
+    storm,
+    words,
+)
+from surfaces_kit import SURFACES, Surface, all_screens, opened
+from thoroughness import FULL
+
+RESIZES = 200 if FULL else 0
+"""Sizes that each screen and modal goes through; without it, a few of them do with few sizes."""
+FEW = 40
+SAMPLE = 6
+AT_ONCE = 20
+"""Sizes of one storm."""
+STACKED = "key-leaving"
+"""A question above a form above a list."""
+RESIZED = [*SURFACES] if RESIZES else [STACKED, *random.Random(15).sample([*SURFACES], SAMPLE)]
+
+
+@pytest.fixture(autouse=True)
+def steady_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How many requests went out by now depends on how fast the machine is."""
+    monkeypatch.setattr(Traffic, "recent", lambda _self: RecentRequests(41))
+
+
+def test_every_screen_and_modal_is_among_them() -> None:
+    assert all_screens() <= {surface.shows for surface in SURFACES.values()}
+
+
+@pytest.mark.timeout(120 + RESIZES)
+@pytest.mark.parametrize("name", RESIZED)
+async def test_a_storm_of_resizes_leaves_nothing_behind(
+    name: str, filled: Filled, tmp_path: Path
+) -> None:
+    surface = SURFACES[name]
+    chance = random.Random(name)
+    here, there = roomy_size(chance), roomy_size(chance)
+    fresh = await _started(surface, there, filled, tmp_path / "there")
+    with counted_layouts() as layouts:
+        async with opened(surface, here, filled, tmp_path / "here") as (pilot, app):
+            await rest(pilot, layouts)
+            first = await _at_home(pilot, app, layouts)
+            for number in range(max(RESIZES, FEW) // AT_ONCE):
+                away = surface.other and number % 2 == 0
+                sizes = [any_size(chance) for _ in range(AT_ONCE - 1)]
+                await storm(app, [*sizes, there if away else here], chance)
+                await rest(pilot, layouts)
+                assert type(app.screen).__name__ == surface.shows
+                assert_same(fresh if away else first, await _at_home(pilot, app, layouts))
+
+
+async def _started(surface: Surface, size: Size, filled: Filled, folder: Path) -> Picture:
+    """What the surface looks like where the terminal always had this size."""
+    with counted_layouts() as layouts:
+        async with opened(surface, size, filled, folder) as (pilot, app):
+            return await _at_home(pilot, app, layouts)
+
+
+async def _at_home(pilot: Any, app: GwtuiApp, layouts: Any) -> Picture:
+    """The picture with everything scrolled to its beginning: how far it was may differ."""
+    scroll_home(app)
+    await rest(pilot, layouts)
+    return picture(app)
+
+
+def assert_same(wanted: Picture, got: Picture) -> None:
+    lines = difflib.unified_diff(
+        words(wanted).splitlines(), words(got).splitlines(), "fresh", "after", lineterm="", n=0
+    )
+    assert got == wanted, "\n".join(lines) or "other colours"
+
+
+# Left within moments ------------------------------------------------------------------------------
+
+
+LEFT = [*SURFACES] if FULL else sorted(random.Random(25).sample([*SURFACES], 8))
+TIMES = 25 if FULL else 5
+"""How often each of them is opened and left."""
+LATEST = 0.03
+"""Seconds after which it is left, at the latest."""
+
+
+def test_every_screen_ends_what_it_scheduled() -> None:
+    assert all_screens()  # loads every module
+    kinds, todo = set[type[Any]](), [*Screen.__subclasses__()]
+    while todo:
+        kind = todo.pop()
+        todo += kind.__subclasses__()
+        if kind.__module__.startswith("gwtui.") and not kind.__subclasses__():
+            kinds.add(kind)
+    assert kinds
+    assert {kind.__name__ for kind in kinds if not issubclass(kind, RunsWhileOpen)} == set()
+
+
+@pytest.mark.timeout(60 + 6 * TIMES)
+@pytest.mark.parametrize("name", LEFT)
+async def test_leaving_within_moments_is_no_failure(
+    name: str, filled: Filled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # some answers write a file
+    surface, chance = SURFACES[name], random.Random(name)
+    async with opened(surface, Size(80, 24), filled, tmp_path / "place") as (pilot, app):
+        for _ in range(TIMES):
+            await _back(pilot, app)
+            await _open(pilot, app, surface)
+            await asyncio.sleep(chance.uniform(0, LATEST))
+            await _leave(app, chance)
+        await _back(pilot, app)
+        await _open(pilot, app, surface)
+        await asyncio.sleep(chance.uniform(0, LATEST))
+        app.exit(0, return_code=0)
+        await _until(lambda: not app.is_running, "the end of the program")
+    assert app.crash is None
+    assert app.return_code == 0
+
+
+async def test_the_end_before_a_dialog_is_complete_is_no_failure(
+    filled: Filled, tmp_path: Path
+) -> None:
+    surface = SURFACES["price"]
+
+    def end(top: Screen[Any]) -> None:
+        if type(top).__name__ == surface.shows:
+            assert not top.is_mounted
+            app.exit(0, return_code=0)
+
+    async with opened(surface, Size(80, 24), filled, tmp_path / "place") as (pilot, app):
+        await _back(pilot, app)
+        assert await app.navigation.open_route(surface.start) is None
+        await settled(pilot)
+        app.screen_change_signal.subscribe(app, end, immediate=True)
+        _press(app, *surface.keys)
+        await _until(lambda: not app.is_running, "the end of the program")
+    assert app.crash is None
+    assert app.return_code == 0
+
+
+async def _open(pilot: Pilot[int], app: GwtuiApp, surface: Surface) -> None:
+    """Do what opens the surface; it has only just come to the top then."""
+    problem = await app.navigation.open_route(surface.start)
+    assert problem is None
+    await settled(pilot)
+    if isinstance(app.screen, ResourceScreen):
+        while app.screen.go_back():  # what an answer did that came when the dialog was gone
+            await settled(pilot)
+        app.screen.table.model.marks.clear()
+        app.screen.table.model.move_to(0)
+    # The first Escape closes what opens at the start only.
+    for key in surface.keys[1:] if surface.keys[:1] == ("escape",) else surface.keys:
+        await settled(pilot)
+        verb, _, text = key.partition(" ")
+        if verb == "field":
+            app.screen.query_one(f"#field-{text}", FieldRow).editor.focus()
+        elif verb == "type":
+            await pilot.press(*text)
+        elif key != surface.keys[-1]:
+            await pilot.press(key)
+        else:
+            _press(app, key)
+            await _until(lambda: type(app.screen).__name__ == surface.shows, surface.shows)
+    if surface.pushed is not None:
+        app.push_screen(surface.pushed())
+
+
+async def _leave(app: GwtuiApp, chance: random.Random) -> None:
+    """Answer as a person does, or as the program does when what is waited for is over."""
+    screen = app.screen
+    if not isinstance(screen, Dialog):
+        await app.navigation.open_route(chance.choice(("providers", "key", "credits")))
+    elif chance.random() < 0.5:
+        screen.dismiss(None)
+    else:
+        for key in chance.choice((("escape",), ("f5", "escape"), ("enter",), ("escape", "escape"))):
+            _press(app, key)
+
+
+async def _back(pilot: Pilot[int], app: GwtuiApp) -> None:
+    """Close every dialog, each as soon as it can be."""
+
+    def on_top() -> bool:
+        if isinstance(app.screen, Dialog):
+            app.screen.dismiss(None)
+        return isinstance(app.screen, GatewayScreen) and app.screen is app.navigation.screen
+
+    await _until(on_top, "the screen beneath")
+    await settled(pilot)  # what was typed ahead has had its turn
+    await _until(on_top, "the screen beneath")
+
+
+def _press(app: GwtuiApp, key: str) -> None:
+    character = key if len(key) == 1 else None
+    app.post_message(events.Key(key, character))
+
+
+async def _until(holds: Callable[[], object], what: str) -> None:
+    deadline = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        await asyncio.sleep(0.001)

@@ -1,0 +1,301 @@
+"""A gateway that is away, slow, wrong or refuses: what screens say, keep and do."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gwtui.local.ledger import Ledger
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.connection_health import StatePanel
+from gwtui.ui.forms.confirm import ConfirmScreen
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.screens.dialogs import WaitScreen
+from gwtui.ui.widgets.frame import HeaderBar
+from harness import Harness, dashboard, harness, has_data, line, listing, notices, settled, until
+from screen_text import shown
+
+
+async def test_a_gateway_that_goes_away_leaves_its_last_data_and_comes_back() -> None:
+    async with (
+        harness(speed=30) as place,
+        dashboard(place, size=(80, 24)) as (app, pilot),
+    ):
+        name = listing(app).declared.name(listing(app).target())
+        await place.stop()
+        await until(pilot, lambda: "since" in line(listing(app), "banner"), "the banner")
+        banner = line(listing(app), "banner")
+        assert "Gateway unreachable · retrying" in banner
+        assert "failing since 07:" in banner
+        await until(
+            pilot, lambda: "last good data" in line(listing(app), "status"), "the age of the data"
+        )
+        assert name[:10] in shown(app)
+        assert not app.screen.query_one(StatePanel).display
+        await place.start()
+        await until(pilot, lambda: not line(listing(app), "banner"), "the recovery")
+        await until(pilot, lambda: "updated" in line(listing(app), "status"), "fresh data")
+
+
+async def test_without_any_data_the_failure_fills_the_body_and_r_tries_again() -> None:
+    async with harness() as place:
+        await place.stop()
+        async with dashboard(place, loaded=False) as (app, pilot):
+            panel = app.screen.query_one(StatePanel)
+            await until(pilot, lambda: "could not be read" in panel.text, "the failure")
+            assert "Gateway unreachable" in panel.text
+            assert "r retries now" in panel.text
+            await place.start()
+            await pilot.press("r")
+            await until(pilot, lambda: has_data(app) and not panel.display, "the keys")
+
+
+async def test_a_refused_key_is_said_in_words() -> None:
+    async with (
+        harness() as place,
+        dashboard(place, token="gw-v1-wrong", loaded=False) as (app, pilot),
+    ):
+        panel = app.screen.query_one(StatePanel)
+        await until(pilot, lambda: "401" in panel.text, "the refusal")
+        assert "rejected this key" in panel.text
+
+
+async def test_a_connection_that_cannot_be_opened_is_shown_and_tried_again() -> None:
+    async with harness() as place:
+        place.refuse = OSError("the [bold]vault\x1b[31m is locked")
+        async with dashboard(place, loaded=False) as (app, pilot):
+            panel = app.screen.query_one(StatePanel)
+            await until(pilot, lambda: "No connection" in panel.text, "the reason")
+            assert "[bold]vault" in panel.text
+            assert "\x1b" not in panel.text
+            place.refuse = None
+            await pilot.press("r")
+            await until(pilot, lambda: has_data(app), "the keys")
+        assert place.left
+
+
+async def test_feeds_rest_while_covered_and_while_the_terminal_is_not_looked_at() -> None:
+    async with harness() as place, dashboard(place) as (app, pilot):
+        feed = listing(app)._subscriptions.feeds[0]
+        assert feed.polling
+        await pilot.press("question_mark")
+        await pilot.pause()
+        assert not feed.polling
+        await pilot.press("escape")
+        await pilot.pause()
+        assert feed.polling
+        app.on_app_blur()
+        assert not feed.polling
+        app.on_app_focus()
+        assert feed.polling
+        await pilot.press("3")
+        await pilot.pause()
+        assert not feed.polling
+
+
+# Slow ---------------------------------------------------------------------------------------------
+
+
+WIDE = (100, 30)
+
+
+def said(pattern: str, text: str) -> bool:
+    return re.search(pattern, text) is not None
+
+
+def status_of(app: GwtuiApp) -> str:
+    return line(listing(app), "status")
+
+
+def header_of(app: GwtuiApp) -> str:
+    return listing(app).query_one(HeaderBar).text
+
+
+async def test_what_an_action_reads_is_said_and_escape_ends_it(demo: Harness) -> None:
+    app = demo.make_app()
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        await settled(pilot)
+        demo.fault = "silent"
+        await pilot.press("x")
+        await until(
+            pilot, lambda: said(r"Reading the key… \d+ s · Esc cancels", status_of(app)), "it"
+        )
+        await pilot.press("escape")
+        await until(pilot, lambda: "Cancelled: nothing was sent" in notices(app), "the end")
+        await until(pilot, lambda: "Reading" not in status_of(app), "the status line")
+        assert app.screen is listing(app)
+
+
+async def test_a_change_without_an_answer_says_for_how_long(demo: Harness) -> None:
+    app = demo.make_app()
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await pilot.press("x")
+        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen), "the plan")
+        demo.write_faults = ["silent"]
+        await pilot.press("y")
+        await until(pilot, lambda: said(r"Sending the change… \d+ s", status_of(app)), "it")
+        assert "Esc cancels" not in status_of(app)
+        await pilot.press("escape")
+        assert app.executor.in_flight == 1, "what was sent is waited for"
+
+
+async def test_a_form_says_what_it_waits_for_and_keeps_what_was_typed(demo: Harness) -> None:
+    app = demo.make_app()
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        await settled(pilot)
+        await pilot.press("e")
+        await until(pilot, lambda: isinstance(app.screen, FormScreen), "the form")
+        await settled(pilot)
+        await pilot.press("end", "z", "z")
+        demo.fault = "silent"
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: said(r"Reading .*… \d+ s · Esc cancels", shown(app)), "it")
+        await pilot.press("escape")
+        await until(pilot, lambda: "Cancelled: nothing was sent" in notices(app), "the end")
+        form = app.screen
+        assert isinstance(form, FormScreen)
+        assert str(form.state.typed("name")).endswith("zz")
+        assert not said(r"Reading .*… \d+ s", shown(app))
+
+
+async def test_polls_without_an_answer_are_said_in_the_header(demo: Harness) -> None:
+    app = demo.make_app()
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        assert "updated" in status_of(app)
+        assert "NO ANSWER" not in header_of(app)
+        demo.fault = "silent"
+        await pilot.press("r")
+        await until(pilot, lambda: "NO ANSWER" in header_of(app), "the header")
+        await until(pilot, lambda: "last good data" in status_of(app), "the status line")
+
+
+# Incomplete lists ---------------------------------------------------------------------------------
+
+
+def people_that_are_no_objects(body: dict[str, Any]) -> None:
+    """Two rows that are no objects, and nine more are claimed."""
+    body["data"] += [None, 7]
+    body["total_count"] += 9
+
+
+def a_workspace_without_an_id(body: dict[str, Any]) -> None:
+    body["data"][-1]["id"] = 7
+
+
+@dataclass(repr=False)
+class Garbling(Harness):
+    """A gateway that gives one list in another form."""
+
+    path: str = ""
+    garble: Callable[[dict[str, Any]], None] = people_that_are_no_objects
+
+    async def answer(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope.get("path") != f"/api/v1/{self.path}":
+            await super().answer(scope, receive, send)
+            return
+        parts: list[Any] = []
+
+        async def keep(message: Any) -> None:
+            parts.append(message)
+
+        await super().answer(scope, receive, keep)
+        body = json.loads(b"".join(part.get("body", b"") for part in parts))
+        self.garble(body)
+        headers = [(b"content-type", b"application/json")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": json.dumps(body).encode()})
+
+
+async def test_rows_that_cannot_be_read_are_counted_on_every_list() -> None:
+    async with (
+        harness(Garbling, path="organization/members") as place,
+        dashboard(place, start="organization", size=(80, 24)) as (app, _),
+    ):
+        await place.rows("organization")
+        banner = line(listing(app), "banner")
+        assert "2 rows could not be read and are left out" in banner
+        assert "may be incomplete" in banner
+        await app.open_route("keys")
+        await place.rows("keys")
+        assert line(listing(app), "banner") == ""
+
+
+async def test_a_workspace_without_an_id_is_told_where_its_rows_are_missing() -> None:
+    async with (
+        harness(Garbling, path="workspaces", garble=a_workspace_without_an_id) as place,
+        dashboard(place, start="keys", size=(80, 24)) as (app, _),
+    ):
+        for route in ("keys", "guardrails", "byok"):
+            await app.open_route(route)
+            await place.rows(route)
+            assert "the list may be incomplete" in line(listing(app), "banner")
+
+
+# The end, and the clock ---------------------------------------------------------------------------
+
+
+async def test_the_wait_ends_with_what_is_waited_for_or_with_the_person() -> None:
+    async with harness() as place, dashboard(place, size=(80, 24)) as (app, pilot):
+        over = asyncio.Event()
+        ended: list[str] = []
+        for way in ("over", "escape", "enter"):
+            wait = WaitScreen("Waiting for the answer", "A moment.", over.wait, enough="Leave now")
+            await app.push_screen(wait, lambda _, way=way: ended.append(way))
+            await until(pilot, lambda: "Waiting for the answer" in shown(app), "the words")
+            assert "Leave now" in shown(app)
+            if way == "over":
+                over.set()
+            else:
+                await pilot.press(way)
+            await until(pilot, lambda: app.screen is listing(app), "the list")
+            over.clear()
+        assert ended == ["over", "escape", "enter"]
+
+
+async def test_a_hard_end_says_of_a_write_on_its_way_that_it_is_unknown(
+    private_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    demo = Harness()
+    ledger = Ledger(demo.folder / "audit.jsonl")
+    ended: list[int] = []
+    monkeypatch.setattr(os, "_exit", ended.append)
+    app = demo.make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        await pilot.press("x")
+        await settled(pilot)
+        demo.fault = "silent"
+        await pilot.press("y")
+        await until(pilot, lambda: list(ledger.entries()), "the intent")
+        await until(pilot, lambda: any(one._sent for one in app.session.executor._executions), "it")
+        app.shutdown._end(143)
+        assert ended == [143]
+        assert [entry.outcome for entry in ledger.entries()][::-1] == ["intent", "unknown"]
+        (left,) = ledger.open_writes()
+        assert left.outcome == "unknown"
+        demo.fault = ""
+    demo.close()
+
+
+async def test_a_clock_that_is_off_is_told_until_it_is_right_again() -> None:
+    async with harness() as place, dashboard(place, size=(80, 24)) as (app, pilot):
+        assert line(listing(app), "banner") == ""
+        skew = app.gateway.skew
+        skew.low, skew.high = 94.5, 95.5
+        listing(app).refresh_frame()
+        await pilot.pause()
+        assert "clock is 95 s ahead: ages and expiries here are off by that" in shown(app)
+        skew.low, skew.high = -0.5, 0.5
+        listing(app).refresh_frame()
+        await pilot.pause()
+        assert line(listing(app), "banner") == ""

@@ -1,0 +1,435 @@
+"""Fields of forms at 80x24: long forms in parts, texts, secrets, builtin and custom filters."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from narrow_form_kit import MADE, SECRET, Desk, models, one
+from pydantic import SecretStr
+
+from form_kit import HostApp, ScriptedSubmit, form, until
+from gwtui.client import errors
+from gwtui.contract.byok import CreateByokRequest
+from gwtui.contract.dialects import GENERIC, OPENROUTER, Dialect
+from gwtui.contract.guardrails import CreateGuardrailRequest
+from gwtui.contract.workspaces import CreateWorkspaceRequest
+from gwtui.crud.fields import Field
+from gwtui.crud.form import BuiltinRow, CustomRow, FieldGroup, FormSpec
+from gwtui.crud.plan import Refused
+from gwtui.ui.forms.content_filters import FiltersEditor
+from gwtui.ui.forms.field_editors import ChoiceEditor, LinesEditor
+from gwtui.ui.forms.form_screen import FormScreen, ProgressLine
+from gwtui.ui.forms.row import FieldRow
+from gwtui.ui.forms.secret import SecretEditor
+from resizing_kit import counted_layouts
+from screen_text import whole
+
+LONG = FormSpec(
+    "New workspace",
+    CreateWorkspaceRequest,
+    (
+        FieldGroup(
+            "Basics",
+            (
+                Field("name", "Name", kind="text"),
+                Field(
+                    "slug",
+                    "Slug",
+                    kind="text",
+                    suggest=lambda values: values.get("name", "").lower(),
+                ),
+                Field("description", "Description", kind="lines"),
+            ),
+        ),
+        FieldGroup(
+            "Models",
+            (
+                Field("default_text_model", "Text model", kind="model", choices=models),
+                Field("default_image_model", "Image model", kind="model", choices=models),
+                Field("default_provider_sort", "Provider order", kind="choice"),
+            ),
+        ),
+        FieldGroup(
+            "Logging",
+            (
+                Field("is_observability_io_logging_enabled", "Log", kind="switch"),
+                Field("io_logging_sampling_rate", "Sampling rate", kind="percent"),
+                Field("io_logging_api_key_ids", "Key ids", kind="integers", empty="every key"),
+            ),
+        ),
+    ),
+    "Create workspace",
+)
+
+
+def in_sight(desk: Desk) -> bool:
+    """Whether the field with the keys is on the screen with its note."""
+    focused = desk.form.focused
+    assert focused is not None
+    (row,) = [node for node in focused.ancestors_with_self if isinstance(node, FieldRow)]
+    return desk.form.query_one("#form-fields").region.contains_region(row.region)
+
+
+SIZES = [(80, 24), (120, 40), (60, 15), (100, 30)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_long_form_keeps_its_buttons_and_keys_in_sight(size: tuple[int, int]) -> None:
+    screen = form(ScriptedSubmit(), LONG)
+    app = HostApp(screen)
+    async with app.run_test(size=size) as pilot:
+        await pilot.press("pagedown", "pagedown")
+        await pilot.pause()
+        lines = whole(app).splitlines()
+        assert lines[-1].startswith(" Ctrl+S sends · Esc cancels · Tab next")
+        (row,) = [line for line in lines[:-1] if "Create workspace" in line]
+        assert "Cancel" in row
+        assert any("Sampling rate" in line for line in lines), "the fields scroll above them"
+        await pilot.resize_terminal(*SIZES[size == SIZES[0]])
+        await pilot.pause()
+        assert any("Create workspace" in line for line in whole(app).splitlines()[:-1])
+
+
+async def test_a_letter_that_gives_a_note_other_words_lays_nothing_out() -> None:
+    async with Desk(LONG) as desk:
+        row = desk.form.query_one("#field-io_logging_sampling_rate", FieldRow)
+        row.editor.focus()
+        await desk.pilot.pause()
+        await desk.press("1")
+        before = row.note
+        with counted_layouts() as layouts:
+            await desk.press("2")
+            assert layouts.count == 0
+        assert not row.note.is_same(before)
+
+
+async def test_every_field_of_a_long_form_is_in_sight_when_it_has_the_keys() -> None:
+    async with Desk(LONG) as desk:
+        fields = list(LONG.every_field())
+        for field in fields:
+            await until(desk.pilot, lambda: in_sight(desk), f"{field.name} in sight")
+            assert field.label in desk.shown()
+            assert "Create workspace" in desk.shown()
+            await desk.press("tab")
+        await desk.press(*["shift+tab"] * len(fields))
+        assert in_sight(desk)
+        assert "Basics" in desk.shown()
+
+
+async def test_a_text_of_several_lines() -> None:
+    async with Desk(LONG) as desk:
+        await desk.press(*"W", "tab", "tab")
+        assert isinstance(desk.form.focused, LinesEditor)
+        await desk.press(*"one", "enter", *"two")
+        assert "7/500" in desk.shown()
+        assert desk.form.state.value("description") == "one\ntwo"
+        await desk.press("up")
+        assert isinstance(desk.form.focused, LinesEditor), "from the second line to the first"
+        await desk.press("up")
+        assert desk.form.focused is desk.form.query_one("#field-slug", FieldRow).editor
+        await desk.press("down", "down", "down")
+        assert (
+            desk.form.focused is desk.form.query_one("#field-default_text_model", FieldRow).editor
+        )
+
+
+async def test_the_parts_of_a_long_form_are_gone_through_by_pages() -> None:
+    async with Desk(LONG) as desk:
+        progress = desk.form.query_one(ProgressLine)
+        assert progress.text.startswith("1/3  ▸Basics …2  Models  Logging")
+        await desk.press(*"Web", "tab", "tab", "pagedown")
+        assert progress.text.startswith("2/3  Basics •2  ▸Models  Logging")
+        await desk.press("pagedown", "down", *"7", "tab")
+        assert progress.text.startswith("3/3  Basics •2  Models  ▸Logging ✗1")
+        await desk.press("pagedown")
+        assert progress.text.startswith("3/3"), "there is no fourth"
+        await desk.press("pageup", "pageup")
+        assert desk.form.focused is desk.form.query_one("#field-name", FieldRow).editor
+        await desk.pilot.click(ProgressLine, offset=(progress.text.index("Logging") + 1, 0))
+        assert progress.text.startswith("3/3")
+
+
+async def test_choices_that_do_not_fit_go_on_to_the_next_line() -> None:
+    words = [f"choice-{number}" for number in range(9)]
+
+    async with Desk(LONG) as desk:
+        editor = ChoiceEditor([(word, word) for word in words], "choice-8")
+        await desk.form.query_one("#form-fields").mount(editor, before=0)
+        await desk.pilot.pause()
+        assert all(word in desk.shown() for word in words)
+        assert editor.size.height == 2
+        await desk.pilot.click(ChoiceEditor, offset=(3, 1))
+        assert editor.value == "choice-6"
+
+
+def zdr(name: str, label: str) -> Field:
+    return Field(name, label, empty="inherit", words=("off", "on"), folded=True)
+
+
+FOLDED = FormSpec(
+    "New guardrail",
+    CreateGuardrailRequest,
+    (
+        FieldGroup("General", (Field("name", "Name"),)),
+        FieldGroup("Retention", (zdr("enforce_zdr_xai", "xAI"), zdr("enforce_zdr_other", "Other"))),
+    ),
+    "Create guardrail",
+)
+
+
+async def test_a_folded_part_is_one_line_until_it_is_unfolded() -> None:
+    async with Desk(FOLDED) as desk:
+        assert "▸ Retention: inherit" in desk.shown()
+        assert "xAI" not in desk.shown()
+        await desk.press("x", "tab")
+        assert "Enter unfolds or folds" in desk.shown()
+        await desk.press("enter", "tab", "right")
+        assert "▾ Retention: xAI on" in desk.shown()
+        await desk.press("up", "enter")
+        assert "▸ Retention: xAI on" in desk.shown()
+        assert "○ inherit" not in desk.shown()
+        assert (await desk.send()) == {"name": "x", "enforce_zdr_xai": True}
+
+
+async def test_going_to_a_folded_part_unfolds_it() -> None:
+    async with Desk(FOLDED) as desk:
+        await desk.press("x", "pagedown", "left")
+        assert "▾ Retention: xAI off" in desk.shown()
+        assert (await desk.send())["enforce_zdr_xai"] is False
+
+
+# Secrets ------------------------------------------------------------------------------------------
+
+
+CREDENTIAL = FormSpec(
+    "New credential",
+    CreateByokRequest,
+    (
+        Field("provider", "Provider", kind="text"),
+        Field("key", "Key", kind="secret", placeholder="paste it"),
+    ),
+    "Store",
+)
+
+
+async def test_a_secret_is_masked_and_leaves_no_trace_beside_the_request() -> None:
+    async with Desk(CREDENTIAL) as desk:
+        await desk.press(*"vendor", "tab")
+        await desk.paste(f" {SECRET}\n")
+        assert "••••" in desk.shown()
+        assert f"{len(SECRET)} characters, hidden" in desk.shown()
+        for part in (SECRET, SECRET[:6], SECRET[-4:]):
+            assert part not in desk.shown()
+            assert part not in desk.app.export_screenshot()
+        editor = desk.form.query_one(SecretEditor)
+        await desk.press("ctrl+c", "ctrl+x", "ctrl+v")
+        assert desk.app.clipboard == ""
+        assert SECRET not in repr((editor, desk.form.state._typed))
+        assert not editor.allow_select
+        assert desk.form.unsaved
+        assert (await desk.send()) == {"provider": "vendor", "key": "••••••••"}
+    assert editor.value == "", "wiped with the form"
+
+
+async def test_a_secret_is_typed_rubbed_out_and_cleared() -> None:
+    async with Desk(CREDENTIAL) as desk:
+        await desk.press("tab", *"abc ", "backspace", "backspace")
+        assert desk.form.state.value("key") == SecretStr("ab")
+        await desk.press("ctrl+u")
+        assert "paste it" in desk.shown()
+        assert not desk.form.state.changed
+
+
+@pytest.mark.parametrize(
+    ("pasted", "word"),
+    [("two words", "space"), ("a\x1b[2Jb", "control"), ("schl\u00fcssel", "ASCII")],
+)
+async def test_what_looks_wrong_with_a_secret_is_said_without_showing_it(
+    pasted: str, word: str
+) -> None:
+    async with Desk(CREDENTIAL) as desk:
+        await desk.press("tab")
+        await desk.paste(pasted)
+        assert word in desk.shown()
+        assert pasted not in desk.shown()
+
+
+# Filters ------------------------------------------------------------------------------------------
+
+
+BUILTINS = Field("content_filter_builtins", "Builtin filters", kind="builtins")
+
+CUSTOM = Field("content_filters", "Custom filters", kind="filters")
+
+
+async def opened(desk: Desk, field: str) -> FormScreen[Any]:
+    """The form that the editor of a field opens."""
+    desk.form.query_one(f"#field-{field}", FieldRow).editor.focus()
+    await desk.pilot.press("enter")
+    await until(desk.pilot, lambda: desk.app.screen is not desk.form, "the form of a part")
+    assert isinstance(desk.app.screen, FormScreen)
+    return desk.app.screen
+
+
+async def test_builtin_filters_offer_only_what_the_dialect_allows() -> None:
+    async with Desk(one(BUILTINS, content_filter_builtins=None)) as desk:
+        await opened(desk, "content_filter_builtins")
+        lines = desk.shown().splitlines()
+        (email,) = [line for line in lines if " email " in line]
+        (injection,) = [line for line in lines if "prompt-injection" in line]
+        assert "flag" not in email
+        assert "redact as [EMAIL]" in email
+        assert "○ flag" in injection
+        assert "Ctrl+S done" in desk.whole()
+        await desk.press("r", *["down"] * 7, "f", "down", "right", "ctrl+s")
+        await desk.back()
+        assert "email redact, regex-prompt-injection flag" in desk.shown()
+        assert (await desk.send())["content_filter_builtins"] == [
+            {"slug": "email", "action": "redact"},
+            {"slug": "regex-prompt-injection", "action": "flag", "scan_scope": "user_only"},
+        ]
+
+
+async def test_builtin_filters_that_are_unknown_or_not_allowed_here_are_kept_and_said() -> None:
+    given = [
+        {"slug": "iban", "action": "shred"},
+        {"slug": "email", "action": "flag"},
+        {"slug": "regex-prompt-injection", "action": "flag", "scan_scope": None},
+    ]
+    async with Desk(one(BUILTINS, content_filter_builtins=given)) as desk:
+        screen = await opened(desk, "content_filter_builtins")
+        assert "● flag (not allowed here)" in desk.shown()
+        assert "unknown to this version of gwtui; kept" in desk.shown()
+        assert not screen.unsaved
+        await desk.press("ctrl+s")
+        await desk.back()
+        assert not desk.form.unsaved
+        await opened(desk, "content_filter_builtins")
+        await desk.press("down", "left", "ctrl+s")
+        await desk.back()
+        assert desk.form.state.typed("content_filter_builtins") == (
+            BuiltinRow("iban", "shred"),
+            BuiltinRow("email", "redact"),
+            BuiltinRow("regex-prompt-injection", "flag"),
+        )
+        assert "“iban”: must be one of" in " ".join(desk.shown().split())
+
+
+@pytest.mark.parametrize(("dialect", "offered"), [(GENERIC, 0), (OPENROUTER, 1)])
+async def test_custom_filters_flag_only_where_the_dialect_allows_it(
+    dialect: Dialect, offered: int
+) -> None:
+    field = Field("content_filters", "Custom filters", kind="filters", dialect=dialect)
+    given = [{"pattern": "secret", "action": "block"}]
+    async with Desk(one(field, content_filters=given)) as desk:
+        await opened(desk, "content_filters")
+        assert desk.shown().count("○ flag") == offered
+        assert "○ redact" in desk.shown()
+
+
+async def test_custom_filters_are_added_changed_removed_and_tried() -> None:
+    given = [{"pattern": "secret", "action": "block"}]
+    async with Desk(one(CUSTOM, content_filters=given)) as desk:
+        await desk.press("tab", "ctrl+n")
+        await until(desk.pilot, lambda: desk.app.screen is not desk.form, "the form of a filter")
+        await desk.press(*"[A-Z]{2}[0-9]+", "tab", "r", "tab", *"[ID]", "tab", *"see AB12")
+        assert "REDACTED by filter 2" in desk.shown()
+        assert "see «redact 2: AB12 → [ID]»" in desk.shown()
+        await desk.press(*" secret")
+        assert "BLOCKED by filter 1" in desk.shown()
+        assert "«block 1: secret»" in desk.shown()
+        await desk.press("ctrl+s")
+        await desk.back()
+        assert " 1 block   secret" in desk.shown()
+        assert " 2 redact  [A-Z]{2}[0-9]+ → [ID]" in desk.shown()
+        await desk.press("up", "D")
+        assert (await desk.send())["content_filters"] == [
+            {"pattern": "[A-Z]{2}[0-9]+", "action": "redact", "label": "[ID]"}
+        ]
+
+
+async def test_arrows_lead_through_the_filters_and_out_of_them() -> None:
+    given = [{"pattern": "a", "action": "block"}, {"pattern": "b", "action": "block"}]
+    async with Desk(one(CUSTOM, content_filters=given)) as desk:
+        editor = desk.form.query_one(FiltersEditor)
+        await desk.press("down")
+        assert editor.has_focus
+        await desk.press("down", "down")
+        assert editor.has_focus, "on the line that adds one"
+        await desk.press("down")
+        assert desk.form.focused is desk.form.query_one("#submit")
+        await desk.press("up", "up", "up", "up")
+        assert desk.form.focused is desk.form.query_one("#field-name", FieldRow).editor
+
+
+async def test_the_sample_is_kept_while_the_form_is_open() -> None:
+    async with Desk(one(CUSTOM, content_filters=None)) as desk:
+        screen = await opened(desk, "content_filters")
+        await desk.press("tab", "tab", "tab", *"abc", "escape")
+        await until(desk.pilot, lambda: desk.app.screen is not screen, "the question")
+        await desk.press("y")
+        await desk.back()
+        await opened(desk, "content_filters")
+        await desk.press("b", "tab", "r")
+        assert "REDACTED by filter 1" in desk.shown()
+
+
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [
+        ("(", "is not a valid regular expression"),
+        ("(a+)+", "must not repeat a repetition"),
+        ("(?=a)b", "must not look ahead or behind"),
+    ],
+)
+async def test_what_is_wrong_with_a_pattern_is_said_while_it_is_typed(typed: str, why: str) -> None:
+    async with Desk(one(CUSTOM, content_filters=None)) as desk:
+        screen = await opened(desk, "content_filters")
+        await desk.press(*typed)
+        assert f"… {why}" in desk.shown()
+        await desk.press("ctrl+s")
+        assert f"✗ {why}" in desk.shown()
+        assert desk.app.screen is screen, "it is not taken over"
+
+
+async def test_the_blanks_of_a_pattern_are_kept() -> None:
+    async with Desk(one(CUSTOM, content_filters=None)) as desk:
+        await opened(desk, "content_filters")
+        await desk.press(*" a ", "ctrl+s")
+        await desk.back()
+        assert desk.form.state.typed("content_filters") == (CustomRow(" a ", "block"),)
+
+
+async def test_a_pattern_that_takes_for_ever_holds_nothing_up() -> None:
+    given = [{"pattern": r"\w*\w*\w*\w*\w*\w*[xyz]\W", "action": "block"}]
+    async with Desk(one(CUSTOM, content_filters=given)) as desk:
+        await opened(desk, "content_filters")
+        await desk.press("tab", "tab", "tab")
+        await desk.paste("a" * 1500)
+        begun = time.monotonic()
+        await desk.press(*" still typing")
+        assert time.monotonic() - begun < 2, "a slow pattern is tried once"
+        assert "filter 1 took longer than" in desk.shown()
+
+
+async def test_a_filter_that_matches_nothing_is_warned_of() -> None:
+    given = [{"pattern": "x*", "action": "block"}]
+    async with Desk(one(CUSTOM, content_filters=given)) as desk:
+        await opened(desk, "content_filters")
+        await desk.press("tab", "tab", "tab", *"abc")
+        assert "filter 1 matches the empty text" in desk.shown()
+
+
+async def test_a_refused_filter_is_said_beside_the_list() -> None:
+    message = "content_filters.1.pattern: is too slow for this gateway"
+    refused = Refused(errors.BadRequestError(message, status=400))
+    given = [{"pattern": "a", "action": "block"}, {"pattern": "b", "action": "block"}]
+    async with Desk(one(CUSTOM, content_filters=given), refused, MADE) as desk:
+        await desk.press(*"x", "ctrl+s")
+        why = "✗ filter 2, pattern: is too slow for this gateway"
+        await until(desk.pilot, lambda: why in desk.shown(), "the refusal")
+        assert desk.form.query_one(FiltersEditor).has_focus
+        await desk.press("down", "D")
+        assert "too slow" not in desk.shown()

@@ -1,0 +1,443 @@
+"""Guardrails set up and assigned, and what they leave of the catalog, on the real gateway."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from gwtui.client.errors import ForbiddenError, NotFoundError
+from gwtui.contract.guardrails import (
+    AssignKeysRequest,
+    CreateGuardrailRequest,
+    UpdateGuardrailRequest,
+)
+from gwtui.ui.forms.confirm import ConfirmScreen
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.option_pickers import PickScreen
+from gwtui.ui.screens.catalog_dialogs import RemainingScreen
+from gwtui.ui.screens.detail_pane import DetailPane
+from gwtui.ui.screens.picker import Picker
+from gwtui.watch.feeds.concurrent_reads import CONCURRENCY
+from gwtui.watch.feeds.guardrails import GuardrailRow
+from harness import Harness, dashboard, harness, line, listing, notices
+
+APPROVED = "Approved models"
+PRIVATE = "Customer data leaves no trace"
+HOLDER, FREE = "invoice-reader", "black-friday-surge"
+LARGE = "northwind/atlas-large"
+STRICT = CreateGuardrailRequest(
+    name="strict", allowed_models=[LARGE], allowed_providers=["kestrel", "nobody"]
+)
+
+
+class Desk(Harness):
+    """A person at the list of guardrails."""
+
+    async def choose(self, name: str) -> GuardrailRow:
+        """Put the cursor on a guardrail; its assignments are known then."""
+        await self.app.open_route("guardrails")
+        await self.rows("guardrails")
+        await self.until(lambda: name in self._names(), name)
+        await self.select(name=name)
+        await self.until(lambda: self.selected.bound is not None, "its assignments")
+        row: GuardrailRow = self.selected
+        return row
+
+    def _names(self) -> set[str | None]:
+        return {row.guardrail.name for row in listing(self.app).table.model.items}
+
+    async def choose_unmade(self) -> GuardrailRow:
+        """Put the cursor on a default guardrail that nobody changed yet."""
+        table = listing(self.app).table
+        row: GuardrailRow = next(row for row in table.model.items if not row.exists)
+        table.select(row.identity)
+        await self.pilot.pause()
+        return row
+
+    async def held(self) -> dict[str | None, str | None]:
+        """Key by name or user by id -> the name of the guardrail that it holds."""
+        async with self.colleague() as client:
+            names: dict[str | None, str | None] = {}
+            for space in (await client.workspaces.list()).items:
+                rails = (await client.guardrails.list(workspace_id=space.id)).items
+                names |= {one.id: one.name for one in rails}
+            keys = (await client.guardrails.key_assignments(None)).items
+            members = (await client.guardrails.member_assignments(None)).items
+        return {one.key_name: names[one.guardrail_id] for one in keys} | {
+            one.user_id: names[one.guardrail_id] for one in members
+        }
+
+    async def tick(self, *searches: str) -> None:
+        """Tick what each search finds first, and go back to the form."""
+        await self.press("enter")
+        screen = await self.wait_for(PickScreen)
+        await self.until(lambda: screen.source.loaded, "what can be picked")
+        for search in searches:
+            await self.press(*search)
+            await self.pilot.pause()
+            await self.press("space", "escape")
+            await self.pilot.pause()
+        await self.press("enter")
+        await self.wait_for(FormScreen)
+
+    async def pick_approved(self) -> str:
+        """Choose the guardrail for what is selected; gives what the plan says."""
+        await self.press("A")
+        screen = await self.wait_for(Picker)
+        await self.until(lambda: screen.source.loaded, "the guardrails")
+        await self.press(*"approved")
+        await self.reads(APPROVED)
+        await self.press("enter")
+        await self.wait_for(ConfirmScreen)
+        return self.text
+
+
+@asynccontextmanager
+async def desk_at(
+    start: str = "guardrails", *, size: tuple[int, int] = (80, 24), strict: bool = False
+) -> AsyncIterator[Desk]:
+    async with harness(Desk) as desk:
+        if strict:
+            async with desk.colleague() as client:
+                await client.guardrails.create(STRICT)
+        async with dashboard(desk, start=start, size=size):
+            await desk.rows(start)
+            yield desk
+
+
+# Assignments --------------------------------------------------------------------------------------
+
+
+async def keys_are_assigned_and_what_is_replaced_is_shown(desk: Desk) -> None:
+    await desk.choose(APPROVED)
+    before = await desk.held()
+    assert before[HOLDER] == PRIVATE
+    assert FREE not in before
+    await desk.press("A")
+    await desk.wait_for(FormScreen)
+    await desk.tick(HOLDER, "black-friday")
+    await desk.reads(f"replaces {PRIVATE} on {HOLDER}")
+    await desk.press("ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    assert f"It replaces guardrail “{PRIVATE}” on key “{HOLDER}”" in desk.text
+    assert f"“{FREE}” no guardrail → “{APPROVED}”" in desk.text
+    assert await desk.held() == before, "nothing happens before it is confirmed"
+    await desk.press("y")
+    await desk.said("assigned to 2 keys")
+    after = await desk.held()
+    assert {name for name in after if after[name] != before.get(name)} == {HOLDER, FREE}
+    assert desk.events() == ["intent", "applied"]
+
+
+async def members_are_assigned(desk: Desk) -> None:
+    await desk.choose(APPROVED)
+    await desk.press("M")
+    form = await desk.wait_for(FormScreen)
+    await desk.tick("elodie")
+    if not form.state.value("member_user_ids"):
+        await desk.tick("watanabe")
+    [user] = form.state.value("member_user_ids")
+    await desk.reads("replaces No previews on")
+    await desk.press("ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    assert "It replaces guardrail “No previews” on member" in desk.text
+    await desk.press("y")
+    await desk.said("assigned to 1 member")
+    assert (await desk.held())[user] == APPROVED
+
+
+async def an_assignment_leads_on_and_is_removed(desk: Desk) -> None:
+    row = await desk.choose(APPROVED)
+    await desk.press("m")
+    table = await desk.rows("assignments")
+    assert table.total_count == 3
+    assert APPROVED in line(listing(desk.app), "crumbs")
+    key = table.selected.assignment
+    assert key.guardrail_id == row.identity
+    await desk.press("K")
+    keys = await desk.rows("keys")
+    await desk.until(lambda: keys.selected_identity == key.key_hash, "the key")
+    await desk.until(lambda: keys.selected.binding is not None, "its guardrail")
+    pane = listing(desk.app).query_one(DetailPane)
+    await desk.until(lambda: APPROVED in pane.text, "its name")
+    await desk.press("R")
+    guardrails = await desk.rows("guardrails")
+    await desk.until(lambda: guardrails.selected_identity == row.identity, "the guardrail")
+    await desk.press("m")
+    await desk.rows("assignments")
+    await desk.press("D")
+    await desk.wait_for(ConfirmScreen)
+    assert f"“{key.key_name}” “{APPROVED}” → none" in desk.text
+    await desk.press("y")
+    await desk.said("1 assignment removed")
+    await desk.until(lambda: listing(desk.app).table.total_count == 2, "the row to go")
+    assert "no longer in the list" not in notices(desk.app)
+    assert key.key_name not in await desk.held()
+
+
+async def a_link_leaves_the_narrow_scope(desk: Desk) -> None:
+    row = await desk.choose(APPROVED)
+    async with desk.colleague() as client:
+        spaces = (await client.workspaces.list()).items
+        other = next(space for space in spaces if space.id != row.guardrail.workspace_id)
+        stranger = (await client.keys.list(workspace_id=other.id)).items[0]
+        await client.guardrails.assign_keys(
+            row.identity, AssignKeysRequest(key_hashes=[stranger.hash or ""])
+        )
+    await desk.app.hub.refresh("guardrails")
+    desk.app.narrow(other.id, other.name)
+    await desk.app.open_route(f"keys/{stranger.hash}")
+    keys = await desk.rows("keys")
+    await desk.until(lambda: keys.selected_identity == stranger.hash, "the key")
+    await desk.until(lambda: keys.selected.binding is not None, "its guardrail")
+    await desk.press("R")
+    table = await desk.rows("guardrails")
+    await desk.until(lambda: table.selected_identity == row.identity, "the guardrail")
+    assert desk.app.scope.workspace is None
+
+
+async def test_guardrails_are_assigned_and_taken_away() -> None:
+    async with desk_at() as desk:
+        await desk.walk(
+            an_assignment_leads_on_and_is_removed,
+            keys_are_assigned_and_what_is_replaced_is_shown,
+            members_are_assigned,
+            a_link_leaves_the_narrow_scope,
+        )
+
+
+async def test_marked_rows_of_several_guardrails_are_taken_away_together() -> None:
+    async with desk_at("assignments") as desk:
+        table = await desk.rows("assignments")
+        before = table.total_count
+        of_kind: dict[tuple[str, str | None], str] = {}
+        for identity in table.identities:
+            table.select(identity)
+            one = table.selected
+            of_kind.setdefault((one.kind, one.assignment.guardrail_id), identity)
+        members = [identity for (kind, _), identity in of_kind.items() if kind == "member"]
+        keys = [identity for (kind, _), identity in of_kind.items() if kind == "key"]
+        picked = [members[0], *keys[:2]]
+        for identity in picked:
+            table.select(identity)
+            await desk.press("space")
+        await desk.press("D")
+        await desk.wait_for(ConfirmScreen)
+        assert "in 3 requests" in desk.text
+        await desk.press("y")
+        await desk.said("3 assignments removed")
+        await desk.until(lambda: table.total_count == before - 3, "the rows to go")
+        assert not set(picked) & set(table.identities)
+        assert desk.events() == ["intent", "applied"] * 3
+
+
+async def test_marked_keys_get_a_guardrail_and_what_it_replaces_is_shown() -> None:
+    async with desk_at("keys") as desk:
+        before = await desk.held()
+        for name in (HOLDER, FREE):
+            await desk.select(name=name)
+            await desk.press("space")
+        said = await desk.pick_approved()
+        assert f"It replaces guardrail “{PRIVATE}” on key “{HOLDER}”" in said
+        await desk.press("y")
+        await desk.said("assigned to 2 keys")
+        after = await desk.held()
+        assert {name for name in after if after[name] != before.get(name)} == {HOLDER, FREE}
+        await desk.select(name=FREE)
+        await desk.until(
+            lambda: desk.selected.binding.own.guardrail.name == APPROVED, "the list follows"
+        )
+
+
+@pytest.mark.parametrize("start", ["organization", "members/production"])
+async def test_the_selected_person_gets_a_guardrail(start: str) -> None:
+    async with desk_at("workspaces") as desk:
+        before = await desk.held()
+        await desk.app.open_route(start)
+        await desk.rows(start.partition("/")[0])
+        row = desk.selected
+        user = row.person.id if start == "organization" else row.member.user_id
+        await desk.pick_approved()
+        await desk.press("y")
+        await desk.said("assigned to 1 member")
+        after = await desk.held()
+        assert after[user] == APPROVED
+        assert {holder for holder in after if after[holder] != before.get(holder)} <= {user}
+
+
+# Default guardrails -------------------------------------------------------------------------------
+
+
+async def test_a_default_guardrail_comes_to_exist_with_its_first_change() -> None:
+    async with desk_at() as desk:
+        row = await desk.choose_unmade()
+        for key in ("D", "A", "M", "m"):
+            desk.app.clear_notifications()
+            await desk.press(key)
+            await desk.said("does not exist yet")
+        with pytest.raises(NotFoundError):
+            await desk.read(row.guardrail.id)
+        await desk.press("e")
+        form = await desk.wait_for(FormScreen)
+        assert "name" not in form.state.fields
+        assert "The name of a default guardrail cannot be changed" in desk.text
+        await desk.type_into("limit_usd", "7")
+        await desk.press("ctrl+s")
+        await desk.wait_for(ConfirmScreen)
+        assert "Applies immediately to all traffic of workspace" in desk.text
+        await desk.press("y")
+        await desk.said("set up")
+        made = await desk.read(row.guardrail.id)
+        assert made.limit_usd == Decimal(7)
+        assert made.name == f"Workspace {made.workspace_id} Default"
+        await desk.until(lambda: desk.selected.exists, "the new state")
+        assert desk.selected.identity == row.identity
+
+
+# What remains of the catalog ----------------------------------------------------------------------
+
+
+def of_model(table: Any, model: str) -> Any:
+    assert table.select(model)
+    return table.selected
+
+
+async def remaining(desk: Desk) -> Any:
+    screen = await desk.wait_for(RemainingScreen)
+    await desk.until(lambda: screen._table.total_count, "the models")
+    return screen._table
+
+
+async def the_catalog_is_read_once_and_a_few_at_a_time(desk: Desk) -> None:
+    catalog = desk.app.gateway.catalog
+    genuine, under_way, most, asked = catalog.endpoints, 0, 0, 0
+
+    async def counted(self: Any, model_id: str) -> Any:
+        nonlocal under_way, most, asked
+        under_way, asked = under_way + 1, asked + 1
+        most = max(most, under_way)
+        try:
+            return await genuine(model_id)
+        finally:
+            under_way -= 1
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(catalog), "endpoints", counted)
+        await desk.choose("strict")
+        await desk.press("E")
+        table = await remaining(desk)
+        await desk.press("escape")
+        await desk.back_to_list()
+        await desk.choose("No previews")
+        await desk.press("E")
+        await remaining(desk)
+        assert asked == table.total_count, "another guardrail needs no further reading"
+        assert 1 < most <= CONCURRENCY
+        await desk.press("r")
+        await desk.until(lambda: asked == 2 * table.total_count, "the new reading")
+
+
+async def the_catalog_under_a_guardrail(desk: Desk) -> None:
+    await desk.choose("strict")
+    await desk.press("E")
+    table = await remaining(desk)
+    async with desk.colleague() as client:
+        models = (await client.catalog.models()).items
+        endpoints = (await client.catalog.endpoints(LARGE)).endpoints or []
+    assert table.total_count == len(models)
+    large = of_model(table, LARGE)
+    assert {one.tag for one in large.remaining} == {
+        one.tag for one in endpoints if (one.tag or "").partition("/")[0] == "kestrel"
+    }
+    assert large.total == len(endpoints)
+    await desk.reads("provider not allowed")
+    await desk.reads(f"1 of {len(models)} models keep an endpoint")
+    await desk.reads("not in the catalog: nobody")
+
+
+async def a_model_shows_the_guardrails_that_block_it(desk: Desk) -> None:
+    strict = await desk.choose("strict")
+    await desk.app.open_route("models")
+    models = await desk.rows("models")
+    models.select("northwind/atlas-mini")
+    await desk.press("R")
+    table = await desk.rows("model-guardrails")
+    assert "Northwind: Atlas Mini" in line(listing(desk.app), "crumbs")
+    words = {}
+    for identity in table.identities:
+        table.select(identity)
+        words[table.selected.row.guardrail.name] = table.selected.effect.verdict.word
+    assert words["strict"] == "excluded"
+    assert words["Draft"] == "all remain"
+    table.select(table.identities[0])
+    assert not table.selected.effect.remaining, "blocked ones come first"
+    table.select(strict.identity)
+    await desk.press("R")
+    table = await desk.rows("guardrails")
+    await desk.until(lambda: table.selected_identity == strict.identity, "the guardrail")
+
+
+async def the_form_shows_what_would_remain_before_anything_is_sent(desk: Desk) -> None:
+    await desk.choose("strict")
+    await desk.press("e")
+    form = await desk.wait_for(FormScreen)
+    await desk.press("f2")
+    assert of_model(await remaining(desk), LARGE).remaining
+    await desk.press("escape")
+    await desk.until(lambda: desk.app.screen is form, "the form")
+    await desk.reads("models keep an endpoint")
+    form.state.put("allowed_providers", ("nobody",))
+    await desk.press("f2")
+    table = await remaining(desk)
+    await desk.until(lambda: not of_model(table, LARGE).remaining, "the typed rules")
+    assert of_model(table, LARGE).verdict.tone == "bad"
+    assert desk.events() == []
+
+
+async def the_default_guardrail_applies_too_until_it_is_left_out(desk: Desk) -> None:
+    row = await desk.choose("strict")
+    async with desk.colleague() as client:
+        space = await client.workspaces.get(row.guardrail.workspace_id or "")
+        await client.guardrails.update(
+            space.default_guardrail_id or "", UpdateGuardrailRequest(ignored_models=[LARGE])
+        )
+    await desk.app.hub.refresh("guardrails")
+    await desk.choose("strict")
+    await desk.press("E")
+    table = await remaining(desk)
+    assert of_model(table, LARGE).verdict.word == "excluded"
+    await desk.press("l")
+    await desk.until(lambda: of_model(table, LARGE).remaining, "what strict alone leaves")
+    assert "and" not in line(desk.app.screen, "title").split()
+    await desk.press("l")
+    await desk.until(lambda: not of_model(table, LARGE).remaining, "both")
+
+
+async def test_what_remains_under_a_guardrail() -> None:
+    async with desk_at(size=(120, 40), strict=True) as desk:
+        await desk.walk(
+            the_catalog_is_read_once_and_a_few_at_a_time,
+            the_catalog_under_a_guardrail,
+            a_model_shows_the_guardrails_that_block_it,
+            the_form_shows_what_would_remain_before_anything_is_sent,
+            the_default_guardrail_applies_too_until_it_is_left_out,
+        )
+
+
+async def test_a_failure_is_said_and_read_again() -> None:
+    async def refused(*_: object) -> Any:
+        raise ForbiddenError("no", status=403)
+
+    async with desk_at(size=(120, 40), strict=True) as desk:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(type(desk.app.gateway.catalog), "endpoints", refused)
+            await desk.choose("strict")
+            await desk.press("E")
+            await desk.wait_for(RemainingScreen)
+            await desk.reads("(403)")
+        await desk.press("r")
+        await remaining(desk)

@@ -1,0 +1,302 @@
+"""Keys made, changed, deleted and taken back in the dashboard, on the real embedded gateway.
+
+What each verb sends of each field is proven in ``service/test_every_resource``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from gwtui.client.errors import NotFoundError
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest
+from gwtui.local.ledger import LedgerEntry
+from gwtui.ui.forms.confirm import ConfirmScreen
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.secret import SecretScreen
+from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
+from gwtui.ui.widgets.frame import CRITICAL
+from harness import Harness, dashboard, harness, has_data, listing, notices, start_over, until
+from screen_text import shown
+
+GONE = "no longer in the list"
+
+
+@pytest.fixture
+async def desk() -> AsyncIterator[Harness]:
+    async with harness() as place, dashboard(place, size=(80, 24)):
+        yield place
+
+
+async def confirm(desk: Harness, *keys: str) -> str:
+    """Press keys, wait for the plan and agree to it; gives what it said."""
+    await desk.press(*keys)
+    await desk.wait_for(ConfirmScreen)
+    said = desk.text
+    desk.app.screen.query_one("#deliberate").focus()
+    await desk.press("enter")
+    return said
+
+
+async def a_new_key_is_shown_once_and_then_selected(desk: Harness) -> None:
+    before = listing(desk.app).table.total_count
+    await desk.press("n")
+    await desk.wait_for(FormScreen)
+    await desk.press(*"zz new", "tab", *"$1,000.50", "tab", "m", "ctrl+s")
+    screen = await desk.wait_for(SecretScreen)
+    assert "gw-v1-" not in shown(desk.app)
+    await desk.press("v")
+    await desk.pilot.pause()
+    secret = screen._value.get_secret_value()
+    assert secret.startswith("gw-v1-")
+    assert secret[:30] in shown(desk.app)
+    await desk.press("v", "ctrl+q")
+    await desk.wait_for(AskScreen)
+    assert "have not stored the new key" in desk.text
+    await desk.press("escape")
+    await desk.until(lambda: desk.app.screen is screen, "the value")
+    await desk.acknowledge()
+    await desk.said("Key “zz new” created")
+    await desk.until(lambda: listing(desk.app).table.total_count == before + 1, "the row")
+    await desk.until(lambda: desk.selected.key.name == "zz new", "the selection")
+    assert desk.events() == ["intent", "applied", "acknowledged"]
+    assert secret not in desk.ledger.path.read_text()
+    assert secret not in desk.app.export_screenshot()
+    assert screen._value is None
+    async with desk.connect(token=secret) as connection, GatewayClient(connection) as client:
+        current = await client.keys.current()
+    assert (current.limit, current.limit_reset) == (Decimal("1000.5"), "monthly")
+
+
+async def a_key_that_may_be_a_mistake_is_confirmed_first(desk: Harness) -> None:
+    await desk.press("n")
+    form = await desk.wait_for(FormScreen)
+    form.state.put("expires_at", "2020-01-01")
+    await desk.press(*"zz old", "ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    assert "the key will never work." in desk.text
+    await desk.press("escape")
+    await desk.until(lambda: desk.app.screen is form, "the form")
+    assert desk.events() == []
+    await confirm(desk, "ctrl+s")
+    await desk.wait_for(SecretScreen)
+    await desk.acknowledge()
+
+
+async def a_full_disk_after_the_write_is_told(desk: Harness) -> None:
+    record = type(desk.ledger).record
+
+    def full(self: Any, entry: LedgerEntry) -> None:
+        if entry.outcome != "intent":
+            raise OSError(28, "No space left on device")
+        record(self, entry)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(desk.ledger), "record", full)
+        await desk.select(disabled=False, limit_reset="monthly")
+        await confirm(desk, "x")
+        await desk.said("No space left on device")
+        await desk.said("disabled")
+
+
+async def the_target_is_that_of_the_key_press(desk: Harness) -> None:
+    key = await desk.select(disabled=False, limit_reset="monthly")
+    table = listing(desk.app).table
+    other = next(identity for identity in table.identities if identity != key.hash)
+    await desk.press("D")
+    await desk.wait_for(ConfirmScreen)
+    table.select(other)
+    await desk.press("right", "enter")
+    await desk.said("deleted")
+    await desk.read(other)
+    with pytest.raises(NotFoundError):
+        await desk.read(key.hash)
+
+
+async def what_somebody_else_deletes_is_told_and_an_own_deletion_once(desk: Harness) -> None:
+    async with desk.colleague() as client:
+        made = [
+            (await client.keys.create(CreateKeyRequest(name=f"zz {n}"))).data.hash or ""
+            for n in range(2)
+        ]
+    table = listing(desk.app).table
+    await desk.app.hub.refresh("keys")
+    await desk.until(lambda: set(made) <= set(table.identities), "the new keys")
+    table.select(made[0])
+    await confirm(desk, "D")
+    await desk.until(lambda: made[0] not in table.identities, "the deletion")
+    await desk.pilot.pause(0.1)
+    assert GONE not in notices(desk.app)
+    table.select(made[1])
+    async with desk.colleague() as client:
+        await client.keys.delete(made[1])
+    await desk.app.hub.refresh("keys")
+    await desk.said(f"The selected key is {GONE}")
+
+
+async def test_keys_are_made_disabled_and_deleted(desk: Harness) -> None:
+    await desk.walk(
+        a_new_key_is_shown_once_and_then_selected,
+        a_key_that_may_be_a_mistake_is_confirmed_first,
+        a_full_disk_after_the_write_is_told,
+        the_target_is_that_of_the_key_press,
+        what_somebody_else_deletes_is_told_and_an_own_deletion_once,
+    )
+
+
+@pytest.mark.parametrize("start", ["keys", "guardrails"])
+async def test_a_key_pressed_twice_opens_one_screen(start: str) -> None:
+    async with harness() as desk, dashboard(desk, start=start, size=(80, 24)) as (app, pilot):
+        for key in ("n", "e", "D", *("AE" if start == "guardrails" else "")):
+            listing(app).table.select(listing(app).table.identities[0])
+            for _ in range(3):
+                app.simulate_key(key)
+            await until(pilot, lambda: len(app.screen_stack) > 1, "the screen")
+            await pilot.pause(0.3)
+            # The further presses go to what the first one opened: a picker may open its list.
+            opened = [type(screen) for screen in app.screen_stack[1:]]
+            assert opened.count(opened[0]) == 1, key
+            await start_over(app, pilot)
+
+
+async def test_quitting_waits_for_a_write_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with harness() as desk:
+        async with dashboard(desk) as (app, pilot):
+            update = app.gateway.keys.update
+            begun, answered = asyncio.Event(), asyncio.Event()
+
+            async def slow(self: Any, identity: str, request: UpdateKeyRequest) -> ApiKey:
+                begun.set()
+                await answered.wait()
+                return await update(identity, request)
+
+            monkeypatch.setattr(type(app.gateway.keys), "update", slow)
+            key = await desk.select(disabled=False, limit_reset="monthly")
+            await confirm(desk, "x")
+            await begun.wait()
+            await desk.press("q")
+            await desk.wait_for(AskScreen)
+            assert "in progress" in shown(app)
+            await desk.press("right", "enter")
+            await desk.wait_for(WaitScreen)
+            assert app.return_code is None
+            answered.set()
+            await until(pilot, lambda: app.return_code == 0, "the end")
+        assert desk.events() == ["intent", "applied"]
+        assert (await desk.read(key.hash)).disabled is True
+
+
+# Taking back --------------------------------------------------------------------------------------
+
+
+async def in_use(desk: Harness) -> ApiKey:
+    """Put the cursor on a key that is enabled and was used this month."""
+    items = [row.key for row in listing(desk.app).table.model.items]
+    key = next(key for key in items if not key.disabled and key.usage_monthly)
+    found: ApiKey = await desk.select(hash=key.hash)
+    return found
+
+
+async def the_last_change_is_taken_back(desk: Harness) -> None:
+    key = await in_use(desk)
+    assert "Last request" in await confirm(desk, "x"), "what uses the key is said before it goes"
+    await desk.said("U undoes it for 10 minutes")
+    await desk.back_to_list()
+    assert (await desk.read(key.hash)).disabled is True
+    said = await confirm(desk, "U")
+    assert "Undo: Disable key" in said
+    assert "disabled → enabled" in said
+    await desk.said("Undone: Disable key")
+    await desk.back_to_list()
+    assert (await desk.read(key.hash)).disabled is False
+    undo, change, *_ = desk.ledger.audit()
+    assert (undo.undoes, undo.action, undo.outcome) == (change.id, "keys.toggle", "applied")
+    await desk.press("U")
+    await desk.said("Nothing was changed")
+
+
+async def nothing_is_undone_that_somebody_else_changed_or_that_is_gone(desk: Harness) -> None:
+    key = await in_use(desk)
+    await confirm(desk, "x")
+    await desk.said("U undoes it")
+    await desk.back_to_list()
+    async with desk.colleague() as client:
+        await client.keys.update(key.hash or "", UpdateKeyRequest(disabled=False))
+    await desk.press("ctrl+z")
+    await desk.wait_for(AskScreen)
+    assert "It already has its previous value" in desk.text
+    await desk.press("enter")
+    await desk.back_to_list()
+    assert "This cannot be undone; disabling can." in await confirm(desk, "D")
+    await desk.said("deleted")
+    await desk.back_to_list()
+    await desk.press("U")
+    await desk.said("this cannot be undone")
+    assert [entry.action for entry in desk.entries()][::2] == ["keys.toggle", "keys.delete"]
+
+
+async def test_changes_are_taken_back(desk: Harness) -> None:
+    await desk.walk(
+        the_last_change_is_taken_back,
+        nothing_is_undone_that_somebody_else_changed_or_that_is_gone,
+    )
+
+
+# The record of changes ----------------------------------------------------------------------------
+
+
+async def test_a_change_is_on_the_audit_screen() -> None:
+    async with harness() as desk, dashboard(desk) as (app, pilot):
+        key = await desk.select(disabled=False)
+        await confirm(desk, "x")
+        await desk.said("disabled")
+        await desk.back_to_list()
+        await app.open_route("audit")
+        await until(pilot, lambda: has_data(app) and listing(app).table.total_count, "the log")
+        entry = listing(app).table.selected
+        assert isinstance(entry, LedgerEntry)
+        assert (entry.outcome, entry.identity, entry.consent) == ("applied", key.hash, "dialog")
+        assert entry.profile == "demo"
+        assert entry.key.startswith("gw-mgmt-v1-"), "the label of the key in use was read meanwhile"
+        assert "..." in entry.key.replace("…", "..."), "and it is masked"
+        assert desk.token not in desk.ledger.path.read_text()
+        assert entry.request_id is not None
+        for words in ("Disable key", "applied", "enabled → disabled"):
+            await desk.reads(words)
+        for query, count in (("outcome:applied", 1), ("outcome:refused", 0), ("action:keys", 1)):
+            await pilot.press("slash", *query)
+            await until(pilot, lambda n=count: listing(app).table.visible_count == n, query)
+            await pilot.press("escape")
+            await until(pilot, lambda: listing(app).table.visible_count == 1, "no filter")
+
+
+async def test_a_form_on_a_critical_profile_asks_besides() -> None:
+    async with (
+        harness() as desk,
+        dashboard(desk, size=(80, 24), critical=True) as (app, _),
+    ):
+        assert f" {CRITICAL} " in shown(app)
+        await desk.press("n")
+        form = await desk.wait_for(FormScreen)
+        await desk.press(*"zz new", "ctrl+s")
+        await desk.wait_for(ConfirmScreen)
+        assert "type demo" in desk.text
+        await desk.press("escape")
+        await desk.until(lambda: app.screen is form, "the form")
+        assert form.state.value("name") == "zz new", "everything typed is still there"
+        assert not desk.ledger.path.exists()
+        await desk.press("ctrl+s")
+        dialog = await desk.wait_for(ConfirmScreen)
+        assert dialog.query_one("#deliberate").disabled
+        dialog.query_one("TextEditor").focus()
+        await desk.press(*"demo")
+        dialog.query_one("#deliberate").focus()
+        await desk.press("enter")
+        await desk.wait_for(SecretScreen)
+        (entry,) = desk.ledger.audit()
+        assert (entry.action, entry.consent, entry.profile) == ("keys.create", "typed", "demo")

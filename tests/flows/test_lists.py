@@ -1,0 +1,303 @@
+"""Working in lists: filter, scope, detail, marks, and what is declared of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from textual.content import Content
+
+from gwtui.crud.action import APP, Action
+from gwtui.resources.actions import all_actions
+from gwtui.resources.registry import RESOURCES, SCREENS, TABS
+from gwtui.ui.actions.context import ActionContext, Marks
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.commands import offered
+from gwtui.ui.screens.detail_pane import DetailPane
+from gwtui.ui.widgets.prompt import FilterPrompt
+from gwtui.ui.widgets.table import ResourceTable
+from gwtui.watch.feeds.keys import fetch_keys
+from harness import dashboard, harness, line, listing, notices, until
+from journeys import Terminal, at_rest
+from screen_text import shown, whole
+
+
+async def the_filter_narrows_while_typing_and_escape_takes_it_away(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await unfiltered(desk)
+    table = listing(app).table
+    total = table.total_count
+    await pilot.press("slash", "b")
+    await pilot.pause()
+    some = table.visible_count
+    assert 0 < some < total
+    assert f"{some} of {total} keys" in line(listing(app), "status")
+    await pilot.press("o", "t")
+    await pilot.pause()
+    assert table.visible_count < some
+    await pilot.press("escape")
+    await pilot.pause()
+    assert table.visible_count == total
+    assert app.focused is table
+
+
+async def enter_keeps_the_filter_and_escape_in_the_list_drops_it(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await unfiltered(desk)
+    screen = listing(app)
+    await pilot.press("slash", "b", "o", "t", "enter")
+    await pilot.pause()
+    assert app.focused is screen.table
+    kept = screen.table.visible_count
+    assert kept < screen.table.total_count
+    assert screen.query_one(FilterPrompt).display
+    await pilot.press("escape")
+    await pilot.pause()
+    assert screen.table.visible_count == screen.table.total_count
+    assert not screen.query_one(FilterPrompt).display
+
+
+async def the_footer_belongs_to_what_has_the_focus(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await unfiltered(desk)
+    for key, keys in (
+        ("slash", "Enter keeps the filter · Esc clears it · Tab completes"),
+        ("colon", "Enter opens · Esc cancels · Tab completes"),
+        ("x", "y confirms · Esc cancels"),
+        ("s", "Enter selects · Esc cancels"),
+        ("e", "Ctrl+S sends · Esc cancels"),
+    ):
+        assert "New key" in whole(app).splitlines()[-1]
+        await pilot.press(key)
+        await until(pilot, lambda keys=keys: keys in whole(app).splitlines()[-1], keys)
+        assert "New key" not in whole(app).splitlines()[-1]
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is listing(app), "the list")
+
+
+async def a_question_mark_in_an_empty_filter_explains_the_language(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await unfiltered(desk)
+    await pilot.press("slash", "question_mark")
+    await pilot.pause()
+    assert "column:text" in line(listing(app), "filter-help")
+    assert listing(app).query_one(FilterPrompt).text == ""
+    await pilot.press("a", "question_mark")
+    await pilot.pause()
+    assert listing(app).query_one(FilterPrompt).text == "a?"
+
+
+async def the_bar_offers_what_can_be_typed_and_shows_what_was_found(desk: Any) -> None:
+    app = desk.app
+    await unfiltered(desk)
+    screen = listing(app)
+    terminal = Terminal(app)
+    terminal.write("/")
+    await at_rest(app)
+    assert line(screen, "filter-help").startswith("Tab  name  ")
+    terminal.write("all>=1 -sta\t\t")
+    await at_rest(app)
+    filled = screen.query_one(FilterPrompt).text
+    assert re.fullmatch("all>=1 -state:[a-z]+", filled), filled
+    assert 0 < screen.table.visible_count < screen.table.total_count
+    terminal.write("\x1b[27u/(airflow or")
+    await at_rest(app)
+    assert screen.table.visible_count == 1
+    assert "a group lacks its closing" in line(screen, "status")
+    terminal.write(" bot) all >= 0\r")
+    await at_rest(app)
+    assert screen.table.visible_count > 1
+    assert not screen.query_one("#filter-help").display
+    drawn = [row for row in screen.table._drawn if row is not None]
+    assert all(any(row.matches) for row in drawn)
+    parts = list(screen.table.render_line(1))
+    assert any(part.style and part.style.underline for part in parts)
+    terminal.write("/ all>x ")
+    await at_rest(app)
+    assert "all>x: expected a number" in line(screen, "filter-help")
+
+
+async def test_a_held_key_moves_the_rows_and_the_detail_follows_once_it_rests(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rest = "gwtui.ui.screens.detail_pane._REST"
+    monkeypatch.setattr(rest, 600.0)
+    async with harness() as place, dashboard(place) as (app, pilot):
+        pane = listing(app).query_one(DetailPane)
+        shown: list[str] = []
+        show = pane.show
+
+        def noted(lines: Sequence[Content]) -> None:
+            shown.append(lines[0].plain)
+            show(lines)
+
+        monkeypatch.setattr(pane, "show", noted)
+        await pilot.press(*["down"] * 8)
+        await pilot.pause()
+        assert listing(app).declared.name(listing(app).target()) not in pane.text
+        monkeypatch.setattr(rest, 0.01)
+        await pilot.press("down")
+        name = listing(app).declared.name(listing(app).target())
+        await until(pilot, lambda: name in pane.text, "the last row")
+        assert len(set(shown)) <= 2, "at most the first one at once, and the last one at rest"
+
+
+async def test_what_completes_the_first_row_is_in_its_detail_once_it_is_read() -> None:
+    async with harness() as place, dashboard(place) as (app, pilot):
+        pane = listing(app).query_one(DetailPane)
+        await until(pilot, lambda: re.search(r"assigned +none", pane.text), "no guardrail")
+        assert "reading…" not in pane.text
+
+
+async def the_workspace_narrows_the_keys(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await unfiltered(desk)
+    screen = listing(app)
+    everything = screen.table.total_count
+    await pilot.press("w")
+    await until(pilot, lambda: app.screen is not screen, "the workspaces")
+    await pilot.press("down", "enter")
+    await until(pilot, lambda: app.screen is screen, "the list")
+    await until(pilot, lambda: 0 < screen.table.total_count < everything, "the narrower list")
+    assert app.scope_name is not None
+    assert app.scope_name[:8] in shown(app).splitlines()[0]
+    assert f"only {app.scope_name}" in line(screen, "status")
+    await pilot.press("w")
+    await until(pilot, lambda: app.screen is not screen, "the workspaces")
+    await pilot.press("home", "enter")
+    await until(pilot, lambda: screen.table.total_count == everything, "every key")
+
+
+async def unfiltered(desk: Any) -> None:
+    """Take back the filter of the step before."""
+    while any(prompt.display for prompt in listing(desk.app).query(FilterPrompt)):
+        await desk.pilot.press("escape")
+        await desk.pilot.pause()
+
+
+async def test_filtering_a_list() -> None:
+    async with harness() as place, dashboard(place):
+        await place.walk(
+            the_filter_narrows_while_typing_and_escape_takes_it_away,
+            enter_keeps_the_filter_and_escape_in_the_list_drops_it,
+            the_footer_belongs_to_what_has_the_focus,
+            a_question_mark_in_an_empty_filter_explains_the_language,
+            the_bar_offers_what_can_be_typed_and_shows_what_was_found,
+        )
+
+
+async def test_sorting_reading_and_narrowing_a_list() -> None:
+    async with harness() as place, dashboard(place):
+        await place.walk(
+            the_workspace_narrows_the_keys,
+        )
+
+
+# Declared lists -----------------------------------------------------------------------------------
+
+
+def test_every_tab_has_a_screen_and_every_opened_resource_exists() -> None:
+    for tab in TABS:
+        assert (tab in RESOURCES) != (tab in SCREENS), tab
+    for spec in RESOURCES.values():
+        assert spec.opens is None or (spec.opens in RESOURCES) != (spec.opens in SCREENS)
+        assert spec.default_sort[0] in {column.id for column in spec.columns}
+
+
+def test_every_list_begins_with_what_a_row_is_called() -> None:
+    for spec in RESOURCES.values():
+        assert len({column.id for column in spec.columns}) == len(spec.columns), spec.id
+        assert spec.columns[0].grow, spec.id
+        assert all(column.help for column in spec.columns), spec.id
+
+
+async def test_a_workspace_scope_reads_that_workspace_alone() -> None:
+    async with harness() as place, dashboard(place) as (app, pilot):
+        total = listing(app).table.total_count
+        selected = listing(app).table.selected_identity
+        spaces = (await app.gateway.workspaces.list()).items
+        research = next(space for space in spaces if space.name == "Research")
+        app.narrow(research.id, "Research")
+        await until(pilot, lambda: 0 < listing(app).table.total_count < total, "fewer keys")
+        expected = await fetch_keys(app.gateway, research.id)
+        assert set(listing(app).table.identities) == {row.identity for row in expected}
+        assert "Research" in line(listing(app), "status")
+        await pilot.pause()
+        assert selected not in listing(app).table.identities
+        assert not notices(app), "whoever chose the workspace is not told that the row went"
+        await pilot.press("slash", *"voice-hotline")
+        told = "Only Research is listed; w changes the workspace."
+        await until(pilot, lambda: told in shown(app), "where else it may be")
+
+
+# Marked rows --------------------------------------------------------------------------------------
+
+
+TARGETED = [action for action in all_actions() if action.target]
+ROUTES = ("keys", "workspaces", "guardrails", "byok", "models")
+"""Lists with rows to mark, and with verbs that act on one row only."""
+
+
+def refusal(action: Action, marks: Marks) -> str | None:
+    """What the app says to an action on a selected row while rows are marked."""
+    app = SimpleNamespace(session=object(), holds_back=lambda _action: None)
+    context = ActionContext(cast("Any", app), None, object(), "row", cast("Any", None), marks)
+    return GwtuiApp.refusal(cast("GwtuiApp", app), action, context)
+
+
+@pytest.mark.parametrize("action", TARGETED, ids=lambda action: action.id)
+def test_every_verb_with_a_target_says_what_it_does_with_marked_rows(action: Action) -> None:
+    assert refusal(action, Marks()) is None
+    said = refusal(action, Marks(3, 1))
+    if action.marked == "refuse":
+        assert said == (
+            f"{action.title} acts on one row, and 3 rows are marked (1 hidden by the filter): "
+            "u clears the marks"
+        )
+    else:
+        assert said is None
+    assert action.marked != "cursor" or not action.mutates, "only what shows stays with the cursor"
+    assert (action.marked == "all") == ("marked" in action.help), "the help says whether it does"
+
+
+@pytest.mark.parametrize("route", ROUTES)
+async def test_nothing_happens_at_any_key_of_a_verb_for_one_row(route: str) -> None:
+    async with harness() as place, dashboard(place, start=route) as (app, pilot):
+        screen = listing(app)
+        await until(pilot, lambda: screen.table.visible_count, "rows")
+        await pilot.press("home", "space")
+        assert screen.table.marked
+        verbs = [
+            action
+            for action in offered(screen.scopes)
+            if action.scope != APP and action.target and action.marked == "refuse"
+        ]
+        assert verbs
+        for action in verbs:
+            for key in action.keys:
+                app.clear_notifications()
+                await pilot.press(key)
+                await pilot.pause()
+                said = notices(app)
+                assert said.startswith(f"{action.title} acts on one row, and 1 row is marked"), said
+                assert app.screen is screen
+        assert not [*place.ledger.entries()]
+        await pilot.press("u")
+        assert not screen.table.marked
+
+
+async def test_where_nothing_acts_on_marked_rows_none_is_marked() -> None:
+    async with (
+        harness() as place,
+        dashboard(place, start="activity", size=(120, 50)) as (app, pilot),
+    ):
+        for route in ("activity", "credits", "board"):
+            await app.open_route(route)
+            await until(pilot, lambda: bool(app.screen.query(ResourceTable)), "a table")
+            for table in app.screen.query(ResourceTable):
+                table.focus()
+                await pilot.press("space")
+                assert not table.marked

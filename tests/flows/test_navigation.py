@@ -1,0 +1,134 @@
+"""Getting around: tabs, rows that open lists, the way back, and what is kept of what was left."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+from textual.screen import Screen
+
+from gwtui.resources.actions import tab_actions
+from gwtui.ui.screens.dialogs import AskScreen
+from harness import Harness, dashboard, harness, has_data, line, listing, notices, settled, until
+
+TABS = "1234567890"
+DIALOGS = (("keys", "n"), ("keys", "e"), ("workspaces", "m"), ("models", "enter"), ("keys", "?"))
+OTHERS = (
+    *("providers", "models", "workspaces", "guardrails", "byok", "zdr", "organization"),
+    *("assignments", "user-models"),
+)
+
+
+async def number_keys_show_the_tabs_in_order(desk: Harness) -> None:
+    for action in tab_actions():
+        await desk.press(action.keys[0])
+        await desk.pilot.pause()
+        screen = desk.app.navigation.screen
+        assert screen is not None
+        assert f"go.{screen.resource}" == action.id
+        assert desk.app.screen is screen
+
+
+async def a_row_opens_its_list_and_escape_leads_back_to_the_row(desk: Harness) -> None:
+    await desk.app.open_route("models")
+    await desk.rows("models")
+    await desk.press("down", "down", "down")
+    model = listing(desk.app).table.selected_identity
+    assert model is not None
+    await desk.press("enter")
+    await desk.rows("endpoints")
+    assert model in line(listing(desk.app), "crumbs")
+    await desk.press("escape")
+    await desk.rows("models")
+    assert listing(desk.app).table.selected_identity == model
+
+
+async def what_came_up_above_is_not_taken_away(desk: Harness) -> None:
+    app = desk.app
+    await app.open_route("keys")
+    keys = listing(app)
+    question = AskScreen("Really?", "", safe="No", deliberate="Yes")
+    answers: list[bool | None] = []
+    app.push_screen(question, answers.append)
+    await app.open_route("providers")
+    await app.navigation.show_tab("models")
+    assert not await app.navigation.back()
+    await desk.pilot.pause()
+    assert app.screen is question
+    assert app.navigation.screen is keys
+    assert "Close the dialog first" in notices(app)
+    await desk.press("y")
+    await desk.until(lambda: answers == [True], "the answer")
+    await app.open_route("providers")
+    await desk.rows("providers")
+    assert len(app.screen_stack) == 1
+
+
+async def test_tabs_rows_and_dialogs() -> None:
+    async with harness() as place, dashboard(place):
+        await place.walk(
+            number_keys_show_the_tabs_in_order,
+            a_row_opens_its_list_and_escape_leads_back_to_the_row,
+            what_came_up_above_is_not_taken_away,
+        )
+
+
+async def test_the_list_of_a_place_is_as_it_was_left_however_many_rows_were_opened() -> None:
+    async with harness() as place, dashboard(place, start="models") as (app, pilot):
+        first = listing(app)
+        await until(pilot, lambda: first.table.visible_count > 20, "the models")
+        await pilot.press("slash", *"-zzz", "enter", *["down"] * 15, "space", "down")
+        await until(pilot, lambda: len(first.table.marked) == 1, "the mark")
+        left = (first.table.selected_identity, first.table.marked, first.table.top)
+        opened = []
+        for identity in first.table.identities[:12]:
+            await app.navigation.open_child(first.declared, identity)
+            opened.append(app.navigation.screen)
+        for route in OTHERS:
+            await app.open_route(route)
+        await app.open_route("models")
+        assert listing(app) is first
+        assert (first.table.selected_identity, first.table.marked, first.table.top) == left
+        assert first.filtering.text == "-zzz"
+        assert [one.is_attached for one in opened if one is not None] == [False] * 4 + [True] * 8
+
+
+async def test_what_was_left_or_closed_is_freed(every_frame: None) -> None:
+    """Closed dialogs, screens that were left long ago, feeds of single rows."""
+    async with harness() as place, dashboard(place, start="keys") as (app, pilot):
+        await until(pilot, lambda: has_data(app), "the keys")
+        await until(pilot, app.session.completed.is_set, "the rest of the session")
+        seen: dict[int, weakref.ref[Screen[object]]] = {}
+
+        def look() -> None:
+            seen.update((id(each), weakref.ref(each)) for each in app.screen_stack)
+
+        for resource, key in DIALOGS:
+            await app.open_route(resource)
+            await until(pilot, lambda: has_data(app), resource)
+            await pilot.press(key)
+            await settled(pilot)
+            look()
+            for _ in range(3):
+                await pilot.press("escape")
+                await settled(pilot)
+        for key in TABS * 2:
+            await pilot.press(key)
+            await settled(pilot)
+            look()
+        await app.open_route("models")
+        models = listing(app)
+        await until(pilot, lambda: has_data(app), "the models")
+        assert len(models.table.identities) > 20
+        for identity in models.table.identities:  # of which eight are kept
+            await app.navigation.open_child(models.declared, identity)
+            await settled(pilot)
+            look()
+        assert len(seen) > len(app.navigation.screens) + 4
+        gc.collect()
+        kept = {*app.screen_stack, *app.navigation.screens}
+        alive = [each() for each in seen.values()]
+        assert [each for each in alive if each is not None and each not in kept] == []
+        del alive, kept
+        endpoints = [feed for feed in app.hub.feeds if feed.name.startswith("endpoints:")]
+        assert 1 <= len(endpoints) <= 16

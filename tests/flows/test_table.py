@@ -1,0 +1,344 @@
+"""The table on a screen: its keys and clicks, its messages, and what it paints for a change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from textual import events
+from textual.geometry import Region
+from textual.pilot import Pilot
+
+from gwtui.ui.screens.list_rows import ListRows
+from gwtui.ui.themes import THEMES
+from gwtui.ui.widgets.table import (
+    CountsChanged,
+    Highlighted,
+    Opened,
+    ResourceTable,
+    SelectionLost,
+    SortChanged,
+)
+from table_kit import COLUMNS, TableApp, Thing, things
+
+SIZE = (80, 24)
+NARROW = (40, 10)
+PAGE = SIZE[1] - 1
+
+
+# Keys ---------------------------------------------------------------------------------------------
+
+
+async def test_keys_move_the_cursor_by_row_page_and_to_the_ends() -> None:
+    app = TableApp(things(100))
+    async with app.run_test(size=SIZE) as pilot:
+        moves = (
+            *(("down j", 2), ("up", 1), ("k", 0), ("k", 0), ("pagedown", PAGE)),
+            *(("pagedown", 2 * PAGE), ("pageup", PAGE), ("end", 99), ("down", 99)),
+            *(("home", 0), ("G", 99), ("g", 0)),
+        )
+        for keys, row in moves:
+            await pilot.press(*keys.split())
+            assert app.table.selected_identity == f"id-{row:03}", keys
+            assert f"row-{row:03}" in app.cursor_line()
+        told = [message.identity for message in app.heard.of(Highlighted)]
+        assert all(one != other for one, other in pairwise(told))
+        await pilot.press("down", "enter")
+        [opened] = app.heard.of(Opened)
+        assert (opened.identity, opened.control) == ("id-001", app.table)
+
+
+async def test_every_column_is_reached_by_keys_wheel_and_click() -> None:
+    app = TableApp(things(30))
+    async with app.run_test(size=NARROW) as pilot:
+        first = app.table.hidden_columns
+
+        async def turn(*how: Any) -> set[str]:
+            """The columns that are seen in as many turns as there are pages."""
+            seen: set[str] = set()
+            for _ in range(app.table.shape.pages):
+                await pilot.pause()
+                hidden = app.table.hidden_columns
+                seen |= {column.id for column in COLUMNS} - set(hidden)
+                assert app.lines()[1].startswith("▌ row-000")
+                assert f"+{len(hidden)}" in app.lines()[0]
+                await how[0](*how[1:])
+            return seen
+
+        every = {column.id for column in COLUMNS}
+        assert await turn(pilot.press, "right") == every
+        await pilot.press(*["left"] * 6)
+        assert app.table.hidden_columns == first
+        assert await turn(wheel, pilot, events.MouseScrollDown, True) == every
+        for _ in range(app.table.shape.pages):
+            await wheel(pilot, events.MouseScrollUp, True)
+        assert app.table.hidden_columns == first
+        assert await turn(click_marker, pilot, app) == every
+        assert app.table.hidden_columns == first, "the last page is followed by the first"
+        assert app.heard.of(SortChanged) == []
+
+
+async def click_marker(pilot: Pilot[None], app: TableApp) -> None:
+    marker = app.table.shape.marker
+    await pilot.click(ResourceTable, offset=(app.lines()[0].index(marker) + 1, 0))
+
+
+async def wheel(pilot: Pilot[None], kind: type[Any], shift: bool = False) -> None:
+    table = pilot.app.query_one(ResourceTable)
+    table.post_message(kind(table, 5, 5, 0, 0, 0, shift, False, False))
+    await pilot.pause()
+
+
+# Rows that change ---------------------------------------------------------------------------------
+
+
+async def test_new_data_keeps_row_mark_and_place_on_the_screen() -> None:
+    app = TableApp(things(100, start=100))
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press(*["down"] * 40, "space")
+        line = app.lines().index(app.cursor_line())
+        app.table.show(things(200))
+        await pilot.pause()
+        assert app.table.selected_identity == "id-141"
+        assert app.lines().index(app.cursor_line()) == line
+        assert app.lines()[line - 1].startswith(" ●row-140")
+        assert app.heard.of(SelectionLost) == []
+        # A view that was scrolled away from the cursor stays, too; without rows it shows the end.
+        app.table.scroll_rows(160)
+        await pilot.pause()
+        top = app.lines()[1]
+        app.table.show(things(300))
+        await pilot.pause()
+        assert app.lines()[1] == top
+        assert app.table.selected_identity == "id-141"
+        app.table.show(things(145))
+        await pilot.pause()
+        assert "row-144" in app.lines()[-1]
+
+
+async def test_the_end_of_a_list_that_grows_is_followed_until_the_cursor_goes_elsewhere() -> None:
+    app = TableApp(things(30))
+    async with app.run_test(size=SIZE) as pilot:
+        spec: Any = SimpleNamespace(completion=None)
+        loader: ListRows[Thing] = ListRows(app.table, spec, list)
+        await pilot.press("end")
+        for count in (60, 90):
+            loader.take(things(count), partial=True)
+            await pilot.pause()
+            assert f"row-{count - 1:03}" in app.cursor_line()
+        await pilot.press("up")
+        loader.take(things(120), partial=True)
+        await pilot.press("down", "down")
+        loader.take(things(150))
+        assert app.table.selected_identity == "id-090"
+        await pilot.press("end")
+        loader.take(things(180))
+        assert app.table.selected_identity == "id-149", "a list that is read again does not grow"
+        await pilot.press("home")
+        loader.take(things(180), partial=True)
+        loader.take([Thing("a", "aaa"), *things(180)], partial=True)
+        assert app.table.selected_identity == "a"
+
+
+async def test_time_dependent_cells_follow_the_clock() -> None:
+    app = TableApp(things(3))
+    async with app.run_test(size=SIZE) as pilot:
+        assert "0 min" in app.lines()[1]
+        app.wall.pass_seconds(130)
+        app.table.tick()
+        await pilot.pause()
+        assert "2 min" in app.lines()[1]
+
+
+async def test_counts_are_told_once_for_each_change() -> None:
+    app = TableApp(things(30))
+    async with app.run_test(size=SIZE) as pilot:
+        app.table.filter_by("row-01")
+        app.table.filter_by("row-01")
+        await pilot.pause()
+        last = app.heard.of(CountsChanged)[-1]
+        assert (last.visible, last.total, last.marked, last.hidden_columns) == (10, 30, 0, 0)
+        told = len(app.heard.of(CountsChanged))
+        app.table.show(things(30))
+        await pilot.pause()
+        assert len(app.heard.of(CountsChanged)) == told
+
+
+# The mouse ----------------------------------------------------------------------------------------
+
+
+async def test_a_click_selects_and_a_click_on_the_selected_row_opens() -> None:
+    app = TableApp(things(10))
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.click(ResourceTable, offset=(10, 15))
+        assert app.table.selected_identity == "id-000", "there is no row"
+        await pilot.click(ResourceTable, offset=(10, 4))
+        assert (app.table.selected_identity, app.heard.of(Opened)) == ("id-003", [])
+        await pilot.click(ResourceTable, offset=(40, 4))
+        await pilot.double_click(ResourceTable, offset=(10, 6))
+        assert [message.identity for message in app.heard.of(Opened)] == ["id-003", "id-005"]
+
+
+async def test_a_click_on_a_title_sorts_and_another_turns_around() -> None:
+    app = TableApp(things(50))
+    async with app.run_test(size=SIZE) as pilot:
+        column = app.lines()[0].index("Used")
+        for x, sorting, title in (
+            (column, ("used", True), "▼Used"),
+            (column, ("used", False), "▲Used"),
+            (3, ("name", False), "Name▲"),
+        ):
+            await pilot.click(ResourceTable, offset=(x, 0))
+            assert app.table.sorting == sorting
+            assert title in app.lines()[0]
+        assert len(app.heard.of(SortChanged)) == 3
+
+
+async def test_the_wheel_scrolls_three_rows_and_leaves_the_cursor() -> None:
+    app = TableApp(things(50))
+    async with app.run_test(size=SIZE) as pilot:
+        await wheel(pilot, events.MouseScrollDown)
+        assert app.table.top == 3
+        assert "row-003" in app.lines()[1]
+        await wheel(pilot, events.MouseScrollDown)
+        await wheel(pilot, events.MouseScrollUp)
+        assert app.table.top == 3
+        assert app.table.selected_identity == "id-000"
+        await pilot.press("down")
+        assert "row-001" in app.cursor_line()
+
+
+async def test_the_scrollbar_is_one_column_covers_no_figures_and_jumps_by_a_screenful() -> None:
+    columns = (*COLUMNS[:2], replace(COLUMNS[2], grow=True))
+    app = TableApp([replace(thing, used=98765) for thing in things(300)], columns)
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.pause()
+        bar = app.table.vertical_scrollbar
+        assert (bar.display, bar.region.width) == (True, 1)
+        for line in app.lines()[1:]:
+            assert line[:-1].endswith("98,765")
+        await pilot.click(bar, offset=(0, 20))
+        assert app.table.top == 23
+        await pilot.click(bar, offset=(0, 0))
+        assert app.table.top == 0
+        header = app.lines()[0]
+        app.table.filter_by("row-001")
+        await pilot.pause()
+        assert app.lines()[0] == f"{header[:-1]} ", "columns keep their place when it goes"
+
+
+# Painting -----------------------------------------------------------------------------------------
+
+
+@contextmanager
+def painted(app: TableApp) -> Iterator[list[Region | None]]:
+    """The regions that are repainted meanwhile; None is the whole widget."""
+    regions: list[Region | None] = []
+    original = app.table._set_dirty
+
+    def record(*wanted: Region) -> None:
+        regions.extend(wanted or [None])
+        original(*wanted)
+
+    app.table._set_dirty = record  # type: ignore[method-assign]
+    try:
+        yield regions
+    finally:
+        app.table._set_dirty = original  # type: ignore[method-assign]
+
+
+async def test_what_is_not_in_view_repaints_nothing() -> None:
+    app = TableApp(things(50))
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.pause()
+        rows = things(50)
+        rows[40] = replace(rows[40], used=9999)
+        with painted(app) as regions:
+            for shown in (rows, things(50), things(60)):
+                app.table.show(shown)
+            app.table.tick()
+            await pilot.pause()
+        assert regions == []
+        await pilot.press("end")
+        assert "row-059" in app.cursor_line()
+
+
+async def test_a_row_that_comes_or_goes_in_view_is_painted_after_the_layout() -> None:
+    app = TableApp(things(3))
+    async with app.run_test(size=SIZE) as pilot:
+        app.table.show(things(5))
+        await pilot.pause()
+        assert "row-004" in app.lines()[5]
+        app.table.show(things(2))
+        await pilot.pause()
+        assert app.lines()[3].strip() == ""
+
+
+async def test_cursor_and_tones_differ_in_every_theme() -> None:
+    states = ("x", "active", "near limit", "expired")
+    app = TableApp(
+        [replace(row, state=state) for row, state in zip(things(4), states, strict=True)]
+    )
+    async with app.run_test(size=SIZE) as pilot:
+        seen = set()
+        for theme in THEMES:
+            app.theme = theme.name
+            await pilot.pause()
+            state = app.table.shape.slots[1].x
+            colours = [colour_at(app, line, state)[0] for line in (2, 3, 4)]
+            assert len(set(colours)) == 3
+            assert colour_at(app, 1, state)[1] != colour_at(app, 2, state)[1]
+            seen.add(str(colours))
+        assert len(seen) == len(THEMES), "another theme is taken at once"
+
+
+def colour_at(app: TableApp, y: int, x: int) -> tuple[Any, Any]:
+    """Foreground and background of one cell of the screen."""
+    strip = app.screen._compositor.render_strips()[y].crop(x, x + 1)
+    style = next(iter(strip)).style
+    assert style is not None
+    return style.color, style.bgcolor
+
+
+@pytest.mark.parametrize("size", [(40, 12), (20, 4), (5, 2), (1, 1), (200, 60)])
+@pytest.mark.parametrize("rows", [0, 100])
+async def test_every_size_can_be_drawn(rows: int, size: tuple[int, int]) -> None:
+    app = TableApp(things(rows))
+    async with app.run_test(size=size) as pilot:
+        await pilot.press("end", "right", "space", "enter", "pageup")
+        app.table.tick()
+        assert len(app.lines()) == size[1]
+        assert {len(line) for line in app.lines()} == {size[0]}
+        assert (app.table.selected is None) == (rows == 0)
+
+
+async def test_lines_that_stay_are_what_they_would_be_if_all_was_drawn_anew() -> None:
+    app = TableApp(things(60))
+
+    def drawn() -> list[tuple[str, str | None]]:
+        strips = [*app.table.render_lines(app.table.size.region)]
+        return [(part.text, str(part.style)) for strip in strips for part in strip]
+
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press(*["down"] * 30)
+        for size in ((80, 20), (30, 12), (120, 5), (80, 90), (80, 23)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            before = drawn()
+            app.table.refresh()
+            assert drawn() == before, size
+            assert "row-030" in app.cursor_line(), size
+        for focused in (None, app.table):
+            there = drawn()
+            app.screen.set_focus(focused)
+            await pilot.pause()
+            before = drawn()
+            assert before != there, "the cursor shows whether the list has the keys"
+            app.table.notify_style_update()
+            app.table.refresh()
+            assert drawn() == before

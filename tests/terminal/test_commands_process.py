@@ -1,0 +1,253 @@
+"""Commands as processes: fast help, usage, pipes that close, signals, questions."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gwtui import __version__
+from gwtui.cli import exits
+from gwtui.local.ledger import Ledger
+from headless_kit import Site, site
+from loaded_program import GWTUI, run, start
+from login_kit import served_gateway
+from pty_terminal import pty_terminal
+from scripted_models import MODEL, ScriptedModels
+
+HELP = """
+import contextlib, io, sys
+from gwtui.cli.main import main
+
+def check(words, usage, *heavy):
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
+        main(words)
+    assert usage in out.getvalue(), words
+    assert not {*heavy} & sys.modules.keys(), (words, {*heavy} & sys.modules.keys())
+
+heavy = "textual", "rich", "httpx", "keyring", "starlette", "uvicorn", "cryptography", "regex"
+check(["--version"], "gwtui ", *heavy, "pydantic", "sqlite3")
+check(["--help"], "usage: gwtui", *heavy, "pydantic", "sqlite3")
+from gwtui.cli.commands import COMMANDS
+for name in COMMANDS:
+    check([name, "--help"], "usage: gwtui " + name, *heavy, "tomlkit")
+"""
+
+
+def test_help_and_version_load_nothing_heavy() -> None:
+    subprocess.run([sys.executable, "-c", HELP], timeout=60, check=True)
+
+
+def test_the_command_starts_anew() -> None:
+    done = subprocess.run([*GWTUI, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"gwtui {__version__}\n"
+
+
+def test_a_manual_page_is_shown_by_man_on_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    man = tmp_path / "man"
+    man.write_text('#!/bin/sh\necho "shown: ${1##*/} ${GWTUI_TOKEN}."\nhead -1 "$1"\nread answer\n')
+    man.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("GWTUI_TOKEN", "gw-v1-SENTINEL")
+    with pty_terminal([*GWTUI, "man", "keys"]) as terminal:
+        terminal.wait_for("shown: gwtui-keys.1 .")
+        terminal.wait_for(".TH GWTUI-KEYS 1")
+        terminal.send("\r")
+        assert terminal.wait_exit() == exits.OK
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--demo",), "terminal"),
+        (("--demo", "kyes"), "did you mean 'keys'?"),
+        (("--fresh",), "--demo"),
+        (("--fault", "hang"), "--fault requires --demo"),
+        (("gateway",), "gateway needs a verb: serve"),
+        *((("gateway", "serve", "--port", port), "port") for port in ("65536", "-1", "http", "²")),
+    ],
+    ids=str,
+)
+def test_a_wrong_command_line_is_usage(words: tuple[str, ...], says: str) -> None:
+    done = run(*words)
+    assert (done.returncode, done.stdout) == (exits.USAGE, "")
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# Headless commands --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def place() -> Site:
+    return site()
+
+
+@pytest.fixture
+def environment(place: Site) -> dict[str, str]:
+    known = {"GWTUI_BASE_URL": place.gateway.base_url, "GWTUI_TOKEN": place.gateway.management}
+    return {**os.environ, **known}
+
+
+@pytest.mark.parametrize(
+    "words", ["keys list --output ndjson", "watch --ndjson --interval 1 --nearest 0"]
+)
+def test_a_reader_that_has_enough_ends_it_well(environment: dict[str, str], words: str) -> None:
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", f"{sys.executable} -m gwtui {words} | head -1"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.count("\n")) == (0, 1)
+    json.loads(done.stdout)
+    assert "BrokenPipe" not in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["--help", "--fault list", "export metrics"],
+)
+def test_a_reader_that_left_before_ends_it_well(environment: dict[str, str], words: str) -> None:
+    """What is short is written only when the program ends."""
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as pipe:
+        done = run(*words.split(), env=environment, stdout=pipe)
+    assert (done.returncode, done.stderr) == (exits.OK, "")
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, exits.INTERRUPTED), (signal.SIGTERM, exits.TERMINATED)]
+)
+def test_a_signal_ends_the_watching_at_once(
+    environment: dict[str, str], number: signal.Signals, code: int
+) -> None:
+    words = ("watch", "--ndjson", "--nearest", "0", "--model", "helioscope/corona-code")
+    with start(*words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        # Flushed line by line, or nothing would come before the end.
+        assert json.loads(process.stdout.readline())["resource"] in {"credits", "endpoint"}
+        process.send_signal(number)
+        assert process.wait(2) == code
+        assert process.stderr.read() == b""
+
+
+def test_a_full_disk_is_told(environment: dict[str, str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = run("credits", "list", env=environment, stdout=full)
+    assert done.returncode == exits.FAILED
+    assert "could not be written" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "prompt", "typed", "code"),
+    [
+        ("disable backfill-2025", "Apply this change? Type y:", "n\n", exits.FAILED),
+        ("disable backfill-2025", "Apply this change? Type y:", "y\n", exits.OK),
+        ("delete backfill-2024", "Type yes to apply the change:", "\x03", exits.INTERRUPTED),
+        (
+            "enable backfill-2024 --profile prod",
+            "Type prod to apply the change:",
+            "y\n",
+            exits.FAILED,
+        ),
+        (
+            "enable backfill-2024 --profile prod",
+            "Type prod to apply the change:",
+            "prod\n",
+            exits.OK,
+        ),
+    ],
+)
+def test_a_person_on_a_terminal_is_asked(
+    environment: dict[str, str],
+    private_home: Path,
+    words: str,
+    prompt: str,
+    typed: str,
+    code: int,
+) -> None:
+    folder = private_home / "config" / "gwtui"
+    folder.mkdir()
+    (folder / "profiles.toml").write_text(
+        f'[profiles.prod]\nbase_url = "{environment["GWTUI_BASE_URL"]}"\ncritical = true\n'
+    )
+    with pty_terminal([*GWTUI, "keys", *words.split()], environment=environment) as terminal:
+        terminal.wait_for(prompt)
+        terminal.send(typed)
+        assert terminal.wait_exit() == code
+        assert "Traceback" not in terminal.text
+    consents = {entry.consent for entry in ledger(private_home).audit()}
+    assert bool(consents) is (code == exits.OK)
+    assert "--profile" not in words or consents <= {"typed"}
+
+
+def ledger(home: Path) -> Ledger:
+    return Ledger(home / "state" / "gwtui" / "audit.jsonl")
+
+
+def test_an_interrupt_does_not_lose_the_value_of_a_new_key(
+    environment: dict[str, str], place: Site, private_home: Path
+) -> None:
+    slow = place.faults.arm("latency=1.5:POST /keys x1")
+    words = ("keys", "create", "--set", "name=hasty", "--yes")
+    with start(
+        *words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        end = time.monotonic() + 20
+        while not slow.struck:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    place.faults.clear()
+    assert process.returncode == exits.OK, err
+    assert "waiting for the answer" in err
+    assert place.get("/key", token=out.strip())["label"]
+    assert ledger(private_home).open_writes() == ()
+
+
+# Tries --------------------------------------------------------------------------------------------
+
+
+PIECE = (
+    b'data: {"id": "g", "object": "chat.completion.chunk", "created": 1, "model": "m", '
+    b'"choices": [{"index": 0, "delta": {"content": "half"}, "finish_reason": null}]}\n\n'
+)
+
+
+def test_an_interrupt_hangs_up_and_says_that_it_may_be_billed(private_home: Path) -> None:
+    models = ScriptedModels(body=[PIECE], stay=True)
+    with served_gateway("simulated", before=models.before) as gateway:
+        words = ("--model", MODEL, "--stream", "--prompt", "x", "--base-url", gateway.base_url)
+        process = start(
+            *("try", "chat", *words),
+            env={**os.environ, "GWTUI_TRY_KEY": gateway.ordinary},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert process.stdout is not None
+        assert process.stdout.read(4) == b"half"
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+        until = time.monotonic() + 10
+        while not models.left and time.monotonic() < until:
+            time.sleep(0.02)
+    assert process.returncode == exits.INTERRUPTED
+    assert b"cancelled: the connection was closed" in said
+    assert b"may be billed" in said
+    assert models.left == [True]
