@@ -298,6 +298,7 @@ def paint(screen: Screen[Any]) -> None:
         # Every widget; only Textual puts their lines together, and it does so where anybody looks.
         for _region, _clip, _lines in screen._compositor._get_renders():
             pass
+        screen.refresh()  # the lines of a dialog lack what is beneath it
 
 
 @pytest.fixture(autouse=True)

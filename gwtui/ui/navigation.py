@@ -21,10 +21,9 @@ if TYPE_CHECKING:
 
 _HISTORY = 32
 _KEPT = 8
-"""Screens of rows that are kept: there are as many as there are rows, and each is a megabyte.
-
-So many screens also keep their painted lines, which makes coming back to them quicker.
-"""
+"""Screens of rows that are kept: there are as many as there are rows, and each is a megabyte."""
+_PAINTED = 3
+"""Screens that keep their painted lines, which makes coming back to them quicker."""
 _ASKED = 0.01
 """Seconds in which a reading has begun that goes on by itself."""
 _COVERED = "Close the dialog first"
@@ -184,7 +183,7 @@ class Navigation:
 
     async def _forget(self) -> None:
         """Drop the screens of rows that were shown longest ago, and the painted lines of others."""
-        for hidden in self.screens[-_KEPT - 1 : -_KEPT]:
+        for hidden in self.screens[-_PAINTED - 1 : -_PAINTED]:
             for widget in hidden.query("*"):
                 widget.refresh()  # frees the lines that Textual caches, most of a screen's memory
         for place in [place for place in self._screens if place.parent is not None][:-_KEPT]:

@@ -43,6 +43,16 @@ async def confirm(desk: Harness, *keys: str) -> str:
     return said
 
 
+async def a_form_in_an_enlarged_terminal_scrolls_no_further(desk: Harness) -> None:
+    await desk.press("n")
+    await desk.wait_for(FormScreen)
+    fields = desk.app.screen.query_one("#form-fields")
+    assert fields.max_scroll_y > 0
+    await desk.pilot.resize_terminal(120, 40)
+    await desk.until(lambda: fields.max_scroll_y == 0, "a list without a scroll bar")
+    await desk.pilot.resize_terminal(80, 24)
+
+
 async def a_new_key_is_shown_once_and_then_selected(desk: Harness) -> None:
     before = listing(desk.app).table.total_count
     await desk.press("n")
@@ -141,6 +151,7 @@ async def what_somebody_else_deletes_is_told_and_an_own_deletion_once(desk: Harn
 
 async def test_keys_are_made_disabled_and_deleted(desk: Harness) -> None:
     await desk.walk(
+        a_form_in_an_enlarged_terminal_scrolls_no_further,
         a_new_key_is_shown_once_and_then_selected,
         a_key_that_may_be_a_mistake_is_confirmed_first,
         a_full_disk_after_the_write_is_told,

@@ -153,9 +153,8 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
 
     def compose(self) -> ComposeResult:
         """Title, fields, message, plan, buttons."""
-        with DialogBox(id="form") as form:
-            form.set_class(self._in_parts, "-parts")
-            form.set_class(self.spec.plan is not None, "-planned")
+        parts, planned = "-parts" * self._in_parts, "-planned" * (self.spec.plan is not None)
+        with DialogBox(id="form", classes=f"{parts} {planned}"):
             yield TwoEnds(
                 toned(self.spec.title, "accent", bold=True), self.state.facts.where, id="form-title"
             )

@@ -106,7 +106,8 @@ class FieldRow(RunsWhileOpen, Vertical):
     """
 
     def __init__(self, field: Field, state: FormState) -> None:
-        super().__init__(id=field.row_id)
+        self._counted = field.fixed is None and field.kind in COUNTED
+        super().__init__(id=field.row_id, classes="-counted" if self._counted else None)
         self.field = field
         self._state = state
         self.label_lines = toned(field.label, "muted").wrap(_LABEL - 1)
@@ -116,8 +117,6 @@ class FieldRow(RunsWhileOpen, Vertical):
         self._counter = Content("")
         self.heading: Widget | None = None
         """The title above, if this row is the first of its part."""
-        self._counted = field.fixed is None and field.kind in COUNTED
-        self.set_class(self._counted, "-counted")
         self.editor = self._make_editor()
 
     def compose(self) -> ComposeResult:

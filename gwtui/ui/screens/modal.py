@@ -98,8 +98,11 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
         if isinstance(self.app, TerminalApp):
             self.app.clear_information()
 
-    def on_resize(self) -> None:
-        """The footer depends on whether everything fits."""
+    def on_resize(self, event: events.Resize) -> None:
+        """Lay out without the scroll bar first: lines that wrap beside it could keep it there."""
+        if event.size != self.outer_size:
+            for long in self._long_parts():
+                long.show_vertical_scrollbar = False
         self.call_after_refresh(self._refresh_footer)
 
     def _refresh_footer(self) -> None:

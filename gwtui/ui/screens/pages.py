@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
-from textual import work
+from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -73,7 +73,7 @@ class ReadingScreen(Dialog[None]):
         """The key hints."""
         return f"{{list.copy}} copies · {self.KEYS}" if self._copy is not None else self.KEYS
 
-    def on_resize(self) -> None:
+    def on_resize(self, _event: events.Resize) -> None:
         """Lay the text out for the new width."""
         self._lay_out()
 

@@ -192,11 +192,12 @@ class SearchList(Dialog[Result]):
         if not self.source.loaded:
             self.action_reload()
 
-    def on_resize(self) -> None:
+    def on_resize(self, event: events.Resize) -> None:
         """Let the list take the size it needs in the new window."""
-        options = self.query_one(OptionList)
-        options.styles.min_width = options.styles.min_height = None
-        self.fill(self.row)
+        if event.size != self.outer_size:  # it was filled for its first size
+            options = self.query_one(OptionList)
+            options.styles.min_width = options.styles.min_height = None
+            self.fill(self.row)
 
     @work(group="options", exclusive=True)
     async def action_reload(self) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
@@ -120,7 +121,7 @@ class AnswerScreen(Dialog[str]):
         self.call_later(self._show)
         self._asking = self.run_worker(self._ask(), name="try", group="try")
 
-    def on_resize(self) -> None:
+    def on_resize(self, _event: events.Resize) -> None:
         """Wrap the figures for the new width."""
         self.call_after_refresh(self._show_figures)
 

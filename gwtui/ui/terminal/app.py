@@ -34,7 +34,7 @@ from gwtui.ui.terminal.textual_private import HookedApp, Piece, driver_of
 
 _REST_S = 10.0
 """Seconds without input before a garbage collection."""
-_LONGEST_S = 120.0
+_LONGEST_S = 60.0
 """Seconds of use before a garbage collection without such a pause."""
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _HARMLESS_FORMAT = frozenset("\u200d\ufe0f")
@@ -62,7 +62,8 @@ class ControlCharacterFilter(LineFilter):
         Most of these characters have no width, but a mark takes a cell. The line loses as many
         blanks at its end, so that nothing is pushed off the screen.
         """
-        if all(segment.text.isascii() and segment.text.isprintable() for segment in segments):
+        text = "".join([segment.text for segment in segments])
+        if text.isascii() and text.isprintable():
             return segments
         cleaned = [self._clean(segment) for segment in segments]
         excess = Segment.get_line_length(cleaned) - Segment.get_line_length(segments)
@@ -111,7 +112,7 @@ class Notice(Notification):
 
 
 class Garbage:
-    """Runs the garbage collector after ten seconds without input, or two minutes of use.
+    """Runs the garbage collector after ten seconds without input, or a minute of use.
 
     A screen and its widgets refer to each other, so that a closed screen stays in memory until a
     full collection, which takes most of a second on a large account.

@@ -40,8 +40,16 @@ class RunsWhileOpen(MessagePump):
         return super().call_after_refresh(call)
 
     async def on_prune(self, event: Prune) -> None:  # noqa: ARG002 - as the widget's own
-        """Cancel all workers inside it before its widgets are removed."""
+        """Cancel all workers inside it before its widgets are removed, and drop what they painted.
+
+        A cache of Textual keeps the last thousand widgets with their painted lines, closed ones
+        too: up to 40 MiB.
+        """
         closing = cast("Widget", self)
+        for widget in closing.walk_children(Widget, with_self=True):
+            widget.refresh()  # frees the lines
+            if widget.show_vertical_scrollbar:
+                widget.vertical_scrollbar.refresh()
         for worker in tuple(closing.workers):
             if closing in worker.node.ancestors_with_self:
                 worker.cancel()
@@ -64,14 +72,16 @@ class TerminalSized(Screen[ScreenResultType], InputTarget):
     """A screen that ignores every size but the current size of the terminal.
 
     Textual applies each resize event to a screen, and posts another one with the applied size. With
-    two events in the queue, the two sizes would alternate endlessly.
+    two events in the queue, the two sizes would alternate endlessly. The second event is ignored,
+    too: the screen has been laid out at that size.
 
     The screen also gets its breakpoint classes before its first layout: Textual sets them after
     the first paint, and would have to paint twice.
     """
 
     @on(events.Compose)
-    def _set_first_classes(self) -> None:
+    @on(events.Resize)
+    def _set_breakpoint_classes(self) -> None:
         size = self.app.size
         for least, name in self.HORIZONTAL_BREAKPOINTS or ():
             self.set_class(size.width >= least, name)
@@ -79,6 +89,6 @@ class TerminalSized(Screen[ScreenResultType], InputTarget):
             self.set_class(size.height >= least, name)
 
     @on(events.Resize)
-    def _ignore_old_size(self, event: events.Resize) -> None:
-        if event.size != self.app.size:
+    def _ignore_other_sizes(self, event: events.Resize) -> None:
+        if event.size != self.app.size or event.size == self.outer_size:
             event.prevent_default()
