@@ -168,15 +168,44 @@ def sync_directory(directory: Path) -> None:
             os.close(descriptor)
 
 
+@contextmanager
+def exclusive(path: Path) -> Iterator[int]:
+    """A private file, open for appending and locked; it is created if needed. Raises OSError.
+
+    It is the file that has the name once the lock is held: another process may have put a new one
+    in its place meanwhile.
+    """
+    descriptor = _opened(path, time.monotonic() + LOCK_PATIENCE)
+    try:
+        if os.fstat(descriptor).st_mode & _OTHERS:
+            os.fchmod(descriptor, _PRIVATE)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _opened(path: Path, until: float) -> int:
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    while True:
+        is_new = not path.exists()
+        descriptor = os.open(path, flags, _PRIVATE)
+        try:
+            _lock(descriptor, until)
+            if _is_at(descriptor, path):
+                if is_new:
+                    sync_directory(path.parent)
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+
+
 # JSON lines ---------------------------------------------------------------------------------------
 
 
 class LineFile:
-    """One file of JSON objects, one a line.
-
-    Every writer holds an exclusive lock, and goes by the file that has the name once it has the
-    lock: another process may have put a new one in its place meanwhile.
-    """
+    """One file of JSON objects, one a line; every writer holds an exclusive lock."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -197,13 +226,8 @@ class LineFile:
             ensure_private(self.path.parent)
         except PrivateDirectoryError as error:
             raise OSError(str(error)) from error
-        descriptor = self._own()
-        try:
-            if os.fstat(descriptor).st_mode & _OTHERS:
-                os.fchmod(descriptor, _PRIVATE)
+        with exclusive(self.path) as descriptor:
             yield descriptor
-        finally:
-            os.close(descriptor)
 
     def objects(self) -> Iterator[dict[str, Any]]:
         """Every readable line in file order; torn and foreign ones are passed over.
@@ -212,24 +236,6 @@ class LineFile:
         """
         with contextlib.suppress(FileNotFoundError):
             yield from parsed(self.path.read_bytes())
-
-    def _own(self) -> int:
-        """A locked descriptor of the file that has the name now."""
-        until = time.monotonic() + LOCK_PATIENCE
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        while True:
-            is_new = not self.path.exists()
-            descriptor = os.open(self.path, flags, _PRIVATE)
-            try:
-                _lock(descriptor, until)
-                if _is_at(descriptor, self.path):
-                    if is_new:
-                        sync_directory(self.path.parent)
-                    return descriptor
-            except BaseException:
-                os.close(descriptor)
-                raise
-            os.close(descriptor)
 
 
 def encoded(line: Mapping[str, JsonValue]) -> bytes:

@@ -9,7 +9,6 @@ tomlkit does not edit well is refused.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import stat
 import tomllib
@@ -24,6 +23,7 @@ from gwtui.local.private_file import (
     PrivateDirectoryError,
     UnusableFileError,
     ensure_private,
+    exclusive,
     read_owned,
     replace_file,
 )
@@ -78,7 +78,8 @@ class TomlFile(Generic[T]):
         with self._faults():
             if not self.path.parent.is_dir():
                 ensure_private(self.path.parent)
-            with _locked(self.path):
+            # A file of its own carries the lock: the file itself is exchanged at every change.
+            with exclusive(self.path.with_name(f".{self.path.name}.lock")):
                 return self._replaced(self.path.resolve(), edit)
 
     def _replaced(self, path: Path, edit: Callable[[str], str]) -> T:
@@ -229,16 +230,3 @@ def _text(path: Path) -> str:
         raise TomlFileError(str(error)) from None
     except UnicodeDecodeError:
         raise TomlFileError("is not UTF-8 text") from None
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """A file of its own carries the lock: the file itself is exchanged at every change."""
-    lock = path.with_name(f".{path.name}.lock")
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(lock, flags, _PRIVATE)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)

@@ -134,7 +134,7 @@ def test_what_the_silence_cannot_be_told_by_is_said() -> None:
 
 def test_it_is_said_whether_the_successor_took_over() -> None:
     assert "is not in use yet" in status().message
-    assert "Nobody has confirmed to have stored" in status(delivered_at=None).message
+    assert "Nobody has confirmed storing" in status(delivered_at=None).message
     assert "The successor is in use" in status(read(new=key(usage=Decimal("0.1")))).message
 
 
