@@ -24,7 +24,6 @@ from gwtui.domain.guardrail_verdict import GuardrailOutcome
 from gwtui.domain.safe_text import safe_line
 
 MOST_SAMPLES = 200
-_MAX_BYTES = 1024 * 1024
 _FIELD = re.compile(r"samples\.(\d+)\.?(.*)")
 
 
@@ -49,29 +48,19 @@ class _SampleBook(RequestModel):
 
 def load_samples(path: Path) -> tuple[GuardrailSample, ...]:
     """The samples of a file, TOML or (``.json``) JSON. Raises SampleFileError."""
-    text = _text(path)
     try:
+        text = path.read_text("utf-8")
         body = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        problem = f"{path}: is not valid TOML: {error}"
-    except (ValueError, RecursionError):
-        problem = f"{path}: is not valid JSON"
-    else:
-        return tuple(_checked(path, body).samples)
-    raise SampleFileError(problem)
-
-
-def _text(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            content = file.read(_MAX_BYTES + 1)
-        if len(content) <= _MAX_BYTES:
-            return content.decode()
-        problem = f"is larger than {_MAX_BYTES // 1024} KiB"
     except OSError as error:
         problem = (error.strerror or "cannot be read").lower()
     except UnicodeDecodeError:
         problem = "is not UTF-8 text"
+    except tomllib.TOMLDecodeError as error:
+        problem = f"is not valid TOML: {error}"
+    except (ValueError, RecursionError):
+        problem = "is not valid JSON"
+    else:
+        return tuple(_checked(path, body).samples)
     raise SampleFileError(f"{path}: {problem}")
 
 
