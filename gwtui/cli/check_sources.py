@@ -56,6 +56,7 @@ _DAY = timedelta(days=1)
 _NAME = 60
 _NAMED = 3
 _KEPT = Context(prec=12)
+_PLACES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,7 @@ def _judge(
     """The verdict on one subject, with its figure."""
     watching = [rule for rule in rules if rule.watches(subject, reading.facts)]
     value = watching[0].measure(reading) if watching else None
-    shown = None if value is None or value >= FAR else value.normalize(_KEPT)
+    shown = None if value is None or value >= FAR else _rounded(value)
     label = source.label.format(safe_line(subject.identity, 2 * _NAME))
     figure = CheckedFigure(label, shown, watching, source.unit, source.least, source.most)
     name = subject_name(subject, reading.facts) if source.things else subject.resource
@@ -151,6 +152,11 @@ def _judge(
     severities = (Severity[rule.severity.upper()] for rule in watching if rule.is_bad(reading))
     text = f"{safe_line(name, _NAME)} {watching[0].message(value, reading)}"
     return Finding(max(severities, default=Severity.OK), text, (figure,))
+
+
+def _rounded(value: Decimal) -> Decimal:
+    number = value.normalize(_KEPT)
+    return round(number, _PLACES).normalize() if number.adjusted() < _KEPT.prec else number
 
 
 def _summary(source: Source, judged: Sequence[Finding], direction: Direction) -> Sequence[Finding]:
