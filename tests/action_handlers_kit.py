@@ -30,7 +30,7 @@ from gwtui.crud.evidence import alike
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Applied, Confirmation, Plan, Refused
-from gwtui.crud.undo_list import AppliedChange
+from gwtui.crud.undo import AppliedChange
 from gwtui.crud.writes import Update, declared_writes
 from gwtui.local.ledger import Ledger
 from gwtui.resources.session import Session

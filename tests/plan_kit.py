@@ -43,8 +43,8 @@ from gwtui.resources.rotations import (
     plan_rotation,
 )
 from gwtui.resources.uses import Uses, WorkspaceContents
-from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
-from gwtui.resources.workspaces.writes import WorkspaceSurroundings as WorkspaceAround
+from gwtui.resources.workspaces import WRITES as WORKSPACES
+from gwtui.resources.workspaces import WorkspaceSurroundings as WorkspaceAround
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from gwtui.watch.hub import FeedHub
 

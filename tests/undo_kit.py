@@ -20,8 +20,7 @@ from gwtui.contract.guardrails import UpdateGuardrailRequest
 from gwtui.contract.keys import UpdateKeyRequest
 from gwtui.contract.workspaces import UpdateWorkspaceRequest
 from gwtui.crud.plan import Plan, bundle
-from gwtui.crud.undo import undo_each
-from gwtui.crud.undo_list import AppliedChange, UndoList
+from gwtui.crud.undo import AppliedChange, UndoList, undo_each
 from gwtui.resources import budgets as budget_series
 from gwtui.resources import members as member_plans
 from gwtui.resources.guardrails.writes import BoundBy

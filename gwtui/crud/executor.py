@@ -21,7 +21,7 @@ from gwtui.client.errors import GatewayError, NotSentError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.request_log import request_ids
 from gwtui.crud.plan import Applied, Change, Confirmation, Outcome, Plan, Refused, Unknown
-from gwtui.crud.undo_list import UndoList
+from gwtui.crud.undo import UndoList
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.local.ledger import (
     AuditedChange,

@@ -1,4 +1,7 @@
-"""The declaration of a form. Limits, choices and units are in the request model."""
+"""The declaration of a form, and how typed values are read.
+
+Limits, choices and units are in the request model.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,12 @@ from gwtui.crud.fields import Field, FormContext, Kind, no_choices
 
 if TYPE_CHECKING:
     from gwtui.crud.plan import Plan
+
+
+import re
+
+from gwtui.domain.money import parse_quantity, parse_share, parse_usd
+from gwtui.domain.times import parse_duration_or_zero, parse_moment
 
 _ENTRIES: Mapping[Any, Kind] = {
     int: "integers",
@@ -189,3 +198,39 @@ def request_fields(
     return tuple(
         FieldGroup(title, tuple(group)) for title, group in groupby(inside, lambda one: one.group)
     )
+
+
+# Typed values -------------------------------------------------------------------------------------
+
+_INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
+NO_INTEGERS = "[]"
+
+
+def parse_integers(text: str) -> list[int]:
+    """Whole numbers separated by commas, semicolons or blanks, each once.
+
+    Raises ValueError with a message for the person.
+    """
+    if text.strip() == NO_INTEGERS:
+        return []
+    words = re.split(r"[\s,;]+", text.strip().strip("[],; "))
+    for word in words:
+        if not _INTEGER.fullmatch(word):
+            raise ValueError(f"expected whole numbers such as 12, 40: not “{word[:20]}”")
+    return list(dict.fromkeys(int(word) for word in words))
+
+
+_PARSERS: Mapping[Kind, Callable[[str, FieldRules, datetime], Any]] = {
+    "usd": lambda text, _rules, _now: parse_usd(text),
+    "percent": lambda text, _rules, _now: parse_share(text),
+    "integers": lambda text, _rules, _now: parse_integers(text),
+    "number": lambda text, rules, _now: parse_quantity(text, rules.unit),
+    "duration": lambda text, _rules, _now: parse_duration_or_zero(text),
+    "datetime": lambda text, _rules, now: parse_moment(text, now),
+}
+"""The kinds whose value is not the text itself."""
+
+
+def parse_value(kind: Kind, text: str, rules: FieldRules, now: datetime) -> Any:
+    """The value that a text stands for. Raises ValueError with a message for the person."""
+    return _PARSERS[kind](text, rules, now) if kind in _PARSERS else text

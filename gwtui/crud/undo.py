@@ -1,20 +1,30 @@
 """Undo of changes: plans that restore the previous values of a resource.
 
 Such a plan is made from a fresh reading: where somebody else changed the same field since,
-CannotUndoError says so and there is no plan.
+CannotUndoError says so and there is no plan. ``UndoList`` has the changes of one session.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from gwtui.client.errors import NotFoundError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.request import RequestModel, problems
 from gwtui.contract.response import ResponseModel
+from gwtui.crud.bulk import (
+    BulkOperation,
+    BulkPart,
+    BulkPlan,
+    LeftOutError,
+    left_out_lines,
+    plan_many,
+)
 from gwtui.crud.plan import Plan, Undo, UndoPlanner, bundle_alike
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWayField, three_way
@@ -140,3 +150,164 @@ def made_identity(identity: str | None, noun: str) -> str:
     if not identity:
         raise CannotUndoError(f"The gateway did not say which {noun} it made.")
     return identity
+
+
+# The changes of a session --------------------------------------------------------------------------
+
+UNDO_TIME = timedelta(minutes=10)
+"""How long a change can be undone; later, others may rely on it."""
+_MOST = 50
+"""Maximum number of remembered changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedPart:
+    """One part of a bulk change; ``undo`` plans its undo."""
+
+    plan_id: str
+    identity: str
+    name: str
+    undo: UndoPlanner
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AppliedChange:
+    """An applied change; ``undo`` plans its undo.
+
+    Its plan is not kept: what it sent may hold a secret.
+    ``parts`` are the changes of a plan for many, each undone by itself. Without ``undo`` and
+    ``parts`` it cannot be undone.
+    """
+
+    plan_id: str
+    title: str
+    undo: UndoPlanner | None
+    at: datetime
+    parts: tuple[AppliedPart, ...] = ()
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it cannot be undone."""
+        return self.undo is None and not self.parts
+
+
+class UndoList:
+    """The changes of one session, the newest last."""
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self._now = now
+        self._done: list[AppliedChange] = []
+
+    def add(self, plan: Plan[T], value: T) -> None:
+        """Remember a change, undoable or not. Undos are not remembered."""
+        undo = None if plan.undo is None else plan.undo(value)
+        self._remember(plan, undo)
+
+    def add_many(self, plan: Plan[Any], carried_out: Sequence[tuple[BulkPart, Any]]) -> None:
+        """Remember the applied parts of a bulk plan as one change."""
+        parts = tuple(
+            AppliedPart(
+                part.plan.id,
+                part.identity,
+                part.name,
+                _cannot_undo if part.plan.undo is None else part.plan.undo(answer),
+            )
+            for part, answer in carried_out
+        )
+        if parts:
+            possible = any(part.plan.undo is not None for part, _ in carried_out)
+            self._remember(plan, None, parts if possible else ())
+
+    def _remember(
+        self, plan: Plan[Any], undo: UndoPlanner | None, parts: tuple[AppliedPart, ...] = ()
+    ) -> None:
+        if plan.undoes is None:
+            done = AppliedChange(plan.id, plan.title, undo, self._now(), parts)
+            self._done = [*self._done, done][-_MOST:]
+
+    def latest(self) -> AppliedChange | None:
+        """The last change; None if it cannot be undone, see ``why_not``."""
+        last = self._done[-1] if self._done else None
+        if last is None or last.is_final or last.at <= self._now() - UNDO_TIME:
+            return None
+        return last
+
+    def why_not(self) -> str:
+        """Why the last change cannot be undone, as a sentence."""
+        minutes = int(UNDO_TIME.total_seconds() // 60)
+        if not self._done:
+            return "Nothing was changed in this session"
+        last = self._done[-1]
+        if last.is_final:
+            return f"{last.title}: this cannot be undone"
+        return f"{last.title}: that was more than {minutes} minutes ago, too long to undo it"
+
+    def forget(self, done: AppliedChange) -> None:
+        """Remove a change that was undone or can no longer be."""
+        self._done = [one for one in self._done if one is not done]
+
+    def undone(self, done: AppliedChange, plan_ids: Collection[str]) -> None:
+        """Remove the undone parts of a change; the others stay undoable."""
+        left = tuple(part for part in done.parts if part.plan_id not in plan_ids)
+        rest = [replace(done, parts=left)] if left else []
+        place = self._done.index(done)
+        self._done = [*self._done[:place], *rest, *self._done[place + 1 :]]
+
+    async def plan(self, client: GatewayClient, done: AppliedChange) -> Plan[Any]:
+        """Plan the undo of a change. Raises CannotUndoError and GatewayError."""
+        if done.parts:
+            return _marked(await self._plan_parts(client, done), done)
+        if done.undo is None:
+            raise CannotUndoError("It cannot be undone.")
+        try:
+            back = await done.undo(client, self._now())
+        except NotFoundError:
+            raise CannotUndoError("It no longer exists.") from None
+        return _marked(back, done)
+
+    def bulk(self, client: GatewayClient, done: AppliedChange, plan: Plan[Any]) -> BulkPlan:
+        """The bulk plan that undoes a change of several parts, from ``plan`` of it."""
+        of_id = {part.plan_id: part for part in done.parts}
+        undone = [(of_id[back.undoes or ""], back) for back in plan.parts]
+        parts = tuple(BulkPart(part.identity, part.name, back) for part, back in undone)
+        return BulkPlan(self._operation(client, done), plan, parts, ())
+
+    def _operation(self, client: GatewayClient, done: AppliedChange) -> BulkOperation:
+        parts = {part.identity: part for part in done.parts}
+
+        async def plan(identity: str) -> Plan[Any]:
+            part = parts[identity]
+            try:
+                return replace(await part.undo(client, self._now()), undoes=part.plan_id)
+            except CannotUndoError as error:
+                raise LeftOutError(str(error)) from None
+
+        return BulkOperation(action="undo", resource="", verb="Undo", noun="change", plan=plan)
+
+    async def _plan_parts(self, client: GatewayClient, done: AppliedChange) -> Plan[Any]:
+        """One plan that undoes each part, the last one first; names those that it leaves out.
+
+        Raises CannotUndoError when none can be undone, GatewayError when one cannot be read.
+        """
+        names = {part.identity: part.name for part in reversed(done.parts)}
+        bulk = await plan_many(self._operation(client, done), names)
+        for one in bulk.left_out:
+            if one.error is not None:
+                raise one.error
+        if not bulk.parts:
+            raise CannotUndoError(" ".join(left_out_lines(bulk.left_out)))
+        first = bulk.parts[0].plan
+        return replace(bulk.plan, action=first.action, resource=first.resource)
+
+
+async def _cannot_undo(_client: GatewayClient, _now: datetime) -> Plan[Any]:
+    raise CannotUndoError("it cannot be undone")
+
+
+def _marked(back: Plan[Any], undone: AppliedChange) -> Plan[Any]:
+    """The plan with the title and the ids of an undo; it cannot be undone itself."""
+    parts = tuple(
+        replace(part, undoes=part.undoes or undone.plan_id, undo=None) for part in back.parts
+    )
+    title = f"Undo: {undone.title}"
+    return replace(back, title=title, undoes=undone.plan_id, undo=None, parts=parts)

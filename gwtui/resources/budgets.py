@@ -44,8 +44,8 @@ from gwtui.domain.diffs import ABSENT
 from gwtui.domain.money import percent, usd
 from gwtui.domain.resets import describe_reset, next_reset
 from gwtui.resources.uses import Uses, budget_uses, items_or_none
-from gwtui.resources.workspaces.resource import resets_words, share_tone
-from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
+from gwtui.resources.workspaces import WRITES as WORKSPACES
+from gwtui.resources.workspaces import resets_words, share_tone
 from gwtui.watch.feeds.workspaces import BudgetRow, Figures, budgets_feed, spent_feed
 
 _NEVER = Cell("never", "muted")

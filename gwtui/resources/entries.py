@@ -259,7 +259,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
     RegistryEntry(
         "workspaces",
         "Workspaces",
-        f"{_RESOURCES}.workspaces.resource:WORKSPACES",
+        f"{_RESOURCES}.workspaces:WORKSPACES",
         tab=True,
         aliases=("ws", "spaces"),
         help="workspaces",

@@ -9,17 +9,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from gwtui.crud.action import APP, COPY, LIST, Action
 from gwtui.domain.lookup import did_you_mean
 from gwtui.resources import actions as registry
-from gwtui.resources.actions import ALWAYS_QUITS, QUIT
-from gwtui.resources.entries import EVIDENCE
-from gwtui.resources.frame_actions import (
+from gwtui.resources.actions import (
+    ALWAYS_QUITS,
     ANYWHERE,
     DIALOG_SCOPES,
     FIGURES,
     FORM,
     NEW_KEY,
     QUESTION,
+    QUIT,
     TABLE_KEYS,
 )
+from gwtui.resources.entries import EVIDENCE
 from gwtui.resources.registry import RESOURCES
 
 KeyChoices = Mapping[str, Sequence[str]]

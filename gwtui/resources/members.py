@@ -33,7 +33,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.resources.attachments import Attachment, names_of_people
 from gwtui.resources.organization import role_cell
 from gwtui.resources.uses import items_or_none
-from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
+from gwtui.resources.workspaces import WRITES as WORKSPACES
 from gwtui.watch.feeds.workspaces import MemberRow, members_feed
 
 _KEYS_SHOWN = 20

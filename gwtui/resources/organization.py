@@ -20,7 +20,7 @@ from gwtui.crud.plan import Plan
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ReadBy, ResourceSpec, Section
 from gwtui.crud.schema_drift import drift_sections, own_drift_sections
 from gwtui.crud.writes import Update, Writes
-from gwtui.resources.workspaces.resource import shown_name
+from gwtui.resources.workspaces import shown_name
 from gwtui.watch.feeds.workspaces import (
     Belonging,
     PersonRow,

@@ -19,8 +19,7 @@ from gwtui.crud.action import APP, Action
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.local.caught_errors import caught_errors
 from gwtui.local.log import FILE_NAME as LOG
-from gwtui.resources.actions import QUIT, all_actions, by_id, place_actions, remap
-from gwtui.resources.frame_actions import ANYWHERE
+from gwtui.resources.actions import ANYWHERE, QUIT, all_actions, by_id, place_actions, remap
 from gwtui.resources.preferences import FILE_NAME as PREFERENCES
 from gwtui.resources.preferences import Preferences
 from gwtui.resources.session import SessionFiles, TryMemory

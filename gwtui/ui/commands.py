@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from gwtui.crud.action import APP, Action
 from gwtui.resources import actions as registry
-from gwtui.resources.actions import by_id
-from gwtui.resources.frame_actions import DIALOG_SCOPES
+from gwtui.resources.actions import DIALOG_SCOPES, by_id
 
 if TYPE_CHECKING:
     from textual.widget import Widget

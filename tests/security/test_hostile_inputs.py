@@ -20,7 +20,7 @@ from gwtui.client.errors import NotSentError
 from gwtui.crud.plan import Refused
 from gwtui.domain.safe_text import safe_characters
 from gwtui.resources.keys.writes import WRITES as KEY_WRITES
-from gwtui.resources.workspaces.writes import WRITES as SPACE_WRITES
+from gwtui.resources.workspaces import WRITES as SPACE_WRITES
 from gwtui.ui.forms.field_editors import ChoiceEditor, LinesEditor, TextEditor
 from gwtui.ui.forms.option_pickers import PickEditor
 from gwtui.ui.themes import DEFAULT_THEME, THEMES

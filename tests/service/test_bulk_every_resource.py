@@ -13,7 +13,7 @@ from declared_kit import SPECS, verbs_of, writes_of
 from gwtui.client.errors import NotFoundError
 from gwtui.crud.bulk import BulkOperation, BulkPlan, BulkRun, BulkWrites, plan_many
 from gwtui.crud.plan import Applied, Confirmation
-from gwtui.crud.undo_list import AppliedChange
+from gwtui.crud.undo import AppliedChange
 from writes_kit import FaultWorld
 
 pytestmark = pytest.mark.usefixtures("quick_disk")

@@ -23,7 +23,7 @@ from gwtui.client.request_log import ClockSkew, Traffic
 from gwtui.client.transport import Transport
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.resources.organization import ORGANIZATION
-from gwtui.resources.workspaces.resource import WORKSPACES
+from gwtui.resources.workspaces import WORKSPACES
 from gwtui.watch import cadence
 from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.feed import Feed, FeedState

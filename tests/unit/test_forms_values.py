@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from gwtui.crud.typed_values import parse_integers
+from gwtui.crud.form import parse_integers
 from gwtui.domain.money import parse_share, parse_usd
 
 

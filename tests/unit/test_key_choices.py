@@ -16,7 +16,7 @@ import gwtui
 from form_kit import HostApp, ScriptedSubmit, form, until
 from gwtui.crud.action import APP, LIST
 from gwtui.resources import actions as registry
-from gwtui.resources.frame_actions import DIALOG_SCOPES
+from gwtui.resources.actions import DIALOG_SCOPES
 from gwtui.resources.key_choices import conflicts, key_name, key_names, problem_of
 from gwtui.resources.preferences import Preferences
 from gwtui.resources.registry import RESOURCES

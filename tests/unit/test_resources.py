@@ -43,7 +43,7 @@ from gwtui.resources.models.endpoints import ENDPOINTS
 from gwtui.resources.models.resource import MODELS, PROVIDERS
 from gwtui.resources.models.zdr import ZDR, complete
 from gwtui.resources.organization import ORGANIZATION
-from gwtui.resources.workspaces.resource import WORKSPACES
+from gwtui.resources.workspaces import WORKSPACES
 from gwtui.ui.widgets.detail import detail_lines
 from gwtui.watch.feeds.byok import ByokRow, ranked
 from gwtui.watch.feeds.guardrails import AssignmentRow, Bound, GuardrailRow

@@ -11,8 +11,7 @@ from textual.screen import Screen
 
 from gwtui.cli.resources import RESOURCES as HEADLESS
 from gwtui.crud.resource import ResourceSpec
-from gwtui.resources import frame_actions
-from gwtui.resources.actions import by_id, for_scope
+from gwtui.resources.actions import FRAME_ACTIONS, by_id, for_scope
 from gwtui.resources.entries import ENTRIES, RegistryEntry
 from gwtui.resources.registry import RESOURCES, SCREENS, SPECS, TABS, TITLES
 
@@ -49,7 +48,7 @@ def test_the_mappings_agree() -> None:
 
 
 def test_actions_stand_under_their_own_scope() -> None:
-    tables = {**frame_actions.ACTIONS, **{entry.id: entry.actions for entry in ENTRIES}}
+    tables = {**FRAME_ACTIONS, **{entry.id: entry.actions for entry in ENTRIES}}
     for scope, declared in tables.items():
         assert {action.scope for action in declared} <= {scope}
         assert for_scope(scope) == declared

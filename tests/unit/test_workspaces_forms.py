@@ -21,7 +21,7 @@ from gwtui.resources.budgets import (
     known_limits,
     plan_series,
 )
-from gwtui.resources.workspaces.writes import WRITES
+from gwtui.resources.workspaces import WRITES
 from gwtui.ui.forms.form_state import FormState
 from plan_kit import form_context
 from resource_samples import NOW, workspace

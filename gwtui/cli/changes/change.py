@@ -23,9 +23,8 @@ from gwtui.contract.dialects import Dialect
 from gwtui.contract.request import FieldRules, Problem, RequestModel, all_rules, problems
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud.fields import Field
-from gwtui.crud.form import kind_of
+from gwtui.crud.form import kind_of, parse_value
 from gwtui.crud.resource import ResourceSpec, Scope
-from gwtui.crud.typed_values import parse_value
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.lookup import among
 from gwtui.domain.safe_text import safe_line

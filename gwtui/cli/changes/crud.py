@@ -47,14 +47,13 @@ def row_operand(spec: ResourceSpec[Any], *, several: bool = False) -> Argument:
 def changes_of(
     spec: ResourceSpec[Any],
     *,
-    create: Callable[[ChangeContext], Awaitable[Plan[Any]]] | None = None,
     delete: Callable[[ChangeContext], Awaitable[Plan[Any]]] | None = None,
     deletes_with: tuple[Argument, ...] = (),
     notes: tuple[str, ...] = (),
 ) -> Iterator[DeclaredChange]:
     """The changes that a resource declares.
 
-    ``create`` and ``delete`` replace their planners; ``notes`` are lines of the help of create.
+    ``delete`` replaces the planner of deletions; ``notes`` are lines of the help of create.
     """
     writes, verbs = declared_writes(spec), _Verbs(spec)
     rows = (row_operand(spec, several=True),) if writes.operand else ()
@@ -63,7 +62,7 @@ def changes_of(
         yield DeclaredChange(
             "create",
             writes.create.help,
-            create or verbs.create,
+            verbs.create,
             model=writes.create.request,
             secret=writes.create.secret,
             creates=True,

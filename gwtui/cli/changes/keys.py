@@ -19,7 +19,6 @@ from gwtui.cli.lists.lookup import find
 from gwtui.cli.output import narrate
 from gwtui.cli.target import find_profile
 from gwtui.client.errors import NotFoundError
-from gwtui.contract.keys import CreatedKey, CreateKeyRequest
 from gwtui.crud.plan import Plan
 from gwtui.crud.resource import Scope
 from gwtui.domain.clock import SYSTEM_CLOCK
@@ -30,7 +29,6 @@ from gwtui.local.ledger import LedgerEntry
 from gwtui.local.paths import Paths
 from gwtui.local.rotations import FILE_NAME, RotationLog
 from gwtui.resources.keys.resource import KEYS
-from gwtui.resources.keys.writes import WRITES as KEY_WRITES
 from gwtui.resources.keys.writes import replacement_plan
 from gwtui.resources.rotations import (
     ROTATIONS,
@@ -50,13 +48,6 @@ _ROTATION = Argument(
     kind=ROTATIONS.id,
     help="name or hash of the old key, or id of the rotation",
 )
-
-
-async def _create(context: ChangeContext) -> Plan[CreatedKey]:
-    request = await context.request(CreateKeyRequest)
-    return KEY_WRITES.plan_create(
-        request, plan_context(context, await context.workspace_names(default=True))
-    )
 
 
 async def rotate(context: ChangeContext) -> Plan[Any]:
@@ -112,7 +103,6 @@ ROTATE = DeclaredChange(
 CHANGES = (
     *changes_of(
         KEYS,
-        create=_create,
         notes=(
             "The value is printed to stdout once. If it gets lost, 'gwtui recovery recreate'",
             "deletes the key and creates it again.",

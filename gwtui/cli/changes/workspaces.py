@@ -19,8 +19,7 @@ from gwtui.domain.diffs import ABSENT
 from gwtui.resources.budgets import BudgetLimits, WorkspaceBudgets, read_uses
 from gwtui.resources.members import plan_add, plan_remove, user_ids
 from gwtui.resources.uses import items_or_none
-from gwtui.resources.workspaces.resource import WORKSPACES
-from gwtui.resources.workspaces.writes import WRITES
+from gwtui.resources.workspaces import WORKSPACES, WRITES
 from gwtui.watch.feeds.workspaces import shown_person
 
 _CONFIRM = Argument(

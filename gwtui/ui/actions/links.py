@@ -11,7 +11,7 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.crud.export import is_made_up
 from gwtui.domain.alert_rules import GATEWAY, GUARDED
 from gwtui.resources.registry import RESOURCES
-from gwtui.resources.workspaces.resource import shown_name
+from gwtui.resources.workspaces import shown_name
 from gwtui.ui.actions.context import ActionContext, Handler, on_screen
 from gwtui.ui.commands import key_of
 from gwtui.ui.screens.resource import ResourceScreen

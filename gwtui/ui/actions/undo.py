@@ -8,8 +8,7 @@ from typing import Any
 
 from gwtui.crud.bulk import BulkRun
 from gwtui.crud.plan import Applied, Confirmation, Plan
-from gwtui.crud.undo import CannotUndoError
-from gwtui.crud.undo_list import AppliedChange
+from gwtui.crud.undo import AppliedChange, CannotUndoError
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.actions.bulk import show_progress
 from gwtui.ui.actions.context import ActionContext, Handler

@@ -30,8 +30,7 @@ from gwtui.resources.budgets import (
 from gwtui.resources.members import add_form, plan_add, plan_remove_all, user_ids
 from gwtui.resources.organization import role_cell
 from gwtui.resources.uses import items_or_none
-from gwtui.resources.workspaces.resource import shown_name
-from gwtui.resources.workspaces.writes import WRITES
+from gwtui.resources.workspaces import WRITES, shown_name
 from gwtui.ui.actions import crud
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.crud import EditFlow, plan_context, read_selected

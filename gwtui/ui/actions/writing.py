@@ -16,7 +16,7 @@ from gwtui.crud.fields import Choices, Facts, FormContext, PickOption
 from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused, Unknown
 from gwtui.crud.plan_text import sentence
-from gwtui.crud.undo_list import UNDO_TIME
+from gwtui.crud.undo import UNDO_TIME
 from gwtui.crud.writes import Writes, declared_writes
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.resources.choices import value_soon

@@ -19,7 +19,7 @@ from gwtui.local.caught_errors import BROKEN, caught_errors
 from gwtui.resources.changes import change_text, event_cell, subject_text
 from gwtui.resources.credits import Line as Words
 from gwtui.resources.credits import burn_cells, left_cells, runway_cells
-from gwtui.resources.workspaces.resource import share_tone
+from gwtui.resources.workspaces import share_tone
 from gwtui.ui.board.state import BoardState, BoardView
 from gwtui.ui.text import cell_content, toned
 from gwtui.ui.widgets.lines import DrawingView, LinesView, OneLine

@@ -26,9 +26,17 @@ from gwtui.contract.request import (
     problems,
 )
 from gwtui.crud.fields import Facts, Field, Kind
-from gwtui.crud.form import BuiltinRow, CustomRow, FieldGroup, FormSpec, builtin_rows, custom_rows
+from gwtui.crud.form import (
+    NO_INTEGERS,
+    BuiltinRow,
+    CustomRow,
+    FieldGroup,
+    FormSpec,
+    builtin_rows,
+    custom_rows,
+    parse_value,
+)
 from gwtui.crud.resource import Cell, Tone
-from gwtui.crud.typed_values import NO_INTEGERS, parse_value
 from gwtui.domain.diffs import ABSENT, same
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.domain.times import duration, utc

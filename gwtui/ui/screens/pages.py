@@ -18,7 +18,7 @@ from gwtui.crud.resource import Section, Tone
 from gwtui.crud.schema_drift import all_gaps, all_unknown_fields
 from gwtui.domain.safe_text import safe_text
 from gwtui.domain.serialize import exact_json, masked
-from gwtui.resources.frame_actions import FIGURES
+from gwtui.resources.actions import FIGURES
 from gwtui.ui.input_queue import OPENING
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.modal import Dialog

@@ -16,7 +16,7 @@ from gwtui.contract.keys import CreatedKey, CreateKeyRequest
 from gwtui.crud.bulk import BulkPart
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Applied, Confirmation, Plan
-from gwtui.crud.undo_list import UndoList
+from gwtui.crud.undo import UndoList
 from gwtui.local.ledger import Ledger
 from plan_kit import byok_plans, key_plans
 from undo_kit import RENAMED, client_of, listed

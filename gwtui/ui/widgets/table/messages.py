@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widget import Widget
 
-from gwtui.resources.frame_actions import TABLE_KEYS
+from gwtui.resources.actions import TABLE_KEYS
 
 if TYPE_CHECKING:
     from gwtui.ui.widgets.table.model import Lost

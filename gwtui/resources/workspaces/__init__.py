@@ -1,1 +1,0 @@
-"""Workspaces: contract "Workspace"; extended contract section 2."""
