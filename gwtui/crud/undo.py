@@ -152,7 +152,7 @@ def made_identity(identity: str | None, noun: str) -> str:
     return identity
 
 
-# The changes of a session --------------------------------------------------------------------------
+# The changes of a session -------------------------------------------------------------------------
 
 UNDO_TIME = timedelta(minutes=10)
 """How long a change can be undone; later, others may rely on it."""
