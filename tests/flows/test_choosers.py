@@ -30,7 +30,7 @@ from gwtui.ui.forms.option_pickers import ModelEditor, PickEditor, PickScreen
 from gwtui.ui.profile_switch import profile_picker
 from gwtui.ui.screens.columns import ColumnsScreen
 from gwtui.ui.screens.dialogs import AskScreen
-from gwtui.ui.screens.palette import palette
+from gwtui.ui.screens.help import palette
 from gwtui.ui.screens.picker import OptionSource, Picker, SearchList
 from plan_kit import form_context
 from screen_text import shown

@@ -1,10 +1,15 @@
-"""Actions on alerts and their rules. They change this machine, never the gateway."""
+"""Actions on alerts, their rules and findings.
+
+Alerts and rules change this machine, never the gateway. A finding is fixed by the action of the
+list of the affected resource.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 from textual import work
@@ -15,7 +20,7 @@ from gwtui.contract.request import problems
 from gwtui.crud.fields import Facts, PickOption
 from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Applied, Outcome
-from gwtui.crud.resource import Cell
+from gwtui.crud.resource import Cell, Scope
 from gwtui.domain.alert_rules import GATEWAY, GUARDED, KINDS, AlertRule, model_name, subject_name
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import DAY, age, utc
@@ -26,6 +31,7 @@ from gwtui.local.alerts import (
     put_rule,
     remove_rule,
 )
+from gwtui.resources.actions import by_id
 from gwtui.resources.alerts import (
     EffectsRequest,
     SilenceRequest,
@@ -33,6 +39,9 @@ from gwtui.resources.alerts import (
     rule_form,
     silence_form,
 )
+from gwtui.resources.choices import value_soon
+from gwtui.resources.findings import remedy_of
+from gwtui.resources.registry import RESOURCES
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import plain_facts, select
 from gwtui.ui.commands import key_of
@@ -46,6 +55,7 @@ from gwtui.watch.feeds.alerts import RuleRow, alert_rules_feed
 from gwtui.watch.history.model import HistoryError
 
 if TYPE_CHECKING:
+    from gwtui.domain.findings import AccountFinding
     from gwtui.watch.alerts.session import Alerts
 
 
@@ -294,6 +304,39 @@ async def effects(context: ActionContext) -> None:
             context.app.say("Effects saved")
 
 
+# Findings -----------------------------------------------------------------------------------------
+
+
+async def fix(context: ActionContext[AccountFinding]) -> None:
+    """Start the action that fixes the finding, on the affected row."""
+    app, finding = context.app, context.target
+    way = remedy_of(finding)
+    if way is None:
+        app.say(finding.advice or "No request can fix this")
+        return
+    found = await _subject(context)
+    if context.covered:
+        return
+    if way.action == "keys.toggle" and found.target.key.disabled is not False:
+        # The action would switch it on again.
+        app.say("The key is already disabled, or its state is unknown")
+        return
+    await app.perform(by_id(way.action), replace(found, argument=way.field))
+
+
+async def _subject(context: ActionContext[AccountFinding]) -> ActionContext[Any]:
+    """The affected row, from its own list. Raises NotSentError if it is missing."""
+    one = context.target.subject
+    spec = RESOURCES[one.resource]
+    rows = await value_soon(spec.feed(context.app.hub, Scope()))
+    if rows is None:
+        raise NotSentError(f"The {spec.plural or spec.singular + 's'} could not be read")
+    row = next((row for row in rows if spec.identity(row) == one.identity), None)
+    if row is None:
+        raise NotSentError(f"This {spec.singular} no longer exists")
+    return replace(context, spec=spec, target=row, identity=one.identity)
+
+
 HANDLERS: Mapping[str, Handler] = {
     "alerts.acknowledge": acknowledge,
     "alerts.silence": silence,
@@ -302,4 +345,5 @@ HANDLERS: Mapping[str, Handler] = {
     "alert-rules.toggle": toggle,
     "alert-rules.delete": delete,
     "alert-rules.effects": effects,
+    "findings.fix": fix,
 }

@@ -13,8 +13,7 @@ from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.commands import offered
 from gwtui.ui.goto import GotoPrompt
 from gwtui.ui.screens.dialogs import AskScreen
-from gwtui.ui.screens.help import HelpScreen, help_lines
-from gwtui.ui.screens.palette import palette
+from gwtui.ui.screens.help import HelpScreen, help_lines, palette
 from gwtui.ui.screens.picker import Picker
 from gwtui.ui.themes import DEFAULT_THEME, THEMES, TITLES, known_theme
 from gwtui.watch.feeds.workspaces import workspaces_feed

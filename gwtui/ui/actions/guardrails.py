@@ -1,25 +1,59 @@
-"""Actions on guardrails: create, edit, delete.
+"""Actions on guardrails and their assignments to keys and members.
 
 The default guardrail of a workspace is listed before it is made: created on the first edit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.binding import Binding, BindingType
 
 from gwtui.contract.guardrails import Guardrail
+from gwtui.crud.fields import Choices, Field, PickOption, Preview
+from gwtui.crud.form import FormSpec
+from gwtui.crud.plan import Applied, Plan
+from gwtui.crud.plan_text import NAME_LIMIT, Names, count, named, several
+from gwtui.crud.resource import Cell
+from gwtui.crud.undo import as_one
 from gwtui.domain.guardrail_effect import restrictions_of
+from gwtui.domain.safe_text import safe_line
+from gwtui.resources.assignments import (
+    KEYS,
+    MEMBERS,
+    Assignable,
+    AssignmentKind,
+    key_names,
+    plan_assign,
+    plan_unassign,
+)
 from gwtui.resources.guardrails.effect import NamedRestrictions
 from gwtui.ui.actions import bulk, crud
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.links import report_missing_default
+from gwtui.ui.actions.writing import (
+    confirm_and_report,
+    pick_and_send,
+    read_again,
+    refresh,
+    report_done,
+)
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.catalog_dialogs import RemainingScreen
-from gwtui.watch.feeds.guardrails import GuardrailRow
+from gwtui.ui.screens.picker import NAMED, Picker
+from gwtui.watch.feeds.guardrails import (
+    FEEDS,
+    AssignmentRow,
+    Bindings,
+    GuardrailRow,
+    bindings_feed,
+    read_people,
+)
+from gwtui.watch.feeds.keys import KeyRow
+from gwtui.watch.feeds.workspaces import MemberRow, PersonRow, shown_person
+from gwtui.watch.hub import unshared
 
 if TYPE_CHECKING:
     from gwtui.ui.app import GwtuiApp
@@ -49,8 +83,215 @@ async def delete(context: ActionContext[GuardrailRow]) -> None:
         report_missing_default(context)
 
 
+# From a guardrail -------------------------------------------------------------------------------
+
+
+async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> None:
+    """Pick keys or members, review the replaced guardrails, assign."""
+    row = context.target
+    if not row.exists or not row.guardrail.id:
+        report_missing_default(context)
+        return
+    reading = context.app.gateway.guardrails.get(row.guardrail.id)
+    fresh = await read_again(context, reading, f"Guardrail {row.quoted_name}", FEEDS)
+    bindings = (await bindings_feed(context.app.hub).refresh()).value or Bindings()
+    if context.covered:
+        return
+    names, held = _guardrail_names(bindings), kind.held(bindings)
+    called: dict[str, str] = {}
+    """Short names of the choices."""
+
+    async def read() -> Mapping[str, tuple[str, PickOption]]:
+        found = await kind.candidates(context.app.gateway, fresh)
+        called.update({one.identity: one.short for one in found})
+        return {one.identity: (one.called, option(one)) for one in found}
+
+    def option(one: Assignable) -> PickOption:
+        guardrail = held.get(one.identity)
+        holds = "no guardrail" if guardrail is None else f"has {_name(guardrail, names)}"
+        holds = "already assigned" if guardrail and guardrail == fresh.id else holds
+        return PickOption(one.identity, one.title, f"{holds} · {one.note}")
+
+    def replaced(value: Sequence[str] | None, *_form: object) -> Cell | None:
+        """The picked keys or members whose guardrail is replaced."""
+        others = [each for each in value or () if held.get(each, fresh.id) != fresh.id]
+        lines = [f"{_name(held[each], names, 30)} on {_name(each, called)}" for each in others]
+        return Cell(f"replaces {several(lines, 3)}", "warn") if lines else None
+
+    outcome = await pick_and_send(
+        context,
+        partial(
+            _assign_form, kind, f"Assign guardrail {row.quoted_name} to {kind.noun}s", replaced
+        ),
+        read,
+        lambda chosen: plan_assign(kind, fresh, chosen, kind.current(bindings), names),
+        "Assign",
+        f"Not a {kind.noun} of this account",
+    )
+    match outcome:
+        case Applied(number):
+            done = f"Guardrail {row.quoted_name} assigned to {count(number, kind.noun)}"
+            report_done(context, done)
+        case None:
+            return
+    await refresh(context, FEEDS)
+
+
+def _assign_form(kind: AssignmentKind, title: str, preview: Preview, choices: Choices) -> FormSpec:
+    """Pick keys or members."""
+    noun = f"{kind.noun}s"
+    picked = Field(
+        kind.field,
+        noun.capitalize(),
+        help=f"each of the {noun} holds one guardrail: assigning replaces it",
+        choices=choices,
+        empty="none yet",
+        chosen="assign to",
+        noun=noun,
+        preview=preview,
+    )
+    return FormSpec(
+        title=title,
+        model=kind.request,
+        fields=(picked,),
+        submit="Review",
+        unknown_help="Check the list of assignments before you try again.",
+    )
+
+
+def _name(identity: str, names: Names, most: int = NAME_LIMIT) -> str:
+    return safe_line(names.get(identity) or identity, most)
+
+
+# From a list of keys, members or people ---------------------------------------------------------
+
+
+async def to_keys(context: ActionContext[KeyRow]) -> None:
+    """Assign a guardrail to the marked keys, or to the selected one."""
+    rows = context.chosen
+    await _pick_and_assign(context, KEYS, key_names(row.key for row in rows if row.key.hash))
+
+
+async def to_members(context: ActionContext[MemberRow]) -> None:
+    """Assign a guardrail to the marked members of a workspace, or to the selected one."""
+    rows = context.chosen
+    await _to_users(context, {row.member.user_id or "": row.called for row in rows})
+
+
+async def to_people(context: ActionContext[PersonRow]) -> None:
+    """Assign a guardrail to the marked people, or to the selected one."""
+    rows = context.chosen
+    people = {row.person.id or "": shown_person(row.person, row.person.id) for row in rows}
+    await _to_users(context, people)
+
+
+async def _to_users(context: ActionContext, people: Names) -> None:
+    await _pick_and_assign(context, MEMBERS, {user: named(user, people) for user in people if user})
+
+
+async def _pick_and_assign(context: ActionContext, kind: AssignmentKind, called: Names) -> None:
+    """Pick a guardrail, review the assignments that it replaces, send."""
+    app, chosen = context.app, count(len(called), kind.noun)
+    if not called:
+        app.say(f"This {kind.noun} has no id", severity="warning")
+        return
+    bindings = (await bindings_feed(app.hub).refresh()).value or Bindings()
+    known = {
+        identity: row
+        for identity, row in (bindings.guardrails or {}).items()
+        if row.exists and row.guardrail.id
+    }
+    if not known:
+        why = "There is no guardrail to assign: press 6, then n to create one"
+        app.say("; ".join(bindings.faults) or why, severity="warning")
+        return
+    held = kind.held(bindings)
+    present = {held.get(identity) for identity in called}
+    picked = await _pick(context, f"Guardrail for {chosen}", known, present)
+    if picked is None:
+        return
+    name = f"Guardrail {known[picked].quoted_name}"
+    fresh = await read_again(context, app.gateway.guardrails.get(picked), name, FEEDS)
+    names = {identity: row.display_name for identity, row in known.items()}
+    plan = plan_assign(kind, fresh, called, kind.current(bindings), names)
+    await confirm_and_report(context, plan, "Assign", f"{name} assigned to {chosen}", FEEDS)
+
+
+async def _pick(
+    context: ActionContext,
+    title: str,
+    known: Mapping[str, GuardrailRow],
+    present: set[str | None],
+) -> str | None:
+    """Let the person pick a guardrail; None if they leave."""
+    if context.covered:
+        return None
+    options = [
+        PickOption(
+            identity,
+            safe_line(row.display_name, NAMED),
+            ("already assigned · " if present == {identity} else "")
+            + safe_line(row.workspace_name or "", NAMED),
+        )
+        for identity, row in sorted(known.items(), key=lambda item: item[1].display_name.casefold())
+    ]
+    return await context.app.push_screen_wait(Picker(title, options))
+
+
+# From the list of assignments -------------------------------------------------------------------
+
+
+async def unassign(context: ActionContext) -> None:
+    """Unassign the guardrails of the marked keys and members, or of the selected one."""
+    rows = context.chosen
+    known = await read_people(unshared(context.app.gateway))
+    people = {user: shown_person(person, user) for user, person in known.items()}
+    plans = _unassign_plans(rows, people)
+    if not plans:
+        return
+    title = f"Unassign guardrails in {len(plans)} requests"
+    await confirm_and_report(context, as_one(title, plans), "Unassign", _removed, FEEDS)
+
+
+def _removed(numbers: int | tuple[int, ...]) -> str:
+    number = sum(numbers) if isinstance(numbers, tuple) else numbers
+    return f"{count(number, 'assignment')} removed"
+
+
+def _unassign_plans(rows: Sequence[AssignmentRow], people: Names) -> list[Plan[Any]]:
+    """One plan per guardrail and kind, because a request covers only one of each."""
+    plans: list[Plan[Any]] = []
+    for identity in dict.fromkeys(row.assignment.guardrail_id for row in rows):
+        of_one = [row for row in rows if row.assignment.guardrail_id == identity]
+        for kind in (KEYS, MEMBERS):
+            of_kind = [
+                row.assignment for row in of_one if isinstance(row.assignment, kind.assignment)
+            ]
+            if of_kind:
+                plans.append(plan_unassign(kind, _guardrail(of_one[0]), of_kind, people))
+    return plans
+
+
+def _guardrail(row: AssignmentRow) -> Guardrail:
+    """The guardrail of an assignment; only its id if nothing else is known."""
+    if row.guardrail is not None:
+        return row.guardrail.guardrail
+    return Guardrail.model_validate({"id": row.assignment.guardrail_id})
+
+
+def _guardrail_names(bindings: Bindings) -> Names:
+    """Guardrail names by id."""
+    return {identity: row.display_name for identity, row in (bindings.guardrails or {}).items()}
+
+
 HANDLERS: Mapping[str, Handler] = {
     "guardrails.create": partial(crud.create, screen=GuardrailFormScreen),
     "guardrails.edit": partial(crud.edit, screen=GuardrailFormScreen),
     "guardrails.delete": delete,
+    "guardrails.assign_keys": partial(assign, KEYS),
+    "guardrails.assign_members": partial(assign, MEMBERS),
+    "keys.assign": to_keys,
+    "members.assign": to_members,
+    "organization.assign": to_people,
+    "assignments.remove": unassign,
 }

@@ -1,8 +1,9 @@
-"""The searchable help page of a screen: every action, and keys without an action."""
+"""The actions of a screen: its searchable help page, and the command palette."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from textual import on
@@ -13,11 +14,13 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from gwtui.crud.action import APP, COPY, LIST, Action
+from gwtui.crud.fields import PickOption
 from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_text
-from gwtui.resources.actions import GO_TO
-from gwtui.ui.commands import asked_by, tab_of
+from gwtui.resources.actions import GO, GO_TO, for_scope, place_actions
+from gwtui.ui.commands import asked_by, shown, tab_of
 from gwtui.ui.screens.pages import ReadingScreen
+from gwtui.ui.screens.picker import OptionSource, Picker
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.lines import LinesView
 from gwtui.ui.widgets.prompt import QuietInput
@@ -175,3 +178,62 @@ def _named(places: Sequence[Action], *, keys: bool = False) -> str:
         else one.title.removeprefix(GO_TO)
         for one in places
     )
+
+
+# The palette --------------------------------------------------------------------------------------
+
+_KEY_WIDTH = 7
+"""Width of the key column in cells."""
+
+
+def palette(
+    actions: Sequence[Action], refusal: Callable[[Action], str | None], about: str
+) -> Picker:
+    """A list of actions; returns the id of the chosen one.
+
+    It only chooses: the target of the action was captured before it was opened. ``refusal`` gives
+    why an action is not possible now.
+    """
+
+    def option(action: Action) -> PickOption:
+        held = "" if refusal(action) is None else "not now · "
+        return PickOption(action.id, action.title, f"{held}{action.help}", action.names)
+
+    def more(text: str) -> Sequence[PickOption]:
+        return [option(action) for action in elsewhere(actions, text)]
+
+    places = {action.id: action for action in place_actions()}
+    marks = {action.id: _key(action) for action in (*places.values(), *actions)}
+    source = OptionSource(map(option, actions), noun="actions")
+    return Picker(about, source, marks=marks, more=more)
+
+
+def _key(action: Action) -> Content:
+    word = f":{action.command_words[0]}" if action.command_words else ""
+    key = shown(action.keys[0]) if action.keys else word
+    return toned(f"{key.rjust(_KEY_WIDTH)}  ", "accent")
+
+
+def elsewhere(actions: Sequence[Action], text: str) -> list[Action]:
+    """Screens that have a matching action which these ``actions`` lack.
+
+    One for each such place, whose help says what is found there. Nothing where one of ``actions``
+    is called so itself.
+    """
+    words = text.casefold().split()
+
+    def called(action: Action) -> bool:
+        return all(word in action.names for word in words)
+
+    if not words or any(map(called, actions)):
+        return []
+    here = {action.scope for action in actions}
+    found = []
+    for place in place_actions():
+        scope = place.id.removeprefix(GO)
+        there = next(filter(called, for_scope(scope)), None)
+        if there is not None and scope not in here:
+            found.append(
+                replace(place, help=f"{asked_by(there)} there · {there.title}: {there.help}")
+            )
+    return found
