@@ -9,7 +9,7 @@ from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
 
-from gwtui.ui.screens.modal import Dialog
+from gwtui.ui.screens.dialogs import Dialog
 
 
 def shown(app: App[Any]) -> str:

@@ -21,7 +21,7 @@ from gwtui.client.request_log import RecentRequests, Traffic
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.base import GatewayScreen
-from gwtui.ui.screens.modal import Dialog
+from gwtui.ui.screens.dialogs import Dialog
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.lifetime import RunsWhileOpen
 from harness import settled

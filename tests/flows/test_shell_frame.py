@@ -21,8 +21,7 @@ from gwtui.crud.resource import Cell
 from gwtui.resources.registry import RESOURCES, TITLES
 from gwtui.resources.registry import TABS as TABS_OF_THE_DASHBOARD
 from gwtui.ui.commands import offered, with_keys
-from gwtui.ui.screens.dialogs import TooSmallScreen
-from gwtui.ui.screens.modal import Dialog
+from gwtui.ui.screens.dialogs import Dialog, TooSmallScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.terminal.app import ControlCharacterFilter
 from gwtui.ui.themes import THEMES

@@ -16,7 +16,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.commands import key_of, with_keys
-from gwtui.ui.screens.modal import Dialog
+from gwtui.ui.screens.dialogs import Dialog
 from gwtui.ui.text import toned
 
 if TYPE_CHECKING:

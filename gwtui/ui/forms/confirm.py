@@ -14,8 +14,7 @@ from gwtui.crud.plan import Change, Plan
 from gwtui.crud.resource import Tone
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.ui.forms.field_editors import Edited, Entered, TextEditor
-from gwtui.ui.screens.dialogs import Question
-from gwtui.ui.screens.modal import buttons
+from gwtui.ui.screens.dialogs import Question, buttons
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.containers import DialogBox, FoldingScroll
 

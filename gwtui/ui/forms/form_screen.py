@@ -28,8 +28,7 @@ from gwtui.ui.forms.field_editors import Edited, Entered, TextEditor
 from gwtui.ui.forms.form_state import FormState
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.input_queue import SUBMITTING
-from gwtui.ui.screens.dialogs import Editing
-from gwtui.ui.screens.modal import buttons
+from gwtui.ui.screens.dialogs import Editing, buttons
 from gwtui.ui.text import cell_content, toned
 from gwtui.ui.unresolved_changes import ShowUnresolved
 from gwtui.ui.waits import NOTICEABLE, waiting_text

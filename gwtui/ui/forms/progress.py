@@ -14,7 +14,7 @@ from gwtui.crud.bulk import BulkRun, BulkStatus, RowResult
 from gwtui.crud.resource import Tone
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.input_queue import FINISHING
-from gwtui.ui.screens.modal import Dialog, buttons
+from gwtui.ui.screens.dialogs import Dialog, buttons
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.containers import DialogBox, FoldingScroll
 

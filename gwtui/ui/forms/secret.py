@@ -23,7 +23,7 @@ from gwtui.domain.safe_text import safe_text
 from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.field_editors import TextEditor
 from gwtui.ui.input_queue import FINISHING, OPENING
-from gwtui.ui.screens.modal import Dialog
+from gwtui.ui.screens.dialogs import Dialog
 from gwtui.ui.terminal.clipboard import Copied, copy_text, save_private
 from gwtui.ui.terminal.screenshot import HoldsSecret
 from gwtui.ui.text import toned

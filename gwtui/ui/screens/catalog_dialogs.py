@@ -54,7 +54,7 @@ from gwtui.resources.models.prices import (
     unit_price,
 )
 from gwtui.ui.connection_health import error_text, retry_text
-from gwtui.ui.screens.modal import Dialog
+from gwtui.ui.screens.dialogs import Dialog
 from gwtui.ui.subscriptions import FeedChanged, Subscriptions
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.lines import LinesView, OneLine

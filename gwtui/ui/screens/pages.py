@@ -21,7 +21,7 @@ from gwtui.domain.serialize import exact_json, masked
 from gwtui.resources.actions import FIGURES
 from gwtui.ui.input_queue import OPENING
 from gwtui.ui.screens.base import GatewayScreen
-from gwtui.ui.screens.modal import Dialog
+from gwtui.ui.screens.dialogs import Dialog
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.lines import LinesView

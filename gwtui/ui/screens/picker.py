@@ -19,7 +19,7 @@ from textual.widgets.option_list import Option
 from gwtui.client.errors import GatewayError
 from gwtui.crud.fields import Choices, PickOption
 from gwtui.domain.safe_text import safe_line
-from gwtui.ui.screens.modal import Dialog, Result, dialog_room
+from gwtui.ui.screens.dialogs import Dialog, Result, dialog_room
 from gwtui.ui.text import fit, hanging, toned
 from gwtui.ui.widgets.prompt import QuietInput
 

@@ -35,7 +35,7 @@ from gwtui.resources.tries.outcome import (
 from gwtui.resources.tries.plan import TryFacts, TryPlan
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.ui.forms.row import FieldRow
-from gwtui.ui.screens.modal import Dialog
+from gwtui.ui.screens.dialogs import Dialog
 from gwtui.ui.text import cell_content, toned
 from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.growing_text import GrowingText
