@@ -7,7 +7,7 @@ models of the contract have them.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
@@ -22,9 +22,7 @@ from gwtui.crud.plan_text import (
     MOST_NAMED,
     NAME_LIMIT,
     Names,
-    changes,
-    first_values,
-    known_fields,
+    both_sides,
     several,
     workspace_in_words,
 )
@@ -329,13 +327,26 @@ class Fields:
 
     def read(self, model: ResponseModel, names: Iterable[str]) -> dict[str, Any]:
         """These fields in request form, without malformed ones."""
-        return known_fields(model, names)
+        garbled = {gap.partition("[")[0].partition(".")[0] for gap in model.gaps}
+        return {name: getattr(model, name) for name in names if name not in garbled}
 
     def changes(
         self, known: Mapping[str, Any], request: RequestModel, context: PlanContext
     ) -> tuple[Change, ...]:
         """Changes of an update, field by field; fields missing from ``known`` read as unknown."""
-        return changes(known, request, self.labels, self.formatter(context))
+        words = self.formatter(context)
+        return tuple(
+            Change(label, *both_sides(name, known.get(name, ABSENT), getattr(request, name), words))
+            for name, label in self._labelled(request.model_fields_set)
+        )
+
+    def _labelled(self, names: Set[str]) -> Iterator[tuple[str, str]]:
+        """Fields with their labels, in the order of the declaration.
+
+        One without a label goes by its own name: everything that is sent is shown.
+        """
+        yield from ((name, label) for name, label in self.labels.items() if name in names)
+        yield from ((name, name) for name in sorted(names - self.labels.keys()))
 
     def limit_warnings(self, known: Mapping[str, Any], request: RequestModel) -> Iterator[str]:
         """Warnings about the limits that a request sets."""
@@ -362,4 +373,7 @@ class Fields:
         self, request: RequestModel, context: PlanContext, always: Iterable[str] = ()
     ) -> tuple[Change, ...]:
         """The changes of a creation: the given fields, and those that are always shown."""
-        return first_values(request, self.labels, self.formatter(context), always)
+        return tuple(
+            Change(label, None, self.format(name, getattr(request, name), context))
+            for name, label in self._labelled({*always, *request.model_fields_set})
+        )

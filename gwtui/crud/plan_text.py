@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import JsonValue
 
-from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel
-from gwtui.crud.plan import Change, Plan
+from gwtui.crud.plan import Plan
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.safe_text import safe_line
@@ -74,31 +73,10 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def known_fields(model: ResponseModel, names: Iterable[str]) -> dict[str, Any]:
-    """These fields as the gateway sent them, without malformed ones."""
-    garbled = {gap.partition("[")[0].partition(".")[0] for gap in model.gaps}
-    return {name: getattr(model, name) for name in names if name not in garbled}
-
-
 def as_read(fresh: ResponseModel, names: Iterable[str]) -> dict[str, JsonValue]:
     """These fields as the gateway sent them, for the ledger, without huge ones."""
     found = {name: plain_json(fresh.raw[name]) for name in names if name in fresh.raw}
     return {name: value for name, value in found.items() if len(repr(value)) <= _MOST_KEPT}
-
-
-def changes(
-    known: Mapping[str, Any],
-    request: RequestModel,
-    labels: Mapping[str, str],
-    format_value: Formatter,
-) -> tuple[Change, ...]:
-    """Changes of an update, field by field, in the order of the labels."""
-    return tuple(
-        Change(
-            label, *both_sides(name, known.get(name, ABSENT), getattr(request, name), format_value)
-        )
-        for name, label in _labelled(request.model_fields_set, labels)
-    )
 
 
 def in_one_line(plan: Plan[Any]) -> str:
@@ -147,28 +125,6 @@ def _entries(
     if not differences:
         return None
     return f"{len(before)} entries", f"{len(after)} entries: {'; '.join(differences)}"
-
-
-def first_values(
-    request: RequestModel,
-    labels: Mapping[str, str],
-    format_value: Formatter,
-    always: Iterable[str] = (),
-) -> tuple[Change, ...]:
-    """Values that a creation sets: given fields, and ``always`` ones."""
-    return tuple(
-        Change(label, None, format_value(name, getattr(request, name)))
-        for name, label in _labelled({*always, *request.model_fields_set}, labels)
-    )
-
-
-def _labelled(names: Set[str], labels: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Fields with their labels, in the order of the labels.
-
-    One without a label goes by its own name: everything that is sent is shown.
-    """
-    yield from ((name, label) for name, label in labels.items() if name in names)
-    yield from ((name, name) for name in sorted(names - labels.keys()))
 
 
 def identity_of(value: str | None, noun: str) -> str:

@@ -6,16 +6,13 @@ CannotUndoError says so and there is no plan. ``UndoList`` has the changes of on
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
-
 from gwtui.client.errors import NotFoundError
 from gwtui.client.gateway import GatewayClient
-from gwtui.contract.request import RequestModel, problems
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.bulk import (
     BulkOperation,
@@ -28,7 +25,6 @@ from gwtui.crud.bulk import (
 from gwtui.crud.plan import Plan, Undo, UndoPlanner, bundle_alike
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWayField, three_way
-from gwtui.domain.safe_text import safe_line
 
 M = TypeVar("M", bound=ResponseModel)
 T = TypeVar("T")
@@ -36,52 +32,6 @@ T = TypeVar("T")
 
 class CannotUndoError(Exception):
     """The change can no longer be undone; the message says why."""
-
-
-def restore_fields(  # noqa: PLR0913 - what every update knows of itself
-    fresh: M,
-    request: RequestModel,
-    labels: Mapping[str, str],
-    format_value: Callable[[str, Any], str],
-    *,
-    read: Callable[[GatewayClient], Awaitable[M]],
-    plan: Callable[[M, Mapping[str, Any], datetime], Plan[Any]],
-    known: Callable[[M], Mapping[str, Any]],
-) -> Undo[M] | None:
-    """Return the undo of an update: it restores the values of ``fresh``.
-
-    None where the gateway did not give one of those values.
-    ``read`` reads the resource again; ``plan`` plans an update of the given fields; ``known`` gives
-    the fields as a request carries them; ``format_value`` words the value of a field.
-    """
-    fields = sorted(request.model_fields_set)
-
-    def of(model: M) -> dict[str, Any]:
-        every = known(model)
-        return {name: every[name] for name in fields if name in every}
-
-    before = of(fresh)
-    if len(before) < len(fields):
-        return None
-    sent = {name: getattr(request, name) for name in fields}
-
-    def undo(answer: M) -> UndoPlanner:
-        after = {**sent, **of(answer)}
-
-        async def plan_undo(client: GatewayClient, now: datetime) -> Plan[Any]:
-            present = await read(client)
-            changes = fields_to_restore(after, before, of(present), labels, format_value)
-            try:
-                return plan(present, changes, now)
-            except ValidationError as error:
-                why = "; ".join(map(str, problems(error)))
-            raise CannotUndoError(
-                f"The gateway no longer accepts the previous value: {safe_line(why)}."
-            )
-
-        return plan_undo
-
-    return undo
 
 
 def fields_to_restore(

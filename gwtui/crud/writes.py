@@ -11,14 +11,16 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from pydantic import ValidationError
+
 from gwtui.contract.dialects import Dialect
-from gwtui.contract.request import Problem, RequestModel
+from gwtui.contract.request import Problem, RequestModel, problems
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.fields import Field, Fields, FormContext, PlanContext
 from gwtui.crud.form import FormSpec, request_fields
 from gwtui.crud.plan import Danger, Plan, Undo, UndoPlanner
 from gwtui.crud.plan_text import NAME_LIMIT, Names, as_read, quoted
-from gwtui.crud.undo import made_identity, restore_fields
+from gwtui.crud.undo import CannotUndoError, fields_to_restore, made_identity
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.safe_text import safe_line
 
@@ -415,24 +417,35 @@ class Writes(Generic[M]):
         )
 
     def _put_back(self, fresh: M, request: RequestModel, context: PlanContext) -> Undo[M] | None:
-        identity = self._id(fresh)
+        """The undo of an update; None where the gateway did not give a value before it."""
+        identity, names = self._id(fresh), request.model_fields_set
+        before = self.fields.read(fresh, names)
+        if len(before) < len(names):
+            return None
+        sent = {name: getattr(request, name) for name in names}
 
-        def plan(present: M, changes: Mapping[str, Any], now: datetime) -> Plan[Any]:
-            at = PlanContext(now, context.names, context.dialect)
-            if "disabled" in changes:
-                return self.plan_switch(present, changes["disabled"], at)
-            model = _declared(self.update, "update").request
+        def undo(answer: M) -> UndoPlanner:
+            after = {**sent, **self.fields.read(answer, names)}
+
+            async def plan_undo(client: GatewayClient, now: datetime) -> Plan[Any]:
+                present = await self.read(client, identity)
+                known, words = self.fields.read(present, names), self.fields.formatter(context)
+                changes = fields_to_restore(after, before, known, self.fields.labels, words)
+                return self._plan_back(present, changes, replace(context, now=now))
+
+            return plan_undo
+
+        return undo
+
+    def _plan_back(self, present: M, changes: Mapping[str, Any], at: PlanContext) -> Plan[Any]:
+        if "disabled" in changes:
+            return self.plan_switch(present, changes["disabled"], at)
+        model = _declared(self.update, "update").request
+        try:
             return self.plan_update(present, model.model_validate(changes), at)
-
-        return restore_fields(
-            fresh,
-            request,
-            self.fields.labels,
-            self.fields.formatter(context),
-            read=lambda client: self.read(client, identity),
-            plan=plan,
-            known=lambda present: self.fields.read(present, request.model_fields_set),
-        )
+        except ValidationError as error:
+            why = safe_line("; ".join(map(str, problems(error))))
+        raise CannotUndoError(f"The gateway no longer accepts the previous value: {why}.")
 
     def plan_delete(self, fresh: M, context: PlanContext, around: Any = None) -> Plan[None]:
         """One DELETE. ``fresh`` has an id."""

@@ -8,14 +8,16 @@ import pytest
 
 from gwtui.contract.content_filters import CustomFilterRequest
 from gwtui.contract.guardrails import UpdateGuardrailRequest
+from gwtui.crud.fields import Field, Fields, PlanContext
 from gwtui.crud.plan import Change
-from gwtui.crud.plan_text import both_sides, changes, first_values, several, workspace_in_words
+from gwtui.crud.plan_text import both_sides, several, workspace_in_words
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.resources.guardrails.fields import FIELDS
 from plan_kit import guardrail_plans
 
-WORDS = guardrail_plans.in_words(datetime(2026, 11, 21, 7, 0, tzinfo=UTC), {})
+AT = PlanContext(datetime(2026, 11, 21, 7, 0, tzinfo=UTC))
+WORDS = guardrail_plans.in_words(AT.now, {})
 MODELS = [f"author/model-{number}" for number in range(40)]
 FILTERS = [CustomFilterRequest(pattern=f"secret-{n}", action="redact") for n in range(9)]
 
@@ -23,7 +25,7 @@ FILTERS = [CustomFilterRequest(pattern=f"secret-{n}", action="redact") for n in 
 def test_of_a_long_list_the_entries_are_named_that_came_and_went() -> None:
     before, after = MODELS, [*MODELS[:20], *MODELS[22:], "author/new"]
     request = UpdateGuardrailRequest(allowed_models=after)
-    (change,) = changes({"allowed_models": before}, request, FIELDS.labels, WORDS)
+    (change,) = FIELDS.changes({"allowed_models": before}, request, AT)
     assert change.before == "40 entries"
     assert change.after == (
         "39 entries: added author/new; removed author/model-20 and author/model-21"
@@ -71,12 +73,12 @@ def test_of_long_texts_the_place_is_shown_where_they_differ() -> None:
 
 def test_a_field_without_a_label_is_shown_by_its_own_name() -> None:
     request = UpdateGuardrailRequest(name="x", enforce_zdr=True)
-    named = {"name": "Name"}
-    assert first_values(request, named, WORDS) == (
+    fields = Fields(Field("name", "Name"))
+    assert fields.first_values(request, AT) == (
         Change("Name", None, "x"),
         Change("enforce_zdr", None, "yes"),
     )
-    assert changes({"name": "w"}, request, named, WORDS) == (
+    assert fields.changes({"name": "w"}, request, AT) == (
         Change("Name", "w", "x"),
         Change("enforce_zdr", UNKNOWN, "yes"),
     )
