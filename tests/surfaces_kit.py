@@ -25,7 +25,7 @@ from gwtui.contract.keys import CreateKeyRequest
 from gwtui.crud.bulk import BulkOperation, BulkPart, BulkPlan, BulkRun
 from gwtui.crud.executor import WriteLog
 from gwtui.crud.fields import Facts
-from gwtui.crud.plan import Change, Confirmation, Outcome, Plan, Refused, bundle
+from gwtui.crud.plan import Change, Confirmation, Outcome, Plan, Refused, Unknown, bundle
 from gwtui.domain.clock import Clock
 from gwtui.local.ledger import Ledger
 from gwtui.local.targets import TargetFacts
@@ -325,4 +325,4 @@ def _leave_unresolved(demo: Harness) -> None:
     consent = Confirmation(key_plans.plan_create(CreateKeyRequest(name="nightly"), sent), "form")
     object.__setattr__(consent.plan, "id", f"{1:032x}")
     write_log.announce(consent)
-    write_log.unknown(consent, NoAnswerError("the connection broke"), None)
+    write_log.record(consent, Unknown(NoAnswerError("the connection broke")))

@@ -62,25 +62,22 @@ class WriteLog:
         before = dict(confirmation.plan.before)
         self.ledger.record(replace(intent, before=before, process=this_process()))
 
-    def applied(
-        self, confirmation: Confirmation[Any], identity: str | None, request_id: str | None
+    def record(
+        self, confirmation: Confirmation[Any], outcome: Outcome[Any], request_id: str | None = None
     ) -> None:
-        """Record that the gateway applied the write."""
-        entry = self._entry(confirmation, "applied")
-        self._try(replace(entry, identity=identity, request_id=request_id))
-
-    def refused(
-        self, confirmation: Confirmation[Any], error: GatewayError, request_id: str | None = None
-    ) -> None:
-        """Record a refusal for each request of the plan."""
+        """Record the outcome, of a plan of several requests for each of them."""
         for each in confirmation.each():
-            self._try(_failed(self._entry(each, "refused"), error, request_id))
-
-    def unknown(
-        self, confirmation: Confirmation[Any], error: GatewayError, request_id: str | None = None
-    ) -> None:
-        """Record that the answer was lost."""
-        self._try(_failed(self._entry(confirmation, "unknown"), error, request_id))
+            match outcome:
+                case Applied(value):
+                    identify = each.plan.identify
+                    identity = each.plan.identity if identify is None else identify(value)
+                    entry = self._entry(each, "applied")
+                    entry = replace(entry, identity=identity, request_id=request_id)
+                case Refused(error):
+                    entry = _failed(self._entry(each, "refused"), error, request_id)
+                case Unknown(error):
+                    entry = _failed(self._entry(each, "unknown"), error, request_id)
+            self._try(entry)
 
     def tidy(self) -> None:
         """At the start: a write whose program died before the outcome is "unknown" from here on."""
@@ -217,9 +214,9 @@ class WriteExecutor:
 
     async def reject(self, confirmation: Confirmation[Any], why: str) -> Refused:
         """Refuse a confirmed plan without sending it, and record the attempt."""
-        error = NotSentError(why)
-        await asyncio.to_thread(self.write_log.refused, confirmation, error)
-        return Refused(error)
+        refused = Refused(NotSentError(why))
+        await asyncio.to_thread(self.write_log.record, confirmation, refused)
+        return refused
 
     async def settle(self, timeout: float) -> int:  # noqa: ASYNC109 - a bound, not an error
         """Wait up to ``timeout`` seconds for writes in flight; return how many remain."""
@@ -261,46 +258,34 @@ class _Execution(Generic[T]):
 
     async def run(self) -> Outcome[T]:
         try:
-            return await self._pass()
+            refusal = await self._announce()
+            if refusal is not None:
+                return refusal
+            self._sent = True
+            self._outcome = await self._send()
+            return await asyncio.to_thread(self._finish, self._outcome)
         except asyncio.CancelledError:
             # The event loop is being torn down: say at once, without a thread, what is known.
             if self._sent:
                 self.abandon()
             else:
-                unsent = NotSentError("the session ended before it was sent")
-                self._write_log.refused(self._confirmation, unsent)
+                unsent = Refused(NotSentError("the session ended before it was sent"))
+                self._write_log.record(self._confirmation, unsent)
             raise
-
-    async def _pass(self) -> Outcome[T]:
-        refusal = await self._announce()
-        if refusal is not None:
-            return refusal
-        self._sent = True
-        self._outcome = await self._send()
-        return await asyncio.to_thread(self._finish, self._outcome)
 
     def abandon(self) -> None:
         """Write the outcome down; without an answer it is unknown. Nothing if it was not sent."""
         if self._outcome is not None:
             self._finish(self._outcome)
         elif self._sent and self._finishing.acquire(blocking=False):
-            lost = GatewayError("the session ended before the answer came")
-            self._write_log.unknown(self._confirmation, lost)
+            lost = Unknown(GatewayError("the session ended before the answer came"))
+            self._write_log.record(self._confirmation, lost)
 
     def _finish(self, outcome: Outcome[T]) -> Outcome[T]:
         """Write the outcome down; once, whoever comes first."""
         if not self._finishing.acquire(blocking=False):
             return outcome
-        match outcome:
-            case Applied(value):
-                identity = self._plan.identity
-                if self._plan.identify is not None:
-                    identity = self._plan.identify(value)
-                self._write_log.applied(self._confirmation, identity, self._request_id)
-            case Refused(error):
-                self._write_log.refused(self._confirmation, error, self._request_id)
-            case Unknown(error):
-                self._write_log.unknown(self._confirmation, error, self._request_id)
+        self._write_log.record(self._confirmation, outcome, self._request_id)
         return outcome
 
     async def _announce(self) -> Refused | None:
@@ -313,7 +298,7 @@ class _Execution(Generic[T]):
                 f"cannot be written ({reason(error)})."
             )
             # The line may stand on the disk all the same.
-            await asyncio.to_thread(self._write_log.refused, self._confirmation, unsent)
+            await asyncio.to_thread(self._write_log.record, self._confirmation, Refused(unsent))
             return Refused(unsent)
         return None
 

@@ -16,7 +16,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
 from gwtui.crud.executor import WriteExecutor
-from gwtui.crud.plan import Confirmation, Plan
+from gwtui.crud.plan import Confirmation, Plan, Unknown
 from gwtui.domain.clock import Clock
 from gwtui.local.ledger import Ledger
 from harness import MOMENT, Harness, pressing
@@ -24,7 +24,9 @@ from plan_kit import key_plans
 from seeded_gateways import no_chance
 
 SENT = MOMENT - timedelta(minutes=4)
-LOST = NoAnswerError("the connection to gateway.example broke before the answer was complete")
+LOST = Unknown(
+    NoAnswerError("the connection to gateway.example broke before the answer was complete")
+)
 
 VIEWS: dict[str, tuple[str, tuple[str, ...]]] = {
     "offered": ("keys", ()),
@@ -66,9 +68,7 @@ async def _leave_unresolved(demo: Harness) -> None:
         async def lose(plan: Plan[Any], number: int) -> None:
             named = _numbered(plan, number)
             await asyncio.to_thread(executor.write_log.announce, Confirmation(named, "form"))
-            await asyncio.to_thread(
-                executor.write_log.unknown, Confirmation(named, "form"), LOST, None
-            )
+            await asyncio.to_thread(executor.write_log.record, Confirmation(named, "form"), LOST)
 
         wish = CreateKeyRequest.model_validate({"name": "ci deploy", "limit": 25.0})
         moments[0] = SENT - timedelta(hours=9)

@@ -15,7 +15,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.usage import FeedbackRequest
 from gwtui.crud.executor import NOT_WRITTEN, WriteLog, reason
 from gwtui.crud.fields import PlanContext
-from gwtui.crud.plan import Change, Confirmation, Plan
+from gwtui.crud.plan import Applied, Change, Confirmation, Plan, Unknown
 from gwtui.domain.clock import Clock
 from gwtui.local.ledger import DIED, AuditedChange, Ledger
 from gwtui.resources.generations import plan_feedback
@@ -60,7 +60,7 @@ def test_a_person_closes_a_write_unresolved(tmp_path: Path) -> None:
     one = write_log(tmp_path)
     agreed = consent()
     one.announce(agreed)
-    one.unknown(agreed, NoAnswerError("lost"), None)
+    one.record(agreed, Unknown(NoAnswerError("lost")))
     (left,) = one.ledger.open_writes()
     one.ledger.resolve(left, NOW, "the key is there: it happened")
     assert one.ledger.open_writes() == ()
@@ -79,7 +79,7 @@ def test_a_private_change_is_not_written_down(tmp_path: Path) -> None:
     one = write_log(tmp_path)
     agreed = Confirmation(plan, "form")
     one.announce(agreed)
-    one.applied(agreed, None, "req-1")
+    one.record(agreed, Applied(None), "req-1")
     assert "sentinel" not in one.ledger.path.read_text()
     (line,) = one.ledger.audit()
     assert NOT_WRITTEN in [change.after for change in line.changes]
@@ -97,10 +97,10 @@ def test_a_fault_is_known_until_the_next_line_is_written(
 
     with monkeypatch.context() as broken:
         broken.setattr("gwtui.local.private_file.write_all", full)
-        one.applied(agreed, None, None)
+        one.record(agreed, Applied(None))
     assert one.fault == "No space left on device"
     assert len(one.ledger.open_writes()) == 1, "what is not written down stays open"
-    one.applied(agreed, None, None)
+    one.record(agreed, Applied(None))
     assert one.fault is None
     assert len(list(one.ledger.audit())) == 1
 
