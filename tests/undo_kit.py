@@ -21,8 +21,8 @@ from gwtui.contract.keys import UpdateKeyRequest
 from gwtui.contract.workspaces import UpdateWorkspaceRequest
 from gwtui.crud.plan import Plan, bundle
 from gwtui.crud.undo import AppliedChange, UndoList, undo_each
-from gwtui.resources import budgets as budget_series
 from gwtui.resources import members as member_plans
+from gwtui.resources.budgets import WorkspaceBudgets
 from gwtui.resources.guardrails.writes import BoundBy
 from plan_kit import (
     assignment_plans,
@@ -105,9 +105,7 @@ async def look_budgets(world: FaultWorld, client: GatewayClient) -> Any:
 
 
 def limits(world: FaultWorld, wanted: Mapping[str, Any]) -> Plan[Any]:
-    before = budget_series.known_limits(world.budgets, world.workspace)
-    plans = budget_series.plan_series(world.workspace, world.budgets, wanted, NOW)
-    return budget_series.bundle_budgets(world.workspace, plans, before, wanted)
+    return WorkspaceBudgets(world.workspace, world.budgets).plan(wanted, NOW)
 
 
 def removals(world: FaultWorld) -> Plan[Any]:

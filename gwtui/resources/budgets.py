@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import pydantic
-from pydantic import JsonValue
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.budgets import (
@@ -142,12 +141,62 @@ class WorkspaceBudgets(NamedTuple):
     @property
     def known(self) -> dict[str, Any]:
         """Initial values of the editor, without unreadable ones."""
-        return known_limits(self.budgets, self.workspace)
+        limits = _limits(self.budgets)
+        known: dict[str, Any] = {
+            name: limits.get(name)
+            for name in BUDGET_INTERVALS
+            if name not in limits or limits[name] is not None
+        }
+        if self.workspace.include_byok_in_budgets is not None:
+            known[BYOK] = self.workspace.include_byok_in_budgets
+        return known
 
     def plan(self, changed: Mapping[str, Any], now: datetime) -> Plan[Any]:
         """The requests that change the budgets as ``changed`` says, as one plan."""
-        plans = plan_series(self.workspace, self.budgets, changed, now)
-        return bundle_budgets(self.workspace, plans, self.known, changed)
+        space, plans = self.workspace, self.series(changed, now)
+        plan = bundle(
+            f"Change the budgets of workspace {WORKSPACES.name(space)}",
+            plans,
+            action="budgets.edit",
+            resource="budgets",
+            identity=space.id,
+        )
+        if not plans:
+            why = "The BYOK setting can only be changed together with a budget."
+            return replace(plan, obstacles=(why,))
+        before = self.known
+        if changed.keys() <= before.keys():
+            plan = replace(plan, undo=_limits_back(space, plans, before, changed))
+        return plan
+
+    def series(self, changed: Mapping[str, Any], now: datetime) -> tuple[Plan[Any], ...]:
+        """One plan for each request that brings the budgets to what ``changed`` says of them.
+
+        ``changed`` holds limits by interval, None to take one away, and the flag BYOK; what it
+        lacks stays. Empty when the flag alone changes and there is no budget to carry it.
+        """
+        present = _limits(self.budgets)
+        steps = list(_steps(present, changed))
+        if BYOK in changed and not any(limit is not None for _, limit in steps):
+            # The flag travels with a budget: one that stays as it is carries it.
+            gone = {interval for interval, _ in steps}
+            steps += [
+                (interval, limit)
+                for interval in BUDGET_INTERVALS
+                if interval not in gone and (limit := present.get(interval)) is not None
+            ][:1]
+        plans: list[Plan[Any]] = []
+        current = list(self.budgets)
+        flag = {BYOK: changed[BYOK]} if BYOK in changed else {}
+        for interval, limit in steps:
+            if limit is None:
+                plans.append(plan_delete(self.workspace, interval, current))
+            else:
+                request = PutBudgetRequest.model_validate({"limit_usd": limit, **flag})
+                plans.append(plan_put(self.workspace, interval, request, current, now))
+                flag = {}
+            current = _after(current, interval, limit)
+        return tuple(plans)
 
 
 async def read_budgets(client: GatewayClient, workspace_id: str) -> WorkspaceBudgets:
@@ -159,19 +208,6 @@ async def read_budgets(client: GatewayClient, workspace_id: str) -> WorkspaceBud
 async def read_uses(client: GatewayClient, workspace_id: str, now: datetime) -> Uses:
     """Sentences about the keys that use the budgets."""
     return budget_uses(await items_or_none(client.keys.list(workspace_id=workspace_id)), now)
-
-
-def known_limits(budgets: Iterable[Budget], space: Workspace) -> dict[str, Any]:
-    """Initial values of the editor, without unreadable ones."""
-    found: dict[str, Any] = dict.fromkeys(BUDGET_INTERVALS)
-    for budget in budgets:
-        if budget.interval is not None:
-            found[budget.interval] = budget.limit_usd
-            if budget.limit_usd is None:
-                del found[budget.interval]
-    if space.include_byok_in_budgets is not None:
-        found[BYOK] = space.include_byok_in_budgets
-    return found
 
 
 # One request --------------------------------------------------------------------------------------
@@ -188,36 +224,32 @@ def plan_put(
 
     A budget that is not smaller than every longer one is an obstacle.
     """
-    identity = identity_of(workspace.id, "workspace")
-    present = _limits(budgets)
-    after = usd(request.limit_usd)
-    changes = [Change(_label(interval), _before(present, interval), after)]
+    present, changes = _limits(budgets), []
     effects = ["Requests of the whole workspace are refused once this is spent."]
     if interval == "lifetime":
         effects.append("It never resets.")
     else:
         effects.append(f"It resets {describe_reset(interval, now)}.")
     if BYOK in request.model_fields_set:
-        at = PlanContext(now)
-        before = FIELDS.format(BYOK, workspace.include_byok_in_budgets, at)
-        flag = FIELDS.format(BYOK, request.include_byok_in_budgets, at)
-        changes.append(Change(FIELDS.labels[BYOK], before, flag))
+        at, before = PlanContext(now), workspace.include_byok_in_budgets
+        was, flag = (
+            FIELDS.format(BYOK, one, at) for one in (before, request.include_byok_in_budgets)
+        )
+        changes = [Change(FIELDS.labels[BYOK], was, flag)]
         effects.append("The BYOK setting applies to every budget of the workspace.")
     conflict = budget_conflict({**present, interval: request.limit_usd})
-    return Plan(
+    return _plan(
+        workspace,
+        interval,
+        present,
+        request.limit_usd,
+        changes,
         action="budgets.put",
         title=f"Set the {interval} budget of workspace {WORKSPACES.name(workspace)}",
-        resource="budgets",
-        identity=f"{identity}/{interval}",
-        send=lambda client: client.workspaces.put_budget(identity, interval, request),
-        changes=tuple(changes),
+        send=lambda client: client.workspaces.put_budget(workspace.id or "", interval, request),
         effects=tuple(effects),
-        warnings=tuple(
-            limit_warnings(_label(interval), _known(present, interval), request.limit_usd)
-        ),
         obstacles=() if conflict is None else (f"{conflict[:1].upper()}{conflict[1:]}.",),
         summary=request.body(),
-        before=_kept(present, interval),
     )
 
 
@@ -225,7 +257,6 @@ def plan_delete(
     workspace: Workspace, interval: BudgetInterval, budgets: Sequence[Budget]
 ) -> Plan[None]:
     """One DELETE .../budgets/{interval}. ``budgets`` are those that the workspace has now."""
-    identity = identity_of(workspace.id, "workspace")
     present = _limits(budgets)
     rest = [
         f"{usd(limit)} {other}"
@@ -236,17 +267,38 @@ def plan_delete(
         effect = f"Remaining budgets: {several(rest)}."
     else:
         effect = "No budget is left; only the limits of keys and guardrails apply."
-    return Plan(
+    return _plan(
+        workspace,
+        interval,
+        present,
+        None,
         action="budgets.delete",
         title=f"Remove the {interval} budget of workspace {WORKSPACES.name(workspace)}",
-        resource="budgets",
-        identity=f"{identity}/{interval}",
-        send=lambda client: client.workspaces.delete_budget(identity, interval),
-        changes=(Change(_label(interval), _before(present, interval), "none"),),
+        send=lambda client: client.workspaces.delete_budget(workspace.id or "", interval),
         effects=(effect,),
-        warnings=tuple(limit_warnings(_label(interval), _known(present, interval), None)),
         summary={"interval": interval},
-        before=_kept(present, interval),
+    )
+
+
+def _plan(
+    workspace: Workspace,
+    interval: BudgetInterval,
+    present: Mapping[str, Decimal | None],
+    limit: Decimal | None,
+    further: Iterable[Change] = (),
+    **more: Any,
+) -> Plan[Any]:
+    """One request; ``limit`` is that of the interval after it, None for no budget."""
+    label, before = _label(interval), present.get(interval)
+    was = usd(before) if interval in present else "none"
+    unreadable = before is None and interval in present
+    return Plan(
+        resource="budgets",
+        identity=f"{identity_of(workspace.id, 'workspace')}/{interval}",
+        changes=(Change(label, was, "none" if limit is None else usd(limit)), *further),
+        warnings=tuple(limit_warnings(label, ABSENT if unreadable else before, limit)),
+        before={} if unreadable else {"limit_usd": None if before is None else str(before)},
+        **more,
     )
 
 
@@ -259,78 +311,7 @@ def _limits(budgets: Iterable[Budget]) -> dict[str, Decimal | None]:
     return {budget.interval: budget.limit_usd for budget in budgets if budget.interval}
 
 
-def _known(limits: Mapping[str, Decimal | None], interval: str) -> Any:
-    """The limit, None for no budget, ABSENT where it was unreadable."""
-    limit = limits.get(interval)
-    return ABSENT if limit is None and interval in limits else limit
-
-
-def _kept(limits: dict[str, Decimal | None], interval: str) -> dict[str, JsonValue]:
-    """The limit for the ledger, null for no budget; nothing where it was unreadable."""
-    limit = _known(limits, interval)
-    if limit is ABSENT:
-        return {}
-    return {"limit_usd": None if limit is None else str(limit)}
-
-
-def _before(limits: dict[str, Decimal | None], interval: str) -> str:
-    return usd(limits[interval]) if interval in limits else "none"
-
-
 # Several together ---------------------------------------------------------------------------------
-
-
-def plan_series(
-    space: Workspace, budgets: Sequence[Budget], changed: Mapping[str, Any], now: datetime
-) -> tuple[Plan[Any], ...]:
-    """One plan for each request that brings ``budgets`` to what ``changed`` says of them.
-
-    ``changed`` holds limits by interval, None to take one away, and the flag BYOK; what it lacks
-    stays. Empty when the flag alone is wanted and there is no budget to carry it.
-    """
-    present = _limits(budgets)
-    steps = list(_steps(present, changed))
-    if BYOK in changed and not any(limit is not None for _, limit in steps):
-        # The flag travels with a budget: one that stays as it is carries it.
-        gone = {interval for interval, _ in steps}
-        steps += [
-            (interval, limit)
-            for interval in BUDGET_INTERVALS
-            if interval not in gone and (limit := present.get(interval)) is not None
-        ][:1]
-    plans: list[Plan[Any]] = []
-    current = list(budgets)
-    flag = {BYOK: changed[BYOK]} if BYOK in changed else {}
-    for interval, limit in steps:
-        if limit is None:
-            plans.append(plan_delete(space, interval, current))
-        else:
-            request = PutBudgetRequest.model_validate({"limit_usd": limit, **flag})
-            plans.append(plan_put(space, interval, request, current, now))
-            flag = {}
-        current = _after(current, interval, limit)
-    return tuple(plans)
-
-
-def bundle_budgets(
-    space: Workspace,
-    plans: Sequence[Plan[Any]],
-    before: Mapping[str, Any] | None = None,
-    changed: Mapping[str, Any] | None = None,
-) -> Plan[Any]:
-    """Combine the plans into one that is confirmed.
-
-    ``before`` are the limits before, as far as they are known, and ``changed`` those that the plans
-    set: with both it can be undone.
-    """
-    title = f"Change the budgets of workspace {WORKSPACES.name(space)}"
-    one = bundle(title, plans, action="budgets.edit", resource="budgets", identity=space.id)
-    if before is not None and changed is not None and changed.keys() <= before.keys():
-        one = replace(one, undo=_limits_back(space, plans, before, changed))
-    if not plans:
-        why = "The BYOK setting can only be changed together with a budget."
-        one = replace(one, obstacles=(why,))
-    return one
 
 
 def _limits_back(
@@ -348,11 +329,11 @@ def _limits_back(
         start = {name: before.get(name) for name in names}
 
         async def way(client: GatewayClient, now: datetime) -> Plan[Any]:
-            fresh, budgets = present = await read_budgets(client, identity)
+            present = await read_budgets(client, identity)
             known = {name: value for name, value in present.known.items() if name in names}
             words = FIELDS.formatter(PlanContext(now))
             back = fields_to_restore(after, start, known, FIELDS.labels, words)
-            return bundle_budgets(fresh, plan_series(fresh, budgets, back, now))
+            return present.plan(back, now)
 
         return way
 

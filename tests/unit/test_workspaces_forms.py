@@ -15,11 +15,9 @@ from gwtui.contract.budgets import BUDGET_INTERVALS, Budget, budget_conflict
 from gwtui.contract.workspaces import SLUG, Workspace, slug_of
 from gwtui.resources.budgets import (
     BYOK,
+    WorkspaceBudgets,
     budgets_form,
-    bundle_budgets,
     conflicts,
-    known_limits,
-    plan_series,
 )
 from gwtui.resources.workspaces import WRITES
 from gwtui.ui.forms.form_state import FormState
@@ -116,7 +114,7 @@ def budgets(**limits: Any) -> list[Budget]:
 
 
 def editor(**limits: Any) -> FormState:
-    known = known_limits(budgets(**limits), workspace(include_byok_in_budgets=False))
+    known = WorkspaceBudgets(workspace(include_byok_in_budgets=False), budgets(**limits)).known
     return FormState(budgets_form(workspace(), known, SPENT), FACTS)
 
 
@@ -149,7 +147,7 @@ def test_the_meaning_follows_whether_byok_counts() -> None:
 
 
 def test_an_unreadable_budget_stays_as_it_is() -> None:
-    known = known_limits(budgets(daily="?"), workspace())
+    known = WorkspaceBudgets(workspace(), budgets(daily="?")).known
     assert "daily" not in known
     assert BYOK not in known
     state = FormState(budgets_form(workspace(), known, {}), FACTS)
@@ -183,8 +181,9 @@ def test_every_step_of_a_series_is_legal_and_it_ends_as_wanted(
     """Obstacles are what the gateway would refuse at that step: there is none."""
     wanted = {name: after.get(name) for name in BUDGET_INTERVALS}
     changed = {name: limit for name, limit in wanted.items() if limit != before.get(name)}
-    plans = plan_series(space(), budgets(**before), changed, NOW)
-    assert not bundle_budgets(space(), plans).obstacles or not plans
+    present = WorkspaceBudgets(space(), budgets(**before))
+    plans = present.series(changed, NOW)
+    assert not present.plan(changed, NOW).obstacles or not plans
     standing = dict(before)
     for plan in plans:
         assert not plan.obstacles, plan.title
@@ -203,13 +202,14 @@ def space(**more: Any) -> Workspace:
 
 
 def test_the_flag_travels_with_the_first_budget_or_with_one_that_stays() -> None:
-    both = plan_series(space(), budgets(daily=5), {"weekly": Decimal(9), BYOK: True}, NOW)
+    daily = WorkspaceBudgets(space(), budgets(daily=5))
+    both = daily.series({"weekly": Decimal(9), BYOK: True}, NOW)
     assert [plan.summary for plan in both] == [{"limit_usd": 9.0, BYOK: True}]
-    alone = plan_series(space(), budgets(daily=5, weekly=9), {BYOK: True}, NOW)
+    alone = WorkspaceBudgets(space(), budgets(daily=5, weekly=9)).series({BYOK: True}, NOW)
     assert [plan.summary for plan in alone] == [{"limit_usd": 5.0, BYOK: True}]
-    nothing = plan_series(space(), [], {BYOK: True}, NOW)
-    assert nothing == ()
-    assert bundle_budgets(space(), nothing).obstacles
+    nothing = WorkspaceBudgets(space(), [])
+    assert nothing.series({BYOK: True}, NOW) == ()
+    assert nothing.plan({BYOK: True}, NOW).obstacles
 
 
 def test_conflicts_name_both_sides() -> None:
