@@ -15,7 +15,6 @@ from gwtui.watch.history.model import (
     Fields,
     Observation,
     RecordedChange,
-    Series,
     SeriesKey,
     Subject,
 )
@@ -25,10 +24,6 @@ from gwtui.watch.history.writer import observe, tidy
 START = datetime(2026, 11, 2, 0, 0, tzinfo=UTC)
 """A Monday."""
 USED = SeriesKey("credits", "account", "total_usage")
-
-
-def series(key: SeriesKey = USED, unit: str = "USD", every: int = 60) -> Series:
-    return Series(key, unit, every)
 
 
 @dataclass

@@ -18,7 +18,7 @@ from gwtui.domain import money
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch.feeds.recorded import ChangeRow, FigureDifference, changes_feed, last_day
 from gwtui.watch.history import model as figures
-from gwtui.watch.history.model import Reading, RecordedChange, Series, amount, model_of
+from gwtui.watch.history.model import Reading, RecordedChange, SeriesKey, amount, model_of, unit_of
 
 _PRICE = figures.price_figure("")
 _AMOUNTS = frozenset({"limit", "limit_usd", figures.TOTAL_CREDITS})
@@ -80,13 +80,13 @@ def change_text(change: RecordedChange) -> str:
     return f"{field_text(change.field)} {before} → {after}"
 
 
-def _figure_text(series: Series, reading: Reading) -> str:
+def _figure_text(key: SeriesKey, reading: Reading) -> str:
     """A figure with its unit; null and a gap are shown as such."""
     if reading.state == "gap":
         return "not recorded"
     if reading.state == "null" or reading.value is None:
-        return "no traffic" if series.key.resource == "endpoint" else cells.DASH
-    return amount_text(series.unit, reading.value)
+        return "no traffic" if key.resource == "endpoint" else cells.DASH
+    return amount_text(unit_of(key), reading.value)
 
 
 def amount_text(unit: str, value: Decimal) -> str:
@@ -123,8 +123,7 @@ _NO_SIDE = {"created": 0, "appeared": 0, "deleted": 1, "gone": 1}
 
 
 def _both_figures(figure: FigureDifference) -> tuple[str, str]:
-    series = figure.series
-    return _figure_text(series, figure.before), _figure_text(series, figure.after)
+    return _figure_text(figure.key, figure.before), _figure_text(figure.key, figure.after)
 
 
 def _words(row: ChangeRow, side: int) -> str:
@@ -152,7 +151,7 @@ def _share(row: ChangeRow) -> Decimal | None:
 
 def _difference_text(figure: FigureDifference) -> str:
     more = figure.difference
-    return "" if not more else f"{_sign(more)}{amount_text(figure.series.unit, abs(more))}"
+    return "" if not more else f"{_sign(more)}{amount_text(unit_of(figure.key), abs(more))}"
 
 
 def _difference_cell(row: ChangeRow) -> Cell:
@@ -178,7 +177,7 @@ def _subject(row: ChangeRow) -> str:
 def _which(row: ChangeRow) -> str:
     if not row.figures:
         return field_text(row.field) or event_cell(row.kind).text
-    first, *others = (field_text(figure.series.key.figure) for figure in row.figures)
+    first, *others = (field_text(figure.key.figure) for figure in row.figures)
     return f"{first} +{len(others)}" if others else first
 
 
@@ -258,7 +257,7 @@ def _both(row: ChangeRow, _now: datetime) -> Sequence[DetailRow]:
 
 def _figure_row(figure: FigureDifference) -> DetailRow:
     before, after = _both_figures(figure)
-    name = field_text(figure.series.key.figure)
+    name = field_text(figure.key.figure)
     return DetailRow(name, Cell(f"{before} → {after}"), _difference_text(figure))
 
 
@@ -282,7 +281,7 @@ def _raw(row: ChangeRow) -> Any:
 
 def _raw_figure(figure: FigureDifference) -> dict[str, str]:
     before, after = _both_figures(figure)
-    return {"figure": figure.series.key.figure, "before": before, "after": after}
+    return {"figure": figure.key.figure, "before": before, "after": after}
 
 
 CHANGES: ResourceSpec[ChangeRow] = ResourceSpec(

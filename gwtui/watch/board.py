@@ -70,9 +70,9 @@ def recorded(reader: HistoryReader, moment: datetime, models: Iterable[str]) -> 
     """
     figures_of: dict[Subject, dict[str, Reading]] = {}
     for resource in ("credits", "endpoint"):
-        for series, reading in reader.at(moment, resource).items():
-            subject = Subject(resource, series.key.identity)
-            figures_of.setdefault(subject, {})[series.key.figure] = reading
+        for key, reading in reader.at(moment, resource).items():
+            subject = Subject(resource, key.identity)
+            figures_of.setdefault(subject, {})[key.figure] = reading
     facts = reader.facts_at(moment, "endpoint")
     credits = _values(figures_of.get(Subject("credits", ACCOUNT), {}))
     endpoints: dict[str, list[tuple[EndpointRow, datetime]]] = {model: [] for model in models}

@@ -149,9 +149,9 @@ def test_the_week_is_there_at_once_and_without_a_gap(
     ):
         keys.append(
             next(
-                series.key
+                series
                 for series in reader.series(resource, None, figure)
-                if reader.value_at(series.key, now - 7 * DAY + HOUR).state == "value"
+                if reader.value_at(series, now - 7 * DAY + HOUR).state == "value"
             )
         )
     for key in keys:
@@ -160,7 +160,7 @@ def test_the_week_is_there_at_once_and_without_a_gap(
             assert not [point.at for point in found if point.state == "gap"], (key, back)
     watched = reader.watched_models()
     assert len(watched) == 5
-    assert {series.key.identity.partition(" ")[0] for series in reader.series("endpoint")} == set(
+    assert {series.identity.partition(" ")[0] for series in reader.series("endpoint")} == set(
         watched
     )
 
@@ -213,7 +213,7 @@ async def test_a_later_run_only_adds_what_is_missing(
     await record(gateway, time, path)
     with closing(open_readable(path)) as connection:
         reader = HistoryReader(connection)
-        uptime = reader.series("endpoint", None, "uptime_last_1d")[0].key
+        uptime = reader.series("endpoint", None, "uptime_last_1d")[0]
         for key in (BALANCE, uptime):
             assert key != BALANCE or not reader.changes(left, time.now())
             spread = points(reader, key, left + HOUR, time.now())

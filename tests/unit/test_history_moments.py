@@ -60,7 +60,7 @@ def test_the_differences_between_two_moments(history: Desk) -> None:
         ("key.deleted", KEY, "ci", "", None, None, until),
         ("key.created", new_key, "cd", "", None, None, until),
     ]
-    assert [(each.series.key, each.before.value, each.after.value) for each in figures.figures] == [
+    assert [(each.key, each.before.value, each.after.value) for each in figures.figures] == [
         (BALANCE, 10, 4)
     ]
     assert rows_between(history.reader, Between(START), START + minutes(1)) == ()

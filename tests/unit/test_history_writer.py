@@ -138,7 +138,7 @@ def test_a_gateway_that_invents_identities_cannot_fill_the_disk(
     for minute in range(3):
         history.see(START + minutes(minute), values)
     kept = [f"k{number}" for number in range(3)]
-    assert [series.key.identity for series in history.reader.series()] == kept
+    assert [series.identity for series in history.reader.series()] == kept
     assert history.reader.value_at(SeriesKey("key", "k2", "usage"), START + minutes(2)).value == 2
 
 

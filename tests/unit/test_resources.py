@@ -58,7 +58,7 @@ from gwtui.watch.feeds.workspaces import (
     by_interval,
     keys_made_by,
 )
-from gwtui.watch.history.model import Curve, Point, Series, SeriesKey
+from gwtui.watch.history.model import Curve, Point
 from resource_samples import (
     NOW,
     WORKSPACE_ID,
@@ -294,9 +294,8 @@ def an_endpoint(*, keyless: bool = False, **changes: Any) -> EndpointRow:
 
 
 WORKLOAD = {"latency": percentiles("1", "2", "3", "4"), "throughput": None, "request_count": 3}
-FIGURE = Series(SeriesKey("endpoint", "m p", "latency_p50"), "", 60)
-QUIET = Curve(FIGURE, HOUR, (Point(NOW, "null"),))
-USED = Curve(FIGURE, HOUR, (Point(NOW, "value", Decimal(300), Decimal(1200), Decimal(500)),))
+QUIET = Curve(HOUR, (Point(NOW, "null"),))
+USED = Curve(HOUR, (Point(NOW, "value", Decimal(300), Decimal(1200), Decimal(500)),))
 PAST = {"uptime_last_5m": QUIET, "latency_p50": USED, "throughput_p50": USED}
 UPTIMES = ("uptime_last_5m", "uptime_last_30m", "uptime_last_1d")
 ENDPOINT_ROWS = {

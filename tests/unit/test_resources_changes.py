@@ -74,7 +74,7 @@ def test_no_traffic_is_no_figure_and_no_difference(history: Desk) -> None:
     rows = rows_between(history.reader, Between(START + minutes(2)), START + minutes(12))
     (row,) = (row for row in rows if row.figures)
     latency, uptime = row.figures
-    assert (uptime.series.key, uptime.share) == (UPTIME, None)
+    assert (uptime.key, uptime.share) == (UPTIME, None)
     details = {detail.label: detail for detail in CHANGES.sections[1].content(row, UNTIL)}
     assert details["uptime last 5m"].value.text == "99% → no traffic"
     assert details["uptime last 5m"].note == ""

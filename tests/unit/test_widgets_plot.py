@@ -29,7 +29,7 @@ from gwtui.ui.widgets.plot import (
     timeline,
     window_at,
 )
-from gwtui.watch.history.model import Curve, Point, Series, SeriesKey
+from gwtui.watch.history.model import Curve, Point
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 WINDOW = PlotWindow(NOON - timedelta(hours=1), NOON)
@@ -50,8 +50,7 @@ def curve(values: Sequence[Value], width: int = 60, begin: datetime = WINDOW.sin
         else:
             amount = Decimal(value)
             points.append(Point(at, "value", amount, amount, amount, amount))
-    series = Series(SeriesKey("credits", "account", "left"), "USD")
-    return Curve(series, timedelta(seconds=width), tuple(points))
+    return Curve(timedelta(seconds=width), tuple(points))
 
 
 def figure(values: Sequence[Value], **changes: object) -> PlotFigure:

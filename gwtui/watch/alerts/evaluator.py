@@ -450,9 +450,9 @@ def _subjects(
     """The recorded subjects in the scope of a rule."""
     figures = (kinds.BALANCE,) if isinstance(rule, RunwayRule) else rule.figures
     recorded = dict.fromkeys(
-        Subject(*series.key[:2])
+        Subject(*key[:2])
         for figure in figures
-        for series in reader.series(rule.kind.resource, None, figure)
+        for key in reader.series(rule.kind.resource, None, figure)
     )
     return [one for one in recorded if rule.watches(one, evaluator.facts.get(one, {}))]
 

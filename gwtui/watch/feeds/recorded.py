@@ -29,7 +29,7 @@ from gwtui.watch.history.model import (
     HistoryError,
     Reading,
     RecordedChange,
-    Series,
+    SeriesKey,
     Subject,
     came,
     changed,
@@ -140,11 +140,10 @@ def _endpoints(model: str, now: datetime, reader: HistoryReader) -> EndpointCurv
     curves: dict[str, dict[str, Curve | None]] = {}
     prefix = f"{model} "
     for figure in SPARKS:
-        for series in reader.series("endpoint", figure=figure):
-            identity = series.key.identity
-            if identity.startswith(prefix):
-                curve = reader.points(series.key, now - SPAN, now, resolution=_SLOT)
-                curves.setdefault(identity.removeprefix(prefix), {})[figure] = curve
+        for key in reader.series("endpoint", figure=figure):
+            if key.identity.startswith(prefix):
+                curve = reader.points(key, now - SPAN, now, resolution=_SLOT)
+                curves.setdefault(key.identity.removeprefix(prefix), {})[figure] = curve
     return curves
 
 
@@ -169,7 +168,7 @@ class Between:
 class FigureDifference:
     """A figure that differs between two moments and is recorded at both."""
 
-    series: Series
+    key: SeriesKey
     before: Reading
     after: Reading
 
@@ -307,16 +306,16 @@ def _figures(
     """
     earlier = reader.at(since)
     differences: dict[Subject, list[FigureDifference]] = {}
-    for series, after in sorted(reader.at(until).items(), key=lambda item: item[0].key):
-        before = earlier.get(series, GAP)
-        subject = Subject(series.key.resource, series.key.identity)
+    for key, after in sorted(reader.at(until).items(), key=lambda item: item[0]):
+        before = earlier.get(key, GAP)
+        subject = Subject(key.resource, key.identity)
         if (
             (before.state, before.value) == (after.state, after.value)
             or "gap" in (before.state, after.state)
-            or series.key.figure in facts.get(subject, {})
+            or key.figure in facts.get(subject, {})
         ):
             continue
-        differences.setdefault(subject, []).append(FigureDifference(series, before, after))
+        differences.setdefault(subject, []).append(FigureDifference(key, before, after))
     for subject, group in differences.items():
         group.sort(key=lambda figure: abs(figure.share or Decimal(0)), reverse=True)
         name = _name(subject, facts.get(subject))

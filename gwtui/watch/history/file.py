@@ -22,7 +22,7 @@ from gwtui.watch.history.model import (
 
 APPLICATION_ID = 0x67774849
 """Marks a SQLite file as a gwtui history."""
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """Files of older versions are moved aside, those of newer versions are left alone."""
 SCHEMA = """
 CREATE TABLE settings (
@@ -36,7 +36,6 @@ CREATE TABLE series (
     resource TEXT NOT NULL,
     identity TEXT NOT NULL,
     figure TEXT NOT NULL,
-    unit TEXT NOT NULL,
     every INTEGER NOT NULL,
     UNIQUE (resource, identity, figure)
 );

@@ -49,15 +49,6 @@ class Subject(NamedTuple):
     identity: str
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
-    """A figure over time; ``every`` is the number of seconds between two readings."""
-
-    key: SeriesKey
-    unit: str = ""
-    every: int = 60
-
-
 Figures = Mapping[str, Decimal | None]
 """The figures of a subject, by name."""
 Fields = Mapping[str, JsonValue]
@@ -157,7 +148,6 @@ class Point(NamedTuple):
 class Curve:
     """A figure over a span, in slots of equal width that start at multiples of the width."""
 
-    series: Series
     width: timedelta
     points: tuple[Point, ...]
 
@@ -304,6 +294,11 @@ UNITS: Mapping[str, Mapping[str, str]] = {
     },
 }
 """The unit of every possible series, by resource and figure."""
+
+
+def unit_of(key: SeriesKey) -> str:
+    """The unit of a series, empty for none."""
+    return UNITS.get(key.resource, {}).get(key.figure, "")
 
 
 ENDPOINT_APPEARED = "endpoint.appeared"

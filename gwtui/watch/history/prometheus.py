@@ -25,7 +25,6 @@ from gwtui.watch.history.model import (
     Fields,
     HistoryUnusableError,
     Reading,
-    Series,
     SeriesKey,
     Subject,
     endpoint_identity,
@@ -88,15 +87,15 @@ class PrometheusReader(HistoryReader):
 
     def series(
         self, resource: str | None = None, identity: str | None = None, figure: str | None = None
-    ) -> tuple[Series, ...]:
-        """The present series of the server; a fully named one is not queried."""
-        if resource and identity and figure:
-            key = SeriesKey(resource, identity, figure)
-            return (_series(key),) if key[::2] in OF_FIGURE else ()
+    ) -> tuple[SeriesKey, ...]:
+        """The present series of the server."""
         (now,) = (at for one in self._ask("vector(time())", None) for at in one.values)
         # Something may have been scraped in the present second.
-        found = self.at(moment_of(now + 1), resource, identity, figure)
-        return tuple(sorted(found, key=lambda series: series.key))
+        return tuple(sorted(self.at(moment_of(now + 1), resource, identity, figure)))
+
+    def every(self, key: SeriesKey) -> int | None:
+        """Seconds between two scrapes, None for what is not exported."""
+        return EVERY if (key.resource, key.figure) in OF_FIGURE else None
 
     def at(
         self,
@@ -104,9 +103,9 @@ class PrometheusReader(HistoryReader):
         resource: str | None = None,
         identity: str | None = None,
         figure: str | None = None,
-    ) -> dict[Series, Reading]:
+    ) -> dict[SeriesKey, Reading]:
         """The figures at a moment."""
-        readings: dict[Series, Reading] = {}
+        readings: dict[SeriesKey, Reading] = {}
         for each in (resource,) if resource else SUBJECT_LABELS:
             for sample in self._samples(each, seconds_of(moment)):
                 subject = _subject(each, sample.labels)
@@ -115,15 +114,15 @@ class PrometheusReader(HistoryReader):
                 for name in UNITS[each]:
                     nothing = Reading("null", None, moment)
                     if not name.startswith(PRICE_FIELDS):
-                        readings.setdefault(_series(SeriesKey(*subject, name)), nothing)
+                        readings.setdefault(SeriesKey(*subject, name), nothing)
                 figure_and_factor = _FIGURES.get(
                     (each, sample.labels["__name__"], _extra(each, sample.labels))
                 )
                 for value in sample.values.values() if figure_and_factor else ():
                     name, factor = figure_and_factor or ("", Decimal(1))
                     key = SeriesKey(*subject, name)
-                    readings[_series(key)] = Reading("value", value / factor, moment)
-        return {one: read for one, read in readings.items() if figure in (None, one.key.figure)}
+                    readings[key] = Reading("value", value / factor, moment)
+        return {one: read for one, read in readings.items() if figure in (None, one.figure)}
 
     def facts_at(self, moment: datetime, resource: str | None = None) -> dict[Subject, Fields]:
         """The recorded facts, and the names of endpoints that only the server knows."""
@@ -246,10 +245,6 @@ def _reading_of(key: SeriesKey) -> str:
     if key.resource == "endpoint":
         return endpoints_source(model_of(key.identity))
     return key.resource if key.resource == "credits" else f"{key.resource}s"
-
-
-def _series(key: SeriesKey) -> Series:
-    return Series(key, UNITS[key.resource][key.figure], EVERY)
 
 
 def _quoted(text: str) -> str:

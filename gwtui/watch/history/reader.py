@@ -25,7 +25,6 @@ from gwtui.watch.history.model import (
     Point,
     Reading,
     RecordedChange,
-    Series,
     SeriesKey,
     Subject,
     gap_after,
@@ -71,9 +70,8 @@ WHERE series = (SELECT id FROM found) AND start >= :since AND start < :until AND
 )
 ORDER BY 1
 """
-_SERIES = "SELECT resource, identity, figure, unit, every FROM series "
 _AT = """
-SELECT resource, identity, figure, unit, every, r.start, r.until, r.value, hour, h.until, last
+SELECT resource, identity, figure, every, r.start, r.until, r.value, hour, h.until, last
 FROM series s
 LEFT JOIN runs r ON r.series = s.id AND r.start = (
     SELECT max(start) FROM runs WHERE series = s.id AND start <= :at
@@ -133,11 +131,11 @@ class CurveSpan:
         return cls(begin, width, -(-(end - begin) // width))
 
 
-def curve_of(series: Series, span: CurveSpan, rows: Iterable[Row]) -> Curve:
+def curve_of(every: int, span: CurveSpan, rows: Iterable[Row]) -> Curve:
     """The curve of rows in chronological order.
 
-    A row that spans several slots counts in each. A slot between two readings repeats the earlier
-    one.
+    The readings are ``every`` seconds apart. A row that spans several slots counts in each. A slot
+    between two readings repeats the earlier one.
     """
     slots: list[list[Row]] = [[] for _ in range(span.count)]
     for row in rows:
@@ -151,11 +149,11 @@ def curve_of(series: Series, span: CurveSpan, rows: Iterable[Row]) -> Curve:
         start = span.begin + place * span.width
         if inside:
             before = inside[-1]
-        elif before is not None and start - before.until <= gap_after(series.every):
+        elif before is not None and start - before.until <= gap_after(every):
             value = before.last
             inside.append(Row(start, start, value, value, value, value))
-        points.append(_point(start, span.width, series.every, inside))
-    return Curve(series, timedelta(seconds=span.width), tuple(points))
+        points.append(_point(start, span.width, every, inside))
+    return Curve(timedelta(seconds=span.width), tuple(points))
 
 
 def _point(start: int, width: int, every: int, rows: list[Row]) -> Point:
@@ -192,11 +190,20 @@ class HistoryReader:
 
     def series(
         self, resource: str | None = None, identity: str | None = None, figure: str | None = None
-    ) -> tuple[Series, ...]:
+    ) -> tuple[SeriesKey, ...]:
         """The recorded series, optionally of one resource, identity or figure."""
         where, values = _chosen(resource, identity, figure)
-        rows = self.connection.execute(_SERIES + where + " ORDER BY 1, 2, 3", values)
-        return tuple(Series(SeriesKey(*row[:3]), *row[3:]) for row in rows)
+        rows = self.connection.execute(
+            f"SELECT resource, identity, figure FROM series {where} ORDER BY 1, 2, 3",  # noqa: S608 - a constant
+            values,
+        )
+        return tuple(map(SeriesKey._make, rows))
+
+    def every(self, key: SeriesKey) -> int | None:
+        """Seconds between two readings of a series, None for an unknown one."""
+        where, values = _chosen(*key)
+        row = self.connection.execute(f"SELECT every FROM series {where}", values).fetchone()  # noqa: S608 - a constant
+        return None if row is None else int(row[0])
 
     def points(
         self,
@@ -214,10 +221,10 @@ class HistoryReader:
         them. Raises ValueError for a span that ends before it begins.
         """
         span = CurveSpan.of(since, until, resolution, max_points)
-        found = self.series(*key)
-        if not found:
+        every = self.every(key)
+        if every is None:
             return None
-        return curve_of(found[0], span, self.rows(key, span.begin, span.end, span.width))
+        return curve_of(every, span, self.rows(key, span.begin, span.end, span.width))
 
     def at(
         self,
@@ -225,12 +232,12 @@ class HistoryReader:
         resource: str | None = None,
         identity: str | None = None,
         figure: str | None = None,
-    ) -> dict[Series, Reading]:
+    ) -> dict[SeriesKey, Reading]:
         """The figures at a moment; after two days, the last ones of its hour."""
         where, values = _chosen(resource, identity, figure)
         at = seconds_of(moment)
         rows = self.connection.execute(_AT + where, {**values, "at": at})
-        return {Series(SeriesKey(*row[:3]), row[3], row[4]): _reading(row[4:], at) for row in rows}
+        return {SeriesKey(*row[:3]): _reading(row[3:], at) for row in rows}
 
     def value_at(self, key: SeriesKey, moment: datetime) -> Reading:
         """One figure at a moment."""

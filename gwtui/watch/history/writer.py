@@ -19,7 +19,6 @@ from gwtui.watch.history import model as kinds
 from gwtui.watch.history.file import remember_setting, setting
 from gwtui.watch.history.model import (
     NAME,
-    UNITS,
     Fields,
     Observation,
     Subject,
@@ -105,7 +104,6 @@ def _write_values(
             "resource": subject.resource,
             "identity": subject.identity,
             "figure": figure,
-            "unit": UNITS.get(subject.resource, {}).get(figure, ""),
             "every": observation.every,
             "value": None if value is None else text_of(kept(value)),
             "at": at,
@@ -122,8 +120,8 @@ def _write_values(
         unknown = [row for row in rows if tuple(row.values())[:3] not in known]
         series = unknown[: MOST_SERIES - count]
     db.executemany(
-        "INSERT INTO series (resource, identity, figure, unit, every) "
-        "VALUES (:resource, :identity, :figure, :unit, :every) "
+        "INSERT INTO series (resource, identity, figure, every) "
+        "VALUES (:resource, :identity, :figure, :every) "
         "ON CONFLICT DO UPDATE SET every = excluded.every WHERE every != excluded.every",
         series,
     )

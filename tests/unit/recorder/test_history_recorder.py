@@ -16,7 +16,7 @@ from fake_clock import FakeClock
 from gwtui.contract.usage import ActivityRow
 from gwtui.watch.history import model as kinds
 from gwtui.watch.history.archive import Archive
-from gwtui.watch.history.model import Observation, SeriesKey
+from gwtui.watch.history.model import Observation, SeriesKey, unit_of
 from gwtui.watch.history.reader import BALANCE, HistoryReader
 from gwtui.watch.history.recorder import CLAIM_EVERY, Recorder
 from gwtui.watch.history.writer import most_used
@@ -37,21 +37,20 @@ async def test_it_records_the_account_and_the_most_used_models(
     assert recorder.status.models == (MODEL,)
     assert recorder.status.error is None
     figures = {
-        (series.key.resource, series.key.figure): series
+        (series.resource, series.figure): series
         for series in await recorder.archive.read(lambda history: history.series())
     }
-    assert figures["credits", "balance"].unit == "USD"
-    assert figures["key", "limit_remaining"].key.identity == "a" * 64
-    assert figures["workspace", "budget_weekly_remaining"].unit == "USD"
-    assert figures["endpoint", "latency_p99"].unit == "ms"
-    assert figures["endpoint", "price_prompt"].unit == "USD/token"
+    assert figures["key", "limit_remaining"].identity == "a" * 64
+    assert unit_of(figures["workspace", "budget_weekly_remaining"]) == "USD"
+    assert unit_of(figures["endpoint", "latency_p99"]) == "ms"
+    assert unit_of(figures["endpoint", "price_prompt"]) == "USD/token"
     now = time.now()
     read = recorder.archive.read
     assert (await read(lambda history: history.value_at(BALANCE, now))).value == 60
     price = SeriesKey("endpoint", ENDPOINT, "price_prompt")
     assert (await read(partial(value_of, price, now))) == Decimal("0.0000027")
     weekly = {
-        figure: await read(partial(value_of, figures["workspace", figure].key, now))
+        figure: await read(partial(value_of, figures["workspace", figure], now))
         for figure in ("budget_weekly", "usage_weekly", "budget_weekly_remaining")
     }
     assert weekly == {

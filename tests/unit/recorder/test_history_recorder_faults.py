@@ -51,7 +51,7 @@ async def test_a_part_that_could_not_be_read_is_a_gap_and_no_figure(
 ) -> None:
     await time.advance(1)
     space = (await recorder.archive.read(lambda history: history.series("workspace")))[0]
-    left = SeriesKey("workspace", space.key.identity, "budget_weekly_remaining")
+    left = SeriesKey("workspace", space.identity, "budget_weekly_remaining")
     now = time.now()
     assert (await recorder.archive.read(lambda history: history.value_at(left, now))).value
     world.faults["keys"] = ServerError("down", status=503)
