@@ -39,7 +39,6 @@ from gwtui.resources.organization import SETTINGS_WRITES as SETTINGS
 from gwtui.resources.rotations import (
     RotateRequest,
     RotationSource,
-    RotationStorage,
     plan_rotation,
 )
 from gwtui.resources.uses import Uses, WorkspaceContents
@@ -185,9 +184,9 @@ class KeyPlans:
     def plan_rotation(
         old: ApiKey, guardrail: Guardrail, asked: RotateRequest, now: datetime
     ) -> Plan[Any]:
-        keeping = RotationStorage(RotationLog(Path("/nowhere")), "")
-        source = RotationSource(old, guardrail=guardrail, people=frozenset({"user_1"}))
-        return plan_rotation(source, asked, PlanContext(now), keeping)
+        log, people = RotationLog(Path("/nowhere")), frozenset({"user_1"})
+        source = RotationSource(old, log, "", guardrail=guardrail, people=people)
+        return plan_rotation(source, asked, PlanContext(now))
 
 
 key_plans = KeyPlans()

@@ -264,11 +264,14 @@ class RotationSource:
 
     ``guardrail`` is the one that it holds itself; ``guardrail_known`` False where that could not be
     read. ``people`` are the user ids of the organization, None where they could not be read.
-    ``workspace_id`` is where the key was listed. ``under_way`` are the hashes of keys that are
+    ``log`` is where the rotations of ``gateway`` are written down. ``workspace_id`` is where the
+    key was listed. ``under_way`` are the hashes of keys that are
     being rotated already.
     """
 
     old: ApiKey
+    log: RotationLog
+    gateway: str
     workspace_id: str | None = None
     guardrail: Guardrail | None = None
     guardrail_known: bool = True
@@ -276,17 +279,7 @@ class RotationSource:
     under_way: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class RotationStorage:
-    """The log of rotations, and the gateway."""
-
-    log: RotationLog
-    gateway: str
-
-
-def plan_rotation(
-    source: RotationSource, asked: RotateRequest, at: PlanContext, storage: RotationStorage
-) -> Plan[Any]:
+def plan_rotation(source: RotationSource, asked: RotateRequest, at: PlanContext) -> Plan[Any]:
     """One POST for the successor, then one for its guardrail where the old key holds one.
 
     The rotation is written down right before the first of them goes out: what cannot be written
@@ -297,7 +290,7 @@ def plan_rotation(
     plan = KEYS.plan_create(request, at)
     rotation = KeyRotation(
         id=plan.id,
-        gateway=storage.gateway,
+        gateway=source.gateway,
         began=at.now,
         old_hash=_hash(old),
         old_name=old.name or old.label or "",
@@ -310,7 +303,7 @@ def plan_rotation(
     )
     successor = _Successor()
     create = replace(
-        _remembered(plan, rotation, storage.log, successor),
+        _remembered(plan, rotation, source.log, successor),
         title=f"Create a successor of key {KEYS.name(old)}",
         effects=(*_effects(source, request, asked), *plan.effects),
         obstacles=(*plan.obstacles, *_obstacles(source, request, wrong)),
@@ -353,8 +346,7 @@ def _successor(
         return CreateKeyRequest.model_validate(given), ()
     except ValidationError as error:
         wrong = tuple({one.field.partition(".")[0]: None for one in problems(error)})
-    kept = {name: value for name, value in given.items() if name not in wrong}
-    return CreateKeyRequest.model_validate(kept), wrong
+    return CreateKeyRequest(name=asked.name), wrong
 
 
 def _expiry(old: ApiKey, now: datetime) -> datetime | None:
@@ -519,6 +511,8 @@ async def read_source(
     begun = await asyncio.to_thread(log.rotations, place)
     return RotationSource(
         fresh,
+        log,
+        place,
         workspace_id,
         None if identity is None else await gateway.guardrails.get(identity),
         held is not None,
@@ -540,8 +534,3 @@ async def read_name(gateway: GatewayClient, old: ApiKey, now: datetime) -> str:
 def rotation_log(session: Session) -> RotationLog:
     """The file of rotations beside the session's ledger."""
     return RotationLog(session.executor.ledger.path.with_name(FILE_NAME))
-
-
-def rotation_storage(session: Session) -> RotationStorage:
-    """The storage of rotations."""
-    return RotationStorage(rotation_log(session), session.connection.base_url)

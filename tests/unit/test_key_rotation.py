@@ -28,7 +28,6 @@ from gwtui.local.rotations import RotationLog
 from gwtui.resources.rotations import (
     RotateRequest,
     RotationSource,
-    RotationStorage,
     plan_rotation,
     successor_name,
 )
@@ -279,14 +278,11 @@ async def test_any_reading_of_keys_is_noted_for_those_that_are_rotated(tmp_path:
 # The plan ---------------------------------------------------------------------------------------
 
 
-def keeping(tmp_path: Path) -> RotationStorage:
-    return RotationStorage(log_at(tmp_path), "https://g/api/v1")
-
-
 def planned(tmp_path: Path, old: ApiKey, **source: Any) -> Plan[Any]:
     asked = RotateRequest(name="next")
     known = {"people": frozenset({"user_1"}), **source}
-    return plan_rotation(RotationSource(old, **known), asked, PlanContext(NOW), keeping(tmp_path))
+    source = RotationSource(old, log_at(tmp_path), "https://g/api/v1", **known)
+    return plan_rotation(source, asked, PlanContext(NOW))
 
 
 def test_the_successor_is_like_the_old_key_and_lives_as_long(tmp_path: Path) -> None:

@@ -38,7 +38,6 @@ from gwtui.resources.rotations import (
     read_name,
     read_source,
     retiring_plan,
-    rotation_storage,
 )
 from gwtui.watch.feeds.ledger import own_ledger, unresolved_feed
 
@@ -60,7 +59,7 @@ async def rotate(context: ChangeContext) -> Plan[Any]:
     workspace = None if row.workspace is None else row.workspace.id
     source = await read_source(session, fresh, workspace)
     at = plan_context(context, await context.workspace_names(default=True))
-    return plan_rotation(source, request, at, rotation_storage(session))
+    return plan_rotation(source, request, at)
 
 
 def _rotation_request(context: ChangeContext, name: str) -> RotateRequest:

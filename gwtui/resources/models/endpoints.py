@@ -1,7 +1,4 @@
-"""The endpoints of one model and of all models: contract "Endpoint object".
-
-The detail pane is in ``endpoint_detail``.
-"""
+"""The endpoints of one model and of all models: contract "Endpoint object"."""
 
 from __future__ import annotations
 
@@ -13,7 +10,6 @@ from decimal import Decimal
 from gwtui.contract.models import Endpoint, Percentiles
 from gwtui.contract.values import END_TO_END_WORKLOADS
 from gwtui.crud import cells
-from gwtui.crud.cells import sparkline
 from gwtui.crud.columns import (
     figure_column,
     moment_column,
@@ -209,7 +205,7 @@ def _past_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
         curve = row.past.get(figure)
         if curve is None or all(point.state == "gap" for point in curve.points):
             continue
-        drawn = sparkline(curve, len(curve.points), floor=floor, ceiling=ceiling)
+        drawn = cells.sparkline(curve, len(curve.points), floor=floor, ceiling=ceiling)
         lows = [point.low for point in curve.points if point.low is not None]
         highs = [point.high for point in curve.points if point.high is not None]
         note = "no traffic"

@@ -27,7 +27,6 @@ from gwtui.resources.rotations import (
     read_source,
     rotate_form,
     rotation_log,
-    rotation_storage,
 )
 from gwtui.ui.actions import crud
 from gwtui.ui.actions.context import ActionContext, Handler
@@ -159,7 +158,7 @@ async def rotate(context: ActionContext[KeyRow]) -> None:
         space = context.target.workspace
         source = await read_source(app.open_session, old, None if space is None else space.id)
         at = plan_context(context, facts.workspaces)
-        plan = plan_rotation(source, asked, at, rotation_storage(app.open_session))
+        plan = plan_rotation(source, asked, at)
         confirmation = await confirm(context, plan, "Create the successor")
         if confirmation is None:
             return None
