@@ -428,21 +428,24 @@ class Writes(Generic[M]):
             after = {**sent, **self.fields.read(answer, names)}
 
             async def plan_undo(client: GatewayClient, now: datetime) -> Plan[Any]:
-                present = await self.read(client, identity)
+                present, at = await self.read(client, identity), replace(context, now=now)
                 known, words = self.fields.read(present, names), self.fields.formatter(context)
                 changes = fields_to_restore(after, before, known, self.fields.labels, words)
-                return self._plan_back(present, changes, replace(context, now=now))
+                uses = () if "disabled" in changes else await self.uses(client, present, at)
+                return self._plan_back(present, changes, at, uses)
 
             return plan_undo
 
         return undo
 
-    def _plan_back(self, present: M, changes: Mapping[str, Any], at: PlanContext) -> Plan[Any]:
+    def _plan_back(
+        self, present: M, changes: Mapping[str, Any], at: PlanContext, uses: tuple[str, ...]
+    ) -> Plan[Any]:
         if "disabled" in changes:
             return self.plan_switch(present, changes["disabled"], at)
         model = _declared(self.update, "update").request
         try:
-            return self.plan_update(present, model.model_validate(changes), at)
+            return self.plan_update(present, model.model_validate(changes), at, uses)
         except ValidationError as error:
             why = safe_line("; ".join(map(str, problems(error))))
         raise CannotUndoError(f"The gateway no longer accepts the previous value: {why}.")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from functools import partial
 from typing import Any
 
 from gwtui.client.errors import NotFoundError
@@ -33,7 +31,7 @@ from gwtui.crud.fields import (
     Preview,
 )
 from gwtui.crud.form import FormSpec
-from gwtui.crud.plan import Plan, Undo, UndoPlanner
+from gwtui.crud.plan import Plan
 from gwtui.crud.plan_text import (
     NAME_LIMIT,
     Names,
@@ -299,22 +297,6 @@ class _GuardrailWrites(Writes[Guardrail]):
             warnings=tuple(self.fields.limit_warnings({}, request)),
             summary=request.body(),
         )
-
-    def _put_back(
-        self, fresh: Guardrail, request: RequestModel, context: PlanContext
-    ) -> Undo[Guardrail] | None:
-        undo = super()._put_back(fresh, request, context)
-        if undo is None or self.row is None:
-            return undo
-        return lambda answer: partial(self._back_in_view, undo(answer))
-
-    async def _back_in_view(
-        self, way: UndoPlanner, client: GatewayClient, now: datetime
-    ) -> Plan[Any]:
-        """The way back, and whom it binds."""
-        plan = await way(client, now)
-        bound = await self._bound_by(client, plan.identity or "")
-        return replace(plan, effects=(*plan.effects, *bound.uses))
 
     # Whom it binds now --------------------------------------------------------------------------
 
