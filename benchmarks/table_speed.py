@@ -64,8 +64,8 @@ def our_steps(app: OursApp, rows: list[Sample]) -> list[Step]:
         ("filter, 3rd key", lambda: table.filter_by("123")),
         ("filter by a column", lambda: table.filter_by("used>5000 -expired")),
         ("filter off", lambda: table.filter_by("")),
-        ("page down", table.action_page_down),
-        ("last row", table.action_last),
+        ("page down", lambda: table.leap(1)),
+        ("last row", table.to_last),
     ]
 
 

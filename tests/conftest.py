@@ -31,7 +31,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
-import gwtui.ui.screens.detail_pane
+import gwtui.ui.screens.list_parts
 import leak_watch
 from board_kit import Filled, filled_once
 from gwtui.domain import known_secrets
@@ -282,7 +282,7 @@ def quick_frames() -> Iterator[None]:
     """Nobody waits for the next frame, a row to rest on, nor an app that has nothing to do."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(textual.screen, "UPDATE_PERIOD", 1 / 200)
-        patch.setattr(gwtui.ui.screens.detail_pane, "_REST", 0.03)
+        patch.setattr(gwtui.ui.screens.list_parts, "_REST", 0.03)
         patch.setattr(textual.app, "wait_for_idle", wait_after_key)
         patch.setattr(textual.pilot, "wait_for_idle", wait_for_idle)
         patch.setattr(Pilot, "_wait_for_screen", wait_for_screen)

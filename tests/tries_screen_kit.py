@@ -21,8 +21,7 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.forms.secret import SecretEditor
 from gwtui.ui.screens.tries import AnswerScreen, TryScreen
-from gwtui.ui.widgets.growing_text import GrowingText
-from gwtui.ui.widgets.lines import LinesView, OneLine
+from gwtui.ui.widgets.lines import GrowingText, LinesView, OneLine
 from harness import Harness, dashboard, harness, listing, until
 from screen_text import shown
 from scripted_models import ScriptedModels

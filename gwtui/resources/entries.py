@@ -920,7 +920,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         "generation",
         "Generation",
         f"{_RESOURCES}.generations:ONE_GENERATION",
-        f"{_SCREENS}.generation:GenerationScreen",
+        f"{_SCREENS}.objects:GenerationScreen",
         help="details of a generation",
         by_id=True,
         actions=(
@@ -945,7 +945,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         "key",
         "This key",
         f"{_RESOURCES}.keys.current:THIS_KEY",
-        f"{_SCREENS}.current_key:CurrentKeyScreen",
+        f"{_SCREENS}.objects:CurrentKeyScreen",
         help="the current key",
         single=True,
         actions=(

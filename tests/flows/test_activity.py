@@ -14,7 +14,7 @@ from gwtui.domain.money import usd
 from gwtui.resources.activity import RankedGroup
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.activity import ActivityScreen
-from gwtui.ui.screens.generation import GenerationScreen
+from gwtui.ui.screens.objects import GenerationScreen
 from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.widgets.lines import DrawingView, OneLine
 from gwtui.ui.widgets.prompt import Prompt
@@ -64,7 +64,7 @@ async def test_days_sums_and_ranking_agree_with_the_gateway(size: tuple[int, int
         assert models == sorted(models, key=lambda one: -(one.summary.spend or 0))
         days = completed_days(place.clock.now())
         assert f"{days[0]} to {days[-1]} UTC" in text_of(app, "legend")
-        leading = [one.name.rpartition("/")[2] for one in models[: 4 if size[0] > 80 else 3]]
+        leading = [one.name.rpartition("/")[2] for one in models[:3]]
         # Where there is little room each has a few of its letters.
         letters = 32 if size[0] > 80 else 5
         assert all(f"█ {name[:letters]}" in text_of(app, "legend") for name in leading)

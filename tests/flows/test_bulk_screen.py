@@ -36,7 +36,7 @@ async def asked(pilot: Pilot[int], app: GwtuiApp) -> str:
 def enabled_rows(app: GwtuiApp) -> list[int]:
     """Where the enabled keys stand in the list."""
     table = listing(app).table
-    rows = [table.model._items[identity] for identity in table.identities]
+    rows = [table.model[identity] for identity in table.identities]
     return [
         index
         for index, row in enumerate(rows)
@@ -152,7 +152,7 @@ async def test_what_marked_keys_share_is_changed_together() -> None:
     async with harness() as place, dashboard(place, size=(100, 30)) as (app, pilot):
         table = listing(app).table
         wanted = set(table.identities[:3])
-        names = {row.key.name for row in map(table.model._items.__getitem__, wanted)}
+        names = {row.key.name for row in map(table.model.__getitem__, wanted)}
         await pilot.press("home", "space", "down", "V", "e")
         await until(pilot, lambda: isinstance(app.screen, FormScreen), "the form")
         assert isinstance(app.screen, FormScreen)

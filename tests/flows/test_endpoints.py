@@ -31,7 +31,7 @@ async def test_the_cheapest_that_fits_is_found_with_few_keys_and_compared() -> N
         await until(pilot, lambda: listing(app).resource == "all-endpoints", "the list")
         screen = listing(app)
         await until(pilot, lambda: not screen.is_loading, "every model")
-        rows = [screen.table.model._items[name] for name in screen.table.identities]
+        rows = [screen.table.model[name] for name in screen.table.identities]
         assert rows
         for row in rows:
             endpoint = row.endpoint

@@ -19,7 +19,7 @@ from gwtui.ui.connection_health import StatePanel
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.dialogs import WaitScreen
-from gwtui.ui.widgets.frame import HeaderBar
+from gwtui.ui.widgets.lines import OneLine
 from harness import Harness, dashboard, harness, has_data, line, listing, notices, settled, until
 from screen_text import shown
 
@@ -116,7 +116,7 @@ def status_of(app: GwtuiApp) -> str:
 
 
 def header_of(app: GwtuiApp) -> str:
-    return listing(app).query_one(HeaderBar).text
+    return listing(app).query_one("#header", OneLine).text
 
 
 async def test_what_an_action_reads_is_said_and_escape_ends_it(demo: Harness) -> None:

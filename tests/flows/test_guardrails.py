@@ -19,7 +19,7 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import PickScreen
 from gwtui.ui.screens.catalog_dialogs import RemainingScreen
-from gwtui.ui.screens.detail_pane import DetailPane
+from gwtui.ui.screens.list_parts import DetailPane
 from gwtui.ui.screens.picker import Picker
 from gwtui.watch.feeds.concurrent_reads import CONCURRENCY
 from gwtui.watch.feeds.guardrails import GuardrailRow

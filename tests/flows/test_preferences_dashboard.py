@@ -81,7 +81,6 @@ async def test_chosen_keys_work_and_are_what_is_said(demo: Harness, config: Path
         footer = line(listing(app), "footer")
         assert "X On/off" in footer
         assert header(app) == ["Name"]
-        assert "No column of keys: gone." in notices(app)
         assert "F2 Filter" in footer
         await pressing("x", "slash")(pilot)
         assert listing(app) is app.screen  # neither asks for anything any more

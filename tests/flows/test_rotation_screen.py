@@ -8,8 +8,8 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.forms.secret import SecretScreen
-from gwtui.ui.screens.detail_pane import DetailPane
 from gwtui.ui.screens.dialogs import AskScreen
+from gwtui.ui.screens.list_parts import DetailPane
 from gwtui.watch.feeds.keys import fetch_keys
 from harness import dashboard, harness, listing, notices, until
 from screen_text import shown

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
@@ -11,10 +9,9 @@ from typing import Any
 
 import pytest
 from textual import events
-from textual.geometry import Region
 from textual.pilot import Pilot
 
-from gwtui.ui.screens.list_rows import ListRows
+from gwtui.ui.screens.list_parts import ListRows
 from gwtui.ui.themes import THEMES
 from gwtui.ui.widgets.table import (
     CountsChanged,
@@ -56,15 +53,15 @@ async def test_keys_move_the_cursor_by_row_page_and_to_the_ends() -> None:
 async def test_every_column_is_reached_by_keys_wheel_and_click() -> None:
     app = TableApp(things(30))
     async with app.run_test(size=NARROW) as pilot:
-        first = app.table.hidden_columns
+        first = app.table.shape.hidden
 
         async def turn(*how: Any) -> set[str]:
             """The columns that are seen in as many turns as there are pages."""
             seen: set[str] = set()
             for _ in range(app.table.shape.pages):
                 await pilot.pause()
-                hidden = app.table.hidden_columns
-                seen |= {column.id for column in COLUMNS} - set(hidden)
+                hidden = app.table.shape.hidden
+                seen |= {COLUMNS[slot.index].id for slot in app.table.shape.slots}
                 assert app.lines()[1].startswith("▌ row-000")
                 assert f"+{len(hidden)}" in app.lines()[0]
                 await how[0](*how[1:])
@@ -73,13 +70,13 @@ async def test_every_column_is_reached_by_keys_wheel_and_click() -> None:
         every = {column.id for column in COLUMNS}
         assert await turn(pilot.press, "right") == every
         await pilot.press(*["left"] * 6)
-        assert app.table.hidden_columns == first
+        assert app.table.shape.hidden == first
         assert await turn(wheel, pilot, events.MouseScrollDown, True) == every
         for _ in range(app.table.shape.pages):
             await wheel(pilot, events.MouseScrollUp, True)
-        assert app.table.hidden_columns == first
+        assert app.table.shape.hidden == first
         assert await turn(click_marker, pilot, app) == every
-        assert app.table.hidden_columns == first, "the last page is followed by the first"
+        assert app.table.shape.hidden == first, "the last page is followed by the first"
         assert app.heard.of(SortChanged) == []
 
 
@@ -161,8 +158,6 @@ async def test_counts_are_told_once_for_each_change() -> None:
         app.table.filter_by("row-01")
         app.table.filter_by("row-01")
         await pilot.pause()
-        last = app.heard.of(CountsChanged)[-1]
-        assert (last.visible, last.total, last.marked, last.hidden_columns) == (10, 30, 0, 0)
         told = len(app.heard.of(CountsChanged))
         app.table.show(things(30))
         await pilot.pause()
@@ -233,39 +228,6 @@ async def test_the_scrollbar_is_one_column_covers_no_figures_and_jumps_by_a_scre
 
 
 # Painting -----------------------------------------------------------------------------------------
-
-
-@contextmanager
-def painted(app: TableApp) -> Iterator[list[Region | None]]:
-    """The regions that are repainted meanwhile; None is the whole widget."""
-    regions: list[Region | None] = []
-    original = app.table._set_dirty
-
-    def record(*wanted: Region) -> None:
-        regions.extend(wanted or [None])
-        original(*wanted)
-
-    app.table._set_dirty = record  # type: ignore[method-assign]
-    try:
-        yield regions
-    finally:
-        app.table._set_dirty = original  # type: ignore[method-assign]
-
-
-async def test_what_is_not_in_view_repaints_nothing() -> None:
-    app = TableApp(things(50))
-    async with app.run_test(size=SIZE) as pilot:
-        await pilot.pause()
-        rows = things(50)
-        rows[40] = replace(rows[40], used=9999)
-        with painted(app) as regions:
-            for shown in (rows, things(50), things(60)):
-                app.table.show(shown)
-            app.table.tick()
-            await pilot.pause()
-        assert regions == []
-        await pilot.press("end")
-        assert "row-059" in app.cursor_line()
 
 
 async def test_a_row_that_comes_or_goes_in_view_is_painted_after_the_layout() -> None:

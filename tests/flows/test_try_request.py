@@ -8,9 +8,9 @@ from typing import Any
 
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
-from gwtui.ui.screens.generation import GenerationScreen
+from gwtui.ui.screens.objects import GenerationScreen
 from gwtui.ui.screens.tries import AnswerScreen, TryScreen
-from gwtui.ui.widgets.growing_text import GrowingText
+from gwtui.ui.widgets.lines import GrowingText
 from harness import listing, notices, until
 from scripted_models import ScriptedModels
 from tries_screen_kit import MODEL, TryDesk, try_desk

@@ -33,9 +33,8 @@ from gwtui.ui.screens.catalog_dialogs import model_lines
 from gwtui.ui.screens.pages import raw_lines
 from gwtui.ui.terminal.app import ControlCharacterFilter
 from gwtui.ui.widgets.detail import section_lines
-from gwtui.ui.widgets.table.layout import arrange
+from gwtui.ui.widgets.table.layout import arrange, header_strip, row_strip
 from gwtui.ui.widgets.table.model import TableModel
-from gwtui.ui.widgets.table.view import _TONES, Palette, header_strip, row_strip
 from gwtui.watch import cadence
 from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.feed import Feed
@@ -48,7 +47,10 @@ from gwtui.watch.hub import FeedHub
 WIDTHS = (80, 120)
 HERE = Connection("https://gateway.example", named_by=("--profile", "here"))
 _PLAIN = Style()
-PALETTE = Palette(_PLAIN, _PLAIN, _PLAIN, _PLAIN, _PLAIN, _PLAIN, dict.fromkeys(_TONES, _PLAIN))
+
+
+def _plain(_name: str) -> Style:
+    return _PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +110,12 @@ def table(
         layout = arrange(columns, width)
         for page in range(layout.pages):
             layout = arrange(columns, width, page)
-            header = header_strip(layout, columns, model.sorting, PALETTE)
+            header = header_strip(layout, columns, model.sorting, _plain)
             yield Shown("painted", f"{width} {page} header", _exact(header, width))
-            for line, row in enumerate(model.frame(0, len(items), layout)):
-                assert row is not None
-                strip = row_strip(row, layout, columns, PALETTE)
+            for line, item in enumerate(model.visible):
+                cells = [columns[slot.index].cell(item, NOW) for slot in layout.slots]
+                cursor = None if line else _PLAIN
+                strip = row_strip(cells, layout, columns, _plain, cursor=cursor)
                 yield Shown("painted", f"{width} {page} {line}", _exact(strip, width))
     for text in (query, f"-{query}", f"{columns[0].id}:{query}", f"{columns[-1].id}>{query}"):
         model.filter_by(text)

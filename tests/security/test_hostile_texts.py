@@ -53,7 +53,7 @@ from gwtui.resources.keys.current import THIS_KEY
 from gwtui.ui.actions.crud import side_field
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.connection_health import ConnectionHealth, error_text
-from gwtui.ui.screens.generation import content_lines
+from gwtui.ui.screens.objects import content_lines
 from gwtui.ui.screens.picker import option_title
 from gwtui.ui.terminal.app import ControlCharacterFilter
 from gwtui.ui.terminal.modes import TerminalTitle

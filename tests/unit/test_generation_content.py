@@ -12,7 +12,7 @@ from gwtui.contract.request import field_rules
 from gwtui.contract.usage import FeedbackRequest, GenerationContent
 from gwtui.crud.fields import PlanContext
 from gwtui.resources.generations import CATEGORIES, plan_feedback
-from gwtui.ui.screens.generation import MOST, content_lines
+from gwtui.ui.screens.objects import MOST, content_lines
 from plan_kit import changes, everything_said, sent
 from resource_samples import HOSTILE
 

@@ -7,7 +7,7 @@ import random
 from textual.app import App, ComposeResult
 
 from gwtui.ui.themes import DEFAULT_THEME, THEMES
-from gwtui.ui.widgets.growing_text import MOST, GrowingText
+from gwtui.ui.widgets.lines import MOST, GrowingText
 
 WORDS = ("a", "word", "and", "lengthyword" * 9, "\n", "\n\n", " ", "  ", "é", "日本", "[b]", "\t")
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from gwtui.crud.resource import Cell, Column
 from gwtui.domain.cell_values import ordered
-from gwtui.ui.widgets.table.matching import FEW
-from gwtui.ui.widgets.table.model import TableModel, nearest
+from gwtui.ui.widgets.table.model import FEW, TableModel, nearest
 from table_kit import COLUMNS, MOMENT, Thing, Wall, things
 
 
@@ -192,7 +191,7 @@ def test_an_unknown_column_is_refused() -> None:
         model().sort_by("no-such", False)
 
 
-def test_cells_are_read_for_the_rows_in_view_only() -> None:
+def test_the_width_of_a_long_list_is_measured_in_its_first_rows() -> None:
     read: list[str] = []
 
     def cell(item: str, _now: datetime) -> Cell:
@@ -203,12 +202,7 @@ def test_cells_are_read_for_the_rows_in_view_only() -> None:
     table: TableModel[str] = TableModel([column], str, Wall(), {})
     table.show([str(n) for n in range(1000)])
     table.sort_by("name", True)
-    from gwtui.ui.widgets.table.layout import arrange  # noqa: PLC0415
-
     assert len(read) <= 200, "a part of the names tells how wide they are"
-    read.clear()
-    table.frame(100, 20, arrange([column], 40))
-    assert len(read) == 20
 
 
 def test_the_longest_texts_are_known_where_columns_follow_them() -> None:
@@ -325,19 +319,3 @@ def check(table: TableModel[Thing]) -> None:
         assert table.order[table.cursor] == table.selected_identity
         assert table.selected is not None
     assert set(table.marked) == table.marks
-
-
-def test_the_same_rows_again_are_not_looked_at_one_by_one() -> None:
-    asked: list[str] = []
-
-    def identity(thing: Thing) -> str:
-        asked.append(thing.id)
-        return thing.id
-
-    table: TableModel[Thing] = TableModel(COLUMNS, identity, Wall(), {})
-    rows = tuple(things(20))
-    table.show(rows)
-    table.show(rows)
-    assert len(asked) == 20
-    table.show(tuple(things(20)))
-    assert len(asked) == 40

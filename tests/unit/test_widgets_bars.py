@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gwtui.domain.money import usd
-from gwtui.ui.widgets.bars import PICKED, REST, SERIES, Bar, Chart, nice_top
+from gwtui.ui.widgets.plot import PICKED, REST, SERIES, Bar, Chart
 
 
 def drawn(chart: Chart, width: int = 40, height: int = 6) -> list[str]:
@@ -67,13 +66,6 @@ def test_parts_are_stacked_from_below_each_in_its_own_colour() -> None:
         if span.start <= line.cell_length - 2 < span.end
     ]
     assert column == [PICKED] * 2 + [SERIES[0]] * 4 + [SERIES[1]] + [REST]
-
-
-@pytest.mark.parametrize(
-    ("highest", "top"), [("0", "1"), ("79", "80"), ("80", "80"), ("81", "100"), ("0.013", "0.015")]
-)
-def test_the_axis_ends_at_a_round_figure(highest: str, top: str) -> None:
-    assert nice_top(Decimal(highest)) == Decimal(top)
 
 
 @given(

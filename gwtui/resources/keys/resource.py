@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -155,7 +155,7 @@ def _identity_rows(row: KeyRow, now: datetime) -> Sequence[DetailRow]:
 
 
 def _limit_rows(row: KeyRow, now: datetime) -> Sequence[DetailRow]:
-    """The same lines with and without a limit; the last one is the one that may be shorter."""
+    """The same lines for every key, so that those below keep their place."""
     key = row.key
     left = key.limit_remaining
     overdrawn = "overdrawn" if left is not None and left < 0 else ""
@@ -164,7 +164,7 @@ def _limit_rows(row: KeyRow, now: datetime) -> Sequence[DetailRow]:
         DetailRow("used", _drawn_share(row)),
         DetailRow("remaining", cells.usd(left, left_tone(row)), overdrawn),
         DetailRow("BYOK in limit", cells.yes_no(key.include_byok_in_limit)),
-        _reset_row(row, now),
+        *_reset_rows(row, now),
     ]
 
 
@@ -175,14 +175,12 @@ def _drawn_share(row: KeyRow) -> Cell:
     return Cell(f"{cells.bar(part, _BAR)} {money.percent(part)}", used_tone(part))
 
 
-def _reset_row(row: KeyRow, now: datetime) -> DetailRow:
+def _reset_rows(row: KeyRow, now: datetime) -> Iterator[DetailRow]:
     """The schedule, and when the limit starts over next."""
-    cell, note = reset_cell(row), ""
     moment = next_reset(row.key.limit_reset, now)
-    if moment is not None:
-        cell = Cell(f"{cell.text}, {times.relative(moment, now)}")
-        note = times.utc(moment)
-    return DetailRow("reset", cell, note)
+    wait = "" if moment is None else f", {times.relative(moment, now)}"
+    yield DetailRow("reset", Cell(f"{reset_cell(row).text}{wait}", reset_cell(row).tone))
+    yield DetailRow("next reset", cells.NOTHING if moment is None else Cell(times.utc(moment)))
 
 
 def usage_table(key: ApiKey | CurrentKey) -> DetailTable:

@@ -13,7 +13,7 @@ from gwtui.resources.organization import ORGANIZATION
 from gwtui.ui.actions.context import ActionContext, Handler, on_screen
 from gwtui.ui.screens.activity import ActivityScreen
 from gwtui.ui.screens.credits import CreditsScreen
-from gwtui.ui.screens.generation import GenerationScreen, content_lines
+from gwtui.ui.screens.objects import GenerationScreen, content_lines
 from gwtui.ui.screens.pages import ReadingScreen
 
 

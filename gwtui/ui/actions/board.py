@@ -7,9 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gwtui.ui.actions.context import ActionContext, Handler, on_screen
-from gwtui.ui.board.status_lines import request_lines
-from gwtui.ui.board.watching import recorder_of, watch_model
-from gwtui.ui.screens.board import BoardScreen
+from gwtui.ui.screens.board import BoardScreen, recorder_of, request_lines, watch_model
 from gwtui.ui.screens.changes import ChangesScreen
 from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.widgets.prompt import Prompt

@@ -180,7 +180,8 @@ async def _send_and_report(context: ActionContext, run: BulkRun, done: str) -> N
     bulk, answer = run.bulk, await show_progress(context, run)
     context.app.executor.undo.add_many(bulk.plan, run.carried_out)
     if isinstance(context.screen, ResourceScreen):
-        context.screen.table.unmark({part.identity for part, _ in run.carried_out})
+        changed = {part.identity for part, _ in run.carried_out}
+        context.screen.table.change_marks(lambda model: model.marks.difference_update(changed))
     summary = f"{count(len(run.carried_out), bulk.operation.noun)} {done}"
     if run.complete:
         report_done(context, summary)

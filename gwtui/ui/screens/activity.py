@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from rich.cells import cell_len
 from textual import on
@@ -41,10 +41,10 @@ from gwtui.ui.commands import key_of
 from gwtui.ui.screens.base import TableScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import cell_content, choice_line, fit, toned
-from gwtui.ui.widgets.bars import PICKED, REST, SERIES, Bar, Chart
 from gwtui.ui.widgets.lines import DrawingView, OneLine
+from gwtui.ui.widgets.plot import PICKED, REST, SERIES, Bar, Chart
 from gwtui.ui.widgets.prompt import Prompt
-from gwtui.ui.widgets.table import ResourceTable
+from gwtui.ui.widgets.table import Highlighted, ResourceTable
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.activity import (
     Activity,
@@ -54,10 +54,7 @@ from gwtui.watch.feeds.activity import (
     key_activity_feed,
     user_activity_feed,
 )
-
-if TYPE_CHECKING:
-    from gwtui.watch.hub import FeedHub
-
+from gwtui.watch.hub import FeedHub
 
 PEOPLE = "organization"
 """The resource whose rows open a person's activity."""
@@ -65,11 +62,10 @@ _DAYS_HINT = "days, UTC: yesterday, last friday, 7d, 2026-11-20, 2026-11-01 .. 2
 _MARGINS = 2
 _TALL = [(34, "-tall")]
 """The height from which bars are taller, and the CSS class for it."""
-_APART = "  "
 _OTHERS = "the rest"
 _LONGEST = 32
 """The most cells of a name in the legend."""
-_SIGN = cell_len(f"{_APART}█ ")
+_SIGN = len("  █ ")
 """Width of the sign before a name, in cells."""
 
 
@@ -103,13 +99,11 @@ class ActivityScreen(TableScreen):
         self._ranking: Sequence[RankedGroup] = ()
         self._parts: PartedActivity | None = None
         """Activity by key or person, while these are ranked."""
-        self._parts_failed = False
         self._days: tuple[date, ...] = ()
         self._chosen: DayRange | None = None
         """The selected days; None for all."""
-        self._every: tuple[ActivityRow, ...] = ()
         self._rows: tuple[ActivityRow, ...] = ()
-        """The rows of the selected days."""
+        """The rows of the complete days."""
         self._grouping: Grouping = GROUPINGS[0]
         self._to_top = False
         """Whether to move to the top, because the ranking changed."""
@@ -152,7 +146,7 @@ class ActivityScreen(TableScreen):
 
     def empty_text(self) -> str | None:
         """Explain an empty list."""
-        if self._every or self._found is None:
+        if self._rows or self._found is None:
             return None
         return "No requests in the last 30 complete days (UTC)."
 
@@ -167,7 +161,7 @@ class ActivityScreen(TableScreen):
         elif self._days:
             parts.append(toned(f"{len(self._days)} complete days, without today", "muted"))
         if self._found is not None:
-            lost = len(self._found.rows) - len(self._every)
+            lost = len(self._found.rows) - len(self._rows)
             if lost:
                 parts.append(toned(f"{lost} rows with unreadable or other dates left out", "warn"))
         return [*self._left_out(), *parts]
@@ -177,7 +171,7 @@ class ActivityScreen(TableScreen):
         parted, parts = _PARTED.get(self._grouping), self._parts
         if parted is None:
             return
-        if parts is None and self._parts_failed:
+        if parts is None and any(state.error is not None for state in self.states[1:]):
             yield toned(f"{parted.plural} unreadable", "warn")
         elif parts is None:
             yield toned(f"reading {parted.noun} by {parted.noun}…", "muted")
@@ -219,7 +213,7 @@ class ActivityScreen(TableScreen):
 
     def _rank_by(self, grouping: Grouping) -> None:
         self._grouping = grouping
-        self._parts, self._parts_failed = None, False
+        self._parts = None
         self._to_top = True
         self.refeed()
         self._show_ranking()
@@ -243,17 +237,8 @@ class ActivityScreen(TableScreen):
     def _choose(self, chosen: DayRange | None) -> None:
         whole = chosen is not None and chosen.count >= len(self._days)
         self._chosen = None if whole else chosen
-        self._narrow()
         self._show_ranking()
         self.refresh_frame()
-
-    def _narrow(self) -> None:
-        """Filter the rows by the selected days; days that are no longer available are dropped."""
-        chosen = self._chosen
-        if chosen is not None and chosen.first not in self._days:
-            chosen = self._chosen = None
-        days = [day for day in self._days if chosen is None or day in chosen]
-        self._rows = activity.within(self._every, days)
 
     @on(Prompt.Entered, "#activity-days")
     def _days_typed(self, event: Prompt.Entered) -> None:
@@ -281,12 +266,13 @@ class ActivityScreen(TableScreen):
             return
         self._found = state.value
         self._days = days
-        self._every = activity.within(state.value.rows, self._days)
-        self._narrow()
+        self._rows = activity.within(state.value.rows, days)
+        if self._chosen is not None and self._chosen.first not in days:
+            self._chosen = None
         self._show_ranking()
 
     def _show_parts(self, state: FeedState[PartedActivity]) -> None:
-        self._parts, self._parts_failed = state.value, state.error is not None
+        self._parts = state.value
         self._show_ranking()
 
     def _rank_by_measure(self) -> None:
@@ -295,13 +281,15 @@ class ActivityScreen(TableScreen):
     def _show_ranking(self) -> None:
         if self._found is None:
             return
-        self._ranking = self._ranked(self._found)
+        days = [day for day in self._days if self._chosen is None or day in self._chosen]
+        rows = activity.within(self._rows, days)
+        self._ranking = self._ranked(self._found, rows)
         self.table.show(self._ranking)
         if self._to_top and self.table.total_count:
             self._to_top = False
             self.table.to_first()
         self.query_one("#activity-totals", OneLine).show(
-            totals_line(self._rows, self.app.size.width - _MARGINS)
+            totals_line(rows, self.app.size.width - _MARGINS)
         )
         self.query_one("#activity-grouping", OneLine).show(
             choice_line(
@@ -329,7 +317,7 @@ class ActivityScreen(TableScreen):
     def _offered(self) -> list[Grouping]:
         return [one for one in GROUPINGS if self.parent_row is None or one not in _PARTED]
 
-    def _ranked(self, found: Activity) -> Sequence[RankedGroup]:
+    def _ranked(self, found: Activity, rows: Sequence[ActivityRow]) -> Sequence[RankedGroup]:
         parted = _PARTED.get(self._grouping)
         if parted is None:
             uses = account_usage(found)
@@ -337,7 +325,7 @@ class ActivityScreen(TableScreen):
             return ()
         else:
             uses = parted.usage(self._parts, found)
-        return ranked(uses, self._rows, (self._grouping,), self._measure)
+        return ranked(uses, rows, (self._grouping,), self._measure)
 
     def _draw(self) -> None:
         """Draw a bar per day: the selected row at the bottom, then the top of the ranking."""
@@ -345,10 +333,12 @@ class ActivityScreen(TableScreen):
         shown = chosen or (DayRange(days[0], days[-1]) if days else None)
         span = "" if shown is None else f"{shown} UTC"
         width = self.app.size.width - _MARGINS
-        stack = legible(stacked(self.table.selected, self._ranking), span, width)
+        stack = stacked(self.table.selected, self._ranking)
+        line, named = legend(stack, span, width)
+        stack = stack[:named]
         looks = tuple(look for _, look in stack)
         parts = [activity.by_day(one.rows, days, measure) for one, _ in stack]
-        wholes = activity.by_day(self._every, days, measure)
+        wholes = activity.by_day(self._rows, days, measure)
         bars = [
             Bar(f"{day:%m-%d}", whole, tuple(part[at] or Decimal(0) for part in parts))
             for at, (day, whole) in enumerate(zip(days, wholes, strict=True))
@@ -356,9 +346,9 @@ class ActivityScreen(TableScreen):
         ends = (days.index(chosen.first), days.index(chosen.last)) if chosen else None
         chart = Chart(bars, lambda amount: measure_text(measure, amount), ends, looks)
         self.query_one(DrawingView).draw(chart)
-        self.query_one("#activity-legend", OneLine).show(legend_line(stack, span, width))
+        self.query_one("#activity-legend", OneLine).show(line)
 
-    @on(ResourceTable.Highlighted)
+    @on(Highlighted)
     def _highlighted(self) -> None:
         if self._found is not None:
             self._draw()
@@ -388,28 +378,19 @@ def stacked(
     return leading if one is None else [(one, PICKED), *leading]
 
 
-def legible(
-    stack: Sequence[tuple[RankedGroup, str]], span: str, width: int
-) -> Sequence[tuple[RankedGroup, str]]:
-    """The first lines of the stack whose names fit into the legend, but at least one."""
-    room, count = _name_room(span, width), 0
-    for group, _ in stack:
-        room -= _SIGN + cell_len(_series_name(group))
-        if room < 0 and count:
-            break
-        count += 1
-    return stack[:count]
+def legend(stack: Sequence[tuple[RankedGroup, str]], span: str, width: int) -> tuple[Content, int]:
+    """The days, and the colors of the first lines of the stack and of the rest.
 
-
-def legend_line(stack: Sequence[tuple[RankedGroup, str]], span: str, width: int) -> Content:
-    """The days, and the colors of the ``legible`` lines and of the rest."""
-    line = toned(span, "plain")
-    if not stack:
-        return line
-    for group, look in stack:
-        name = fit(_series_name(group), max(1, _name_room(span, width) - _SIGN)).rstrip()
-        line = Content.assemble(line, _APART, _legend_part(name, look))
-    return Content.assemble(line, _APART, _legend_part(_OTHERS, REST))
+    Returns the line and the number of named lines: as many as fit, but at least one.
+    """
+    line, rest = toned(span), _legend_part(_OTHERS, REST)
+    room = width - line.cell_length - rest.cell_length
+    for place, (group, look) in enumerate(stack):
+        part = _legend_part(fit(_series_name(group), max(1, room - _SIGN)).rstrip(), look)
+        if place and cell_len(_series_name(group)) > room - _SIGN:
+            return Content.assemble(line, rest), place
+        line, room = Content.assemble(line, part), room - part.cell_length
+    return Content.assemble(line, rest) if stack else line, len(stack)
 
 
 def _series_name(group: RankedGroup) -> str:
@@ -417,9 +398,5 @@ def _series_name(group: RankedGroup) -> str:
     return fit(cells.text(group.name).text.rpartition("/")[2], _LONGEST).rstrip()
 
 
-def _name_room(span: str, width: int) -> int:
-    return width - cell_len(span) - _SIGN - cell_len(_OTHERS)
-
-
 def _legend_part(name: str, style: str) -> Content:
-    return Content.assemble(Content.styled("█", style), " ", toned(name, "muted"))
+    return Content.assemble("  ", Content.styled("█", style), " ", toned(name, "muted"))

@@ -32,7 +32,13 @@ from gwtui.ui.connection_health import (
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.text import toned
 from gwtui.ui.unresolved_changes import banner_text
-from gwtui.ui.widgets.frame import HeaderBar, KeyFooter, StatusLine, crumbs_line, header_facts
+from gwtui.ui.widgets.frame import (
+    crumbs_line,
+    footer_parts,
+    header_facts,
+    header_parts,
+    status_line,
+)
 from gwtui.ui.widgets.lifetime import RunsWhileOpen, TerminalSized
 from gwtui.ui.widgets.lines import OneLine, PartsLine
 from gwtui.ui.widgets.table import Opened, ResourceTable
@@ -58,9 +64,9 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
     error; later errors appear in the banner above the last good data. Callbacks run in the screen's
     own message loop, only while the screen is shown; ``state.value`` may be None.
 
-    ``tick(now)`` is called once a second while the screen is shown. It must repaint nothing when no
-    text changed; ``OneLine.show`` and ``LinesView.show`` see to that. With ``ticks_unfocused`` it
-    is also called while the terminal has no focus.
+    ``tick(now)`` is called once a second while the screen is shown, and for another size. It must
+    repaint nothing when no text changed; ``OneLine.show`` and ``LinesView.show`` see to that. With
+    ``ticks_unfocused`` it is also called while the terminal has no focus.
     """
 
     AUTO_FOCUS = ""
@@ -206,15 +212,15 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
 
     def compose(self) -> ComposeResult:
         """Header, banner, crumbs, body, status line, footer."""
-        yield HeaderBar()
+        yield PartsLine(id="header")
         yield OneLine(id="banner")
         yield OneLine(id="crumbs")
         yield StatePanel(id="panel")
         with Vertical(id="body"):
             yield from self._guarded_body()
         yield from self.compose_bars()
-        yield StatusLine()
-        yield KeyFooter()
+        yield OneLine(id="status")
+        yield PartsLine(id="footer")
 
     def _guarded_body(self) -> ComposeResult:
         """The body, or nothing if composing it fails."""
@@ -273,8 +279,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
     def on_screen_suspend(self) -> None:
         """Stop watching the feeds."""
         if self.is_open:  # what was waited for is there
-            facts = header_facts(self.gwtui, self.tab)
-            self.query_one(StatusLine).show_status(self._status(self.now), facts)
+            self._show_status(self.now)
         self._subscriptions.close()
 
     def on_feed_changed(self, message: FeedChanged) -> None:
@@ -294,8 +299,9 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         """Run the action of a clicked tab or hint."""
         await self.gwtui.perform(by_id(message.action), self.capture())
 
+    @on(events.Resize)
     def second(self) -> None:
-        """Called once per second while the screen is shown."""
+        """Called once per second while the screen is shown, and for another size."""
         if self.is_open:
             guarded(f"tick of {self.resource}", self.tick, None)(self.now)
             self.refresh_frame()
@@ -308,14 +314,14 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         if not self.is_open:
             return
         now = self.now
-        facts = header_facts(self.gwtui, self.tab)
-        self.query_one(HeaderBar).show_facts(facts)
+        parts = header_parts(header_facts(self.gwtui, self.tab), self.app.size.width)
+        self.query_one("#header", PartsLine).show_parts(parts)
         self._show_banner(now)
         self._show_crumbs()
         if self.is_active or self.gwtui.session is None:
             self._show_panel(now)
-            self.query_one(StatusLine).show_status(self._status(now), facts)
-        self.query_one(KeyFooter).show_actions(self.gwtui.hints(self.scopes))
+            self._show_status(now)
+        self._show_footer()
 
     def _show_banner(self, now: datetime) -> None:
         banner = self.query_one("#banner", OneLine)
@@ -369,7 +375,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
             panel.say(self.empty_title(), with_keys(empty))
         return empty is not None
 
-    def _status(self, now: datetime) -> Content:
+    def _show_status(self, now: datetime) -> None:
         instead = (toned(BROKEN, "bad"),)
         parts = list(guarded(f"status of {self.resource}", self.status_parts, instead)())
         if waits := self.gwtui.waits.text:
@@ -378,13 +384,17 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
             session = self.gwtui.session
             silent = session is not None and session.gateway.traffic.silent
             parts.append(freshness(self.states[0], now, silent=silent))
-        return Content.assemble(" ", Content(" · ").join(parts))
+        left = Content.assemble(" ", Content(" · ").join(parts))
+        facts = header_facts(self.gwtui, self.tab)
+        self.query_one("#status", OneLine).show(status_line(left, facts, self.app.size.width))
 
     @on(events.DescendantFocus)
     @on(events.DescendantBlur)
-    def _focus_moved(self) -> None:
-        for footer in self.query(KeyFooter):
-            footer.fit()
+    def _show_footer(self) -> None:
+        if self.is_open:
+            hints = self.gwtui.hints(self.scopes)
+            parts = footer_parts(hints, self.app.size.width, self.focused)
+            self.query_one("#footer", PartsLine).show_parts(parts)
 
 
 class TableScreen(GatewayScreen):

@@ -5,7 +5,7 @@ Curves and figures are live, or those of the recorded moment that the time curso
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -18,50 +18,171 @@ from textual.content import Content
 from textual.worker import Worker
 
 from gwtui.crud.action import COPY
+from gwtui.crud.resource import Cell, DetailRow, DetailTable, Section
 from gwtui.domain import times
-from gwtui.domain.safe_text import safe_text
+from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.local.caught_errors import BROKEN, guarded
-from gwtui.ui.board.endpoints import TALL, EndpointsPanel
-from gwtui.ui.board.panels import ChangesPanel, CreditsPanel, LimitsPanel
-from gwtui.ui.board.selected_endpoint import EndpointPanel
-from gwtui.ui.board.state import (
+from gwtui.resources.alerts import alerts_line
+from gwtui.ui.board.endpoints import TALL, EndpointPanel, EndpointsPanel
+from gwtui.ui.board.panels import (
     BoardPast,
     BoardState,
     BoardView,
+    ChangesPanel,
+    CreditsPanel,
+    LimitsPanel,
     board_past,
     live_feeds,
     live_snapshot,
     moved,
     within,
 )
-from gwtui.ui.board.status_lines import alerts_part, cursor_line, recording_line, requests_part
-from gwtui.ui.board.watching import watch_model
-from gwtui.ui.commands import key_of
+from gwtui.ui.commands import key_of, with_keys
 from gwtui.ui.screens.base import TableScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import choice_line, toned
+from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.plot import SPANS
 from gwtui.ui.widgets.prompt import Prompt
-from gwtui.ui.widgets.table import ResourceTable
+from gwtui.ui.widgets.table import Highlighted
 from gwtui.watch.board import BoardSnapshot, RecordingState, newest
+from gwtui.watch.board import RecordingState as Known
 from gwtui.watch.feed import FeedState
+from gwtui.watch.feeds.alerts import alerts_feed
 from gwtui.watch.history.model import HistoryError
 
 if TYPE_CHECKING:
+    from gwtui.resources.session import Session
+    from gwtui.ui.app import GwtuiApp
     from gwtui.watch.history.recorder import Recorder
     from gwtui.watch.hub import FeedHub
+
+
+_LONG = 160
+_NAME = 34
+_EXPLANATION = (
+    "A reading of many requests is repeated less often: at most one request per second.",
+    "Without focus, only the history recorder reads, at its own pace.",
+    "After a 429, gwtui waits as long as the gateway says.",
+)
+
+
+def cursor_line(cursor: datetime, now: datetime) -> Content:
+    """The banner with the moment of the time cursor."""
+    ago = times.relative(cursor, now)
+    keys = "{board.live} live again · {board.earlier} {board.later} step · {board.jump} jump"
+    return Content(f" AS OF {times.utc(cursor, seconds=True)}, {ago} · {with_keys(keys)}")
+
+
+def alerts_part(hub: FeedHub, *, live: bool) -> Content | None:
+    """The current alerts. The app watches their feed while it is connected."""
+    cell = alerts_line(alerts_feed(hub).state.value or ())
+    return None if cell is None else toned(f" ! {'' if live else 'now: '}{cell.text}", cell.tone)
+
+
+def recording_line(recorder: Recorder | None, known: Known | None) -> Content:
+    """The process that records, or why none does, and problems with the history file."""
+    if recorder is None or (not recorder.open_archive and not recorder.status.error):
+        return toned("History not open", "muted")
+    status = recorder.status
+    if not recorder.open_archive:
+        return toned(f"Not recording: {safe_text(status.error, _LONG)}", "bad")
+    parts = [_who(recording=status.recording, known=known)]
+    if status.error is not None:
+        parts.append(toned(safe_text(status.error, _LONG), "bad"))
+    if status.notice:
+        parts.append(toned(safe_text(status.notice, _LONG), "warn"))
+    if known is not None and known.span is not None:
+        parts.append(toned(f"since {times.utc(known.span[0])}", "muted"))
+    return Content(" · ").join(parts)
+
+
+def _who(*, recording: bool, known: Known | None) -> Content:
+    if recording:
+        return toned("Recorded here", "good")
+    if known is None or known.process is None:
+        return toned("Not recording yet", "warn")
+    return toned(f"Recorded by another gwtui (process {known.process})", "plain")
+
+
+def requests_part(session: Session) -> Content:
+    """The requests of the last minute; red if some were rate-limited."""
+    recent = session.gateway.traffic.recent()
+    rate = f"{recent.requests} requests/min"
+    if recent.limited:
+        return toned(f"{rate}, {recent.limited} refused (429)", "bad")
+    return toned(rate, "muted")
+
+
+def request_lines(session: Session, now: datetime, width: int) -> Sequence[Content]:
+    """The requests of the last minute, the expected rate, and every feed that polls."""
+    sections: tuple[Section[None], ...] = (
+        Section("Requests", lambda _item, _now: [*_rates(session)]),
+        Section("Readings", lambda _item, _now: [_readings(session.hub)]),
+    )
+    lines = [*section_lines("", sections, None, now, width)[2:], Content("")]
+    for text in _EXPLANATION:
+        lines += toned(text, "muted").wrap(width)
+    return lines
+
+
+def _rates(session: Session) -> Iterator[DetailRow]:
+    recent, expected = session.gateway.traffic.recent(), session.hub.expected_per_minute
+    yield DetailRow("last minute", Cell(f"{recent.reads} reads, {recent.writes} writes"))
+    yield DetailRow("expected", Cell(f"about {expected:.0f} per minute on this screen"))
+    if recent.limited:
+        words = f"{recent.limited} rate-limited (429)"
+        yield DetailRow("refused", Cell(words, "bad"))
+
+
+def _readings(hub: FeedHub) -> DetailTable:
+    """The feeds that poll the gateway; local ones are left out."""
+    loads = [(feed, load) for feed in hub.feeds if (load := feed.load) and load.requests]
+    rows = [
+        (
+            Cell(safe_text(feed.name, _NAME)),
+            Cell(times.age(load.seconds)),
+            Cell(str(load.requests)),
+            Cell(f"{load.per_minute:.1f}"),
+            Cell("the screen" if feed.watched else "the history", "muted"),
+        )
+        for feed, load in loads
+    ]
+    return DetailTable(("reading", "every", "requests", "a minute", "for"), tuple(rows))
+
+
+async def watch_model(app: GwtuiApp, model: str, *, watched: bool = True) -> None:
+    """Start or stop recording a model's endpoints, and report it."""
+    recorder = recorder_of(app)
+    if recorder is None:
+        return
+    try:
+        await (recorder.watch if watched else recorder.unwatch)(model)
+    except (ValueError, HistoryError) as error:
+        app.say(f"{'Not' if watched else 'Still'} watched: {error}", severity="warning")
+    else:
+        off = "removed from the board; its history stays"
+        app.say(f"{safe_line(model, 80)} {'added to the board (0)' if watched else off}")
+
+
+def recorder_of(app: GwtuiApp) -> Recorder | None:
+    """The recorder, which stores the watched models; None, with a notice, if there is none."""
+    session = app.session
+    recorder = None if session is None else session.recorder
+    if recorder is None:
+        why = "there is no connection yet" if session is None else ""
+        if session is not None and session.history is not None:
+            why = session.history.status.error or ""
+        app.say(f"No model can be watched: {why or 'the history is not open'}", severity="warning")
+    return recorder
 
 
 WALL = (160, 44)
 """The size, in columns and lines, from which all panels are visible at once."""
 _JUMP_HINT = "moment, UTC: 2026-11-20 18:00, yesterday 18:00, 3h ago, last friday"
-_ASK_EVERY = 20.0
-"""Seconds between two queries of the history without new records."""
-_ASK_SOON = 1.0
-"""Seconds between two queries of the history after a new record."""
 _LOOK_EVERY = 10.0
-"""Seconds between two updates of ages and countdowns."""
+"""Seconds between two updates of ages and countdowns, and two queries of the history."""
 
 
 PAGES = {"-endpoints": "Endpoints", "-account": "Credits, limits", "-changes": "Changes"}
@@ -106,9 +227,7 @@ class BoardScreen(TableScreen):
         self.budget: Content | None = None
         """The request rate, cached because it changes all the time."""
         self._asking: Worker[None] | None = None
-        self._asked_at = self._looked_at = 0.0
-        self._asked_of: object = None
-        """The state of the recorder at that query."""
+        self._looked_at = 0.0
         self.credits = CreditsPanel()
         self.endpoints = EndpointsPanel(lambda: self.view.now)
         self.table = self.endpoints.table
@@ -172,14 +291,14 @@ class BoardScreen(TableScreen):
     def tick(self, _now: datetime) -> None:
         """Update ages and countdowns, and query the history, which other processes may write."""
         elapsed = self.gwtui.clock.monotonic()
-        if elapsed - self._looked_at >= _LOOK_EVERY:
+        is_due = elapsed - self._looked_at >= _LOOK_EVERY
+        if is_due:
             self._looked_at = elapsed
             self.budget = None
             self.look()
             self.endpoints.table.tick()
             self.limits.table.tick()
-        patience = _ASK_EVERY if self._asked_of == _written(self.recorder) else _ASK_SOON
-        if not self.is_asking and (self.past is None or elapsed - self._asked_at >= patience):
+        if not self.is_asking and (is_due or self.past is None):
             self.ask()
 
     # How it stands ----------------------------------------------------------------------------
@@ -273,8 +392,6 @@ class BoardScreen(TableScreen):
             self._asking = self.run_worker(ask, group="history", exclusive=True)
 
     async def _ask(self, recorder: Recorder) -> None:
-        self._asked_at = self.gwtui.clock.monotonic()
-        self._asked_of = _written(recorder)
         view, line = self.view, self.endpoints.selected
         endpoint = None if line is None or line.row is None else line.identity
         try:
@@ -371,13 +488,7 @@ class BoardScreen(TableScreen):
             await watch_model(self.gwtui, event.text)
             self.ask()
 
-    @on(ResourceTable.Highlighted, "#board-table")
+    @on(Highlighted, "#board-table")
     def _selected(self) -> None:
         self.endpoint.on_resize()
         self.ask()
-
-
-def _written(recorder: Recorder | None) -> object:
-    """A value that changes whenever something was recorded."""
-    status = None if recorder is None else recorder.status
-    return None if status is None else (status.written_at, status.models)

@@ -53,7 +53,7 @@ from gwtui.resources.models.prices import (
     unit_of,
     unit_price,
 )
-from gwtui.ui.connection_health import error_text, retry_text
+from gwtui.ui.connection_health import error_text, freshness, retry_text
 from gwtui.ui.screens.dialogs import Dialog
 from gwtui.ui.subscriptions import FeedChanged, Subscriptions
 from gwtui.ui.text import toned
@@ -121,7 +121,6 @@ class TableDialog(Dialog[None], Generic[Row]):
     def on_mount(self) -> None:
         """Start the timer that updates ages."""
         self.set_interval(_EVERY, self.show_state)
-        self.show_title()
         self.show_state()
 
     def on_screen_resume(self) -> None:
@@ -151,15 +150,6 @@ class TableDialog(Dialog[None], Generic[Row]):
             self.show_value(state.value)
         self.show_state()
 
-    def show_title(self) -> None:
-        """Show the title."""
-        title, subject = self.title_line()
-        self.query_one("#title", OneLine).show(
-            Content.assemble(
-                toned(f"{title} ", "accent", bold=True), toned(subject, "plain", bold=True)
-            )
-        )
-
     def show_rows(self, rows: Sequence[Row]) -> None:
         """Show these rows, and details of the selected one."""
         self._table.show(rows)
@@ -171,7 +161,10 @@ class TableDialog(Dialog[None], Generic[Row]):
         self.query_one("#lines", LinesView).show([] if row is None else self._lines(row))
 
     def show_state(self) -> None:
-        """Show the summary and the state of the feed."""
+        """Show the title, the summary and the state of the feed."""
+        title, subject = self.title_line()
+        parts = toned(f"{title} ", "accent", bold=True), toned(subject, "plain", bold=True)
+        self.query_one("#title", OneLine).show(Content.assemble(*parts))
         self.query_one("#state", OneLine).show(self._state_line())
 
     def _state_line(self) -> Content:
@@ -182,8 +175,7 @@ class TableDialog(Dialog[None], Generic[Row]):
         elif state.refreshing or state.value is None:
             note = toned(f"reading{state.progress and f': {state.progress}'}…", "muted")
         else:
-            tone: Tone = "warn" if state.is_stale(now) else "muted"
-            note = toned(f"read {times.relative(state.fetched_at or now, now)}", tone)
+            note = freshness(state, now)
         if state.value is None:
             return note
         return Content.assemble(toned(*self.summary()), toned(" · ", "muted"), note)
@@ -458,7 +450,6 @@ class RemainingScreen(TableDialog[ModelEffect]):
     def action_both(self) -> None:
         """Toggle whether the default guardrail of the workspace applies, too."""
         self._applied = self._known if len(self._applied) == 1 else self._known[:1]
-        self.show_title()
         self._show(self._feed.state)
         self.refresh()
 

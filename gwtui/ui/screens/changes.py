@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
@@ -18,9 +17,7 @@ from gwtui.ui.text import toned
 from gwtui.ui.widgets.prompt import Prompt
 from gwtui.ui.widgets.table import SelectionLost
 from gwtui.watch.feeds.recorded import Between, changes_feed, last_day
-
-if TYPE_CHECKING:
-    from gwtui.watch.hub import FeedHub
+from gwtui.watch.hub import FeedHub
 
 NO_EVENT = "No price, endpoint, key, budget or guardrail changed between these times."
 _SEPARATOR = ".."

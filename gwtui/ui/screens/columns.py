@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from gwtui.crud.fields import PickOption
+from gwtui.crud.resource import Column
 from gwtui.ui.screens.picker import TickList
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.table.layout import arrange
-
-if TYPE_CHECKING:
-    from gwtui.crud.resource import Column
 
 
 class ColumnsScreen(TickList[tuple[str, ...] | None]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -17,7 +17,7 @@ from gwtui.crud import cells
 from gwtui.crud.action import COPY
 from gwtui.crud.resource import Scope
 from gwtui.domain import money, times
-from gwtui.resources.copying import declared, row_path
+from gwtui.resources.copying import CopySource, declared, row_path
 from gwtui.resources.credits import (
     KEY_COLUMNS,
     WINDOW_WORDS,
@@ -44,12 +44,8 @@ from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.credits import CreditsRow, credits_feed
 from gwtui.watch.feeds.keys import KeyRow, keys_feed, used_today
-from gwtui.watch.feeds.recorded import credits_past_feed
-
-if TYPE_CHECKING:
-    from gwtui.resources.copying import CopySource
-    from gwtui.watch.feeds.recorded import CreditsPast
-    from gwtui.watch.hub import FeedHub
+from gwtui.watch.feeds.recorded import CreditsPast, credits_past_feed
+from gwtui.watch.hub import FeedHub
 
 _LINES = ("balance", "used", "burn", "today", "runway")
 _MARGINS = 2
@@ -166,10 +162,7 @@ class CreditsScreen(TableScreen):
     # Showing --------------------------------------------------------------------------------
 
     def _show_credits(self, state: FeedState[Credits]) -> None:
-        credits = state.value
-        if credits is None or state.fetched_at is None:
-            return
-        self._credits = credits
+        self._credits = state.value or self._credits
         self._show_state(self.now)
 
     def _show_keys(self, state: FeedState[Sequence[KeyRow]]) -> None:
@@ -187,17 +180,12 @@ class CreditsScreen(TableScreen):
         text = balance_text(credits)
         if figure.value != text:
             figure.update(text)
-        tone = balance_tone(credits)
-        if not figure.has_class(f"-{tone}"):
-            figure.set_classes(f"-{tone}")
-        lines = (*balance_lines(credits), *self._burn_lines(credits, now))
-        for name, line in zip(_LINES, lines, strict=True):
-            self.query_one(f"#credits-{name}", OneLine).show(_content(line))
-
-    def _burn_lines(self, credits: Credits, now: datetime) -> Sequence[Line]:
+        figure.set_classes(f"-{balance_tone(credits)}")
         past = None if self._past is None else self._past.state
         row = CreditsRow(credits, self._used_today, past)
-        return burn_lines(row, now, brief=not self.has_class("-beside"))
+        burn = burn_lines(row, now, brief=not self.has_class("-beside"))
+        for name, line in zip(_LINES, (*balance_lines(credits), *burn), strict=True):
+            self.query_one(f"#credits-{name}", OneLine).show(_content(line))
 
     def _show_spending(self) -> None:
         if self._keys is None:
@@ -230,9 +218,7 @@ def _workspace_line(ranking: Spending, room: int) -> Content:
         share = "" if one.share is None else f" {money.percent(one.share)}"
         part = Content.assemble("  ", toned(cells.text(one.name).text), toned(share, "muted"))
         more = toned(f"  +{len(ranking.workspaces) - number}", "muted")
-        last = number + 1 == len(ranking.workspaces)
-        needed = part.cell_length + (0 if last else more.cell_length)
-        if line.cell_length + needed > room:
+        if line.cell_length + part.cell_length + more.cell_length > room:
             return Content.assemble(line, more)
         line = Content.assemble(line, part)
     return line

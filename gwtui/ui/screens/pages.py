@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from datetime import datetime
 from typing import Any, ClassVar
 
 from textual import events, work
@@ -13,17 +12,13 @@ from textual.content import Content
 from textual.widgets import Static
 
 from gwtui.contract.response import ResponseModel
-from gwtui.crud.action import COPY
-from gwtui.crud.resource import Section, Tone
+from gwtui.crud.resource import Tone
 from gwtui.crud.schema_drift import all_gaps, all_unknown_fields
 from gwtui.domain.safe_text import safe_text
 from gwtui.domain.serialize import exact_json, masked
-from gwtui.resources.actions import FIGURES
 from gwtui.ui.input_queue import OPENING
-from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.dialogs import Dialog
 from gwtui.ui.text import toned
-from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.lines import LinesView
 
 Lines = Callable[[int], Sequence[Content]]
@@ -31,7 +26,6 @@ Lines = Callable[[int], Sequence[Content]]
 
 _MARGINS = 3
 """Padding on both sides and the scrollbar, in cells."""
-_WIDEST = 100
 _INDENT = "  "
 _TEXT, _NOTE = 4000, 420
 """Maximum number of characters of a line, and of the note above."""
@@ -90,43 +84,6 @@ class ReadingScreen(Dialog[None]):
     def action_leave(self) -> None:
         """Close."""
         self.dismiss()
-
-
-class ObjectScreen(GatewayScreen):
-    """Shows every figure of one object. Subclasses call ``show_object``."""
-
-    def __init__(self, resource: str, *, title: str) -> None:
-        super().__init__(resource, title=title, extra_scopes=(FIGURES, COPY))
-        self._object: tuple[str, Sequence[Section[Any]], Any] | None = None
-
-    def compose_body(self) -> ComposeResult:
-        """The figures."""
-        yield LinesView(id="object")
-
-    def show_object(self, name: str, sections: Sequence[Section[Any]], item: Any) -> None:
-        """Show an object; ``name`` must be safe to display."""
-        self._object = (name, sections, item)
-        self.tick(self.now)
-
-    def tick(self, now: datetime) -> None:
-        """Update relative times; unchanged lines are not repainted."""
-        if self._object is not None:
-            name, sections, item = self._object
-            width = min(_WIDEST, self.app.size.width - _MARGINS)
-            lines = section_lines(name, sections, item, now, width)
-            self.query_one("#object", LinesView).show(lines)
-
-    def target(self) -> Any | None:
-        """The object."""
-        return None if self._object is None else self._object[2]
-
-    def focus_body(self) -> None:
-        """Focus the figures."""
-        self.query_one("#object").focus()
-
-    def on_resize(self) -> None:
-        """Lay the figures out for the new width."""
-        self.tick(self.now)
 
 
 def raw_lines(raw: Any, item: Any) -> list[Content]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
 
@@ -27,11 +27,9 @@ from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.lines import LinesView
-from gwtui.ui.widgets.table import ResourceTable
+from gwtui.ui.widgets.table import Highlighted, ResourceTable
 from gwtui.watch.feed import FeedState
-
-if TYPE_CHECKING:
-    from gwtui.watch.hub import FeedHub
+from gwtui.watch.hub import FeedHub
 
 _MARGINS = 3
 _WIDEST = 100
@@ -142,11 +140,7 @@ class RecoveryScreen(TableScreen):
         if self.is_current:
             self.focus_body()
 
-    def on_resize(self, _event: events.Resize) -> None:
-        """Wrap the lines for the new width."""
-        self._lay_out(self.now)
-
-    @on(ResourceTable.Highlighted)
+    @on(Highlighted)
     def _highlighted(self) -> None:
         self._lay_out(self.now)
 

@@ -17,13 +17,10 @@ from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.safe_text import in_sentence, safe_text
 from gwtui.ui.actions.context import Marks
 from gwtui.ui.screens.base import TableScreen
-from gwtui.ui.screens.detail_pane import DetailPane
-from gwtui.ui.screens.list_filter import ListFilter
-from gwtui.ui.screens.list_rows import ListRows
-from gwtui.ui.screens.list_settings import ListSettings
+from gwtui.ui.screens.list_parts import DetailPane, ListFilter, ListRows, ListSettings
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
-from gwtui.ui.widgets.table import ResourceTable, SelectionLost, SortChanged
+from gwtui.ui.widgets.table import ResourceTable, SelectionLost
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
@@ -51,7 +48,7 @@ class ResourceScreen(TableScreen):
         """The scope of the shown rows."""
         self._pending_row: str | None = None
         self._path_resolver: PathResolver | None = None
-        """Created for the first path that names a row."""
+        """That of the last path that named a row."""
         self._grows_since: datetime | None = None
         """When the first part of a growing list was shown; None for a complete list."""
         self._ticked: datetime | None = None
@@ -148,7 +145,7 @@ class ResourceScreen(TableScreen):
     @property
     def marked_rows(self) -> list[Any]:
         """The marked rows in table order, including those hidden by the filter."""
-        return self.table.model.marked_items
+        return [self.table.model[identity] for identity in self.table.marked]
 
     @property
     def marks(self) -> Marks:
@@ -181,8 +178,7 @@ class ResourceScreen(TableScreen):
         """Show the row that a path names or open its list, or report why that fails."""
         from gwtui.ui.screens.path_resolver import PathResolver  # noqa: PLC0415 - seldom
 
-        self._path_resolver = self._path_resolver or PathResolver(self)
-        self._path_resolver.begin(path, child)
+        self._path_resolver = PathResolver(self, path, child)
 
     # Actions of every list --------------------------------------------------------------------
 
@@ -235,7 +231,6 @@ class ResourceScreen(TableScreen):
         """Apply the initial sort order."""
         column, descending = self.settings.sorting
         self.table.sort_by(column, descending=descending)
-        self.settings.say_unknown()
         self.detail.place()
 
     def on_resize(self, _event: events.Resize) -> None:
@@ -287,9 +282,9 @@ class ResourceScreen(TableScreen):
         elif lost.reason == "deleted":
             self.gwtui.say(f"The selected {self.declared.singular} is no longer in the list")
 
-    def on_resource_table_sort_changed(self, message: SortChanged) -> None:
+    def on_resource_table_sort_changed(self) -> None:
         """Save the new sort order."""
-        self.settings.sorted_by(message.column, message.descending)
+        self.settings.sorted_by(*self.table.sorting)
         self.refresh_frame()
 
     def on_resource_table_counts_changed(self) -> None:
@@ -332,9 +327,9 @@ def _status_text(
     """
     shown, total = table.visible_count, table.total_count
     parts: list[Content] = []
-    if table.filter_error is not None:
+    if table.model.filter_error is not None:
         unfinished = table.model.filter_unfinished and typing
-        parts.append(toned(table.filter_error, "muted" if unfinished else "bad"))
+        parts.append(toned(table.model.filter_error, "muted" if unfinished else "bad"))
     elif table.model.filter_note:
         parts.append(toned(table.model.filter_note, "warn"))
     elif table.model.unknown_columns:

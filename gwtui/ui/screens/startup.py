@@ -10,8 +10,9 @@ from textual.app import ComposeResult
 from gwtui.crud.action import APP, LIST
 from gwtui.resources.registry import PARENTS, PLACES, SCREENS, resource_of
 from gwtui.ui.connection_health import StatePanel
-from gwtui.ui.widgets.frame import HeaderBar, KeyFooter, StatusLine, header_facts
+from gwtui.ui.widgets.frame import footer_parts, header_facts, header_parts
 from gwtui.ui.widgets.lifetime import RunsWhileOpen, TerminalSized
+from gwtui.ui.widgets.lines import OneLine, PartsLine
 
 if TYPE_CHECKING:
     from gwtui.ui.app import GwtuiApp
@@ -36,19 +37,24 @@ class StartupScreen(RunsWhileOpen, TerminalSized[Any]):
 
     def compose(self) -> ComposeResult:
         """Header, "connecting", status line, footer."""
-        yield HeaderBar()
+        yield PartsLine(id="header")
         yield StatePanel(id="panel")
-        yield StatusLine()
-        yield KeyFooter()
+        yield OneLine(id="status")
+        yield PartsLine(id="footer")
 
     def on_mount(self) -> None:
         """Show the gateway to connect to."""
-        app = cast("GwtuiApp", self.app)
         panel = self.query_one(StatePanel)
         panel.display = True
         panel.say_connecting()
-        self.query_one(HeaderBar).show_facts(header_facts(app, self._place))
-        scopes = (self._place, APP) if self._place in SCREENS else (self._place, LIST, APP)
-        self.query_one(KeyFooter).show_actions(app.hints(scopes))
+        self.on_resize()
         if self._painted is not None:
             self.call_after_refresh(self._painted)
+
+    def on_resize(self) -> None:
+        """Fit header and footer to the width."""
+        app, width = cast("GwtuiApp", self.app), self.app.size.width
+        header = header_parts(header_facts(app, self._place), width)
+        self.query_one("#header", PartsLine).show_parts(header)
+        scopes = (self._place, APP) if self._place in SCREENS else (self._place, LIST, APP)
+        self.query_one("#footer", PartsLine).show_parts(footer_parts(app.hints(scopes), width))

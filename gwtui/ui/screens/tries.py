@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -16,7 +17,6 @@ from textual.worker import Worker
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.client.inference import ChatAnswer, Inference
 from gwtui.contract.chat import ChatRequest
-from gwtui.contract.current_key import CurrentKey
 from gwtui.crud.fields import Facts
 from gwtui.crud.form import FormSpec
 from gwtui.crud.resource import Tone
@@ -38,12 +38,10 @@ from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.dialogs import Dialog
 from gwtui.ui.text import cell_content, toned
 from gwtui.ui.widgets.detail import section_lines
-from gwtui.ui.widgets.growing_text import GrowingText
-from gwtui.ui.widgets.lines import LinesView, OneLine
+from gwtui.ui.widgets.lines import GrowingText, LinesView, OneLine
 
 _BESIDE = [(110, "-beside")]
 """The width from which the figures are beside the answer instead of below."""
-_EVERY = 1.0
 _PAINTING = 0.1
 """Seconds between two repaints of a streamed answer."""
 _ASKED_AGAIN = 6
@@ -116,14 +114,13 @@ class AnswerScreen(Dialog[str]):
             )
         )
         self.query_one("#try-answer").focus()
-        self.set_interval(_EVERY, self._show_state)
         self.set_interval(_PAINTING, self._paint)
         self.call_later(self._show)
         self._asking = self.run_worker(self._ask(), name="try", group="try")
 
     def on_resize(self, _event: events.Resize) -> None:
         """Wrap the figures for the new width."""
-        self.call_after_refresh(self._show_figures)
+        self.call_after_refresh(self._show)
 
     @property
     def unsaved(self) -> bool:
@@ -167,17 +164,11 @@ class AnswerScreen(Dialog[str]):
         self._put(answer.text + answer.refusal, "plain")
 
     async def _look_after(self) -> None:
-        """Refresh the feeds that the request affects."""
-        key = await self._key()
-        if self.tried is not None:
-            self._end(replace(self.tried, key=key))
+        """Read the key, and refresh the feeds that the request affects."""
+        if self.tried is not None and self._models is not None:
+            with suppress(GatewayError):
+                self._end(replace(self.tried, key=await self._models.key()))
         await self._ready_try.refresh()
-
-    async def _key(self) -> CurrentKey | None:
-        try:
-            return None if self._models is None else await self._models.key()
-        except GatewayError:
-            return None
 
     async def _ask_what_it_cost(self) -> None:
         """Look up the cost of a cancelled request; its generation is written with a delay."""
@@ -203,10 +194,9 @@ class AnswerScreen(Dialog[str]):
             self._put("\n" if self._answer.text else "", "plain")
             for cell in refusal_lines(tried.error):
                 self._put(f"{cell.text}\n", cell.tone)
-        self._paint()
-        if tried.redactions and first:
-            self.query_one(GrowingText).mark(tried.redactions)
         self._show()
+        if tried.redactions and first and self.is_open:
+            self.query_one(GrowingText).mark(tried.redactions)
 
     # Keys -----------------------------------------------------------------------------------
 
@@ -237,26 +227,29 @@ class AnswerScreen(Dialog[str]):
             self._waiting_text.append((text, tone))
 
     def _paint(self) -> None:
-        waiting, self._waiting_text = self._waiting_text, []
-        if waiting and self.is_open:
-            self.query_one(GrowingText).put(waiting)
-            self._show_state()
+        """Show the text that came since the last call, and the state."""
+        if self.is_open:
+            waiting, self._waiting_text = self._waiting_text, []
+            if waiting:
+                self.query_one(GrowingText).put(waiting)
+            self.query_one("#try-state", OneLine).show(self._state())
 
     def _show(self) -> None:
-        if self.is_open:
-            self._show_state()
-            self._show_figures()
-            self.query_one("#try-keys", OneLine).show(toned(self._keys(), "muted"))
+        if not self.is_open:
+            return
+        self._paint()
+        self.query_one("#try-keys", OneLine).show(toned(self._keys(), "muted"))
+        view = self.query_one("#try-figures", LinesView)
+        tried = self.tried or TryOutcome(self._ready_try.plan, self._answer)
+        width = view.scrollable_content_region.width or self.app.size.width
+        width = max(_NARROWEST, width)
+        view.show(section_lines("", SECTIONS, tried, self._clock.now(), width)[2:])
 
     def _keys(self) -> str:
         if self.unsaved:
             return "Esc cancels · ↑ ↓ PgUp PgDn scroll · Tab"
         opens = "Enter opens the generation · " if self.tried and self.tried.generation_id else ""
         return f"Esc back to the form · {opens}↑ ↓ PgUp PgDn scroll · Tab"
-
-    def _show_state(self) -> None:
-        if self.is_open:
-            self.query_one("#try-state", OneLine).show(self._state())
 
     def _state(self) -> Content:
         if self.tried is not None:
@@ -270,16 +263,6 @@ class AnswerScreen(Dialog[str]):
             toned(f"{words} · {seconds} s", "accent"),
             toned(f" · {plan_summary(self._ready_try.plan)}", "muted"),
         )
-
-    def _show_figures(self) -> None:
-        if not self.is_open:
-            return
-        view = self.query_one("#try-figures", LinesView)
-        tried = self.tried or TryOutcome(self._ready_try.plan, self._answer)
-        width = view.scrollable_content_region.width or self.app.size.width
-        width = max(_NARROWEST, width)
-        lines = section_lines("", SECTIONS, tried, self._clock.now(), width)[2:]
-        view.show(lines)
 
 
 def drop_traceback(error: BaseException | None) -> None:

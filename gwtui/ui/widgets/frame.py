@@ -5,24 +5,24 @@ The header shows the current tab, the gateway, and restrictions such as read-onl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from rich.cells import cell_len
 from textual.content import Content
+from textual.widget import Widget
 
 from gwtui.crud.action import APP, Action
-from gwtui.domain.cell_values import Tone
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.caught_errors import BROKEN, caught_errors
 from gwtui.resources.actions import place_actions
 from gwtui.resources.registry import TABS, TITLES
 from gwtui.ui.commands import focus_keys, shown, tab_of, with_keys
 from gwtui.ui.text import fit, toned
-from gwtui.ui.widgets.lines import OneLine, Part, PartsLine
+from gwtui.ui.widgets.lines import OneLine, Part
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
@@ -54,10 +54,6 @@ class HeaderTab:
     key: str
     title: str
     current: bool = False
-
-    def text(self, cells: int) -> str:
-        """The key, and the title cut to ``cells`` cells."""
-        return f"{self.key} {_cut(self.title, cells)}".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,155 +93,110 @@ class HeaderFacts:
         return tuple(filter(None, (self.host, source, self.why_read_only)))
 
 
-@lru_cache(maxsize=8)
 def header_parts(facts: HeaderFacts, width: int) -> tuple[Part, ...]:
     """The most detailed header that fits ``width`` cells.
 
     Badges and profile are never left out. The status line shows the facts of ``left_out``.
     """
-    variant = _richest(facts, width)
-    left, right = _left(variant), _right(variant)
-    used = _cells(left) + _cells(right)
-    return (*left, Part(Content(" " * (width - used))), *right)
+    variant = _fitted(facts, width)
+    blank = Part(Content(" " * _spare(variant, width)))
+    return (*_left(variant), blank, *_right(variant))
 
 
 def left_out(facts: HeaderFacts, width: int) -> tuple[str, ...]:
     """The facts that the header has no room for."""
-    variant = _richest(facts, width)
+    variant = _fitted(facts, width)
     hidden = facts.workspace and not variant.workspace
     scope = (f"w {facts.workspace}",) if hidden else ()
     return scope if variant.origin else (*scope, *facts.origin)
 
 
 @lru_cache(maxsize=8)
-def _richest(facts: HeaderFacts, width: int) -> HeaderFacts:
-    for variant in _variants(facts):
-        room = width - _cells(_left(variant)) - _cells(_right(variant))
-        if room >= 0:
+def _fitted(facts: HeaderFacts, width: int) -> HeaderFacts:
+    for variant in _shorter(facts):
+        if _spare(variant, width) >= 0:
             break
-    if facts.workspace and variant.workspace and room > 0:
+    if facts.workspace and variant.workspace:
         # The name was cut in steps; give it the rest of the line.
-        cells = cell_len(variant.workspace) + room
+        cells = cell_len(variant.workspace) + _spare(variant, width)
         variant = replace(variant, workspace=_cut(facts.workspace, cells))
     return variant
 
 
-def _cells(parts: Iterable[Part]) -> int:
-    return sum(part.content.cell_length for part in parts)
+def _spare(facts: HeaderFacts, width: int) -> int:
+    """The cells that are left; negative without enough room."""
+    return width - sum(part.content.cell_length for part in (*_left(facts), *_right(facts)))
 
 
-def _variants(facts: HeaderFacts) -> Iterator[HeaderFacts]:
-    """The versions of the header, the most detailed first. Titles are cut last."""
-    shortest = facts
-    for shortest in _briefer(facts):
-        yield shortest
-        yield replace(shortest, apart=False)
-    whole = max((cell_len(tab.title) for tab in facts.tabs), default=0)
-    cut = range(whole, _SHORTEST_TITLE - 1, -1)
-    # The profile matters more than the titles of tabs.
-    for cells in (24, 12):
-        variant = replace(shortest, apart=False, profile=_cut(facts.profile, cells))
-        for others in cut:
-            yield replace(variant, other_cells=others)
-        for current in cut:
-            yield replace(variant, current_cells=current, other_cells=_SHORTEST_TITLE)
-        yield replace(
-            variant, workspace="", current_cells=_SHORTEST_TITLE, other_cells=_SHORTEST_TITLE
-        )
-        for workspace in (variant.workspace, ""):
-            yield replace(variant, workspace=workspace, other_cells=0)
-        current_tab = tuple(tab for tab in facts.tabs if tab.current)
-        yield replace(variant, workspace="", other_cells=0, tabs=current_tab)
-
-
-def _briefer(facts: HeaderFacts) -> Iterator[HeaderFacts]:
-    """The versions with fewer facts."""
-    brief = replace(facts, name="", workspace=_cut(facts.workspace or "all", 16))
-    yield facts
-    yield brief
-    for variant in (facts, brief):
-        yield (brief := replace(variant, host="", token_source="", why_read_only=""))
-    if facts.alerts is not None:
-        count = facts.alerts.text.partition(" ")[0]
-        brief = replace(brief, alerts=replace(facts.alerts, text=count))
-        yield brief
-    # "All workspaces" need not be shown.
-    yield replace(brief, workspace=_cut(facts.workspace or "", 8))
+def _shorter(facts: HeaderFacts) -> Iterator[HeaderFacts]:
+    """The facts with less and less detail. The profile matters more than the titles of tabs."""
+    alerts = facts.alerts and replace(facts.alerts, text=facts.alerts.text.partition(" ")[0])
+    titles = range(max(cell_len(tab.title) for tab in facts.tabs), _SHORTEST_TITLE - 1, -1)
+    steps: tuple[dict[str, Any], ...] = (
+        {},
+        {"name": "", "workspace": _cut(facts.workspace or "all", 16)},
+        {"host": "", "token_source": "", "why_read_only": ""},
+        {"alerts": alerts},
+        {"workspace": _cut(facts.workspace or "", 8)},
+        {"profile": _cut(facts.profile, 24)},
+        *({"other_cells": cells} for cells in titles),
+        *({"current_cells": cells} for cells in titles),
+        {"workspace": ""},
+        {"other_cells": 0},
+        {"tabs": tuple(tab for tab in facts.tabs if tab.current)},
+        {"profile": _cut(facts.profile, 12)},
+    )
+    for step in steps:
+        facts = replace(facts, **step)
+        yield facts
+        yield replace(facts, apart=False)
 
 
 def _cut(text: str, cells: int) -> str:
     return text if cell_len(text) <= cells else fit(text, cells)
 
 
-def _left(facts: HeaderFacts) -> list[Part]:
-    parts = [Part(toned(f" {facts.name} " if facts.name else "", "accent", bold=True))]
+def _left(facts: HeaderFacts) -> Iterator[Part]:
+    yield Part(toned(f" {facts.name} " if facts.name else "", "accent", bold=True))
     gap = " " if facts.apart else ""
     for tab in facts.tabs:
+        title = _cut(tab.title, facts.current_cells if tab.current else facts.other_cells)
         if tab.current:
-            text = f"{gap}{tab.text(facts.current_cells)} "
-            content = Content.styled(text, "bold reverse")
+            name = f"{tab.key} {title}".strip()
+            content = Content.styled(f"{gap}{name} ", "bold reverse")
         elif not facts.other_cells:
             content = toned(f"{tab.key} ", "muted")
         else:
-            key, _, title = tab.text(facts.other_cells).partition(" ")
-            content = Content.assemble(gap, toned(key, "accent"), " ", toned(title), " ")
-        parts.append(Part(content, tab.action))
-    return parts
+            content = Content.assemble(gap, toned(tab.key, "accent"), " ", toned(title), " ")
+        yield Part(content, tab.action)
 
 
-def _right(facts: HeaderFacts) -> list[Part]:
-    parts: list[Part] = []
+def _right(facts: HeaderFacts) -> Iterator[Part]:
     workspace = "all workspaces" if facts.workspace is None else facts.workspace
     if workspace:
         scope = Content.assemble(toned("w ", "accent"), toned(workspace), "  ")
-        parts.append(Part(scope, "app.workspace"))
-    for one in _badges(facts):
-        parts += [one, Part(Content(" "))]
-    if facts.profile:
-        tone: Tone = "bad" if facts.critical else "plain"
-        parts.append(Part(toned(facts.profile, tone, bold=True)))
-    if facts.host:
-        parts.append(Part(toned(f" {facts.host}", "muted")))
-    if facts.token_source:
-        parts.append(Part(toned(f" · key: {facts.token_source}", "muted")))
-    parts.append(Part(Content(" ")))
+        yield Part(scope, "app.workspace")
+    yield from _badges(facts)
+    yield Part(toned(facts.profile, "bad" if facts.critical else "plain", bold=True))
+    host = f" {facts.host}" if facts.host else ""
+    source = f" · key: {facts.token_source}" if facts.token_source else ""
+    yield Part(Content.assemble(toned(f"{host}{source}", "muted"), " "))
     if facts.faults:
-        parts += [Part(badge(FAULTS)), Part(Content(" "))]
+        yield Part(badge(FAULTS) + " ")
     if facts.read_only:
         why = f": {facts.why_read_only}" if facts.why_read_only else ""
-        parts.append(Part(badge(f"{READ_ONLY}{why}")))
-    return parts
+        yield Part(badge(f"{READ_ONLY}{why}"))
 
 
 def _badges(facts: HeaderFacts) -> Iterator[Part]:
     """The badges that ask for attention."""
     if facts.alerts is not None:
         colours = "alarm" if facts.alerts.tone == "bad" else "badge"
-        yield Part(badge(facts.alerts.text, colours), "go.alerts")
-    if facts.errors:
-        yield Part(badge(f"{BROKEN} {facts.errors}", "alarm"))
-    if facts.silent:
-        yield Part(badge(SILENT, "alarm"))
-    if facts.critical:
-        yield Part(badge(CRITICAL, "alarm"))
-
-
-class HeaderBar(PartsLine):
-    """The header line."""
-
-    def __init__(self) -> None:
-        super().__init__(id="header")
-        self._facts: HeaderFacts | None = None
-
-    def show_facts(self, facts: HeaderFacts) -> None:
-        """Show these facts in the available width."""
-        self._facts = facts
-        self.show_parts(header_parts(facts, self.room))
-
-    def on_resize(self) -> None:
-        """Fit the facts to the new width."""
-        if self._facts is not None:
-            self.show_facts(self._facts)
+        yield Part(badge(facts.alerts.text, colours) + " ", "go.alerts")
+    errors = f"{BROKEN} {facts.errors}" if facts.errors else ""
+    silent, critical = SILENT if facts.silent else "", CRITICAL if facts.critical else ""
+    for text in filter(None, (errors, silent, critical)):
+        yield Part(badge(text, "alarm") + " ")
 
 
 def crumbs_line(crumbs: Sequence[str], width: int) -> Content:
@@ -323,6 +274,11 @@ def _tabs(current: str) -> tuple[HeaderTab, ...]:
     )
 
 
+def status_line(left: Content, facts: HeaderFacts, width: int) -> Content:
+    """The line above the footer: ``left``, and the facts that the header leaves out."""
+    return status_content(left, left_out(facts, width), width)
+
+
 def badge(text: str, colours: str = "badge") -> Content:
     """A text with a background, in the theme's colours "badge" or "alarm"."""
     return Content.styled(f" {text} ", f"bold ${colours}-foreground on ${colours}-background")
@@ -369,28 +325,15 @@ class TwoEnds(OneLine):
         return status_content(self._left, self._right, width, least=width // 2)
 
 
-class StatusLine(OneLine):
-    """The line above the footer."""
+def footer_parts(
+    actions: Sequence[Action], width: int, focused: Widget | None = None
+) -> tuple[Part, ...]:
+    """The hints that fit ``width`` cells; later ones are left out first.
 
-    def __init__(self) -> None:
-        super().__init__(id="status")
-        self._left = Content("")
-        self._facts: HeaderFacts | None = None
-
-    def show_status(self, left: Content, facts: HeaderFacts) -> None:
-        """Show this text, and the facts that the header leaves out."""
-        self._left, self._facts = left, facts
-        self.show(status_content(left, left_out(facts, self.room), self.room))
-
-    def on_resize(self) -> None:
-        """Fit the line to the new width."""
-        if self._facts is not None:
-            self.show_status(self._left, self._facts)
-
-
-@lru_cache(maxsize=8)
-def footer_parts(actions: tuple[Action, ...], width: int) -> tuple[Part, ...]:
-    """The hints that fit ``width`` cells; later ones are left out first."""
+    If the focused widget takes keys first, its keys are shown instead.
+    """
+    if keys := focus_keys(focused):
+        return (Part(toned(f" {keys}", "muted")),)
     hinted = [action for action in actions if action.footer and action.keys]
     room = width - 1
     kept: set[str] = set()
@@ -410,29 +353,3 @@ def _hint(action: Action) -> Content:
     return Content.assemble(
         toned(shown(action.keys[0]), "accent", bold=True), " ", toned(action.title, "muted"), "  "
     )
-
-
-class KeyFooter(PartsLine):
-    """The footer line: the keys of the screen or the focused widget."""
-
-    def __init__(self) -> None:
-        super().__init__(id="footer")
-        self._actions: tuple[Action, ...] = ()
-
-    def show_actions(self, actions: Sequence[Action]) -> None:
-        """Show hints for these actions, in order of importance.
-
-        If the focused widget takes keys first, its keys are shown instead.
-        """
-        self._actions = tuple(actions)
-        self.fit()
-
-    def on_resize(self) -> None:
-        """Fit the hints to the new width."""
-        self.fit()
-
-    def fit(self) -> None:
-        """Show the hints that fit the width, for the current focus."""
-        keys = focus_keys(self.screen.focused)
-        hints = [Part(toned(f" {keys}", "muted"))] if keys else None
-        self.show_parts(hints or footer_parts(self._actions, self.room))

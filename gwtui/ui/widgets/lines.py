@@ -1,24 +1,25 @@
-"""Text of which only lines that changed are repainted: one line, or many that scroll."""
+"""Lines of text: one, or many that scroll."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rich.segment import Segment
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
 from textual.widget import Widget
 
-_SCREENFULS = 3
-"""Rendered lines that are kept at most: a line takes kilobytes, and a text may have thousands."""
+from gwtui.crud.resource import Tone
+from gwtui.domain.safe_text import safe_text
+from gwtui.ui.text import STYLES, toned
 
 
 class OneLine(Widget):
@@ -31,11 +32,6 @@ class OneLine(Widget):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._content = Content("")
-
-    @property
-    def room(self) -> int:
-        """The width in cells; before the first layout, the width of the terminal."""
-        return self.size.width or self.app.size.width
 
     def show(self, content: Content) -> None:
         """Show the content; an unchanged one is not repainted."""
@@ -109,58 +105,30 @@ class LinesView(ScrollView, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._lines: tuple[Content, ...] = ()
-        self._strips: dict[int, Strip] = {}
 
     def show(self, lines: Sequence[Content]) -> None:
         """Show these lines, and keep the scroll position."""
         before, self._lines = self._lines, tuple(lines)
-        changed = [
-            number
-            for number in range(max(len(before), len(lines)))
-            if number >= len(before)
-            or number >= len(lines)
-            or not before[number].is_same(lines[number])
-        ]
-        for number in changed:
-            self._strips.pop(number, None)
-        width = max((line.cell_length for line in self._lines), default=0)
-        size = Size(width, len(self._lines))
-        if size != self.virtual_size:
-            self.virtual_size = size
-        top, (across, down) = self.scroll_offset.y, self.size
-        visible = [number - top for number in changed if top <= number < top + down]
-        if visible:
-            self.refresh(*(Region(0, y, across, 1) for y in visible))
+        if len(before) != len(lines) or not all(map(Content.is_same, before, lines)):
+            width = max((line.cell_length for line in lines), default=0)
+            self.virtual_size = Size(width, len(lines))
+            self.refresh()
 
     @property
     def text(self) -> str:
         """The text without styles."""
         return "\n".join(line.plain for line in self._lines)
 
-    def notify_style_update(self) -> None:
-        """Drop all rendered lines: the colours have changed."""
-        self._strips.clear()
-        super().notify_style_update()
-
     def render_line(self, y: int) -> Strip:
         """One line of the visible part."""
         scroll_x, scroll_y = self.scroll_offset
         width = self.size.width
-        number = y + scroll_y
-        if number >= len(self._lines):
+        if y + scroll_y >= len(self._lines):
             return Strip.blank(width, self.rich_style)
-        strip = self._strips.get(number)
-        if strip is None:
-            if len(self._strips) >= _SCREENFULS * self.size.height:
-                self._strips.clear()
-            strip = self._strips[number] = self._strip(self._lines[number])
-        return strip.crop_extend(scroll_x, scroll_x + width, self.rich_style)
-
-    def _strip(self, line: Content) -> Strip:
-        if not line.plain:
-            return Strip([Segment("", self.rich_style)])
+        line = self._lines[y + scroll_y]
         strips = Visual.to_strips(self, line, line.cell_length, 1, self.visual_style)
-        return strips[0].simplify() if strips else Strip([])
+        strip = strips[0].simplify() if strips else Strip([])
+        return strip.crop_extend(scroll_x, scroll_x + width, self.rich_style)
 
 
 class Drawing:
@@ -193,3 +161,95 @@ class DrawingView(LinesView, can_focus=False):
         """Draw in the new size."""
         if self.drawing is not None and self.size.width and self.size.height:
             self.show(self.drawing.draw(self.size.width, self.size.height))
+
+
+MOST = 200_000
+"""Characters that are shown."""
+_LEAST_WIDTH = 20
+
+
+class GrowingText(LinesView):
+    """Paragraphs of plain text from outside, which goes through ``safe_text`` here.
+
+    While its end is in view, it scrolls with the text: by half of its height at once, so that not
+    every new line repaints all others.
+    """
+
+    DEFAULT_CSS = "GrowingText { overflow-x: hidden; scrollbar-gutter: stable; }"
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._pieces: list[tuple[str, Tone]] = []
+        self._full: list[Content] = []
+        """Lines that nothing is added to any more."""
+        self._open = ""
+        """The rest of the text, which is folded again with each piece."""
+        self._tone: Tone = "plain"
+        self._length = 0
+        self._cut = False
+        self._marks = ""
+        """A pattern of the words that stand out."""
+
+    def put(self, pieces: Iterable[tuple[str, Tone]]) -> None:
+        """Append texts; another tone starts a new paragraph."""
+        for text, tone in pieces:
+            fits = text[: max(0, MOST - self._length)]
+            if len(fits) < len(text) and not self._cut:
+                self._cut = True
+                fits += f"\n(only the first {MOST:,} characters are shown)\n"
+            if fits:
+                self._length += len(fits)
+                begun = self._pieces.pop()[0] if self._pieces and tone == self._tone else ""
+                self._pieces.append((begun + fits, tone))
+                self._add(fits, tone)
+        self._show_all()
+
+    def mark(self, words: Sequence[str]) -> None:
+        """Highlight these words everywhere in the text."""
+        self._marks = "|".join(map(re.escape, filter(None, words)))
+        self.on_resize()
+
+    def on_resize(self) -> None:
+        """Wrap everything to the new width."""
+        self._full, self._open = [], ""
+        for text, tone in self._pieces:
+            self._add(text, tone)
+        self._show_all()
+
+    def watch_show_vertical_scrollbar(self, shown: bool) -> None:
+        """Start a new scroll bar at the current position."""
+        if shown:
+            self.vertical_scrollbar.position = self.scroll_y
+
+    def _add(self, text: str, tone: Tone) -> None:
+        if tone != self._tone:
+            if self._open:
+                self._full += self._folded(self._open)
+                self._open = ""
+            self._tone = tone
+        *whole, self._open = (self._open + text).split("\n")
+        for paragraph in whole:
+            self._full += self._folded(paragraph.removesuffix("\r"))
+
+    def _folded(self, paragraph: str) -> list[Content]:
+        content = toned(safe_text(paragraph, MOST, newlines=True), self._tone)
+        if self._marks:
+            content = content.highlight_regex(self._marks, style=f"{STYLES['warn']} bold")
+        width = max(_LEAST_WIDTH, self.scrollable_content_region.width)
+        if content.cell_length <= width:
+            return [content]
+        return list(content.wrap(width)) or [content]
+
+    def _show_all(self) -> None:
+        lines = [*self._full, *(self._folded(self._open) if self._open else ())]
+        height, top = self.size.height, self.scroll_offset.y
+        follows = top >= self.max_scroll_y
+        step = max(1, height // 2)
+        over = len(lines) - height
+        if height and over > 0:
+            # Room for the next half page, so that the end can stand in the middle.
+            lines += [Content("")] * (-over % step)
+        self.show(lines)
+        if follows:
+            # Forced: the scrollbar only comes with the next layout.
+            self.scroll_to(y=len(lines) - height, animate=False, force=True)

@@ -1,13 +1,13 @@
 """The virtual table that every resource list is drawn with."""
 
-from gwtui.ui.widgets.table.messages import (
+from gwtui.ui.widgets.table.widget import (
     CountsChanged,
     Highlighted,
     Opened,
+    ResourceTable,
     SelectionLost,
     SortChanged,
 )
-from gwtui.ui.widgets.table.widget import ResourceTable
 
 __all__ = [
     "CountsChanged",

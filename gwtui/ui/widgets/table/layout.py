@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from gwtui.domain.safe_text import safe_text
+from gwtui.ui.text import fit
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Cell, Column
@@ -86,121 +94,143 @@ def arrange(
     """
     room = max(width - GUTTER, 1)
     chosen = range(len(columns)) if choice is None else choice
-    names = min(longest.get(chosen[0], 0), room // _NAMES)
-    columns = _named(columns, chosen[0], names)
-    first = _most_important(columns, room) if choice is None else ()
-    pages = _pages(columns, chosen, first, room)
+    widths = {index: columns[index].width for index in chosen}
+    frozen = chosen[0]
+    if columns[frozen].grow:
+        names = min(longest.get(frozen, 0), room // _NAMES)
+        widths[frozen] = max(widths[frozen], names)
+    pages = [[frozen]]
+    for index in chosen[1:]:
+        is_full = _needed(widths, [*pages[-1], index]) > room
+        if is_full and (len(pages) == 1 or len(pages[-1]) > 1):
+            pages.append([frozen])
+        pages[-1].append(index)
     page = min(max(page, 0), len(pages) - 1)
     shown = pages[page]
     hidden = tuple(index for index in chosen if index not in shown)
-    return Layout(_place(columns, shown, room, longest), hidden, page, len(pages), width)
-
-
-def _named(columns: Sequence[Column[Any]], frozen: int, width: int) -> Sequence[Column[Any]]:
-    """The columns, with at least this width for the frozen one, if it can grow."""
-    if not columns[frozen].grow or width <= columns[frozen].width:
-        return columns
-    widened = list(columns)
-    widened[frozen] = replace(widened[frozen], width=width)
-    return widened
-
-
-def _pages(
-    columns: Sequence[Column[Any]], chosen: Sequence[int], first: tuple[int, ...], room: int
-) -> list[tuple[int, ...]]:
-    """``first``, then the remaining columns, as many per page as fit."""
-    frozen = chosen[0]
-    pages = [first] if first else []
-    group: list[int] = []
-    for index in chosen:
-        if index in first or index == frozen:
-            continue
-        if group and _needed(columns, (frozen, *group, index)) > room:
-            pages.append((frozen, *group))
-            group = []
-        group.append(index)
-    if group or not pages:
-        pages.append((frozen, *group))
-    return pages
-
-
-def _most_important(columns: Sequence[Column[Any]], room: int) -> tuple[int, ...]:
-    """Drop the last column until the rest fits."""
-    shown = list(range(len(columns)))
-    while len(shown) > 1 and _needed(columns, shown) > room:
-        shown.pop()
-    return tuple(shown)
-
-
-def _needed(columns: Sequence[Column[Any]], shown: Sequence[int]) -> int:
-    return sum(columns[index].width for index in shown) + GAP * (len(shown) - 1)
-
-
-def _place(
-    columns: Sequence[Column[Any]], shown: Sequence[int], room: int, longest: Mapping[int, int]
-) -> tuple[Slot, ...]:
-    widths = {index: columns[index].width for index in shown}
-    spare = room - _needed(columns, shown)
-    for index in shown:
-        chosen = min(longest.get(index, 0), columns[index].most) - widths[index]
-        given = max(0, min(chosen, spare))
-        widths[index] += given
-        spare -= given
-    growing = [index for index in shown if columns[index].grow]
-    if spare > 0 and growing:
-        each, rest = divmod(spare, len(growing))
-        for order, index in enumerate(growing):
-            widths[index] += each + (order < rest)
-    elif spare < 0:
-        _shrink(widths, -spare)
+    _fill(columns, widths, shown, room, longest)
     slots: list[Slot] = []
     x = GUTTER
     for index in shown:
         slots.append(Slot(index, x, widths[index]))
         x += widths[index] + GAP
-    return tuple(slots)
+    return Layout(tuple(slots), hidden, page, len(pages), width)
 
 
-def _shrink(widths: dict[int, int], excess: int) -> None:
-    """Narrow the widest column until the page fits."""
-    while excess > 0 and (widest := max(widths, key=lambda index: widths[index])) is not None:
-        if widths[widest] <= 1:
-            return
-        widths[widest] -= 1
-        excess -= 1
+def _needed(widths: Mapping[int, int], shown: Sequence[int]) -> int:
+    return sum(widths[index] for index in shown) + GAP * (len(shown) - 1)
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnRow:
-    """One drawn row: the cells of the shown columns, in the order of the layout's slots."""
+def _fill(
+    columns: Sequence[Column[Any]],
+    widths: dict[int, int],
+    shown: Sequence[int],
+    room: int,
+    longest: Mapping[int, int],
+) -> None:
+    """Give spare room to long texts, then to growing columns; narrow the columns without room."""
+    for index in (shown[0], shown[-1]):
+        excess = max(_needed(widths, shown) - room, 0)
+        widths[index] = max(widths[index] - excess, 1)
+    for index in shown:
+        spare = max(room - _needed(widths, shown), 0)
+        longer = min(longest.get(index, 0), columns[index].most) - widths[index]
+        widths[index] += max(min(longer, spare), 0)
+    growing = [index for index in shown if columns[index].grow]
+    spare = max(room - _needed(widths, shown), 0)
+    for place, index in enumerate(growing):
+        widths[index] += (spare + len(growing) - 1 - place) // len(growing)
 
-    identity: str
-    item: object
-    cells: tuple[Cell, ...]
-    cursor: bool
-    marked: bool
-    matches: tuple[Spans, ...] = ()
-    """The filter matches in each cell; empty without a filter."""
+
+CURSOR = "▌"
+MARK = "●"
+ASCENDING = "▲"
+DESCENDING = "▼"
+Styles = Callable[[str], Style]
+"""The style of "header", "header-sorted", "mark", "match", or of a tone."""
 
 
-Frame = Sequence[DrawnRow | None]
-"""One entry for each line of the viewport; None where no row stands."""
+def row_strip(  # noqa: PLR0913 - all by name
+    cells: Sequence[Cell],
+    layout: Layout,
+    columns: Sequence[Column[Any]],
+    styles: Styles,
+    *,
+    cursor: Style | None = None,
+    marked: bool = False,
+    matches: Sequence[Spans] = (),
+) -> Strip:
+    """One row; the row under the cursor has the style ``cursor``.
 
-
-def changed(before: Frame, after: Frame) -> list[int]:
-    """The lines that look different in two frames of the same layout.
-
-    Only the look counts: two rows that look alike need no repaint. ``ScreenDiff`` finds out which
-    cells of a line are sent.
+    Shapes in the gutter show cursor and mark without colours. ``matches`` are the filter matches
+    in each cell; empty without a filter.
     """
-    lines: list[int] = []
-    for line in range(max(len(before), len(after))):
-        old = before[line] if line < len(before) else None
-        new = after[line] if line < len(after) else None
-        if old is not new and (old is None or new is None or _look(old) != _look(new)):
-            lines.append(line)
-    return lines
+    base = cursor or styles("plain")
+    parts = [
+        (CURSOR if cursor else " ", base),
+        (MARK if marked else " ", base + styles("mark") if marked and not cursor else base),
+    ]
+    for place, (slot, cell) in enumerate(zip(layout.slots, cells, strict=True)):
+        style = cursor or styles(cell.tone)
+        whole = safe_text(cell.text)
+        text = fit(whole, slot.width, right=columns[slot.index].right)
+        spans = matches[place] if matches and whole == cell.text else ()
+        parts += _highlighted(text, whole, spans, style, styles("match"))
+        parts.append((_gap(slot, layout), style))
+    return _strip(parts, layout.width, base)
 
 
-def _look(row: DrawnRow) -> tuple[bool, bool, tuple[Cell, ...], tuple[Spans, ...]]:
-    return row.cursor, row.marked, row.cells, row.matches
+def _highlighted(
+    text: str, whole: str, matches: Spans, style: Style, match: Style
+) -> Iterator[tuple[str, Style]]:
+    """A cell in parts, with the visible ``matches`` (places in ``whole``) highlighted."""
+    pushed = len(text) - len(whole) if text.endswith(whole) else 0
+    cut = next((at for at, sign in enumerate(text) if sign != whole[at : at + 1]), len(text))
+    end_of_text = len(text) if pushed else cut
+    behind = 0
+    for start, end in matches:
+        begin, stop = start + pushed, min(end + pushed, end_of_text)
+        if behind <= begin < stop:
+            yield text[behind:begin], style
+            yield text[begin:stop], style + match
+            behind = stop
+    yield text[behind:], style
+
+
+def header_strip(
+    layout: Layout, columns: Sequence[Column[Any]], sorting: tuple[str, bool], styles: Styles
+) -> Strip:
+    """The titles, the sort arrow, and the number of hidden columns."""
+    header = styles("header")
+    parts = [(" " * layout.slots[0].x, header)]
+    for slot in layout.slots:
+        column = columns[slot.index]
+        marker = layout.marker if slot is layout.slots[0] else ""
+        arrow = ""
+        if sorting[0] == column.id:
+            arrow = DESCENDING if sorting[1] else ASCENDING
+        text = _title(column, arrow, marker, slot.width)
+        parts.append((text, styles("header-sorted") if arrow else header))
+        parts.append((_gap(slot, layout), header))
+    return _strip(parts, layout.width, header)
+
+
+def _title(column: Column[Any], arrow: str, marker: str, width: int) -> str:
+    if marker and width > len(marker):
+        room = width - len(marker) - 1
+        return fit(_title(column, arrow, "", room), room) + " " + marker
+    title = safe_text(column.title)
+    if arrow and cell_len(title) >= width:
+        title = fit(title, max(width - 1, 0))
+    # Beside right-aligned figures the arrow stands before the title, which stays above them.
+    return fit(arrow + title if column.right else title + arrow, width, right=column.right)
+
+
+def _gap(slot: Slot, layout: Layout) -> str:
+    return "" if slot is layout.slots[-1] else " " * GAP
+
+
+def _strip(parts: Iterable[tuple[str, Style]], width: int, rest: Style) -> Strip:
+    """Parts as segments, joined if they have one style, in exactly ``width`` cells."""
+    strip = Strip([Segment(text, style) for text, style in parts if text])
+    return strip.adjust_cell_length(width, rest).simplify()

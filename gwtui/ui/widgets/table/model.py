@@ -4,24 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from rich.cells import cell_len
 
-from gwtui.crud.resource import Facets, filter_headings, filter_kinds
+from gwtui.crud.resource import Column, Facets, RowFields, filter_headings, filter_kinds, row_text
 from gwtui.domain.cell_values import ordered
-from gwtui.ui.widgets.table.layout import DrawnRow, Frame, Layout
-from gwtui.ui.widgets.table.matching import FEW, Matcher, RowTexts
 
 if TYPE_CHECKING:
-    from gwtui.crud.resource import Cell, Column
-    from gwtui.domain.filters import Spans
+    from gwtui.domain.filters import Highlights, Query
 
 
 Loss = Literal["deleted", "filtered"]
 """Why a row has disappeared: it no longer exists, or the filter hides it."""
+FEW = 1_000
+"""Number of rows whose texts are read at once; more would delay typing."""
+_OPERATORS = (":", "=", "!=", "<", ">", "~")
+_PART = 100
+_LIFETIME = timedelta(seconds=60)
+"""Texts may depend on the time ("in 3 days"), so a filter reads them again after this time."""
+_FIRST_ROWS = 200
+"""Rows that are measured in a long list."""
+_LONGEST = 40
+"""Maximum width that is measured; longer texts are cut anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +41,6 @@ class Lost:
 
 
 T = TypeVar("T")
-
-_OPERATORS = (":", "=", "!=", "<", ">", "~")
 
 
 class TableModel(Generic[T]):
@@ -53,26 +58,28 @@ class TableModel(Generic[T]):
     ) -> None:
         self.columns = tuple(columns)
         self.now = now
-        self.sorting: tuple[str, bool] | None = None
-        """Column id and whether descending; None keeps the order of the items."""
+        self.sorting = ("", False)
+        """Column id and whether descending; "" keeps the order of the items."""
         self.filter_error: str | None = None
         self.filter_unfinished = False
         """Whether the error is at the end of the text, which may be incomplete."""
         self.filter_note = ""
         """A part of the filter that may not mean what the person expects."""
+        self.highlights: Highlights | None = None
+        """Finds the matches of the filter in a text."""
+        self.provisional = False
+        """Whether the filter still waits for texts; see ``read_texts``."""
         self.order: Sequence[str] = ()
         """Identities of the visible rows from top to bottom."""
         self.marks: set[str] = set()
         self.longest: Mapping[int, int] = {}
         """Width of the longest text, for columns whose width depends on it."""
-        self._measured = [0, *(at for at, column in enumerate(self.columns) if at and column.most)]
         self._identity = identity
         self._facets = facets
-        self._source: Sequence[T] = ()
+        self._filter_names = [*(column.id for column in self.columns), *facets]
+        self._query: Query | None = None
         self._filter_text = ""
         """The text of the active query."""
-        self._kinds = filter_kinds(self.columns, facets)
-        self._headings = filter_headings(self.columns, facets)
         self._items: dict[str, T] = {}
         self._sorted: Sequence[str] = ()
         self._index: dict[str, int] = {}
@@ -80,12 +87,15 @@ class TableModel(Generic[T]):
         """The row that was selected last; kept while no row is visible."""
         self._range_start: str | None = None
         """The row that was marked last, where a range starts."""
-        self._texts = RowTexts[T](self.columns)
-        self._matcher: Matcher[T] | None = None
-        self.provisional = False
-        """Whether the filter still waits for texts; see ``read_texts``."""
+        self._texts: dict[str, tuple[T, str]] = {}
+        """The item whose text was read, and the text, by identity."""
+        self._read_at: datetime | None = None
+        """When all texts were read last."""
 
     # What is there ----------------------------------------------------------------------------
+
+    def __getitem__(self, identity: str) -> T:
+        return self._items[identity]
 
     @property
     def items(self) -> Iterator[T]:
@@ -105,12 +115,12 @@ class TableModel(Generic[T]):
     @property
     def unknown_columns(self) -> tuple[str, ...]:
         """Names in the filter that are not columns; they are searched as plain text."""
-        return () if self._matcher is None else self._matcher.unknown_columns
+        return () if self._query is None else self._query.unknown_columns(self._filter_names)
 
     @property
     def filtering(self) -> bool:
         """Whether a filter is active."""
-        return self._matcher is not None
+        return self._query is not None
 
     @property
     def selected(self) -> T | None:
@@ -131,19 +141,12 @@ class TableModel(Generic[T]):
     @property
     def marked(self) -> tuple[str, ...]:
         """Marked identities in sort order, including those that the filter hides."""
-        if not self.marks:
-            return ()
         return tuple(identity for identity in self._sorted if identity in self.marks)
-
-    @property
-    def marked_items(self) -> list[T]:
-        """The marked items, in sort order."""
-        return [self._items[identity] for identity in self.marked]
 
     @property
     def hidden_marks(self) -> int:
         """The number of marked rows that the filter hides."""
-        return len(self.marks - self._index.keys()) if self.filtering else 0
+        return len(self.marks - self._index.keys())
 
     def index_of(self, identity: str) -> int | None:
         """The index of a visible row."""
@@ -152,25 +155,17 @@ class TableModel(Generic[T]):
     # What changes it --------------------------------------------------------------------------
 
     def show(self, items: Sequence[T]) -> Lost | None:
-        """Replace the items.
-
-        An item that equals the present one is not replaced, so that its cached cells and texts
-        stay valid.
-        """
-        if items is self._source and isinstance(items, tuple):
-            return None
-        self._source = items
+        """Replace the items. An item that equals the present one is kept, with its text."""
         before, fresh = self._items, self._keyed(items)
         for identity, item in fresh.items():
-            old = before.get(identity, _ABSENT)
-            if old is item or (old is not _ABSENT and old == item):
+            old = before.get(identity)
+            if old is not None and old == item:
                 fresh[identity] = old
-        unchanged = all(fresh[identity] is before.get(identity, _ABSENT) for identity in fresh)
-        if unchanged and list(fresh) == list(before):
+        if list(fresh.items()) == list(before.items()):
             return None
         self._items = fresh
         self._measure_texts()
-        self._texts.keep_only(fresh)
+        self._texts = {name: text for name, text in self._texts.items() if name in fresh}
         self.marks &= fresh.keys()
         self._sort()
         return self._arrange()
@@ -181,18 +176,20 @@ class TableModel(Generic[T]):
         If the last valid one only searched for the column's name as text ("used" of "used>x"), the
         valid part of the new query applies instead.
         """
-        from gwtui.domain.filters import parse  # noqa: PLC0415 - with the first filter
+        from gwtui.domain.filters import Highlights, parse  # noqa: PLC0415 - with the first filter
 
-        query = parse(text).checked(self._kinds, self._headings)
+        kinds = filter_kinds(self.columns, self._facets)
+        query = parse(text).checked(kinds, filter_headings(self.columns, self._facets))
         self.filter_error = query.error or None
         self.filter_unfinished = query.fault.unfinished
         self.filter_note = query.note
         added = text.removeprefix(self._filter_text)
-        wrong = self.filter_error is not None and not query.fault.open
-        if wrong and (added == text or not added.startswith(_OPERATORS)):
+        is_wrong = query.error and not query.fault.open
+        if is_wrong and (added == text or not added.startswith(_OPERATORS)):
             return None
         self._filter_text = text
-        self._matcher = Matcher(query, self.columns, self._facets) if query.parts else None
+        self._query = query if query.parts else None
+        self.highlights = Highlights(query, self._filter_names) if query.parts else None
         return self._arrange()
 
     def sort_by(self, column: str, descending: bool) -> None:
@@ -249,46 +246,18 @@ class TableModel(Generic[T]):
 
     def read_texts(self) -> Iterator[None]:
         """Read the texts that a filter searches, one part per step; call ``refilter`` after it."""
-        now = self.now()
-        return self._texts.read(self._items, self._texts.waiting(self._items, now), now)
+        now, unread = self.now(), self._unread()
+        if self._read_at is None or now - self._read_at > _LIFETIME:
+            self._read_at, unread = now, list(self._items)
+        for start in range(0, len(unread), _PART):
+            self._read(unread[start : start + _PART])
+            yield
 
     def refilter(self) -> Lost | None:
         """Apply the filter again: texts were read, or depend on the time."""
-        return None if self._matcher is None else self._arrange()
-
-    # What is seen -----------------------------------------------------------------------------
-
-    def frame(
-        self, top: int, height: int, layout: Layout, known: Mapping[str, DrawnRow] | None = None
-    ) -> Frame:
-        """The rows of a viewport of ``height`` lines whose first line shows row ``top``.
-
-        Cells of ``known`` rows of the same layout are reused if their item is the same object.
-        """
-        now = self.now()
-        cells = [self.columns[slot.index].cell for slot in layout.slots]
-        selected = self.selected_identity
-        rows: list[DrawnRow | None] = []
-        for identity in self.order[top : top + height]:
-            item = self._items[identity]
-            old = known.get(identity) if known else None
-            same = old is not None and old.item is item
-            shown = old.cells if old and same else tuple([cell(item, now) for cell in cells])
-            marked = identity in self.marks
-            matches = self._matches_in(shown, layout)
-            rows.append(DrawnRow(identity, item, shown, identity == selected, marked, matches))
-        rows.extend([None] * (height - len(rows)))
-        return rows
+        return None if self._query is None else self._arrange()
 
     # Inside -----------------------------------------------------------------------------------
-
-    def _matches_in(self, cells: tuple[Cell, ...], layout: Layout) -> tuple[Spans, ...]:
-        """The filter matches in the cells."""
-        if self._matcher is None:
-            return ()
-        find = self._matcher.highlights.found_in
-        names = (self.columns[slot.index].id for slot in layout.slots)
-        return tuple([find(name, cell.text) for name, cell in zip(names, cells, strict=True)])
 
     def _keyed(self, items: Sequence[T]) -> dict[str, T]:
         """Items by identity; a repeated identity gets a suffix."""
@@ -306,36 +275,27 @@ class TableModel(Generic[T]):
         """Measure the first rows. A width never shrinks, so that columns keep their place."""
         widths = dict(self.longest)
         now, rows = self.now(), list(islice(self._items.values(), _FIRST_ROWS))
-        for at in self._measured:
-            before, cell = widths.get(at, 0), self.columns[at].cell
-            if before < _LONGEST:
-                longest = max((cell_len(cell(item, now).text) for item in rows), default=0)
-                widths[at] = min(max(before, longest), _LONGEST)
+        for at, column in enumerate(self.columns):
+            if at == 0 or column.most:
+                longest = max((cell_len(column.cell(item, now).text) for item in rows), default=0)
+                widths[at] = min(max(widths.get(at, 0), longest), _LONGEST)
         self.longest = widths
 
     def _sort(self) -> None:
-        if self.sorting is None:
+        (name, descending), now = self.sorting, self.now()
+        value = next((column.sort for column in self.columns if column.id == name), None)
+        if value is None:
             self._sorted = list(self._items)
-            return
-        column, descending = self.sorting
-        value = next(known.sort for known in self.columns if known.id == column)
-        now = self.now()
-        self._sorted = ordered(
-            self._items.items(), lambda item: value(item, now), descending=descending
-        )
+        else:
+            self._sorted = ordered(
+                self._items.items(), lambda item: value(item, now), descending=descending
+            )
 
     def _arrange(self) -> Lost | None:
-        before, place = self.order, self.cursor
-        self.order = self._sorted if self._matcher is None else self._matching(self._matcher)
+        """Filter, and keep the cursor on its row, or move it to the nearest visible neighbour."""
+        before, place, lost = self.order, self.cursor, self._cursor
+        self.order = self._sorted if self._query is None else self._matching(self._query)
         self._index = {identity: index for index, identity in enumerate(self.order)}
-        return self._follow(before, place)
-
-    def _follow(self, before: Sequence[str], place: int | None) -> Lost | None:
-        """Keep the cursor on its row, or move it to the nearest visible neighbour.
-
-        ``before`` is the previous order, with the cursor at index ``place``.
-        """
-        lost = self._cursor
         if lost in self._index:
             return None
         neighbour = nearest(before, place or 0, self._index) or next(iter(self._index), None)
@@ -344,16 +304,37 @@ class TableModel(Generic[T]):
             return None  # nothing was visible
         return Lost(lost, "filtered" if lost in self._items else "deleted", neighbour)
 
-    def _matching(self, matcher: Matcher[T]) -> list[str]:
-        now = self.now()
-        waiting = self._texts.waiting(self._items, now) if matcher.reads_text else ()
-        self.provisional = len(waiting) > FEW
+    def _matching(self, query: Query) -> list[str]:
+        """The rows that match. Rows whose text was not read yet never match text."""
+        reads_text = query.reads_text(self._filter_names)
+        unread = self._unread() if reads_text else ()
+        self.provisional = len(unread) > FEW
         if not self.provisional:
-            for _ in self._texts.read(self._items, waiting, now):
-                pass
-        visible = matcher.visible(self._sorted, self._items, self._texts, now)
-        self.filter_error = self.filter_error or matcher.slow or None
+            self._read(unread)
+        now, visible = self.now(), []
+        fields = RowFields(self.columns, self._facets, now)
+        for identity in self._sorted:
+            fields.item = self._items[identity]
+            text = self._texts.get(identity, (None, None))[1] if reads_text else ""
+            if text is not None and query.matches(fields, text, now):
+                visible.append(identity)
+        self.filter_error = self.filter_error or query.slow or None
         return visible
+
+    def _unread(self) -> list[str]:
+        """The rows whose text was not read, or read before the item was replaced."""
+        texts = self._texts
+        return [
+            identity
+            for identity, item in self._items.items()
+            if identity not in texts or texts[identity][0] is not item
+        ]
+
+    def _read(self, identities: Sequence[str]) -> None:
+        now, cells = self.now(), [column.cell for column in self.columns]
+        items = self._items
+        for identity in filter(items.__contains__, identities):  # rows may be gone by now
+            self._texts[identity] = items[identity], row_text(cells, items[identity], now)
 
 
 def nearest(before: Sequence[str], place: int, after: Collection[str]) -> str | None:
@@ -364,10 +345,3 @@ def nearest(before: Sequence[str], place: int, after: Collection[str]) -> str | 
         if identity in after
     ]
     return min(left)[2] if left else None
-
-
-_ABSENT = object()
-_FIRST_ROWS = 200
-"""Rows that are measured in a long list."""
-_LONGEST = 40
-"""Maximum width that is measured; longer texts are cut anyway."""

@@ -1,33 +1,81 @@
-"""The table widget: its API, keys and mouse."""
+"""The virtual table that every resource list is drawn with.
+
+Cells are read when their line is painted; ``ScreenDiff`` sends only those that look different.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, get_args
 
+from rich.style import Style
 from textual import events
-from textual.binding import BindingType
-from textual.geometry import Region
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widget import Widget
 
-from gwtui.crud.resource import Facets
-from gwtui.ui.widgets.table import messages
-from gwtui.ui.widgets.table import messages as keys
-from gwtui.ui.widgets.table.matching import FEW
-from gwtui.ui.widgets.table.model import Lost, TableModel
-from gwtui.ui.widgets.table.view import HEADER, TableView
-
-if TYPE_CHECKING:
-    from gwtui.crud.resource import Column
+from gwtui.crud.resource import Column, Facets, Tone
+from gwtui.resources.actions import TABLE_KEYS
+from gwtui.ui.widgets.table.layout import Layout, arrange, header_strip, row_strip
+from gwtui.ui.widgets.table.model import FEW, Lost, TableModel
 
 T = TypeVar("T")
 
+HEADER = 1
+"""Lines of the header; the first row stands below it."""
 WHEEL = 3
 """Rows per notch of the mouse wheel."""
+_STYLES = ("header", "header-sorted", "cursor", "mark", "match", *get_args(Tone))
 
 
-class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=False):
+@dataclass
+class TableMessage(Message):
+    """Base of the messages; ``table`` is the sender. They name identities, never row numbers."""
+
+    table: Widget
+
+    @property
+    def control(self) -> Widget:
+        """The sender, for the selector of ``on``."""
+        return self.table
+
+
+@dataclass
+class Highlighted(TableMessage, namespace="resource_table"):
+    """The cursor is on another identity, or on none (None) because nothing is visible."""
+
+    identity: str | None
+
+
+@dataclass
+class Opened(TableMessage, namespace="resource_table"):
+    """The person pressed Enter on the selected row, or clicked it."""
+
+    identity: str
+
+
+@dataclass
+class SelectionLost(TableMessage, namespace="resource_table"):
+    """The selected row vanished."""
+
+    lost: Lost
+
+
+class SortChanged(TableMessage, namespace="resource_table"):
+    """The rows are in another order."""
+
+
+class CountsChanged(TableMessage, namespace="resource_table"):
+    """The number of visible rows, all rows, marked rows or hidden columns has changed."""
+
+
+class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
     """A list of any length, drawn from its declared columns.
 
     Cursor, marks and scroll position belong to identities: new data, another order or a filter
@@ -36,13 +84,20 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
     where an action supports it.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = keys.BINDINGS
-
-    Highlighted = messages.Highlighted
-    Opened = messages.Opened
-    SelectionLost = messages.SelectionLost
-    SortChanged = messages.SortChanged
-    CountsChanged = messages.CountsChanged
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(keys, f"press('{name}')", description, show=False, id=f"table.{name}")
+        for keys, name, description in TABLE_KEYS
+    ]
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"resource-table--{name}" for name in _STYLES}
+    DEFAULT_CSS = """
+    ResourceTable {
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-gutter: stable;
+        scrollbar-size-vertical: 1;
+    }
+    """
 
     def __init__(
         self,
@@ -54,8 +109,15 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         can_mark: bool = False,
         id: str | None = None,
     ) -> None:
-        super().__init__(TableModel(columns, identity, now, facets or {}), id=id)
+        super().__init__(id=id)
+        self.model = TableModel(columns, identity, now, facets or {})
         self.can_mark = can_mark
+        self.choice: tuple[int, ...] | None = None
+        """Indices of the columns that the person chose; None for the default."""
+        self.page = 0
+        """The requested page of columns."""
+        self._shape: tuple[object, Layout] | None = None
+        """The layout, and the values that it was arranged for."""
         self._end: str | None = None
         """The last row, if the cursor was sent there."""
         self._counts = (0, 0, 0, 0)
@@ -94,158 +156,125 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         return self.model.marked
 
     @property
-    def hidden_columns(self) -> tuple[str, ...]:
-        """Ids of the columns that this page does not show."""
-        return tuple(self.model.columns[index].id for index in self.shape.hidden)
-
-    @property
     def sorting(self) -> tuple[str, bool]:
         """Id of the sort column, and whether descending; ("", False) if unsorted."""
-        return self.model.sorting or ("", False)
+        return self.model.sorting
 
     @property
-    def filter_error(self) -> str | None:
-        """The error in the filter text; the last valid filter stays active."""
-        return self.model.filter_error
+    def shape(self) -> Layout:
+        """The columns at the current width. The scroll bar's column stays free."""
+        width = self.scrollable_content_region.width
+        inputs = (width, self.page, self.choice, self.model.longest)
+        if self._shape is None or self._shape[0] != inputs:
+            self._shape = inputs, arrange(self.model.columns, *inputs)
+        return self._shape[1]
+
+    @property
+    def lines(self) -> int:
+        """Rows that fit below the header."""
+        return max(self.size.height - HEADER, 1)
+
+    @property
+    def top(self) -> int:
+        """Index of the first row in view."""
+        return self.scroll_offset.y
 
     # What others do ---------------------------------------------------------------------------
 
-    def show(self, items: Sequence[T]) -> None:
-        """Replace the items, and repaint the lines that differ."""
+    def show(self, items: Sequence[T], *, keep_ends: bool = False) -> None:
+        """Replace the items.
+
+        With ``keep_ends``, a cursor on the first row stays on the first row, and one that was sent
+        to the last row goes on to the new last row.
+        """
+        at_first = keep_ends and self.model.cursor == 0
+        at_last = keep_ends and self._end is not None and self._end == self.selected_identity
         self._follow(lambda: self.model.show(items))
+        if at_last:
+            self.to_last()
+        elif at_first:
+            self.to_first()
         if self.total_count > FEW:
             self._prepare_filter()
 
-    def filter_by(self, text: str) -> str | None:
-        """Filter the rows; returns the error in the text, if any."""
+    def filter_by(self, text: str) -> None:
+        """Filter the rows; an error in the text is in ``model.filter_error``."""
         self._follow(lambda: self.model.filter_by(text))
-        return self.filter_error
 
     def sort_by(self, column: str, descending: bool = False) -> None:
         """Sort the rows by a column. Raises KeyError for an unknown column."""
-        if self.sorting == (column, descending):
-            return
-        self._follow(lambda: self.model.sort_by(column, descending))
-        self.refresh(Region(0, 0, self.size.width, HEADER))
-        self.post_message(self.SortChanged(self, column, descending))
+        if self.sorting != (column, descending):
+            self._follow(lambda: self.model.sort_by(column, descending))
+            self.post_message(SortChanged(self))
 
     def choose_columns(self, choice: tuple[int, ...] | None) -> None:
         """Show the first page of these columns, by index; None for the default columns."""
         self.choice, self.page = choice, 0
-        if self.size:
-            self.lay_out()
-            self._post_changes()
+        self._changed()
 
     def select(self, identity: str) -> bool:
         """Move the cursor to an identity and scroll to it; returns False if it is not visible."""
         is_visible = self.model.select(identity)
         if is_visible:
-            self._moved()
+            self._changed()
         return is_visible
 
     def to_first(self) -> None:
         """Move the cursor to the first row."""
-        self.model.move_to(0)
-        self._moved()
+        self.step(-self.visible_count)
 
     def to_last(self) -> None:
         """Move the cursor to the last row."""
-        self._step(self.visible_count)
+        self.step(self.visible_count)
         self._end = self.selected_identity
 
     def change_marks(self, change: Callable[[TableModel[T]], object]) -> None:
         """Change the marks, if rows can be marked."""
         if self.can_mark:
             change(self.model)
-            self._moved()
-
-    def unmark(self, identities: Collection[str]) -> None:
-        """Unmark these rows."""
-        self.change_marks(lambda model: model.marks.difference_update(identities))
-
-    @property
-    def at_end(self) -> bool:
-        """Whether the cursor was sent to the last row and has stayed there."""
-        return self._end is not None and self._end == self.selected_identity
+            self._changed()
 
     def tick(self) -> None:
         """Update texts that depend on the time."""
-        self.redraw(anew=True)
+        self.refresh()
         if self.model.filtering:
             self._prepare_filter()
 
-    # Keys -------------------------------------------------------------------------------------
+    def scroll_rows(self, top: float) -> None:
+        """Scroll row ``top`` to the top; does nothing before the table is mounted."""
+        if self.is_mounted:
+            # Forced: before the next layout the scroll bar may not know the new rows.
+            self.scroll_to(y=max(top, 0), animate=False, force=True)
 
-    def action_cursor_up(self) -> None:
-        """One row up."""
-        self._step(-1)
+    # Keys and mouse ---------------------------------------------------------------------------
 
-    def action_cursor_down(self) -> None:
-        """One row down."""
-        self._step(1)
+    def action_press(self, name: str) -> None:
+        """Do what a key of ``TABLE_KEYS`` stands for."""
+        _ON_KEY[name](self)
 
-    def action_page_up(self) -> None:
-        """One screenful up."""
-        self._leap(-1)
-
-    def action_page_down(self) -> None:
-        """One screenful down."""
-        self._leap(1)
-
-    def action_first(self) -> None:
-        """Go to the first row."""
-        self._step(-self.visible_count)
-
-    def action_last(self) -> None:
-        """Go to the last row."""
-        self.to_last()
-
-    def action_columns_left(self) -> None:
-        """Show the previous page of columns."""
-        self._turn(-1)
-
-    def action_columns_right(self) -> None:
-        """Show the next page of columns."""
-        self._turn(1)
-
-    def action_open(self) -> None:
-        """Open the selected row."""
+    def open_selected(self) -> None:
+        """Ask the screen to open the selected row."""
         if (identity := self.selected_identity) is not None:
-            self.post_message(self.Opened(self, identity))
+            self.post_message(Opened(self, identity))
 
-    def action_toggle_mark(self) -> None:
+    def toggle_mark(self) -> None:
         """Mark or unmark the selected row, and go to the next one."""
         if self.can_mark and (identity := self.selected_identity) is not None:
             self.model.toggle_mark(identity)
-            self._step(1)
-
-    def action_mark_down(self) -> None:
-        """Mark the selected row and the one below, and go there."""
-        self.change_marks(lambda model: model.mark_on(1))
-
-    def action_mark_up(self) -> None:
-        """Mark the selected row and the one above, and go there."""
-        self.change_marks(lambda model: model.mark_on(-1))
-
-    # Mouse ------------------------------------------------------------------------------------
+            self.step(1)
 
     def on_click(self, event: events.Click) -> None:
         """Sort by a title, show hidden columns by their count, select a row or open it."""
         event.stop()
-        at = event.get_content_offset(self)
-        if at is None:
-            return
+        at = event.get_content_offset_capture(self)
+        index = self.top + at.y - HEADER
         if at.y < HEADER:
             self._press_header(at.x)
-            return
-        index = self.top + at.y - HEADER
-        if index >= self.visible_count:
-            return
-        if index == self.model.cursor:
-            self.action_open()
-        else:
+        elif index == self.model.cursor:
+            self.open_selected()
+        elif index < self.visible_count:
             self.model.move_to(index)
-            self._moved()
+            self._changed()
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         """Scroll down; with Shift or Ctrl, show the next page of columns."""
@@ -255,18 +284,26 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         """Scroll up; with Shift or Ctrl, show the previous page of columns."""
         self._wheel(event, -1)
 
+    def scroll_page_down(self, **_options: Any) -> None:
+        """Scroll down by a screenful, for a click below the handle of the scroll bar."""
+        self.scroll_rows(self.top + self.lines)
+
+    def scroll_page_up(self, **_options: Any) -> None:
+        """Scroll up by a screenful."""
+        self.scroll_rows(self.top - self.lines)
+
     def _wheel(self, event: events.MouseScrollDown | events.MouseScrollUp, way: int) -> None:
         event.stop()
         event.prevent_default()
         if event.shift or event.ctrl:
-            self._turn(way)
+            self.turn(way)
         else:
             self.scroll_rows(self.top + way * WHEEL)
 
     def _press_header(self, x: int) -> None:
-        slot = self.shape.slot_at(x)
-        if self.shape.is_marker(x):
-            self._turn(1 if self.shape.page + 1 < self.shape.pages else -self.shape.page)
+        shape, slot = self.shape, self.shape.slot_at(x)
+        if shape.is_marker(x):
+            self.turn(1 if shape.page + 1 < shape.pages else -shape.page)
         elif slot is not None:
             self.sort_by(*self.model.columns[slot.index].order_after(self.sorting))
 
@@ -275,38 +312,60 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         if all(node.display for node in self.ancestors_with_self):
             event.prevent_default()
 
-    # Inside -----------------------------------------------------------------------------------
+    # Painting ---------------------------------------------------------------------------------
 
     def on_resize(self) -> None:
-        """Arrange the columns that fit, and keep the cursor in view."""
-        if self.laid_out:
-            self.redraw()
-        else:
-            self.lay_out()
-        self.fit_height()
-        self.reveal()
-        self._post_changes()
+        """Keep the cursor in view."""
+        self._changed()
+
+    def render_line(self, y: int) -> Strip:
+        """The header or a row."""
+        model, shape = self.model, self.shape
+        if y < HEADER:
+            strip = header_strip(shape, model.columns, model.sorting, self._style)
+            return strip.adjust_cell_length(self.size.width, self._style("header"))
+        row = self.top + y - HEADER
+        if row >= len(model.order):
+            return Strip.blank(self.size.width, self._style("plain"))
+        identity, now = model.order[row], model.now()
+        columns = [model.columns[slot.index] for slot in shape.slots]
+        cells = [column.cell(model[identity], now) for column in columns]
+        return row_strip(
+            cells,
+            shape,
+            model.columns,
+            self._style,
+            cursor=self._style("cursor") if identity == self.selected_identity else None,
+            marked=identity in model.marks,
+            matches=[
+                model.highlights.found_in(column.id, cell.text)
+                for column, cell in zip(columns, cells, strict=True)
+                if model.highlights is not None
+            ],
+        )
+
+    def _style(self, name: str) -> Style:
+        return self.get_component_rich_style(f"resource-table--{name}", partial=name == "match")
+
+    # Inside -----------------------------------------------------------------------------------
 
     def _follow(self, change: Callable[[], Lost | None]) -> None:
         """Change the rows; the anchor row keeps its line on the screen."""
         anchor = self._anchor()
         line = 0 if anchor is None else (self.model.index_of(anchor) or 0) - self.top
         lost = change()
-        if self.size and not self.laid_out:
-            # Names may be longer; and a table that is first shown during scrolling may never get a
-            # resize event.
-            self.lay_out()
-        self.fit_height()
         if lost is not None and lost.identity == anchor:
             anchor = lost.neighbour
         index = None if anchor is None else self.model.index_of(anchor)
+        self.fit_height()
         self.scroll_rows(self.top if index is None else index - line)
-        if anchor is None:
-            self.reveal()
-        self.redraw()
         if lost is not None:
-            self.post_message(self.SelectionLost(self, lost))
-        self._post_changes()
+            self.post_message(SelectionLost(self, lost))
+        self._changed(reveal=anchor is None)
+
+    def fit_height(self) -> None:
+        """Tell the scroll bar the number of rows."""
+        self.virtual_size = Size(self.shape.width, self.visible_count + HEADER)
 
     def _prepare_filter(self) -> None:
         if self.is_mounted:
@@ -328,38 +387,54 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
             return self.selected_identity
         return self.model.order[self.top] if self.top < self.visible_count else None
 
-    def _step(self, rows: int) -> None:
+    def step(self, rows: int) -> None:
+        """Move the cursor by this number of rows, up if negative."""
         cursor = self.model.cursor
         if cursor is not None:
             self.model.move_to(cursor + rows)
-            self._moved()
+            self._changed()
 
-    def _leap(self, way: int) -> None:
+    def leap(self, way: int) -> None:
         """Move cursor and view by a screenful; the cursor keeps its line."""
         self.scroll_rows(self.top + way * self.lines)
-        self._step(way * self.lines)
+        self.step(way * self.lines)
 
-    def _moved(self) -> None:
-        self.reveal()
-        self.redraw()
-        self._post_changes()
-
-    def _turn(self, way: int) -> None:
+    def turn(self, way: int) -> None:
         """Go to another page of columns."""
-        page = min(max(self.shape.page + way, 0), self.shape.pages - 1)
-        if page != self.shape.page:
-            self.page = page
-            self.lay_out()
-            self._post_changes()
+        self.page = min(max(self.shape.page + way, 0), self.shape.pages - 1)
+        self._changed(reveal=False)
 
-    def _post_changes(self) -> None:
-        """Report a changed selection and changed counts to the screen."""
-        identity = self.selected_identity
+    def _changed(self, *, reveal: bool = True) -> None:
+        """Repaint, and report a changed selection and changed counts to the screen.
+
+        ``reveal`` scrolls the cursor into view.
+        """
+        model, identity, cursor = self.model, self.selected_identity, self.model.cursor
+        self.fit_height()
+        if reveal and cursor is not None:
+            self.scroll_rows(min(max(self.top, cursor - self.lines + 1), cursor))
+        self.refresh()
         if identity != self._highlighted:
             self._highlighted = identity
-            self.post_message(self.Highlighted(self, identity))
-        model = self.model
+            self.post_message(Highlighted(self, identity))
         counts = (len(model.order), model.total, len(model.marks), len(self.shape.hidden))
         if counts != self._counts:
             self._counts = counts
-            self.post_message(self.CountsChanged(self, *counts))
+            self.post_message(CountsChanged(self))
+
+
+_ON_KEY: Mapping[str, Callable[[ResourceTable[Any]], object]] = {
+    "cursor_up": lambda table: table.step(-1),
+    "cursor_down": lambda table: table.step(1),
+    "page_up": lambda table: table.leap(-1),
+    "page_down": lambda table: table.leap(1),
+    "first": lambda table: table.to_first(),
+    "last": lambda table: table.to_last(),
+    "columns_left": lambda table: table.turn(-1),
+    "columns_right": lambda table: table.turn(1),
+    "toggle_mark": lambda table: table.toggle_mark(),
+    "mark_down": lambda table: table.change_marks(lambda model: model.mark_on(1)),
+    "mark_up": lambda table: table.change_marks(lambda model: model.mark_on(-1)),
+    "open": lambda table: table.open_selected(),
+}
+"""The effect of each key of ``TABLE_KEYS``."""

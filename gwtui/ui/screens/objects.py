@@ -1,10 +1,11 @@
-"""One generation, looked up by its id; its prompt and answer as plain lines."""
+"""Screens with every figure of one object: the key in use, and a generation."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -13,26 +14,67 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.contract.current_key import CurrentKey
 from gwtui.contract.usage import Generation, GenerationContent
-from gwtui.crud.resource import Tone
+from gwtui.crud.action import COPY
+from gwtui.crud.resource import Section, Tone
 from gwtui.crud.schema_drift import all_gaps
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.safe_text import safe_line, safe_text
-from gwtui.resources.copying import declared, row_path
-from gwtui.resources.generations import ONE_GENERATION, SECTIONS, shown_name
+from gwtui.resources import generations
+from gwtui.resources.actions import FIGURES
+from gwtui.resources.copying import CopySource, declared, row_path
+from gwtui.resources.keys.current import SECTIONS, THIS_KEY, key_rights_section, shown_name
 from gwtui.ui.input_queue import FINISHING
-from gwtui.ui.screens.pages import ObjectScreen
+from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
+from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.lines import LinesView, OneLine
 from gwtui.ui.widgets.prompt import QuietInput
-
-if TYPE_CHECKING:
-    from gwtui.resources.copying import CopySource
-    from gwtui.watch.hub import FeedHub
-
+from gwtui.watch.feed import FeedState
+from gwtui.watch.feeds.keys import KeyRights, current_key_feed, key_rights_feed
+from gwtui.watch.hub import FeedHub
 
 _ASK = "Enter looks it up. Every answer contains its generation id: gen-…"
+
+
+_MARGINS = 3
+"""Padding on both sides and the scrollbar, in cells."""
+_WIDEST = 100
+
+
+class ObjectScreen(GatewayScreen):
+    """Shows every figure of one object. Subclasses call ``show_object``."""
+
+    def __init__(self, resource: str, *, title: str) -> None:
+        super().__init__(resource, title=title, extra_scopes=(FIGURES, COPY))
+        self._object: tuple[str, Sequence[Section[Any]], Any] | None = None
+
+    def compose_body(self) -> ComposeResult:
+        """The figures."""
+        yield LinesView(id="object")
+
+    def show_object(self, name: str, sections: Sequence[Section[Any]], item: Any) -> None:
+        """Show an object; ``name`` must be safe to display."""
+        self._object = (name, sections, item)
+        self.tick(self.now)
+
+    def tick(self, now: datetime) -> None:
+        """Update relative times; unchanged lines are not repainted."""
+        if self._object is not None:
+            name, sections, item = self._object
+            width = min(_WIDEST, self.app.size.width - _MARGINS)
+            lines = section_lines(name, sections, item, now, width)
+            self.query_one("#object", LinesView).show(lines)
+
+    def target(self) -> Any | None:
+        """The object."""
+        return None if self._object is None else self._object[2]
+
+    def focus_body(self) -> None:
+        """Focus the figures."""
+        self.query_one("#object").focus()
 
 
 class GenerationScreen(ObjectScreen):
@@ -53,7 +95,7 @@ class GenerationScreen(ObjectScreen):
 
     def copy_source(self) -> CopySource[Generation]:
         """The generation."""
-        return declared(ONE_GENERATION, row_path(self.resource))
+        return declared(generations.ONE_GENERATION, row_path(self.resource))
 
     def on_mount(self) -> None:
         """Show the initial state."""
@@ -121,7 +163,7 @@ class GenerationScreen(ObjectScreen):
             self._say(f"{named} could not be read: {safe_text(error.message, 200)}", "bad")
         else:
             self._say("/ or i looks up another generation")
-            self.show_object(shown_name(found), SECTIONS, found)
+            self.show_object(generations.shown_name(found), generations.SECTIONS, found)
             self.query_one("#object", LinesView).scroll_home(animate=False)
             super().focus_body()
 
@@ -207,3 +249,40 @@ _NAMED = ("text", "prompt", "message")
 
 def _json(value: Any) -> str:
     return safe_text(json.dumps(value, ensure_ascii=False, default=str), _REST)
+
+
+class CurrentKeyScreen(ObjectScreen):
+    """Permissions, models, limits, budgets and usage of the key in use."""
+
+    def __init__(self) -> None:
+        super().__init__("key", title="This key")
+        self._current: CurrentKey | None = None
+        self._reach: KeyRights | None = None
+
+    def copy_source(self) -> CopySource[CurrentKey]:
+        """The key in use; its path needs no id."""
+        return declared(THIS_KEY, lambda _label: self.resource)
+
+    def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
+        """The key in use, and the models it may call."""
+        scope = self.gwtui.scope
+        return [
+            (current_key_feed(hub, scope), self._show),
+            (key_rights_feed(hub, scope), self._show_reach),
+        ]
+
+    def _show(self, state: FeedState[CurrentKey]) -> None:
+        if state.value is not None:
+            self._current = state.value
+            self._lay_out()
+
+    def _show_reach(self, state: FeedState[KeyRights]) -> None:
+        if state.value is not None:
+            self._reach = state.value
+            self._lay_out()
+
+    def _lay_out(self) -> None:
+        if self._current is not None:
+            rights, *others = SECTIONS
+            sections = (rights, key_rights_section(self._reach), *others)
+            self.show_object(shown_name(self._current), sections, self._current)

@@ -1,0 +1,393 @@
+"""The parts of a list screen: its rows, settings, filter and detail pane."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from textual.timer import Timer
+
+from gwtui.crud.resource import ResourceSpec, Scope
+from gwtui.resources.preferences import DETAIL_WIDTHS, ListPreferences, sorting_text
+from gwtui.ui.screens.base import GatewayScreen
+from gwtui.ui.subscriptions import FeedUse
+from gwtui.ui.text import toned
+from gwtui.ui.widgets.detail import detail_lines
+from gwtui.ui.widgets.lines import LinesView, OneLine
+from gwtui.ui.widgets.prompt import LANGUAGE, FilterPrompt, suggestion_line
+from gwtui.ui.widgets.table import ResourceTable
+from gwtui.watch.feed import FeedState
+
+if TYPE_CHECKING:
+    from gwtui.domain.filter_completion import Suggestions
+    from gwtui.local.toml_file import TomlValue
+    from gwtui.ui.preference_store import PreferenceStore
+    from gwtui.ui.screens.resource import ResourceScreen
+    from gwtui.watch.hub import FeedHub
+
+
+T = TypeVar("T")
+
+FEW = 15
+"""Maximum number of rows that are completed even if they are not in view."""
+
+
+class ListRows(Generic[T]):
+    """Completes the rows of one screen with further figures, and shows them in its table.
+
+    Every row's figures are read if there are few rows, else those of the rows in view: a list of
+    hundreds would ask the gateway for hundreds of figures that nobody looks at. Sorting and
+    filtering need the figures of every row, so then all of them are read.
+
+    ``shown`` is called after rows were shown.
+    """
+
+    def __init__(
+        self, table: ResourceTable[T], spec: ResourceSpec[T], shown: Callable[[], None]
+    ) -> None:
+        self._table = table
+        self._spec = spec
+        self._shown = shown
+        self.read: Sequence[T] | None = None
+        """The rows as read; None before the first read."""
+        self._partial = False
+        """Whether these are the first pages of a long list."""
+        self._followed: frozenset[str] | None = None
+        """The rows that are completed one by one; empty for all at once, None at the start."""
+        self._known: Mapping[str, Any] | Any | None = None
+        """The data that completes the rows; None before the first."""
+
+    def by_identity(self) -> dict[str, T]:
+        """The rows by identity."""
+        return {self._spec.identity(row): row for row in self.read or ()}
+
+    # What completes them ----------------------------------------------------------------------
+
+    def follow_view(self, *, every: bool) -> bool:
+        """Choose the rows to complete: all, or those in view. Returns whether they changed.
+
+        ``every``: the filter or the sort order needs the figures of every row.
+        """
+        completion, table = self._spec.completion, self._table
+        if completion is None or self.read is None:
+            return False
+        before, self._followed = self._followed, frozenset()
+        if completion.one is not None and not every and len(self.read) > FEW:
+            in_view = table.identities[table.top : table.top + table.lines]
+            followed = {*in_view, table.selected_identity}
+            self._followed = frozenset(self.by_identity().keys() & followed)
+        return self._followed != before
+
+    def uses(self, hub: FeedHub, scope: Scope) -> list[FeedUse]:
+        """The feeds that complete the rows."""
+        completion = self._spec.completion
+        if completion is None or self._followed is None:
+            return []
+        if completion.one is None or not self._followed:
+            return [(completion.feed(hub, scope), self._take_whole)]
+        rows = {name: row for name, row in self.by_identity().items() if name in self._followed}
+        feeds = {identity: completion.one(hub, row) for identity, row in rows.items()}
+        return [
+            (feed, partial(self._take_part, identity))
+            for identity, feed in feeds.items()
+            if feed is not None
+        ]
+
+    def _take_whole(self, state: FeedState[Any]) -> None:
+        # What was read row by row is older now, or of rows that are gone.
+        if state.value is not None and state.value is not self._known:
+            self._known = state.value
+            self._show()
+
+    def _take_part(self, identity: str, state: FeedState[Any]) -> None:
+        known = self._known or {}
+        if state.value is not None and known.get(identity) is not state.value:
+            self._known = {**known, identity: state.value}
+            self._show()
+
+    # Into the table ---------------------------------------------------------------------------
+
+    def take(self, rows: Sequence[T], *, partial: bool = False) -> None:
+        """Show new rows.
+
+        While more come, ``partial``, a cursor on the first row stays on the first row, and one
+        that was sent to the last row goes on to the last row of more.
+        """
+        grows, self._partial = self._partial or partial, partial
+        if rows is not self.read:
+            self.read = rows
+            self._show(growing=grows)
+
+    def _show(self, *, growing: bool = False) -> None:
+        rows, completion = self.read, self._spec.completion
+        if rows is None:
+            return
+        if completion is not None and self._known is not None:
+            rows = [completion.complete(row, self._known) for row in rows]
+        self._table.show(rows, keep_ends=growing)
+        self._shown()
+
+
+_STEP = 5
+"""Step of the detail pane's width, in percent of the terminal."""
+
+
+class ListSettings:
+    """The saved settings of one list."""
+
+    def __init__(self, spec: ResourceSpec[Any], store: PreferenceStore) -> None:
+        self._spec = spec
+        self._store = store
+
+    @property
+    def preferences(self) -> ListPreferences:
+        """The saved preferences."""
+        return self._store.preferences.of_list(self._spec.id)
+
+    @property
+    def sorting(self) -> tuple[str, bool]:
+        """The initial sort column, and whether it is descending."""
+        chosen = self.preferences.sort
+        ids = {column.id for column in self._spec.columns}
+        return chosen if chosen is not None and chosen[0] in ids else self._spec.default_sort
+
+    @property
+    def columns(self) -> tuple[int, ...] | None:
+        """The indices of the chosen columns in order; None for the default."""
+        ids = [column.id for column in self._spec.columns]
+        return tuple(ids.index(one) for one in self.preferences.columns or () if one in ids) or None
+
+    def sorted_by(self, column: str, descending: bool) -> None:
+        """Save the sort order."""
+        usual = (column, descending) == self._spec.default_sort
+        self._remember(sort=None if usual else sorting_text(column, descending))
+
+    def chose_columns(self, columns: Sequence[str]) -> None:
+        """Save the columns; empty for the default."""
+        self._remember(columns=list(columns) or None)
+
+    def showed_detail(self, shown: bool) -> None:
+        """Save whether the detail pane is shown."""
+        self._remember(detail=None if shown else False)
+
+    @property
+    def detail_width(self) -> int | None:
+        """Width of the detail pane in percent of the terminal; None for the default."""
+        return self.preferences.detail_width
+
+    def widen_detail(self, way: int, now: int) -> None:
+        """Save a wider (1) or narrower (-1) detail pane than the percentage ``now``."""
+        width = round(now / _STEP) * _STEP + way * _STEP
+        self._remember(detail_width=min(max(width, DETAIL_WIDTHS.start), DETAIL_WIDTHS[-1]))
+
+    def _remember(self, **settings: TomlValue | None) -> None:
+        self._store.remember(
+            {f"lists.{self._spec.id}.{name}": value for name, value in settings.items()}
+        )
+
+
+class ListFilter:
+    """Filters the table of one screen, and fills the line above the prompt.
+
+    Both lines are created when the filter is first opened.
+    """
+
+    def __init__(
+        self, screen: GatewayScreen, table: ResourceTable[Any], spec: ResourceSpec[Any]
+    ) -> None:
+        self._screen = screen
+        self._table = table
+        self._spec = spec
+        self._lines: tuple[OneLine, FilterPrompt] | None = None
+        self._explains = False
+        """Whether the line explains the filter syntax."""
+        self._from_top = False
+        """Whether the first row was selected when the filter was opened."""
+
+    @property
+    def text(self) -> str:
+        """The typed filter."""
+        return "" if self._lines is None else self._lines[1].text
+
+    @property
+    def typing(self) -> bool:
+        """Whether the prompt has the focus."""
+        return self._lines is not None and self._lines[1].has_focus_within
+
+    async def open(self) -> None:
+        """Open the prompt."""
+        explaining, prompt = await self._made()
+        self._from_top = self._table.model.cursor in (None, 0)
+        prompt.filter_input.suggest = self._suggestions
+        prompt.show()
+        explaining.display = True
+        self._show()
+
+    def clear(self) -> bool:
+        """Remove the filter and its lines; returns whether there was one."""
+        filtered = bool(self.text)
+        if self._lines is not None:
+            self._lines[1].clear()
+        return filtered
+
+    def reveal(self, identity: str) -> bool:
+        """Select a row; clears the filter if it hides the row, and returns whether it did."""
+        if self._table.select(identity):
+            return False
+        cleared = self.clear()
+        self._table.filter_by("")
+        return cleared
+
+    def typed(self, text: str) -> None:
+        """Filter the list."""
+        self._table.filter_by(text)
+        if self._from_top and text and self.typing:
+            self._table.to_first()  # not the row that a half typed word happened to let through
+        self._show()
+
+    def closed(self) -> None:
+        """Return the focus to the list."""
+        if self._lines is not None:
+            self._lines[0].display = False
+
+    def explain(self) -> None:
+        """Toggle the explanation of the filter syntax."""
+        explains = not self._explains
+        self._show()
+        if explains and self._lines is not None:
+            self._explains = True
+            self._lines[0].show(toned(f"   {LANGUAGE}", "muted"))
+
+    async def _made(self) -> tuple[OneLine, FilterPrompt]:
+        if self._lines is None:
+            self._lines = OneLine(id="filter-help"), FilterPrompt("/", id="filter")
+            await self._screen.mount(*self._lines, after="#body")
+        return self._lines
+
+    def _suggestions(self, before: str) -> Suggestions:
+        """Completions for the text ``before`` the cursor."""
+        from gwtui.crud.filter_fields import suggested  # noqa: PLC0415 - at the first use
+
+        return suggested(self._spec, self._table.model.items, before, self._screen.now)
+
+    def _show(self) -> None:
+        """Show completions, or the error of a finished condition."""
+        if self._lines is None:
+            return
+        table = self._table
+        error = None if table.model.filter_unfinished else table.model.filter_error
+        explaining, prompt = self._lines
+        explaining.show(suggestion_line(error or "", *prompt.filter_input.offered))
+        self._explains = False
+
+
+BESIDE = 110
+"""The width from which the detail pane is beside the list."""
+_NARROWEST = 20
+_REST = 0.12
+"""Seconds before the pane follows the cursor; a held key repeats faster."""
+
+
+class DetailPane(LinesView):
+    """Shows the selected row; another row starts at the top, the same one stays in place."""
+
+    def __init__(self, screen: ResourceScreen, settings: ListSettings) -> None:
+        super().__init__(id="detail")
+        self._screen = screen
+        self._settings = settings
+        self.chosen: bool | None = None
+        """The person's choice; None decides by the width."""
+        self._resting: Timer | None = None
+        """Runs from the last cursor movement."""
+        self._identity: str | None = None
+
+    @property
+    def shown(self) -> bool:
+        """Whether the pane is shown."""
+        if self.chosen is not None:
+            return self.chosen
+        return self._has_room and self._settings.preferences.detail is not False
+
+    @property
+    def alone(self) -> bool:
+        """Whether the pane replaces the list."""
+        return self.shown and not self._has_room
+
+    @property
+    def _has_room(self) -> bool:
+        return self._screen.app.size.width >= BESIDE
+
+    def choose(self, shown: bool | None) -> None:
+        """Show or hide the pane; None decides by the width."""
+        self.chosen = shown
+        self.place()
+
+    def toggle(self) -> None:
+        """Show or hide the pane, and remember the choice if it fits beside the list."""
+        self.chosen = not self.shown
+        if self._has_room:
+            self._settings.showed_detail(self.chosen)
+        self.place()
+
+    def widen(self, way: int) -> None:
+        """Make the pane wider (1) or narrower (-1) if it is beside the list."""
+        if self.display and self.size and self._screen.table.display:
+            width = 100 * self.outer_size.width // self._screen.app.size.width
+            self._settings.widen_detail(way, width)
+            self.place()
+
+    def place(self) -> None:
+        """Place the pane where it fits, with the chosen width in percent of the terminal."""
+        screen = self._screen
+        if not screen.is_mounted:
+            return
+        self.display = self.shown
+        self.set_class(self.alone, "-alone")
+        percent = None if self.alone else self._settings.detail_width
+        self.styles.width = None if percent is None else f"{percent}%"
+        self.styles.min_width = None if percent is None else _NARROWEST
+        self.styles.max_width = None if percent is None else "80%"
+        had_focus = screen.focused in (None, self, screen.table)
+        screen.table.display = not self.alone
+        if had_focus and screen.is_current:
+            screen.focus_body()
+        screen.call_after_refresh(self._show_selected)
+
+    def on_resize(self) -> None:
+        """Wrap the lines for the new width."""
+        self._show_selected()
+
+    def renew(self) -> None:
+        """Update the selected row, unless a key is held."""
+        if self._resting is None:
+            self._show_selected()
+
+    def follow(self) -> None:
+        """Show another row; while a key is held, wait for the last one."""
+        if self._identity is None:  # nobody holds a key when the first row comes
+            self._show_selected()
+            return
+        if self._resting is None:
+            self._show_selected()
+        else:
+            self._resting.stop()
+        self._resting = self.set_timer(_REST, self._rested)
+
+    def _rested(self) -> None:
+        self._resting = None
+        self._show_selected()
+
+    def _show_selected(self) -> None:
+        item, spec = self._screen.table.selected, self._screen.declared
+        if not self.display or not self.size:
+            return  # its lines are folded once its width is known
+        identity = None if item is None else spec.identity(item)
+        if identity != self._identity:
+            self._identity = identity
+            self.scroll_to(0, 0, animate=False)
+        if item is None:
+            self.show([toned("No row selected", "muted")])
+        else:
+            room = max(_NARROWEST, self.scrollable_content_region.width)
+            self.show(detail_lines(spec, item, self._screen.now, room))
