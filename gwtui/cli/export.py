@@ -57,9 +57,9 @@ async def _registry(
 ) -> AsyncIterator[CollectorRegistry]:
     """The registry of the readings, after the first ones were made."""
     async with connect() as connection, hub_over(connection) as hub:
-        readings = Readings(hub.client, hub)
+        readings = Readings(hub)
         try:
-            await readings.open(arguments.model)
+            await readings.start(arguments.model)
             try:
                 async with asyncio.timeout(_FIRST):
                     await readings.settled()

@@ -35,7 +35,7 @@ from gwtui.watch.history.model import (
     model_of,
 )
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.sources import DEFAULT_PACES
+from gwtui.watch.history.sources import OFTEN
 
 T = TypeVar("T")
 
@@ -81,18 +81,17 @@ def recorded(reader: HistoryReader, moment: datetime, models: Iterable[str]) -> 
         values = _values(figures_of.get(subject, {}))
         if rows is not None and values.at is not None:
             rows.append((_endpoint_row(subject.identity, fields, values.by_name), values.at))
-    paces = DEFAULT_PACES
     return BoardSnapshot(
         credits=FeedState(
             Credits.model_validate(credits.by_name) if credits.at else None,
             fetched_at=credits.at,
-            stale_after=MISSED * paces.credits,
+            stale_after=MISSED * OFTEN,
         ),
         endpoints={
             model: FeedState(
                 tuple(row for row, _ in rows),
                 fetched_at=max(at for _, at in rows),
-                stale_after=MISSED * paces.endpoints,
+                stale_after=MISSED * OFTEN,
             )
             for model, rows in endpoints.items()
             if rows

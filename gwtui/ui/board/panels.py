@@ -48,7 +48,7 @@ from gwtui.watch.feeds.recorded import CreditsPast, credits_past
 from gwtui.watch.feeds.workspaces import figures_feed
 from gwtui.watch.history.model import Curve, HistoryError, RecordedChange, endpoint_identity
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.sources import DEFAULT_PACES
+from gwtui.watch.history.sources import OFTEN
 from gwtui.watch.hub import FeedHub, Scope
 
 _LABEL = 9
@@ -372,7 +372,7 @@ def _patient(state: FeedState[T], at_least: float) -> FeedState[T]:
 
 def live_snapshot(hub: FeedHub, models: Iterable[str]) -> BoardSnapshot:
     """The current values; without terminal focus only the recorder polls, so they may be older."""
-    feeds, slow = _feeds(hub, models), MISSED * DEFAULT_PACES.credits if hub.paused else 0.0
+    feeds, slow = _feeds(hub, models), MISSED * OFTEN if hub.paused else 0.0
     return BoardSnapshot(
         _patient(feeds.credits.state, slow),
         _patient(feeds.keys.state, MISSED * KEYS_EVERY),

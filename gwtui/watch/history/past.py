@@ -35,7 +35,7 @@ from gwtui.watch.history.observers import (
     observe_keys,
     observe_workspaces,
 )
-from gwtui.watch.history.sources import DEFAULT_PACES, most_used_feed
+from gwtui.watch.history.sources import OFTEN, RARELY, most_used_feed
 from gwtui.watch.history.writer import observe, observe_hour, set_default_models, tidy
 from gwtui.watch.hub import FeedHub, Scope
 
@@ -135,28 +135,27 @@ class _PastAccount:
 
     def at(self, moment: datetime) -> Iterator[Observation]:
         """The observations at a prepared moment."""
-        paces = DEFAULT_PACES
         credits = self.credits.model_copy(update=self._totals[moment]._asdict())
-        yield observe_credits(credits, ObservedReading(moment, paces.credits))
+        yield observe_credits(credits, ObservedReading(moment, OFTEN))
         keys = [
             self._key(row, moment) for row in self.keys if _is_there(row.key.created_at, moment)
         ]
-        yield observe_keys(keys, ObservedReading(moment, paces.keys))
+        yield observe_keys(keys, ObservedReading(moment, OFTEN))
         spaces = {
             identity: replace(found, spent=self._spent_in(identity, found, moment))
             for identity, found in self.workspaces.items()
             if found.workspace is None or _is_there(found.workspace.created_at, moment)
         }
-        yield observe_workspaces(spaces, ObservedReading(moment, paces.workspaces))
+        yield observe_workspaces(spaces, ObservedReading(moment, RARELY))
         rails = [row for row in self.guardrails if _is_there(row.guardrail.created_at, moment)]
-        yield observe_guardrails(rails, ObservedReading(moment, paces.guardrails))
+        yield observe_guardrails(rails, ObservedReading(moment, RARELY))
         for model, rows in self.endpoints.items():
             then = [
                 replace(row, endpoint=Endpoint.model_validate({**row.endpoint.raw, **live[moment]}))
                 for row in rows
                 if (live := self._figures.get((model, row.identity))) is not None
             ]
-            yield observe_endpoints(model, then, ObservedReading(moment, paces.endpoints))
+            yield observe_endpoints(model, then, ObservedReading(moment, OFTEN))
 
     def _used(self, identity: str, interval: str, moment: datetime) -> KeyUsage:
         """The usage of a key in its window up to a moment."""

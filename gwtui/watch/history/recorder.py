@@ -23,7 +23,7 @@ from gwtui.watch.history.model import (
     HistoryError,
     Observation,
 )
-from gwtui.watch.history.sources import DEFAULT_PACES, Build, Paces, Sources, most_used_feed
+from gwtui.watch.history.sources import Build, Sources, most_used_feed
 from gwtui.watch.history.writer import (
     has_own_models,
     observe,
@@ -67,7 +67,6 @@ class Recorder:
         hub: FeedHub,
         archive: Archive,
         clock: Clock = SYSTEM_CLOCK,
-        paces: Paces = DEFAULT_PACES,
         *,
         past: AskPast | None = None,
     ) -> None:
@@ -77,7 +76,7 @@ class Recorder:
         """The end of the filled past if nothing was recorded before, else None."""
         self.archive = archive
         self._clock = clock
-        self.sources = Sources(hub, paces, clock, self._arrived)
+        self.sources = Sources(hub, self._arrived)
         self._pending: dict[str, Build] = {}
         self._wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []

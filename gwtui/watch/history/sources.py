@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gwtui.client.errors import NotFoundError
-from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.domain.clock import Clock
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed
@@ -31,31 +30,20 @@ from gwtui.watch.history.observers import (
 from gwtui.watch.history.writer import most_used
 from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope
 
-if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
-
 _EARLY = 0.75
 """The share of the pace after which a reading is taken; earlier ones are for screens."""
 _BELIEVED = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Paces:
-    """Seconds between two recorded readings of each list.
+OFTEN = 60
+"""Seconds between two recorded readings of credits, keys and endpoints.
 
-    With W workspaces and M watched models, these are at most 1 + M + W + 1 requests per minute, and
-    every five minutes 4 W + 2 for budgets and W + 1 for guardrails. In large accounts, readings are
-    rarer, because no feed exceeds ``REQUESTS_PER_SECOND``.
-    """
-
-    credits: int = 60
-    endpoints: int = 60
-    keys: int = 60
-    workspaces: int = 300
-    guardrails: int = 300
-
-
-DEFAULT_PACES = Paces()
+With W workspaces and M watched models, these are at most 1 + M + W + 1 requests per minute, and
+every ``RARELY`` seconds 4 W + 2 for budgets and W + 1 for guardrails. In large accounts, readings
+are rarer, because no feed exceeds ``REQUESTS_PER_SECOND``.
+"""
+RARELY = 300
+"""Seconds between two recorded readings of workspaces and guardrails."""
 
 Build = Callable[[], Observation]
 Convert = Callable[[Any, ObservedReading], Observation]
@@ -123,10 +111,8 @@ class Source:
 class Sources:
     """All recorded feeds; ``arrived`` is called with each reading to record."""
 
-    def __init__(self, hub: FeedHub, paces: Paces, clock: Clock, arrived: Arrived) -> None:
+    def __init__(self, hub: FeedHub, arrived: Arrived) -> None:
         self._hub = hub
-        self._paces = paces
-        self._clock = clock
         self._arrived = arrived
         self._account: list[Source] = []
         self._models: dict[str, Source] = {}
@@ -135,12 +121,12 @@ class Sources:
         """Start reading the lists of the account. May be called again."""
         if self._account:
             return
-        paces, hub, scope = self._paces, self._hub, Scope()
+        hub = self._hub
         feeds: tuple[tuple[str, int, Convert, Feed[Any]], ...] = (
-            ("credits", paces.credits, observe_credits, credits_feed(hub, scope)),
-            ("keys", paces.keys, observe_keys, keys_feed(hub, scope)),
-            ("workspaces", paces.workspaces, observe_workspaces, figures_feed(hub, scope)),
-            ("guardrails", paces.guardrails, observe_guardrails, guardrails_feed(hub, scope)),
+            ("credits", OFTEN, observe_credits, credits_feed(hub)),
+            ("keys", OFTEN, observe_keys, keys_feed(hub)),
+            ("workspaces", RARELY, observe_workspaces, figures_feed(hub)),
+            ("guardrails", RARELY, observe_guardrails, guardrails_feed(hub)),
         )
         self._account = [
             Source(name, feed, every, convert, self._arrived)
@@ -154,10 +140,9 @@ class Sources:
             self._models.pop(model).close()
         for model in chosen:
             if model not in self._models:
-                every, convert = self._paces.endpoints, partial(observe_endpoints, model)
-                name = endpoints_source(model)
+                name, convert = endpoints_source(model), partial(observe_endpoints, model)
                 feed = endpoints_feed(self._hub, Scope(parent=model))
-                source = Source(name, feed, every, convert, self._arrived, self._clock)
+                source = Source(name, feed, OFTEN, convert, self._arrived, self._hub.clock)
                 self._models[model] = source
 
     def close(self) -> None:
@@ -193,44 +178,26 @@ PATIENCE = 3
 """The number of missed readings after which a figure is dropped."""
 
 
-class Readings:
+class Readings(Sources):
     """Reads all recorded lists, and keeps the latest reading of each."""
 
-    def __init__(
-        self,
-        client: GatewayClient,
-        hub: FeedHub,
-        clock: Clock = SYSTEM_CLOCK,
-        paces: Paces = DEFAULT_PACES,
-    ) -> None:
-        self._client = client
-        self._clock = clock
-        self._hub = hub
+    def __init__(self, hub: FeedHub) -> None:
         self._latest: dict[str, Observation] = {}
-        self._sources = Sources(hub, paces, clock, self._arrived)
+        super().__init__(hub, self._keep)
 
-    async def open(self, models: Iterable[str] | None = None) -> None:
+    async def start(self, models: Iterable[str] | None = None) -> None:
         """Start reading; ``models`` None means the most used ones."""
-        self._sources.open()
+        self.open()
         if models is None:
             models = (await most_used_feed(self._hub).refresh()).value or ()
-        self._sources.follow(models)
+        self.follow(models)
 
-    def close(self) -> None:
-        """Stop reading."""
-        self._sources.close()
-
-    async def settled(self) -> None:
-        """Wait until every reading has succeeded or failed once."""
-        await self._sources.settled()
-
-    def _arrived(self, name: str, build: Build) -> None:
+    def _keep(self, name: str, build: Build) -> None:
         self._latest[name] = build()
 
     def snapshot(self) -> ReadingsSnapshot:
         """The latest readings, without outdated ones."""
-        now = self._clock.now()
-        states = self._sources.states()
+        now, states = self._hub.clock.now(), self.states()
         fresh = {
             name: found
             for name, found in self._latest.items()
@@ -240,4 +207,4 @@ class Readings:
             name: state.error is None and state.fetched_at is not None
             for name, state in states.items()
         }
-        return ReadingsSnapshot(fresh, up, self._client.skew.seconds)
+        return ReadingsSnapshot(fresh, up, self._hub.client.skew.seconds)

@@ -10,11 +10,10 @@ from pydantic import SecretStr
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.domain.alert_rules import KeyExpiryRule, KeyLimitRule, UptimeRule
-from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.local.alerts import load_alerts
 from gwtui.watch.alerts.evaluator import Evaluator
 from gwtui.watch.alerts.model import Alert
-from gwtui.watch.history.sources import DEFAULT_PACES, Build, Sources
+from gwtui.watch.history.sources import Build, Sources
 from gwtui.watch.hub import FeedHub
 from headless_kit import Gwtui, Site
 
@@ -46,8 +45,7 @@ async def evaluate(place: Site, file: Path) -> list[Alert]:
     async with GatewayClient(connection) as client:
         hub = FeedHub(client)
         builds: list[Build] = []
-        paces = DEFAULT_PACES
-        sources = Sources(hub, paces, SYSTEM_CLOCK, lambda _name, build: builds.append(build))
+        sources = Sources(hub, lambda _name, build: builds.append(build))
         sources.open()
         sources.follow((MODEL,))
         await sources.settled()
