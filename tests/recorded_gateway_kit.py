@@ -81,7 +81,13 @@ class World:
 
         spaces = [workspace()]
         return service(
-            connection=SimpleNamespace(history=None, dialect=GENERIC, token="t"),
+            connection=SimpleNamespace(
+                history=None,
+                dialect=GENERIC,
+                token="t",
+                label="work",
+                base_url="https://gateway.example/api/v1",
+            ),
             credits=service(
                 get=lambda: answer("credits", lambda: Credits.model_validate(self.credits))
             ),

@@ -16,7 +16,7 @@ from gwtui.crud.executor import WriteExecutor
 from gwtui.domain.clock import Clock
 from gwtui.local.alerts import FILE_NAME
 from gwtui.local.ledger import Ledger, Operator
-from gwtui.watch.alerts.session import Alerts, AlertScope, open_alerts
+from gwtui.watch.alerts.session import Alerts, open_alerts
 from gwtui.watch.feeds.alerts import serve_alerts
 from gwtui.watch.feeds.keys import current_key_feed
 from gwtui.watch.feeds.ledger import own_ledger
@@ -65,10 +65,10 @@ async def open_rest(
     if data is None:
         yield SessionRest()
         return
-    connection, clock = hub.connection, hub.clock
+    connection = hub.connection
     async with AsyncExitStack() as stack:
         path = history_path(data, connection.label, connection.base_url)
-        recording = open_recording(hub, path, clock, connection.past)
+        recording = open_recording(hub, path, connection.past)
         history = hub.recorder = await stack.enter_async_context(recording)
         rest = SessionRest(history)
         if config is not None:
@@ -79,13 +79,8 @@ async def open_rest(
 @asynccontextmanager
 async def _alerts(hub: FeedHub, history: Recorder, config: Path) -> AsyncIterator[Alerts]:
     """The alerts of what is recorded, by the rules in the directory ``config``."""
-    operator, connection = Operator.present(), hub.connection
-    async with open_alerts(
-        history,
-        hub,
-        scope=AlertScope(connection.label, connection.base_url, config / FILE_NAME),
-        who=f"{operator.user}@{operator.host}",
-        clock=hub.clock,
-    ) as alerts:
+    operator = Operator.present()
+    who = f"{operator.user}@{operator.host}"
+    async with open_alerts(history, config / FILE_NAME, who) as alerts:
         serve_alerts(hub, alerts)
         yield alerts

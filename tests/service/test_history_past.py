@@ -55,7 +55,7 @@ async def record(gateway: EmbeddedGateway, time: FakeClock, path: Path) -> datet
     """One run of the dashboard, until the past is filled in; until when it told of it first."""
     async with client_of(gateway, time) as client:
         hub = FeedHub(client, time.clock)
-        async with open_recording(hub, path, time.clock, gateway.past) as held:
+        async with open_recording(hub, path, gateway.past) as held:
             async with asyncio.timeout(30):
                 # Nobody is told of the first reading.
                 while not held.status.written_at:  # noqa: ASYNC110

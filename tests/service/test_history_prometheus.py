@@ -221,7 +221,7 @@ async def test_without_its_token_this_machine_records_and_the_doctor_tells(
     client = world.client()
     client.connection.history = where
     hub = FeedHub(client, time.clock)
-    async with open_recording(hub, tmp_path / "h.sqlite3", time.clock) as recording:
+    async with open_recording(hub, tmp_path / "h.sqlite3") as recording:
         await time.settle()
         await time.advance(5)
         assert recording.status.written_at is not None, recording.status.error

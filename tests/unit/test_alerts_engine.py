@@ -21,7 +21,7 @@ from gwtui.domain.alert_rules import CreditsRule
 from gwtui.local.alerts import put_rule
 from gwtui.watch.alerts.derived_figures import guarded
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
-from gwtui.watch.alerts.session import Alerts, AlertScope, open_alerts
+from gwtui.watch.alerts.session import Alerts, open_alerts
 from gwtui.watch.alerts.store import alerts_at, read_events
 from gwtui.watch.feeds.alerts import alert_history_feed, alert_rules_feed, alerts_feed, serve_alerts
 from gwtui.watch.feeds.guardrails import guardrails_feed
@@ -72,10 +72,9 @@ class Program:
 async def program(folder: Path, world: World, time: FakeClock) -> AsyncIterator[Program]:
     hub = FeedHub(world.client(), time.clock)
     archive = await Archive.open(folder / "h" / "one.sqlite3", time.clock)
-    recorder = Recorder(hub, archive, time.clock)
-    scope = AlertScope("work", "https://gateway.example/api/v1", folder / "alerts.toml")
+    recorder = Recorder(hub, archive)
     await recorder.start()
-    async with open_alerts(recorder, hub, scope=scope, who="kim@ops", clock=time.clock) as alerts:
+    async with open_alerts(recorder, folder / "alerts.toml", "kim@ops") as alerts:
         serve_alerts(hub, alerts)
         await time.settle()
         yield Program(alerts, hub, recorder)
@@ -211,11 +210,10 @@ async def test_the_first_reading_of_a_history_that_opens_late_is_evaluated(
     tmp_path: Path, world: World, time: FakeClock
 ) -> None:
     hub = FeedHub(world.client(), time.clock)
-    scope = AlertScope("work", "", tmp_path / "alerts.toml")
     path = tmp_path / "h" / "one.sqlite3"
     async with (
-        open_recording(hub, path, time.clock) as history,
-        open_alerts(history, hub, scope=scope, who="k", clock=time.clock) as alerts,
+        open_recording(hub, path) as history,
+        open_alerts(history, tmp_path / "alerts.toml", "k") as alerts,
     ):
         await time.settle()
         await time.advance(5)
@@ -227,11 +225,10 @@ async def test_an_unusable_history_is_a_problem_not_a_crash(
     tmp_path: Path, world: World, time: FakeClock
 ) -> None:
     hub = FeedHub(world.client(), time.clock)
-    scope = AlertScope("work", "", tmp_path / "alerts.toml")
     (tmp_path / "h").write_text("this is no directory")
     async with (
-        open_recording(hub, tmp_path / "h" / "one.sqlite3", time.clock) as history,
-        open_alerts(history, hub, scope=scope, who="k", clock=time.clock) as alerts,
+        open_recording(hub, tmp_path / "h" / "one.sqlite3") as history,
+        open_alerts(history, tmp_path / "alerts.toml", "k") as alerts,
     ):
         serve_alerts(hub, alerts)
         await time.settle()

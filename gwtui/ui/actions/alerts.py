@@ -211,7 +211,7 @@ async def _edit(
         def save() -> str:
             taken = alerts.book().rules
             identity = new_identity(rule.name, taken) if row is None else row.id
-            put_rule(alerts.scope.rules, identity, rule)
+            put_rule(alerts.rules, identity, rule)
             return identity
 
         return Applied(await _kept(asyncio.to_thread(save)))
@@ -257,7 +257,7 @@ async def toggle(context: ActionContext[RuleRow]) -> None:
     """Switch a rule on or off."""
     alerts, row = _alerts(context), context.target
     rule = row.rule.model_copy(update={"enabled": not row.rule.enabled})
-    await _kept(asyncio.to_thread(put_rule, alerts.scope.rules, row.id, rule))
+    await _kept(asyncio.to_thread(put_rule, alerts.rules, row.id, rule))
     alerts.changed()
     context.app.say(f"Rule “{safe_line(row.name, _NAME)}” is {'on' if rule.enabled else 'off'}")
 
@@ -281,7 +281,7 @@ async def delete(context: ActionContext[RuleRow]) -> None:
         )
     )
     if agreed:
-        await _kept(asyncio.to_thread(remove_rule, alerts.scope.rules, row.id))
+        await _kept(asyncio.to_thread(remove_rule, alerts.rules, row.id))
         alerts.changed()
         if not row.built_in:
             context.expect_removed()
@@ -294,7 +294,7 @@ async def effects(context: ActionContext) -> None:
     book = await _kept(asyncio.to_thread(alerts.book))
 
     async def submit(request: EffectsRequest) -> Outcome[str]:
-        await _kept(asyncio.to_thread(lambda: put_effects(alerts.scope.rules, request.effects())))
+        await _kept(asyncio.to_thread(lambda: put_effects(alerts.rules, request.effects())))
         return Applied("")
 
     form: FormScreen[str] = FormScreen(effects_form(book.effects), plain_facts(context), submit)

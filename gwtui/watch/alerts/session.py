@@ -8,7 +8,6 @@ import logging
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import JsonValue
 
 from gwtui.domain.alert_rules import AlertRule, GuardrailRule
-from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.local.alerts import (
     AlertBook,
     AlertEffects,
@@ -39,7 +37,6 @@ if TYPE_CHECKING:
     from gwtui.watch.history.archive import Archive
     from gwtui.watch.history.reader import HistoryReader
     from gwtui.watch.history.recorder import Recorder
-    from gwtui.watch.hub import FeedHub
 
 
 T = TypeVar("T")
@@ -54,37 +51,29 @@ MOST_WAITING = 100
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class AlertScope:
-    """The profile, the address of the gateway and the file of rules that alerts belong to."""
-
-    profile: str
-    gateway: str
-    rules: Path
-
-
 class Alerts:
     """The alerts of one connection. Methods raise HistoryError without a usable history.
 
-    ``evaluate`` applies the rules to the recorded readings while this instance records.
+    ``evaluate`` applies the ``rules`` of a file to the recorded readings while this instance
+    records. ``who`` is the person who acts.
     """
 
-    def __init__(
-        self, recorder: Recorder, hub: FeedHub, scope: AlertScope, clock: Clock, who: str
-    ) -> None:
+    def __init__(self, recorder: Recorder, rules: Path, who: str) -> None:
+        connection = recorder.hub.connection
+        self.rules = rules
+        self.profile = connection.label
         self._recorder = recorder
-        self._hub = hub
-        self._clock = clock
+        self._hub = recorder.hub
+        self._clock = recorder.hub.clock
         self._who = who
         self._listeners: list[Callable[[], object]] = []
-        self._rule_file = RuleFile(scope.rules, scope.profile)
-        self.notifier = AlertNotifier({"profile": scope.profile, "gateway": scope.gateway})
+        self._rule_file = RuleFile(rules, self.profile)
+        self.notifier = AlertNotifier({"profile": self.profile, "gateway": connection.base_url})
         self._evaluator = PersistentEvaluator()
         self._readings: deque[Observation] = deque(maxlen=_MOST_READINGS)
         self._wake = asyncio.Event()
         self._stop_routing: Callable[[], None] | None = None
         self._problem = ""
-        self.scope = scope
 
     # Read -------------------------------------------------------------------------------------
 
@@ -142,7 +131,7 @@ class Alerts:
 
     def book(self) -> AlertBook:
         """The rules and effects of the file. Raises AlertFileError."""
-        return load_alerts(self.scope.rules)
+        return load_alerts(self.rules)
 
     @property
     def effects(self) -> AlertEffects:
@@ -247,11 +236,9 @@ class Alerts:
 
 
 @asynccontextmanager
-async def open_alerts(
-    recorder: Recorder, hub: FeedHub, *, scope: AlertScope, who: str, clock: Clock = SYSTEM_CLOCK
-) -> AsyncIterator[Alerts]:
+async def open_alerts(recorder: Recorder, rules: Path, who: str) -> AsyncIterator[Alerts]:
     """Evaluate the rules while the recorder runs; failures do not affect it."""
-    alerts = Alerts(recorder, hub, scope, clock, who)
+    alerts = Alerts(recorder, rules, who)
     task = asyncio.create_task(alerts.evaluate(), name="alerting")
     try:
         yield alerts

@@ -46,7 +46,7 @@ def serve_alerts(hub: FeedHub, alerts: Alerts) -> None:
 
 
 async def _rules(alerts: Alerts) -> Sequence[RuleRow]:
-    return rule_rows(await asyncio.to_thread(alerts.book), alerts.scope.profile)
+    return rule_rows(await asyncio.to_thread(alerts.book), alerts.profile)
 
 
 def rule_rows(book: AlertBook, profile: str) -> Sequence[RuleRow]:

@@ -16,7 +16,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.model import (
     HistoryDamagedError,
@@ -62,20 +61,13 @@ class RecorderStatus:
 class Recorder:
     """Records one gateway between ``start`` and ``stop``. Needs a running event loop."""
 
-    def __init__(
-        self,
-        hub: FeedHub,
-        archive: Archive,
-        clock: Clock = SYSTEM_CLOCK,
-        *,
-        past: AskPast | None = None,
-    ) -> None:
-        self._hub = hub
+    def __init__(self, hub: FeedHub, archive: Archive, past: AskPast | None = None) -> None:
+        self.hub = hub
         self._past = past
         self.filled_until: datetime | None = None
         """The end of the filled past if nothing was recorded before, else None."""
         self.archive = archive
-        self._clock = clock
+        self._clock = hub.clock
         self.sources = Sources(hub, self._arrived)
         self._pending: dict[str, Build] = {}
         self._wake = asyncio.Event()
@@ -150,12 +142,12 @@ class Recorder:
         from gwtui.watch.history.prometheus import open_prometheus  # noqa: PLC0415 - few profiles
 
         if self.archive.server is None:
-            self.archive.server = await open_prometheus(self._hub.connection)
+            self.archive.server = await open_prometheus(self.hub.connection)
         await self.archive.connect()
         self._set(notice=self.archive.notice)
         past, self._past = self._past, None
         if past is not None:
-            self.filled_until = await _fill(self._hub, self.archive, past)
+            self.filled_until = await _fill(self.hub, self.archive, past)
 
     async def _guarded(self, part: str, work: Awaitable[None]) -> None:
         """Await ``work``; a failure appears in the status but does not end the recording."""
@@ -178,7 +170,7 @@ class Recorder:
         """Watch the most used models unless the person chose others."""
         if await self.archive.write(has_own_models):
             return
-        models = (await most_used_feed(self._hub).refresh()).value
+        models = (await most_used_feed(self.hub).refresh()).value
         now = self._clock.now()
         if models:
             await self.archive.write(lambda db: set_default_models(db, models, now))
@@ -231,14 +223,14 @@ LAST_WRITE = 0.3
 
 @asynccontextmanager
 async def open_recording(
-    hub: FeedHub, path: Path, clock: Clock = SYSTEM_CLOCK, past: AskPast | None = None
+    hub: FeedHub, path: Path, past: AskPast | None = None
 ) -> AsyncIterator[Recorder]:
     """Record to the file at ``path``, which is opened in the background.
 
     Missing readings of the last days are filled from ``past``, if given.
     """
-    archive = Archive(path, clock)
-    recorder = Recorder(hub, archive, clock, past=past)
+    archive = Archive(path, hub.clock)
+    recorder = Recorder(hub, archive, past)
     await recorder.start()
     try:
         yield recorder

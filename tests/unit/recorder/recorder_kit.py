@@ -22,10 +22,9 @@ async def instance(path: Path, world: World, time: FakeClock) -> AsyncIterator[R
     """One running program with its own feeds and its own hands on the file."""
     hub = FeedHub(world.client(), time.clock)
     archive = await Archive.open(path, time.clock)
-    recorder = Recorder(hub, archive, time.clock)
+    recorder = Recorder(hub, archive)
     await recorder.start()
     await time.settle()
-    recorder.hub = hub  # type: ignore[attr-defined]
     try:
         yield recorder
     finally:

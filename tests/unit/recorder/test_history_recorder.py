@@ -20,7 +20,6 @@ from gwtui.watch.history.model import Observation, SeriesKey, unit_of
 from gwtui.watch.history.reader import BALANCE, HistoryReader
 from gwtui.watch.history.recorder import CLAIM_EVERY, Recorder
 from gwtui.watch.history.writer import most_used
-from gwtui.watch.hub import FeedHub
 from recorded_gateway_kit import MODEL, World
 from resource_samples import endpoint_body, key, model_endpoints
 
@@ -79,7 +78,7 @@ async def test_no_secret_and_no_pattern_is_in_the_file(
 async def test_each_thing_is_read_at_its_pace_also_without_focus(
     recorder: Recorder, world: World, time: FakeClock
 ) -> None:
-    recorder.hub.pause_all()  # type: ignore[attr-defined]
+    recorder.hub.pause_all()
     await time.advance(5)
     world.reads.clear()
     await time.advance(600)
@@ -97,7 +96,7 @@ async def test_each_thing_is_read_at_its_pace_also_without_focus(
 async def test_a_screen_that_reads_more_often_does_not_fill_the_history(
     recorder: Recorder, world: World, time: FakeClock
 ) -> None:
-    hub: FeedHub = recorder.hub  # type: ignore[attr-defined]
+    hub = recorder.hub
     told: list[Observation] = []
     recorder.recorded = told.append
     next(feed for feed in hub.feeds if feed.name == "credits").watch(lambda _state: None)
