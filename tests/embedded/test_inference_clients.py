@@ -260,12 +260,3 @@ async def test_a_stream_that_is_cut(
         await until_moved(me, before)
         assert (await me.generation(json.loads(seen[0])["id"]))["usage"] > 0
     assert (await stream(web))[-1] == "[DONE]"
-
-
-async def test_faults_of_streams_leave_whole_answers_alone(
-    web: httpx.AsyncClient, faults: FaultInjector
-):
-    faults.arm("stream-cut=0")
-    answer = await web.post("/chat/completions", json=body(stream=False))
-    assert answer.json()["choices"][0]["finish_reason"] == "stop"
-    assert (await web.get("/key")).status_code == 200

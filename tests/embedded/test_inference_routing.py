@@ -315,21 +315,6 @@ async def test_an_answer_in_json(me: Caller):
     assert isinstance(json.loads(answer["choices"][0]["message"]["content"]), dict)
 
 
-TOOLS = [{"type": "function", "function": {"name": "find_city", "parameters": {}}}]
-
-
-async def test_what_no_model_does_no_model_lists(me: Caller):
-    """No answer calls a tool, tells probabilities or obeys a schema."""
-    undone = {"tools", "tool_choice", "parallel_tool_calls", "structured_outputs", "logprobs"}
-    for model in await me.gate.data("GET", "/models"):
-        assert undone.isdisjoint(model["supported_parameters"])
-    plain = await me.said(tools=TOOLS, tool_choice="required")
-    assert plain["choices"][0]["finish_reason"] == "stop"
-    schema = {"type": "json_schema", "json_schema": {"name": "city", "schema": {}}}
-    for fields in ({"tools": TOOLS}, {"response_format": schema}):
-        await me.refused(404, provider={"require_parameters": True}, **fields)
-
-
 async def test_lengths_and_stops(me: Caller):
     cut = await me.said(max_tokens=4)
     assert cut["choices"][0]["finish_reason"] == "length"

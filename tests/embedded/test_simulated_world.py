@@ -21,10 +21,6 @@ from gateway_facts import FoundedKey, World, stopped_at
 from gateway_facts import world as world_of
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.contract.keys import is_expired, limit_used_share
-from gwtui.contract.models import Pricing
-from gwtui.contract.values import (
-    WEEKDAYS,
-)
 from gwtui.domain.clock import Clock
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint, build_catalog
@@ -311,22 +307,6 @@ def offers() -> list[dict[str, Any]]:
     return [endpoint for answer in answers if answer for endpoint in answer["endpoints"]]
 
 
-def test_overrides_of_every_kind() -> None:
-    shapes, wraps = set(), False
-    for offer in offers():
-        for entry in Pricing.model_validate(offer["pricing"]).overrides or []:
-            window = entry.utc_start is not None
-            shapes.add((entry.min_prompt_tokens is not None, window, entry.utc_days is not None))
-            assert window == (entry.utc_end is not None)
-            assert set(entry.utc_days or []) <= set(WEEKDAYS)
-            if entry.utc_start is not None and entry.utc_end is not None:
-                assert all(t // 100 < 24 and t % 100 < 60 for t in (entry.utc_start, entry.utc_end))
-                wraps |= entry.utc_start > entry.utc_end
-    by_size, by_window, by_day = (True, False, False), (False, True, False), (False, False, True)
-    assert {by_size, by_window, by_day, (True, True, False), (True, True, True)} <= shapes
-    assert wraps
-
-
 def test_variety() -> None:
     found = offers()
     assert {offer["service_tier"] for offer in found} >= {None, "flex", "priority"}
@@ -411,17 +391,6 @@ def test_the_endpoint_that_is_down() -> None:
     assert down.wire["status"] < 0
     assert max(series(down.key, "uptime_last_30m")) < 10
     assert set(series(down.key, "uptime_last_1d")) == {0.0}
-
-
-def test_the_degraded_endpoint_has_bad_spells_and_recovers() -> None:
-    (degraded,) = endpoints("degraded")
-    uptimes = series(degraded.key, "uptime_last_5m")
-    assert max(uptimes) > 90
-    assert min(uptimes) < 75
-    assert max(series(degraded.key, "uptime_last_30m")) < 97
-    assert 20 < min(series(degraded.key, "uptime_last_1d")) < 95
-    speeds = [figure["p50"] for figure in series(degraded.key, "throughput_last_30m")]
-    assert max(speeds) > 1.5 * min(speeds)
 
 
 # Digests: they change only where somebody means to change the world -------------------------------

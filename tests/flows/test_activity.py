@@ -18,7 +18,6 @@ from gwtui.ui.screens.objects import GenerationScreen
 from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.widgets.lines import DrawingView, OneLine
 from gwtui.ui.widgets.prompt import Prompt
-from gwtui.watch.feeds import activity as activity_feeds
 from harness import Harness, dashboard, harness, has_data, line, listing, notices, until
 from journeys import Terminal, at_rest
 from screen_text import shown
@@ -130,20 +129,6 @@ async def test_who_spent_most_yesterday_takes_three_keys() -> None:
         await until(pilot, lambda: "30 complete days" in line(screen_of(app), "status"), "all")
 
 
-async def test_keys_that_are_not_read_one_by_one_are_counted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(activity_feeds, "MOST_KEYS", 3)
-    async with harness() as place, dashboard(place, start="activity") as (app, pilot):
-        await until(pilot, lambda: ranked(app), "the ranking")
-        await pilot.press("l", "l", "l")
-        await until(pilot, lambda: screen_of(app)._parts is not None, "the keys")
-        await until(pilot, lambda: "the 3 busiest of" in line(screen_of(app), "status"), "the cap")
-        left = screen_of(app)._parts.left_out  # type: ignore[union-attr]
-        assert f"busiest of {left + 3} keys: w narrows" in line(screen_of(app), "status")
-        assert any(f"and {left} that were not read" in one.name for one in ranked(app))
-
-
 async def a_key_leads_to_its_activity_and_back(desk: Any) -> None:
     app, pilot, place = desk.app, desk.pilot, desk
     await app.open_route("keys")
@@ -187,14 +172,6 @@ async def a_person_leads_to_what_their_keys_did(desk: Any) -> None:
     await until(pilot, lambda: has_data(app), "its figures")
     assert name in line(screen_of(app), "crumbs")
     await until(pilot, lambda: f"{usd(theirs.spend)} spent" in text_of(app, "totals"), "sums")
-
-
-async def test_an_account_without_activity_says_so() -> None:
-    async with (
-        harness(content="empty") as place,
-        dashboard(place, start="activity") as (app, pilot),
-    ):
-        await until(pilot, lambda: "last 30 complete days" in shown(app), "the reason")
 
 
 async def test_activity_of_models_keys_and_people() -> None:

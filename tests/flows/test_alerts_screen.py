@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.picker import Picker
-from gwtui.ui.terminal.modes import TerminalTitle
 from gwtui.watch.alerts.model import Alert
 from harness import Harness, harness, listing, notices, until
 from screen_text import shown
@@ -164,38 +163,3 @@ async def test_bell_and_title_follow_the_effects(tmp_path: Path) -> None:
                 await until(pilot, lambda: rung, "the bell")
                 assert notices(app) == "", "no notice unless asked for"
     assert titles[-1] == "", "given back at the end"
-
-
-class Terminal:
-    """A driver that remembers what it was given."""
-
-    def __init__(self) -> None:
-        self.sent = ""
-
-    def write(self, data: str) -> None:
-        self.sent += data
-
-    def flush(self) -> None:
-        pass
-
-
-def test_the_title_is_safe_saved_and_given_back() -> None:
-    terminal: Any = Terminal()
-    show: Callable[[str], None] = lambda text: title.show(terminal, text)  # noqa: E731
-    title = TerminalTitle()
-    show("")
-    assert terminal.sent == "", "nothing to say: nothing is sent"
-    show("2 ALERTS · \x1b]2;evil\x07 \x9c\u202e name")
-    assert terminal.sent.startswith("\x1b[22;2t\x1b]2;2 ALERTS · ")
-    inside = terminal.sent.removeprefix("\x1b[22;2t\x1b]2;").removesuffix("\x1b\\")
-    assert inside.isprintable(), "nothing in it ends the title or begins another command"
-    before = terminal.sent
-    show("2 ALERTS · \x1b]2;evil\x07 \x9c\u202e name")
-    assert terminal.sent == before, "the same title is not sent again"
-    show("1 ALERT")
-    assert terminal.sent == before + "\x1b]2;1 ALERT\x1b\\", "saved once"
-    assert title.last_words() == "\x1b]2;\x1b\\\x1b[23;2t"
-    terminal.sent = ""
-    show("")
-    assert terminal.sent == "\x1b]2;\x1b\\\x1b[23;2t"
-    assert title.last_words() == ""

@@ -7,11 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from decimal import Decimal
-from itertools import count
 from pathlib import Path
 from typing import Any
 
-import pytest
 from textual import events
 
 from board_kit import MODELS, Filled, at_rest, board, board_of, press
@@ -60,23 +58,6 @@ async def pages_zoom_and_figures_at_80_columns(opened: Harness) -> None:
     assert nearest.share > 1
     await press(opened, "l")
     assert "prompt price $9.90/M → $2.50/M" in screen.changes.lines.text
-
-
-async def test_credits_tell_the_same_end_as_the_board(demo: Harness, data: Path) -> None:
-    async with board(demo, data, (120, 40)) as opened:
-        pilot, app = opened.pilot, opened.app
-        shown = {
-            name: line(board_of(app), f"board-{name}").split(maxsplit=1)[1] for name in _STANDING
-        }
-        await press(opened, "1")
-        screen = app.navigation.screen
-        assert screen is not None
-        await settled(pilot)
-        for name, words in shown.items():
-            assert screen.query_one(f"#credits-{name}", OneLine).text.split(maxsplit=1)[1] == words
-
-
-_STANDING = ("burn", "runway")
 
 
 async def test_models_are_watched_and_unwatched_also_read_only(demo: Harness, data: Path) -> None:
@@ -297,22 +278,6 @@ async def what_changed_between_two_moments(opened: Harness) -> None:
     await press(opened, "0")
 
 
-async def now_stays_now_and_other_moments_lose_nothing(opened: Harness) -> None:
-    ticks = count()
-    passing = property(lambda _self: MOMENT + timedelta(microseconds=next(ticks)))
-    await press(opened, "c")
-    screen = opened.app.navigation.screen
-    assert isinstance(screen, ChangesScreen)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ChangesScreen, "now", passing)
-        for typed in ("3h ago .. now", "yesterday 20:00"):
-            await press(opened, "at", f"type {typed}", "enter")
-            assert screen.between.until is None
-        await press(opened, "at", "type 08:00 .. 08:30", "enter")
-    assert notices(opened.app) == ""
-    await press(opened, "0")
-
-
 def _items(screen: ChangesScreen) -> list[Any]:
     return list(screen.rows.read or ())
 
@@ -323,5 +288,4 @@ async def test_the_board_at_other_moments(demo: Harness, data: Path) -> None:
             an_earlier_moment_shows_what_was_recorded,
             a_step_through_time_neither_blanks_the_board_nor_moves_the_cursor,
             what_changed_between_two_moments,
-            now_stays_now_and_other_moments_lose_nothing,
         )

@@ -29,7 +29,6 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import ModelEditor, PickEditor, PickScreen
 from gwtui.ui.profile_switch import profile_picker
 from gwtui.ui.screens.columns import ColumnsScreen
-from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.help import palette
 from gwtui.ui.screens.picker import OptionSource, Picker, SearchList
 from plan_kit import form_context
@@ -325,22 +324,6 @@ async def test_what_the_list_lacks_can_be_added_where_that_is_free() -> None:
         await desk.press("space", "enter")
         await desk.back()
         assert (await desk.send()) == {"allowed_models": ["new/one"]}
-
-
-async def test_leaving_a_change_asks_and_escape_first_ends_the_search() -> None:
-    async with Desk(one(PICK, allowed_models=None)) as desk:
-        screen = await desk.open("allowed_models", PickScreen)
-        assert not screen.unsaved
-        await desk.press("down", "space", "x", "escape")
-        assert desk.app.screen is screen
-        assert screen.search_text == ""
-        assert screen.unsaved
-        await desk.press("escape")
-        await until(desk.pilot, lambda: isinstance(desk.app.screen, AskScreen), "the question")
-        await desk.press("y")
-        await desk.back()
-        assert desk.form.state.typed("allowed_models") is None
-        assert not desk.form.state.changed
 
 
 async def test_a_list_that_cannot_be_read_leaves_the_value_and_can_be_asked_again() -> None:

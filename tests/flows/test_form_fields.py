@@ -9,10 +9,9 @@ import pytest
 from narrow_form_kit import MADE, SECRET, Desk, models, one
 from pydantic import SecretStr
 
-from form_kit import HostApp, ScriptedSubmit, form, until
+from form_kit import until
 from gwtui.client import errors
 from gwtui.contract.byok import CreateByokRequest
-from gwtui.contract.dialects import GENERIC, OPENROUTER, Dialect
 from gwtui.contract.guardrails import CreateGuardrailRequest
 from gwtui.contract.workspaces import CreateWorkspaceRequest
 from gwtui.crud.fields import Field
@@ -24,7 +23,6 @@ from gwtui.ui.forms.form_screen import FormScreen, ProgressLine
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.forms.secret import SecretEditor
 from resizing_kit import counted_layouts
-from screen_text import whole
 
 LONG = FormSpec(
     "New workspace",
@@ -70,26 +68,6 @@ def in_sight(desk: Desk) -> bool:
     assert focused is not None
     (row,) = [node for node in focused.ancestors_with_self if isinstance(node, FieldRow)]
     return desk.form.query_one("#form-fields").region.contains_region(row.region)
-
-
-SIZES = [(80, 24), (120, 40), (60, 15), (100, 30)]
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_a_long_form_keeps_its_buttons_and_keys_in_sight(size: tuple[int, int]) -> None:
-    screen = form(ScriptedSubmit(), LONG)
-    app = HostApp(screen)
-    async with app.run_test(size=size) as pilot:
-        await pilot.press("pagedown", "pagedown")
-        await pilot.pause()
-        lines = whole(app).splitlines()
-        assert lines[-1].startswith(" Ctrl+S sends · Esc cancels · Tab next")
-        (row,) = [line for line in lines[:-1] if "Create workspace" in line]
-        assert "Cancel" in row
-        assert any("Sampling rate" in line for line in lines), "the fields scroll above them"
-        await pilot.resize_terminal(*SIZES[size == SIZES[0]])
-        await pilot.pause()
-        assert any("Create workspace" in line for line in whole(app).splitlines()[:-1])
 
 
 async def test_a_letter_that_gives_a_note_other_words_lays_nothing_out() -> None:
@@ -317,18 +295,6 @@ async def test_builtin_filters_that_are_unknown_or_not_allowed_here_are_kept_and
         assert "“iban”: must be one of" in " ".join(desk.shown().split())
 
 
-@pytest.mark.parametrize(("dialect", "offered"), [(GENERIC, 0), (OPENROUTER, 1)])
-async def test_custom_filters_flag_only_where_the_dialect_allows_it(
-    dialect: Dialect, offered: int
-) -> None:
-    field = Field("content_filters", "Custom filters", kind="filters", dialect=dialect)
-    given = [{"pattern": "secret", "action": "block"}]
-    async with Desk(one(field, content_filters=given)) as desk:
-        await opened(desk, "content_filters")
-        assert desk.shown().count("○ flag") == offered
-        assert "○ redact" in desk.shown()
-
-
 async def test_custom_filters_are_added_changed_removed_and_tried() -> None:
     given = [{"pattern": "secret", "action": "block"}]
     async with Desk(one(CUSTOM, content_filters=given)) as desk:
@@ -348,32 +314,6 @@ async def test_custom_filters_are_added_changed_removed_and_tried() -> None:
         assert (await desk.send())["content_filters"] == [
             {"pattern": "[A-Z]{2}[0-9]+", "action": "redact", "label": "[ID]"}
         ]
-
-
-async def test_arrows_lead_through_the_filters_and_out_of_them() -> None:
-    given = [{"pattern": "a", "action": "block"}, {"pattern": "b", "action": "block"}]
-    async with Desk(one(CUSTOM, content_filters=given)) as desk:
-        editor = desk.form.query_one(FiltersEditor)
-        await desk.press("down")
-        assert editor.has_focus
-        await desk.press("down", "down")
-        assert editor.has_focus, "on the line that adds one"
-        await desk.press("down")
-        assert desk.form.focused is desk.form.query_one("#submit")
-        await desk.press("up", "up", "up", "up")
-        assert desk.form.focused is desk.form.query_one("#field-name", FieldRow).editor
-
-
-async def test_the_sample_is_kept_while_the_form_is_open() -> None:
-    async with Desk(one(CUSTOM, content_filters=None)) as desk:
-        screen = await opened(desk, "content_filters")
-        await desk.press("tab", "tab", "tab", *"abc", "escape")
-        await until(desk.pilot, lambda: desk.app.screen is not screen, "the question")
-        await desk.press("y")
-        await desk.back()
-        await opened(desk, "content_filters")
-        await desk.press("b", "tab", "r")
-        assert "REDACTED by filter 1" in desk.shown()
 
 
 @pytest.mark.parametrize(

@@ -341,46 +341,6 @@ async def the_catalog_is_read_once_and_a_few_at_a_time(desk: Desk) -> None:
         await desk.until(lambda: asked == 2 * table.total_count, "the new reading")
 
 
-async def the_catalog_under_a_guardrail(desk: Desk) -> None:
-    await desk.choose("strict")
-    await desk.press("E")
-    table = await remaining(desk)
-    async with desk.colleague() as client:
-        models = (await client.catalog.models()).items
-        endpoints = (await client.catalog.endpoints(LARGE)).endpoints or []
-    assert table.total_count == len(models)
-    large = of_model(table, LARGE)
-    assert {one.tag for one in large.remaining} == {
-        one.tag for one in endpoints if (one.tag or "").partition("/")[0] == "kestrel"
-    }
-    assert large.total == len(endpoints)
-    await desk.reads("provider not allowed")
-    await desk.reads(f"1 of {len(models)} models keep an endpoint")
-    await desk.reads("not in the catalog: nobody")
-
-
-async def a_model_shows_the_guardrails_that_block_it(desk: Desk) -> None:
-    strict = await desk.choose("strict")
-    await desk.app.open_route("models")
-    models = await desk.rows("models")
-    models.select("northwind/atlas-mini")
-    await desk.press("R")
-    table = await desk.rows("model-guardrails")
-    assert "Northwind: Atlas Mini" in line(listing(desk.app), "crumbs")
-    words = {}
-    for identity in table.identities:
-        table.select(identity)
-        words[table.selected.row.guardrail.name] = table.selected.effect.verdict.word
-    assert words["strict"] == "excluded"
-    assert words["Draft"] == "all remain"
-    table.select(table.identities[0])
-    assert not table.selected.effect.remaining, "blocked ones come first"
-    table.select(strict.identity)
-    await desk.press("R")
-    table = await desk.rows("guardrails")
-    await desk.until(lambda: table.selected_identity == strict.identity, "the guardrail")
-
-
 async def the_form_shows_what_would_remain_before_anything_is_sent(desk: Desk) -> None:
     await desk.choose("strict")
     await desk.press("e")
@@ -421,8 +381,6 @@ async def test_what_remains_under_a_guardrail() -> None:
     async with desk_at(size=(120, 40), strict=True) as desk:
         await desk.walk(
             the_catalog_is_read_once_and_a_few_at_a_time,
-            the_catalog_under_a_guardrail,
-            a_model_shows_the_guardrails_that_block_it,
             the_form_shows_what_would_remain_before_anything_is_sent,
             the_default_guardrail_applies_too_until_it_is_left_out,
         )

@@ -22,7 +22,7 @@ from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.feeds.keys import fetch_keys
 from harness import dashboard, harness, line, listing, notices, until
 from journeys import Terminal, at_rest
-from screen_text import shown, whole
+from screen_text import shown
 
 
 async def the_filter_narrows_while_typing_and_escape_takes_it_away(desk: Any) -> None:
@@ -58,24 +58,6 @@ async def enter_keeps_the_filter_and_escape_in_the_list_drops_it(desk: Any) -> N
     await pilot.pause()
     assert screen.table.visible_count == screen.table.total_count
     assert not screen.query_one(FilterPrompt).display
-
-
-async def the_footer_belongs_to_what_has_the_focus(desk: Any) -> None:
-    app, pilot = desk.app, desk.pilot
-    await unfiltered(desk)
-    for key, keys in (
-        ("slash", "Enter keeps the filter · Esc clears it · Tab completes"),
-        ("colon", "Enter opens · Esc cancels · Tab completes"),
-        ("x", "y confirms · Esc cancels"),
-        ("s", "Enter selects · Esc cancels"),
-        ("e", "Ctrl+S sends · Esc cancels"),
-    ):
-        assert "New key" in whole(app).splitlines()[-1]
-        await pilot.press(key)
-        await until(pilot, lambda keys=keys: keys in whole(app).splitlines()[-1], keys)
-        assert "New key" not in whole(app).splitlines()[-1]
-        await pilot.press("escape")
-        await until(pilot, lambda: app.screen is listing(app), "the list")
 
 
 async def a_question_mark_in_an_empty_filter_explains_the_language(desk: Any) -> None:
@@ -182,7 +164,6 @@ async def test_filtering_a_list() -> None:
         await place.walk(
             the_filter_narrows_while_typing_and_escape_takes_it_away,
             enter_keeps_the_filter_and_escape_in_the_list_drops_it,
-            the_footer_belongs_to_what_has_the_focus,
             a_question_mark_in_an_empty_filter_explains_the_language,
             the_bar_offers_what_can_be_typed_and_shows_what_was_found,
         )

@@ -7,8 +7,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-import pytest
-
 from gwtui.cli import dashboard as dashboard_command
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import CreateKeyRequest
@@ -71,17 +69,6 @@ async def test_a_row_is_found_by_what_it_is_called() -> None:
 
 def at_rows(app: GwtuiApp, resource: str) -> bool:
     return listing(app).resource == resource and has_data(app)
-
-
-@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
-async def test_a_start_path_takes_a_name(size: tuple[int, int]) -> None:
-    async with harness() as place:
-        async with dashboard(place) as (app, _):
-            identity = listing(app).table.identities[7]
-            name = rows(app)[identity].key.name
-        async with dashboard(place, start=f"keys/{name}", size=size) as (app, pilot):
-            await selected(app, pilot, "keys", identity)
-            assert listing(app).detail.shown
 
 
 async def test_what_is_not_there_is_said_with_what_is_called_alike() -> None:

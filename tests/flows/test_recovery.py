@@ -225,24 +225,6 @@ async def test_a_key_that_nobody_stored_is_offered_and_created_again(desk: Desk)
     assert made.hash != lost
 
 
-async def test_a_key_that_somebody_stored_after_all_is_acknowledged(desk: Desk) -> None:
-    lost = await left_by_another_program(desk, "ci")
-    (left,) = desk.ledger.open_writes()
-    async with dashboard(desk, start=f"recovery/{left.id}", loaded=False) as (
-        app,
-        pilot,
-    ):
-        await evidence(pilot, app)
-        await pilot.press("h")
-        await wait_for(pilot, app, AskScreen)
-        assert "Is its value stored?" in shown(app)
-        await pilot.press("y")
-        await until(pilot, lambda: desk.ledger.open_writes() == (), "the acknowledgement")
-    assert next(desk.ledger.entries()).outcome == "acknowledged"
-    assert [entry.outcome for entry in desk.ledger.audit()] == ["applied"], "no change by itself"
-    assert lost in {key.hash for key in await desk.keys()}
-
-
 async def test_a_key_that_is_on_a_screen_is_offered_nowhere_else(desk: Desk) -> None:
     async with desk.colleague() as client:
         executor = WriteExecutor(client, desk.ledger, desk.clock)

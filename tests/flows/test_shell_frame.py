@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from rich.segment import Segment
@@ -242,30 +239,3 @@ async def test_notices_cover_nothing(size: tuple[int, int]) -> None:
                 assert table.model.cursor is not None
                 assert table.top <= table.model.cursor < table.top + table.lines
             await start_over(app, pilot)
-
-
-def test_the_dashboard_loads_nothing_heavy_before_its_first_paint(tmp_path: Path) -> None:
-    """Neither the screen nor what a person's profile and key are read by."""
-    heavy = (
-        *("httpx", "keyring", "starlette", "uvicorn", "sqlite3", "pydantic", "annotated_types"),
-        "gwtui.embedded",
-    )
-    profiles = tmp_path / "profiles.toml"
-    profiles.write_text(
-        "[profiles.a]\nbase_url = 'https://a.test'\ntoken_command = ['echo', 'k']\n"
-    )
-    profiles.chmod(0o600)
-    code = (
-        "import asyncio, sys, gwtui.cli.dashboard, gwtui.ui.app, gwtui.resources.registry\n"
-        "from pathlib import Path\n"
-        "from gwtui.local.profiles import load_profiles\n"
-        "from gwtui.local.tokens import find_token\n"
-        f"profile = load_profiles(Path({str(profiles)!r})).profiles['a']\n"
-        "found = asyncio.run(find_token(profile))\n"
-        "assert profile.connection(found.token, found.source).token\n"
-        f"print([name for name in {heavy!r} if name in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert done.stdout.strip() == "[]"

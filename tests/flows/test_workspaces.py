@@ -303,29 +303,11 @@ async def a_member_with_active_keys_leads_to_the_keys(desk: Harness) -> None:
     assert desk.events() == []
 
 
-async def people_are_in_workspaces_and_the_organization_has_settings(desk: Harness) -> None:
-    await at_workspaces(desk)
-    await desk.press("O")
-    await desk.rows("organization")
-    assert listing(desk.app).table.total_count == 8
-    await desk.until(lambda: desk.selected.places is not None, "the workspaces")
-    await desk.press("d")
-    await desk.reads("Default Workspace")
-    await desk.press("d", "e")
-    await desk.wait_for(FormScreen)
-    await question(desk, "right", "ctrl+s")
-    await desk.press("y")
-    await desk.said("Settings of the organization changed")
-    async with desk.colleague() as client:
-        assert (await client.organization.settings()).is_filtered_model_catalog_enabled is True
-
-
 async def test_members_and_people(desk: Harness) -> None:
     await desk.walk(
         several_people_are_added_at_once,
         marked_members_are_removed_and_those_with_keys_stay,
         a_member_with_active_keys_leads_to_the_keys,
-        people_are_in_workspaces_and_the_organization_has_settings,
     )
 
 

@@ -74,7 +74,6 @@ class Subject:
 # Bad characters -----------------------------------------------------------------------------
 
 _BAD = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-MARK = "\u203aU+"
 
 
 def dangerous(text: str) -> list[str]:

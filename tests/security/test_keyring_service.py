@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import os
 import shutil
@@ -24,7 +23,6 @@ from pydantic import SecretStr
 from gwtui.cli import exits
 from gwtui.local import keyring_store
 from gwtui.local.keyring_store import (
-    KeyringSilentError,
     KeyringUnavailableError,
     NoKeyringError,
     read_secret,
@@ -35,7 +33,6 @@ from loaded_program import start
 from login_kit import ServedGateway, served_gateway
 
 SECRETS = "org.freedesktop.secrets"
-PROMPTER = "org.gnome.keyring.SystemPrompter"
 PROGRAMS = ("dbus-daemon", "gnome-keyring-daemon")
 
 # Without the directories of installed services: nothing starts here by itself.
@@ -113,15 +110,6 @@ def gnome_keyring(bus: str, home: Path, password: str) -> Iterator[None]:
         daemon.wait(10)
 
 
-@contextmanager
-def silent_owner(bus: str, name: str) -> Iterator[None]:
-    """Somebody who has a name on the bus and never answers what is sent there."""
-    with open_dbus_connection(bus) as connection:
-        granted = connection.send_and_get_reply(message_bus.RequestName(name))
-        assert granted.body == (1,)
-        yield
-
-
 def _has_owner(connection: DBusConnection, name: str) -> bool:
     answer = connection.send_and_get_reply(message_bus.NameHasOwner(name))
     return bool(answer.body[0])
@@ -141,8 +129,6 @@ def _wait_until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 
 SENTINEL = SecretStr("gw-v1-SENTINEL-kept-\u00fc")
-SLACK = 1.0
-"""Seconds beyond the limit that a busy machine may take."""
 
 OPERATIONS: dict[str, Callable[[], Coroutine[Any, Any, object]]] = {
     "get": lambda: read_secret("work"),
@@ -280,18 +266,6 @@ async def test_a_locked_collection(on_bus: str, tmp_path: Path) -> None:
             assert seconds < keyring_store.LIMIT
     with gnome_keyring(on_bus, tmp_path, "right"):
         assert await remove_secret("work")
-
-
-async def test_a_service_that_never_answers(on_bus: str) -> None:
-    with silent_owner(on_bus, SECRETS):
-        await all_give_up()
-
-
-async def all_give_up() -> None:
-    outcomes = await asyncio.gather(*(outcome(operation()) for operation in OPERATIONS.values()))
-    for error, seconds in outcomes:
-        assert isinstance(error, KeyringSilentError)
-        assert keyring_store.LIMIT - 0.1 < seconds < keyring_store.LIMIT + SLACK
 
 
 # Backends that must not be used

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from sentinels import FORMS, MARKED, Sentinel, files, leaks, marked, representations, told
+from sentinels import MARKED, files, leaks, marked, told
 
 HIDING = {
     "as it is": lambda value: value.encode(),
@@ -53,22 +53,3 @@ def test_errors_are_looked_through_to_the_end() -> None:
         fail(marked("token").value)
     assert leaks({"error": told(caught.value)}, [marked("token")])
     assert not leaks({"error": str(caught.value)}, [marked("token")])
-
-
-@pytest.mark.usefixtures("own_objects_only")
-def test_objects_are_asked_what_they_say() -> None:
-    class Talker:
-        def __repr__(self) -> str:
-            return f"Talker({marked('token').value})"
-
-    Talker.__module__ = "gwtui.made.up"
-    talker = Talker()
-    assert leaks(representations(), [marked("token")])
-    del talker
-    assert not leaks(representations(), [marked("token")])
-
-
-def test_every_form_differs_for_a_value_with_every_special_character() -> None:
-    forms = Sentinel("any", MARKED["token"]).forms()
-    assert tuple(forms) == FORMS
-    assert len(FORMS) == 19

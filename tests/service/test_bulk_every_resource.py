@@ -265,19 +265,6 @@ async def test_after_a_stop_nothing_is_sent_until_the_person_goes_on(
         assert len(desk.door.writes) == 3, "each once"
 
 
-@EVERY
-async def test_read_only_sends_none(
-    world: FaultWorld, tmp_path: Path, resource: str, verb: str
-) -> None:
-    async with desk_for(world, resource, tmp_path, read_only=True) as desk:
-        three = await three_of(desk)
-        run = await three.send(await three.plan(verb))
-        assert [one.status for one in run.results] == ["refused", "not sent", "not sent"]
-        assert "read-only" in run.ended
-        assert not desk.door.writes
-        assert desk.executor.undo.latest() is None
-
-
 @having("edit")
 async def test_what_somebody_changed_since_is_refused_beforehand(
     world: FaultWorld, tmp_path: Path, resource: str
