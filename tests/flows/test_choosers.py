@@ -19,7 +19,6 @@ from gwtui.crud.action import APP, LIST
 from gwtui.crud.fields import Field, PickOption
 from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Applied
-from gwtui.domain.alert_rules import KINDS
 from gwtui.local.targets import TargetFacts
 from gwtui.resources.keys.resource import KEYS as KEYS_LIST
 from gwtui.resources.keys.writes import WRITES
@@ -59,26 +58,6 @@ async def press(pilot: Any, *keys: str) -> None:
 
 
 # A list that opens on its own ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("width", [80, 120, 200])
-async def test_no_note_is_cut(width: int) -> None:
-    kinds = [PickOption(kind, model.kind.title, model.kind.about) for kind, model in KINDS.items()]
-    columns = KEYS_LIST.columns
-    for screen, notes in (
-        (Picker("What to watch", kinds, current=None), [kind.note for kind in kinds]),
-        (ColumnsScreen("Columns", columns, None, 80), [column.help for column in columns]),
-    ):
-        app = HostApp(screen)
-        async with app.run_test(size=(width, 60)) as pilot:
-            await pilot.pause()
-            options = screen.query_one(OptionList)
-            options.styles.max_height = 60
-            await pilot.pause()
-            words = " ".join(shown(app).replace("│", " ").split())
-            assert "…" not in words
-            missing = [note for note in notes if not all(w in words for w in note.split())]
-            assert missing == []
 
 
 TAKEN: list[tuple[list[str] | str, str]] = [

@@ -129,14 +129,6 @@ async def test_a_broken_panel_leaves_the_others(monkeypatch: pytest.MonkeyPatch)
         assert line(board, "board-summary").strip() == "?"
 
 
-async def test_a_broken_tick_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ResourceScreen, "tick", fail)
-    async with harness() as place, dashboard(place) as (app, pilot):
-        await until(pilot, lambda: "? 1" in line(listing(app), "header"), "the count")
-        await pilot.press("down")
-        assert app.is_running
-
-
 async def test_a_worker_that_breaks_is_not_the_end() -> None:
     async def broken() -> None:
         fail()

@@ -11,7 +11,6 @@ from gwtui.local.dashboard_state import FIRST_STEPS_FILE
 from gwtui.local.ledger import Ledger
 from gwtui.ui.actions.first_steps import FirstStepsScreen
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.widgets.prompt import FilterInput
 from harness import Harness, dashboard, harness, listing, until
 from journeys import Terminal, at_rest
 
@@ -74,27 +73,6 @@ async def test_a_key_that_closes_them_does_nothing_else() -> None:
             assert app.screen is listing(app), key
             assert listing(app).identity() == before, key
             assert not listing(app).marks.count, key
-
-
-async def test_the_keys_that_they_name_work_from_there() -> None:
-    opened = {
-        "x": "ConfirmScreen",
-        "ctrl+p": "Picker",
-        "question_mark": "HelpScreen",
-        "slash": "ResourceScreen",
-        "7": "ActivityScreen",
-        "0": "BoardScreen",
-    }
-    async with harness() as place, dashboard(place) as (app, pilot):
-        for key, screen in opened.items():
-            await _offer(app, pilot)
-            await pilot.press(key)
-            await until(pilot, lambda shows=screen: type(app.screen).__name__ == shows, screen)
-            await at_rest(app)
-            if key == "slash":
-                assert isinstance(app.focused, FilterInput)
-            await pilot.press("escape")
-            await at_rest(app)
 
 
 async def _offer(app: GwtuiApp, pilot: Pilot[int]) -> None:

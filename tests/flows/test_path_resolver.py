@@ -146,31 +146,14 @@ async def test_what_the_prompt_ghosts_is_taken_by_tab_and_enter() -> None:
         await until(pilot, lambda: listing(app).table.selected, "a row")
         name = listing(app).table.selected.guardrail.name
         assert name == "No secrets, no cards"
-        # In one piece there is no time to read the names: they are waited for.
-        terminal.write(":ws/produc\r")
-        await until(pilot, lambda: listing(app).resource == "workspaces", "the workspaces")
-        await until(pilot, lambda: listing(app).table.selected, "a row")
-        await until(
-            pilot, lambda: listing(app).table.selected.workspace.slug == "production", "its row"
-        )
-        assert "There is no" not in notices(app)
-        # What a row opens has names, too.
-        terminal.write(":members/production/")
-        await until(pilot, lambda: typed() == "members/production/", "the prompt")
-        terminal.write("a")
-        await until(pilot, lambda: "members/production/a" in shown(app), "what is typed")
-        await until(pilot, lambda: re.search(r"members/production/a\S+", shown(app)), "the ghost")
-        terminal.write("\t")
-        await until(pilot, lambda: len(typed()) > len("members/production/a"), "the whole name")
-        terminal.write("\x1b[27u")
         # What was gone to comes back, filtered by what was typed; what is no place is not kept.
         terminal.write(":nowhere/x\r")
         await until(pilot, lambda: "No place or command is called “nowhere”" in notices(app), "it")
         terminal.write(":\x1b[A")
-        await until(pilot, lambda: typed().startswith("workspaces/"), "the last one")
-        terminal.write("\x1b[A\x1b[A")
+        await until(pilot, lambda: typed().startswith("guardrails/"), "the last one")
+        terminal.write("\x1b[A")
         await until(pilot, lambda: typed() == "keys/voice-hotline", "the first one")
-        terminal.write("\x1b[B\x1b[B\x1b[B")
+        terminal.write("\x1b[B\x1b[B")
         await until(pilot, lambda: typed() == "", "what was typed: nothing")
         terminal.write("k\x1b[A\r")
         await selected(app, pilot, "keys", _identity(app, "voice-hotline"))

@@ -56,18 +56,6 @@ async def test_choices_are_there_at_the_next_start(demo: Harness, config: Path) 
     assert (found.columns, found.detail) == (None, None)
 
 
-async def test_a_broken_file_is_told_of_and_left_alone(demo: Harness, config: Path) -> None:
-    file = config / "preferences.toml"
-    file.write_text("theme = 'gwtui-lite'\n")
-    app = demo.make_app(config=config)
-    async with app.run_test(size=WIDE, notifications=True) as pilot:
-        await settled(pilot)
-        assert f"left as they are: {file}: theme: there is" in notices(app)
-        await pressing("S")(pilot)
-        assert listing(app).table.sorting == ("name", True)
-    assert file.read_text() == "theme = 'gwtui-lite'\n"
-
-
 async def test_chosen_keys_work_and_are_what_is_said(demo: Harness, config: Path) -> None:
     file = config / "preferences.toml"
     file.write_text(

@@ -240,29 +240,3 @@ async def test_a_write_on_its_way_or_unresolved_is_held_up_to_the_person_first(
         await pilot.press("y")
         await one.on("production")
         assert line(listing(app), "banner") == "", "that doubt is of another gateway"
-        await _not_waited_for(one, lost.title)
-
-
-async def _not_waited_for(one: Desk, lost: str) -> None:
-    """Whoever does not wait leaves a write that is known to be unknown, and nothing that runs."""
-    app, pilot = one.app, one.pilot
-    never = key_plans.plan_create(CreateKeyRequest(name="never"), one.staging.clock.now())
-
-    async def silent(_client: Any) -> Any:
-        await asyncio.Event().wait()
-
-    executor = app.executor
-    confirmation = Confirmation(replace(never, send=silent), "form")
-    writing = asyncio.create_task(executor.execute(confirmation))
-    await until(pilot, lambda: any(it._sent for it in executor._executions), "the write")
-    one.type(":ctx staging<enter>")
-    await until(pilot, lambda: isinstance(app.screen, WaitScreen), "the wait")
-    await pilot.press("enter")
-    await until(pilot, lambda: isinstance(app.screen, AskScreen), "the question")
-    await pilot.press("y")
-    await until(pilot, lambda: "1 unresolved change" in shown(app), "what was left there")
-    assert app.connection.label == "staging"
-    assert not executor.in_flight
-    assert writing.done()
-    left = [one.title for one in executor.ledger.open_writes() if one.outcome == "unknown"]
-    assert left == [lost, never.title]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import subprocess
 import sys
@@ -131,24 +130,6 @@ async def test_a_feed_that_needs_the_rest_has_it_opened(tmp_path: Path) -> None:
             found = (await unresolved_feed(session.hub).refresh()).value
             assert session.completed.is_set()
             assert [one.id for one in found or ()] == ["lost"]
-
-
-async def test_the_rest_is_opened_once_and_closed_while_it_opens(tmp_path: Path) -> None:
-    files = SessionFiles(Ledger(tmp_path / "audit.jsonl"), tmp_path / "data", tmp_path)
-    async with harness() as place, place.connect() as connection:
-        async with open_session(connection, SYSTEM_CLOCK, files) as session:
-            await asyncio.gather(session.complete(), session.complete())
-            history, alerts = session.history, session.alerts
-            await session.complete()
-            assert session.history is history
-            assert alerts is not None
-            assert session.alerts is alerts
-        async with open_session(connection, SYSTEM_CLOCK, files) as left:
-            opening = asyncio.ensure_future(left.complete())
-            await asyncio.sleep(0)
-        with pytest.raises(asyncio.CancelledError):
-            await opening
-        assert not left.completed.is_set()
 
 
 def app_on(place: Harness, folder: Path) -> GwtuiApp:

@@ -120,18 +120,10 @@ async def test_a_wrong_content_type(recording: Recording, kind: str) -> None:
         assert "base URL" in found.message
 
 
-@pytest.mark.parametrize("codec", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-7", "cp037"])
-async def test_another_encoding(recording: Recording, codec: str) -> None:
-    for operation in READS:
-        content = (await body_of(recording, operation)).decode().encode(codec)
-        content = content.replace(b"{", b"+AHs-") if codec == "utf-7" else content
-        found = await read(recording, operation, httpx.Response(200, content=content, headers=JSON))
-        assert isinstance(found, UnreadableAnswerError), codec
-
-
 @pytest.mark.parametrize(
     "name",
     [
+        *(codec.encode(codec) for codec in ("utf-16", "utf-32", "cp037")),
         "Zürich".encode("latin-1"),
         "\u201cquoted\u201d".encode("cp1252"),
         b"\xff",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +39,6 @@ class Three:
         self.ids = [str(desk.writes.identity(one)) for one in ones]
         self.known = dict(zip(self.ids, ones, strict=True))
         self.names = {identity: f"“{number}”" for number, identity in enumerate(self.ids)}
-        self.run: BulkRun | None = None
 
     def many(self) -> BulkWrites:
         """What the declaration can do with them."""
@@ -61,18 +59,10 @@ class Three:
         """The plan for all of them."""
         return await plan_many(self.operation(verb), self.names)
 
-    async def send(
-        self, bulk: BulkPlan, after: Callable[[BulkRun], None] = lambda _: None
-    ) -> BulkRun:
-        """Carry it out; ``after`` is called after each request."""
+    async def send(self, bulk: BulkPlan) -> BulkRun:
+        """Carry it out."""
         executor = self.desk.executor
-
-        async def one(confirmation: Confirmation[Any]) -> Any:
-            outcome = await executor.execute(confirmation)
-            after(run)
-            return outcome
-
-        run = BulkRun(bulk, Confirmation(bulk.plan, "dialog"), one)
+        run = BulkRun(bulk, Confirmation(bulk.plan, "dialog"), executor.execute)
         await run.run()
         executor.undo.add_many(bulk.plan, run.carried_out)
         return run
@@ -93,16 +83,6 @@ class Three:
             return [one.disabled for one in found]
         [(name, value)] = self.values.items()
         return [self.desk.writes.known(one)[name] == value for one in found]
-
-    async def remove(self, identity: str) -> None:
-        """A colleague deletes one."""
-        await self.desk.writes.service(self.desk.colleague).delete(identity)
-
-    @property
-    def words(self) -> list[str]:
-        """What became of each."""
-        assert self.run is not None
-        return [one.status for one in self.run.results]
 
 
 async def three_of(desk: Desk) -> Three:
@@ -181,24 +161,6 @@ async def take_back(three: Three, done: AppliedChange) -> BulkRun:
 
 
 @EVERY
-async def test_what_was_deleted_meanwhile_is_left_out_and_named(
-    world: FaultWorld, tmp_path: Path, resource: str, verb: str
-) -> None:
-    async with desk_for(world, resource, tmp_path) as desk:
-        three = await three_of(desk)
-        await three.remove(three.ids[1])
-        bulk = await three.plan(verb)
-        assert [part.identity for part in bulk.parts] == [three.ids[0], three.ids[2]]
-        assert bulk.plan.effects[0] == "Not sent, no longer exists: “1”."
-        # After it was agreed to, another one goes.
-        await three.remove(three.ids[2])
-        run = await three.send(bulk)
-        assert [one.status for one in run.results] == ["applied", "refused"]
-        assert run.results[1].why == "not sent: no longer exists"
-        assert len(desk.door.writes) == 1
-
-
-@EVERY
 async def test_a_refusal_keeps_the_others_not_back(
     world: FaultWorld, tmp_path: Path, resource: str, verb: str
 ) -> None:
@@ -217,52 +179,6 @@ async def test_a_refusal_keeps_the_others_not_back(
             assert done is not None
             assert (await take_back(three, done)).complete
             assert await three.states(verb) == [False] * 3
-
-
-@EVERY
-async def test_a_lost_answer_ends_it_for_good(
-    world: FaultWorld, tmp_path: Path, resource: str, verb: str
-) -> None:
-    async with desk_for(world, resource, tmp_path) as desk:
-        three = await three_of(desk)
-        bulk = await three.plan(verb)
-        sent: list[BulkRun] = []
-
-        def after(run: BulkRun) -> None:
-            sent.append(run)
-            if len(sent) == 2:
-                world.faults.arm("502-after:writes x1")
-
-        run = await three.send(bulk, after)
-        assert [one.status for one in run.results] == ["applied", "applied", "unknown"]
-        assert run.lost is run.results[2]
-        assert run.ended == "the answer was lost"
-        assert desk.events == ["intent", "applied"] * 2 + ["intent", "unknown"]
-        await run.run()
-        assert len(desk.door.writes) == 3, "it is not sent again"
-
-
-@EVERY
-async def test_after_a_stop_nothing_is_sent_until_the_person_goes_on(
-    world: FaultWorld, tmp_path: Path, resource: str, verb: str
-) -> None:
-    async with desk_for(world, resource, tmp_path) as desk:
-        three = await three_of(desk)
-        bulk = await three.plan(verb)
-        stopped: list[int] = []
-
-        def after(run: BulkRun) -> None:
-            stopped.append(1)
-            if len(stopped) == 2:
-                run.stop()
-
-        run = await three.send(bulk, after)
-        assert [one.status for one in run.results] == ["applied", "applied", "not sent"]
-        assert run.ended == "stopped"
-        assert len(desk.door.writes) == 2
-        await run.run()
-        assert run.complete
-        assert len(desk.door.writes) == 3, "each once"
 
 
 @having("edit")

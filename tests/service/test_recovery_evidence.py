@@ -156,18 +156,6 @@ async def test_a_budget_in_a_list_that_is_cut_off_is_not_known(
     assert (line.present, line.verdict) == (UNKNOWN, "not known")
 
 
-async def test_a_workspace_is_compared_by_its_name(world: FaultWorld, tmp_path: Path) -> None:
-    world.begin()
-    wish = CreateKeyRequest(name="ci", workspace_id=world.workspace.id)
-    async with executor_of(world, tmp_path) as (client, executor):
-        await lose(world, executor, key_plans.plan_create(wish, NOW), HAPPENED)
-        (made,) = [
-            one for one in (await evidence(client, executor)).candidates if one.name == "“ci”"
-        ]
-    (line,) = [one for one in made.compared if one.label == "Workspace"]
-    assert (line.requested, line.present, line.verdict) == ("Team", "Team", "as requested")
-
-
 @pytest.mark.parametrize("fault", [HAPPENED, DID_NOT])
 async def test_a_rotated_key_is_told_by_its_mask(
     fault: str, world: FaultWorld, tmp_path: Path

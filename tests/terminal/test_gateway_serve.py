@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import stat
 import subprocess
 from collections.abc import Iterator
@@ -64,17 +63,6 @@ def test_a_client_gets_in_with_an_issued_key(
     refused = get(f"{base_url}/keys", ordinary)
     assert refused.status_code == 403
     assert refused.json()["error"]["message"] == "Only management keys can perform this operation"
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_stops_cleanly(
-    server: tuple[subprocess.Popen[str], str], number: signal.Signals
-) -> None:
-    process, _ = server
-    process.send_signal(number)
-    assert process.wait(5) == exits.OK
-    assert process.stderr is not None
-    assert "Traceback" not in process.stderr.read()
 
 
 def test_what_cannot_be_served_is_named(

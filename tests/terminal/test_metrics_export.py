@@ -20,7 +20,6 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 
 from gwtui.cli import exits
-from gwtui.cli.main import main
 from loaded_program import run, start
 
 EXPORT = ("export", "metrics", "--demo")
@@ -68,25 +67,6 @@ def test_a_file_for_the_node_exporter_is_whole_and_readable(tmp_path: Path) -> N
     assert "gwtui_build_info" in path.read_text()
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
     assert [one.name for one in tmp_path.glob("*.prom*")] == ["gwtui.prom"]
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        *(("--listen", wrong) for wrong in ("9750", ":9750", "x:", "x:http", "x:-1", "x:99999")),
-        ("--textfile", "a.txt"),
-        *(("--interval", wrong) for wrong in ("0", "86401", "nan", "soon")),
-    ],
-    ids=" ".join,
-)
-def test_what_cannot_be_meant_is_refused(
-    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["export", "metrics", "--demo", *words])
-    assert ended.value.code == 2
-    told = capsys.readouterr().err
-    assert any(why in told for why in ("expected", "must end in .prom", "from 1 to 86400"))
 
 
 def test_scrapes_get_the_format_they_ask_for_and_sigterm_ends_it() -> None:
