@@ -266,19 +266,15 @@ class RuleFile:
         self.problem = ""
         self.book = AlertBook()
         self._profile = profile
-        self._active: Mapping[str, AlertRule] = {}
 
     def refresh(self) -> Mapping[str, AlertRule]:
-        """The rules for this profile; the same object as long as nothing changed. Never raises."""
+        """The rules for this profile. Never raises."""
         try:
             self.book, self.problem = load_alerts(self.path), ""
         except AlertFileError as error:
             self.problem = f"The rules stay as they were: {error}"
-        active = {
+        return {
             identity: rule
             for identity, rule in self.book.rules.items()
             if rule.profile in (None, self._profile)
         }
-        if active != self._active:
-            self._active = active
-        return self._active

@@ -321,7 +321,6 @@ class PersistentEvaluator:
 
     def __init__(self) -> None:
         self._evaluator: Evaluator | None = None
-        self._rules: Mapping[str, AlertRule] = {}
 
     def forget(self) -> None:
         """Drop the state in memory, because another instance evaluates."""
@@ -338,14 +337,11 @@ class PersistentEvaluator:
 
         Runs within a transaction; call ``forget`` if it fails. Raises sqlite3.Error.
         """
-        evaluator, reader = self._evaluator, HistoryReader(connection)
-        known = store.read_alerts(connection, now)
-        if evaluator is None:  # continue from the file
-            evaluator = Evaluator(rules, alerts=known, facts=reader.facts_at(now))
-            evaluator.set_rules(rules, now)
-        elif rules is not self._rules:
-            evaluator.set_rules(rules, now)
-        self._evaluator, self._rules = evaluator, rules
+        reader, known = HistoryReader(connection), store.read_alerts(connection, now)
+        if self._evaluator is None:  # continue from the file
+            self._evaluator = Evaluator(rules, alerts=known, facts=reader.facts_at(now))
+        evaluator = self._evaluator
+        evaluator.set_rules(rules, now)
         for observation in observations:
             evaluator.observe(observation)
             if observation.source == _CREDITS.resource:
