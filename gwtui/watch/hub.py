@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from weakref import WeakValueDictionary
 
@@ -83,7 +82,6 @@ class FeedHub:
         self._restraint = Restraint()
         self._base: dict[FeedKey[Any], Feed[Any]] = {}
         """The feeds that others are derived from, the least recently used first."""
-        self._numbers = count(1)
         self.begun = 0
         """The number of the latest read of a base feed."""
         self._outdated = 0
@@ -207,7 +205,7 @@ class FeedHub:
         return self._base.get(key)
 
     def _number(self) -> int:
-        self.begun = next(self._numbers)
+        self.begun += 1
         return self.begun
 
     def _let_go(self) -> None:
