@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import re
 from decimal import Decimal
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from gwtui.cli.tries.show import refusal_code, show_refusal
 from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
+from gwtui.contract.chat import ChatRequest
 from gwtui.crud.resource import Scope
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.known_secrets import Secret
@@ -36,13 +36,13 @@ from gwtui.local.guardrail_samples import SampleFileError, load_samples
 from gwtui.local.paths import Paths
 from gwtui.resources.guardrails.resource import GUARDRAILS
 from gwtui.resources.guardrails.testing import (
-    NoModelError,
+    CostCheck,
     SampleResult,
     binds_key,
     run_samples,
     total_cost,
 )
-from gwtui.resources.tries.plan import ON_COMMAND_LINE, CostCap, KeyFacts, key_hash
+from gwtui.resources.tries.plan import KeyFacts, TryFacts, cap_problem, key_hash, try_plan
 from gwtui.watch.feeds.guardrails import GuardrailRow
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -52,6 +52,10 @@ def _run(arguments: argparse.Namespace) -> int:
     """Send the samples one after the other; FAILED if one differs. Raises CommandError."""
     with exits.reporting(SampleFileError):
         samples = load_samples(Path(arguments.samples))
+    for sample in samples:
+        if not (sample.model or arguments.model):
+            why = f"the sample {sample.name} names no model: give --model"
+            raise exits.CommandError(why, exits.USAGE)
     key, as_json = try_key(arguments), arguments.output == "json"
     connect = resolve_connection_without_key(arguments, Paths.of_user(), management=True)
 
@@ -60,7 +64,7 @@ def _run(arguments: argparse.Namespace) -> int:
             refuse_read_only(connection, arguments)
             try:
                 guardrail = await _identity(connection, arguments.id, key)
-                check = _cap(connection, key, arguments.max_cost)
+                check = _cost_check(connection, key, arguments.max_cost)
                 async with open_inference(connection, key, arguments) as models:
                     run = run_samples(
                         models, samples, guardrail, model=arguments.model, check_cost=check
@@ -69,8 +73,6 @@ def _run(arguments: argparse.Namespace) -> int:
             except GatewayError as error:
                 show_refusal(error, as_json=as_json)
                 return refusal_code(error)
-            except NoModelError as error:
-                raise exits.CommandError(f"{error}: give --model", exits.USAGE) from None
             except asyncio.CancelledError:
                 narrate(CANCELLED)
                 raise
@@ -104,12 +106,24 @@ async def _identity(connection: Connection, text: str, key: Secret | None) -> st
     return row.identity
 
 
-def _cap(connection: Connection, key: Secret | None, max_cost: Decimal | None) -> CostCap | None:
-    """The cost limit of each request; None for none."""
+def _cost_check(
+    connection: Connection, key: Secret | None, max_cost: Decimal | None
+) -> CostCheck | None:
+    """Why a request is not sent at this maximum; reads each model once. None for no maximum."""
     if max_cost is None:
         return None
-    read = partial(read_facts_with, connection, key, of_key=KeyFacts())
-    return CostCap(read, max_cost, SYSTEM_CLOCK, ON_COMMAND_LINE, unknown_model)
+    known: dict[str, TryFacts] = {}
+
+    async def check(request: ChatRequest) -> str | None:
+        model = request.model
+        if model not in known:
+            known[model] = await read_facts_with(connection, key, [model], KeyFacts())
+        if known[model].unknown:
+            return unknown_model(known[model])
+        plan = try_plan(request, known[model], SYSTEM_CLOCK.now(), SYSTEM_CLOCK.chance)
+        return cap_problem(plan, max_cost)
+
+    return check
 
 
 def _show(guardrail: str, results: list[SampleResult], *, as_json: bool) -> int:

@@ -34,10 +34,6 @@ CostCheck = Callable[[ChatRequest], Awaitable[str | None]]
 """Why a request may not be sent, None when it may: the maximum cost of a try."""
 
 
-class NoModelError(Exception):
-    """A sample names no model, and none is given for all."""
-
-
 @dataclass(frozen=True, slots=True)
 class SampleResult:
     """The result of a sample.
@@ -69,14 +65,9 @@ async def run_samples(
 ) -> AsyncIterator[SampleResult]:
     """Send each sample once, one after the other, and tell what became of it.
 
-    ``model`` is for samples that name none. Raises GatewayError for what all of them would meet,
-    and NoModelError, before anything is sent, when a sample has no model.
+    ``model`` is for samples that name none. Raises GatewayError for what all of them would meet.
     """
-    listed = list(samples)
-    nameless = next((one.name for one in listed if not (one.model or model)), None)
-    if nameless is not None:
-        raise NoModelError(f"the sample {nameless} names no model, and none is given for all")
-    for sample in listed:
+    for sample in samples:
         yield await _run(models, sample, guardrail_id, sample.model or model or "", check_cost)
 
 

@@ -16,7 +16,7 @@ from gwtui.domain.lookup import among
 from gwtui.domain.money import usd
 from gwtui.domain.routing import pinned_to, slug_names
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.tries.plan import ON_COMMAND_LINE, CapAdvice, TryPlan, cap_problem
+from gwtui.resources.tries.plan import ON_COMMAND_LINE, TryPlan, cap_problem
 
 LEAST, MOST = 2, 4
 """Minimum and maximum number of compared answers."""
@@ -69,20 +69,18 @@ def endpoint_contenders(
     )
 
 
-def comparison_problem(
-    plans: Sequence[TryPlan], max_cost: Decimal | None, ways: CapAdvice = ON_COMMAND_LINE
-) -> str | None:
+def comparison_problem(plans: Sequence[TryPlan], max_cost: Decimal | None) -> str | None:
     """Why nothing is to be sent at this maximum of all together, in USD; None when it may be."""
     if max_cost is None:
         return None
-    unknown = next((why for plan in plans if (why := cap_problem(plan, max_cost, ways))), None)
+    unknown = next((why for plan in plans if (why := cap_problem(plan, max_cost))), None)
     if unknown is not None:
         return unknown
     total = sum((plan.most_cost or Decimal(0) for plan in plans), Decimal(0))
     if total > max_cost:
         return (
             f"all together may cost up to {usd(total)}, more than the maximum of "
-            f"{usd(max_cost)}: {ways.above}"
+            f"{usd(max_cost)}: {ON_COMMAND_LINE.above}"
         )
     return None
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -31,7 +31,6 @@ from gwtui.contract.routing import ProviderPreferences
 from gwtui.contract.values import SUPPORTED_PARAMETERS
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.catalog import CatalogView, EndpointKey, ModelWithEndpoints, endpoint_key
-from gwtui.domain.clock import Clock
 from gwtui.domain.guardrail_effect import GuardrailRestrictions, restrictions_of
 from gwtui.domain.known_secrets import Secret
 from gwtui.domain.money import usd
@@ -290,40 +289,6 @@ def cap_problem(
             f"it may cost up to {usd(most)}, more than the maximum of {usd(max_cost)}: {ways.above}"
         )
     return None
-
-
-class CostCap:
-    """Says of each request why it is not to be sent; what a model costs is read once.
-
-    ``read`` gives the facts of models, ``unknown`` the words where the catalog has not got one.
-    Calling it raises what ``read`` raises.
-    """
-
-    def __init__(
-        self,
-        read: Callable[[Sequence[str]], Awaitable[TryFacts]],
-        max_cost: Decimal | None,
-        clock: Clock,
-        ways: CapAdvice,
-        unknown: Callable[[TryFacts], str],
-    ) -> None:
-        self._read = read
-        self._max_cost = max_cost
-        self._clock = clock
-        self._ways = ways
-        self._unknown = unknown
-        self._known: dict[tuple[str, ...], TryFacts] = {}
-
-    async def __call__(self, request: TryRequest) -> str | None:
-        """Why it is not to be sent, None when it may be."""
-        models = models_of(request)
-        facts = self._known.get(models)
-        if facts is None:
-            facts = self._known[models] = await self._read(models)
-        if facts.unknown:
-            return self._unknown(facts)
-        plan = try_plan(request, facts, self._clock.now(), self._clock.chance)
-        return cap_problem(plan, self._max_cost, self._ways)
 
 
 def _route_request(
