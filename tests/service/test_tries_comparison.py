@@ -97,7 +97,7 @@ def plan_of(most: str | None) -> TryPlan:
     cost = None if most is None else Decimal(most)
     attempt = RouteAttempt(model(), endpoint)
     quoted = RequestCost(quote(Pricing(), USED), cost, ())
-    return TryPlan((PlannedTry(attempt, quoted),), (), (), ())
+    return TryPlan((PlannedTry(attempt, quoted),), (), ())
 
 
 def test_the_maximum_is_that_of_all_together() -> None:

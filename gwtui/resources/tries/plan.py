@@ -233,7 +233,6 @@ class TryPlan:
 
     order: tuple[PlannedTry, ...]
     excluded: tuple[ExcludedEndpoint, ...]
-    unknown_models: tuple[str, ...]
     not_read: tuple[str, ...]
 
     @property
@@ -261,7 +260,6 @@ def try_plan(request: TryRequest, facts: TryFacts, moment: datetime, chance: Cha
     return TryPlan(
         planned,
         route.excluded,
-        facts.unknown,
         (*facts.key.gaps, *(f"which endpoints fall under: {why}" for why in route.unknown)),
     )
 
