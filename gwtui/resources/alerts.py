@@ -132,6 +132,17 @@ COLUMNS: tuple[Column[Alert], ...] = (
 )
 
 
+_ABOUT: Section[Any] = Section(
+    "About",
+    lambda one, _now: [
+        DetailRow("rule", cells.text(one.title), cells.text(one.key.rule).text),
+        DetailRow("subject", cells.text(one.name)),
+        DetailRow("kind", cells.text(one.key.subject.resource)),
+        DetailRow("identity", cells.text(one.key.subject.identity)),
+    ],
+)
+
+
 def _who(alert: Alert, now: datetime) -> Sequence[DetailRow]:
     nobody = Cell("nobody yet", "muted")
     known = cells.text(alert.acknowledged_by) if alert.acknowledged_by else nobody
@@ -166,15 +177,7 @@ ALERTS: ResourceSpec[Alert] = ResourceSpec(
                 cells.moment_row("state since", alert.status.since, now),
             ],
         ),
-        Section(
-            "About",
-            lambda alert, _now: [
-                DetailRow("rule", cells.text(alert.title), cells.text(alert.key.rule).text),
-                DetailRow("subject", cells.text(alert.name)),
-                DetailRow("kind", cells.text(alert.key.subject.resource)),
-                DetailRow("identity", cells.text(alert.key.subject.identity)),
-            ],
-        ),
+        _ABOUT,
         Section("Who knows", _who),
     ),
     feed=alerts_feed,
@@ -255,15 +258,7 @@ ALERT_HISTORY: ResourceSpec[AlertEvent] = ResourceSpec(
     columns=EVENT_COLUMNS,
     sections=(
         Section("What", _event_rows),
-        Section(
-            "About",
-            lambda event, _now: [
-                DetailRow("rule", cells.text(event.title), cells.text(event.key.rule).text),
-                DetailRow("subject", cells.text(event.name)),
-                DetailRow("kind", cells.text(event.key.subject.resource)),
-                DetailRow("identity", cells.text(event.key.subject.identity)),
-            ],
-        ),
+        _ABOUT,
     ),
     feed=alert_history_feed,
     raw=lambda event: event.as_json(),
