@@ -288,6 +288,13 @@ def test_a_second_server_is_refused_by_any_name(
                 gateway.close()
 
 
+def test_a_link_to_itself_is_refused(tmp_path: Path):
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(DatabaseUnusableError, match="Cannot use"):
+        EmbeddedGateway.open(tmp_path / "a")
+
+
 async def test_a_credential_stored_through_an_alias_is_no_stranger(kept: Path, alias: Path):
     async with bench(alias) as gate:
         first = await made(gate, OLD)

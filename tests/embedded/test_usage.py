@@ -206,6 +206,23 @@ async def test_workspaces_keys_and_people_divide_it_without_rest(gate: Bench):
     assert await rows(gate, user_id="user_nobody") == []
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"date": TODAY.isoformat()},
+        {"date": (TODAY - timedelta(days=ACTIVITY_DAYS + 1)).isoformat()},
+        {"date": "yesterday"},
+        {"date": "2026-11-31"},
+        {"date": "2026-11-20T00:00:00Z"},
+        {"group_by": "model"},
+        {"workspace_id": "production"},
+    ],
+)
+async def test_what_cannot_be_asked_is_named(gate: Bench, query: dict[str, str]):
+    message = await gate.refused(400, "GET", "/activity", params=query)
+    assert message.startswith(next(iter(query)) + ": ")
+
+
 async def test_what_never_was_is_not_found(gate: Bench):
     await gate.refused(404, "GET", "/activity", params={"api_key_hash": "0" * 64})
     nobody = "00000000-0000-4000-8000-000000000000"

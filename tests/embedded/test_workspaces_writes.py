@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from gateway_kit import Bench, bench
+
+from gwtui.embedded.auth import issue_key
+from gwtui.embedded.errors import NoWorkspaceError
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 DEFAULT = "/workspaces/default"
@@ -172,3 +176,13 @@ async def test_without_a_default_workspace_one_must_be_named(empty: Bench):
     data, key = await empty.create(workspace_id=made["id"])
     assert data["workspace_id"] == made["id"]
     await empty.call("GET", "/key", token=key, expect=200)
+
+
+async def test_no_ordinary_key_is_issued_where_there_is_no_default_workspace(tmp_path: Path):
+    database = tmp_path / "gateway.sqlite3"
+    async with bench(database, content="empty") as gate:
+        await gate.call("DELETE", DEFAULT, params=CONFIRM, expect=200)
+        with pytest.raises(NoWorkspaceError, match="default workspace was deleted"):
+            issue_key(database, management=False)
+        token = issue_key(database, management=True)
+        await gate.call("GET", "/key", token=token, expect=200)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
+from gwtui.client.errors import NotFoundError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey, UpdateKeyRequest
 from gwtui.embedded.faults import FaultInjector
@@ -16,7 +17,7 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.watch.feeds.keys import KeyRow
-from harness import Harness, dashboard, harness, listing, notices, until
+from harness import Harness, dashboard, harness, line, listing, notices, until
 from screen_text import shown
 
 
@@ -73,6 +74,31 @@ async def test_a_range_is_disabled_together_and_one_undo_takes_it_back() -> None
         await pilot.press("y")
         await until(pilot, lambda: "Undone: Disable 3 keys" in notices(app), "the undo")
         assert not await disabled(place, wanted)
+
+
+async def test_marks_hidden_by_the_filter_are_counted_and_acted_on() -> None:
+    async with harness() as place, dashboard(place, size=(100, 30)) as (app, pilot):
+        table = listing(app).table
+        first, second = enabled_rows(app)[:2]
+        wanted = {table.identities[first], table.identities[second]}
+        await pilot.press("home", *["down"] * first, "space")
+        await pilot.press(*["down"] * (second - first - 1), "space")
+        assert set(table.marked) == wanted
+        await pilot.press("slash", *"night", "enter")
+        await until(pilot, lambda: 0 < table.visible_count < table.total_count, "the filter")
+        await until(pilot, lambda: "2 marked (2 hidden)" in line(listing(app), "status"), "status")
+        await pilot.press("D")
+        said = await asked(pilot, app)
+        assert "Delete 2 keys?" in said
+        assert "2 of those marked are hidden by the filter." in said
+        await pilot.press("y")
+        assert isinstance(app.screen, ConfirmScreen), "no single key confirms"
+        await pilot.press("tab", "enter")
+        await until(pilot, lambda: "2 keys deleted" in notices(app), "the end")
+        async with place.connect() as connection, GatewayClient(connection) as client:
+            for identity in wanted:
+                with pytest.raises(NotFoundError):
+                    await client.keys.get(identity)
 
 
 async def test_what_was_refused_stays_on_the_screen_and_is_tried_again_when_wanted() -> None:

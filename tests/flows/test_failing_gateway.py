@@ -17,6 +17,7 @@ from gwtui.local.ledger import Ledger
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.connection_health import StatePanel
 from gwtui.ui.forms.confirm import ConfirmScreen
+from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.dialogs import WaitScreen
 from gwtui.ui.widgets.lines import OneLine
 from harness import Harness, dashboard, harness, has_data, line, listing, notices, settled, until
@@ -145,6 +146,25 @@ async def test_a_change_without_an_answer_says_for_how_long(demo: Harness) -> No
         assert "Esc cancels" not in status_of(app)
         await pilot.press("escape")
         assert app.executor.in_flight == 1, "what was sent is waited for"
+
+
+async def test_a_form_says_what_it_waits_for_and_keeps_what_was_typed(demo: Harness) -> None:
+    app = demo.make_app()
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        await settled(pilot)
+        await pilot.press("e")
+        await until(pilot, lambda: isinstance(app.screen, FormScreen), "the form")
+        await settled(pilot)
+        await pilot.press("end", "z", "z")
+        demo.fault = "silent"
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: said(r"Reading .*… \d+ s · Esc cancels", shown(app)), "it")
+        await pilot.press("escape")
+        await until(pilot, lambda: "Cancelled: nothing was sent" in notices(app), "the end")
+        form = app.screen
+        assert isinstance(form, FormScreen)
+        assert str(form.state.typed("name")).endswith("zz")
+        assert not said(r"Reading .*… \d+ s", shown(app))
 
 
 async def test_polls_without_an_answer_are_said_in_the_header(demo: Harness) -> None:

@@ -98,6 +98,22 @@ async def a_key_that_may_be_a_mistake_is_confirmed_first(desk: Harness) -> None:
     await desk.acknowledge()
 
 
+async def a_full_disk_after_the_write_is_told(desk: Harness) -> None:
+    record = type(desk.ledger).record
+
+    def full(self: Any, entry: LedgerEntry) -> None:
+        if entry.outcome != "intent":
+            raise OSError(28, "No space left on device")
+        record(self, entry)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(desk.ledger), "record", full)
+        await desk.select(disabled=False, limit_reset="monthly")
+        await confirm(desk, "x")
+        await desk.said("No space left on device")
+        await desk.said("disabled")
+
+
 async def the_target_is_that_of_the_key_press(desk: Harness) -> None:
     key = await desk.select(disabled=False, limit_reset="monthly")
     table = listing(desk.app).table
@@ -138,6 +154,7 @@ async def test_keys_are_made_disabled_and_deleted(desk: Harness) -> None:
         a_form_in_an_enlarged_terminal_scrolls_no_further,
         a_new_key_is_shown_once_and_then_selected,
         a_key_that_may_be_a_mistake_is_confirmed_first,
+        a_full_disk_after_the_write_is_told,
         the_target_is_that_of_the_key_press,
         what_somebody_else_deletes_is_told_and_an_own_deletion_once,
     )

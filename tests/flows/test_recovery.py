@@ -189,6 +189,36 @@ async def test_who_may_only_read_can_settle_and_see_what_was_settled_elsewhere(d
         assert events == ["intent", "unknown", "resolved"]
 
 
+async def test_a_person_can_look_further_and_a_full_disk_leaves_it_unresolved(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await desk.lost_before(BEFORE, desk.creation("ci"))
+    (left,) = desk.ledger.open_writes()
+
+    def full(*_given: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    async with dashboard(desk, start=f"recovery/{left.id}", size=(80, 24), loaded=False) as (
+        app,
+        pilot,
+    ):
+        screen = await evidence(pilot, app)
+        for search_span in ("1 h", "1 day"):
+            await pilot.press("minus")
+            await until(
+                pilot, lambda r=search_span: f"{r} before and after" in shown(app), search_span
+            )
+        await pilot.press("minus")
+        await until(pilot, lambda: "cannot be widened" in notices(app), "the end")
+        assert screen.search_span.total_seconds() == 24 * 3600
+        monkeypatch.setattr("gwtui.local.private_file.write_all", full)
+        await pilot.press("h")
+        await wait_for(pilot, app, AskScreen)
+        await pilot.press("y")
+        await until(pilot, lambda: "No space left" in notices(app), "the reason")
+        assert len(desk.ledger.open_writes()) == 1
+
+
 async def left_by_another_program(desk: Desk, name: str) -> str:
     """A key that was made, and whose value nobody said to have stored; its hash."""
     async with desk.colleague() as client:
@@ -223,6 +253,24 @@ async def test_a_key_that_nobody_stored_is_offered_and_created_again(desk: Desk)
         await until(pilot, lambda: "This change is resolved" in shown(app), "the panel")
     (made,) = [key for key in await desk.keys() if key.name == "ci"]
     assert made.hash != lost
+
+
+async def test_a_key_that_somebody_stored_after_all_is_acknowledged(desk: Desk) -> None:
+    lost = await left_by_another_program(desk, "ci")
+    (left,) = desk.ledger.open_writes()
+    async with dashboard(desk, start=f"recovery/{left.id}", loaded=False) as (
+        app,
+        pilot,
+    ):
+        await evidence(pilot, app)
+        await pilot.press("h")
+        await wait_for(pilot, app, AskScreen)
+        assert "Is its value stored?" in shown(app)
+        await pilot.press("y")
+        await until(pilot, lambda: desk.ledger.open_writes() == (), "the acknowledgement")
+    assert next(desk.ledger.entries()).outcome == "acknowledged"
+    assert [entry.outcome for entry in desk.ledger.audit()] == ["applied"], "no change by itself"
+    assert lost in {key.hash for key in await desk.keys()}
 
 
 async def test_a_key_that_is_on_a_screen_is_offered_nowhere_else(desk: Desk) -> None:
