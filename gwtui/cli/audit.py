@@ -81,7 +81,7 @@ COMMAND = Command(
             "print one change",
             _get,
             (
-                Argument("id", metavar="ID", help="id of the change, or its start"),
+                Argument("id", metavar="ID", help="id of the change, or the beginning of it"),
                 *_CHOICE,
                 ROWS_OUTPUT,
             ),

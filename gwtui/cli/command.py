@@ -253,7 +253,7 @@ CONNECTION = (
         "--dialect",
         values=sorted(DIALECTS),
         group="connection",
-        help="dialect of the gateway's API",
+        help="field names that the gateway uses (default: that of the profile)",
     ),
     Argument(
         "--read-only",
@@ -284,7 +284,7 @@ COLUMNS = Argument(
 ALLOW_TRIES = Argument(
     "--allow-tries",
     action="store_true",
-    help="allow test requests to models although read-only; they cost money",
+    help="allow test requests to models even if read-only; they cost money",
 )
 FAULT = Argument(
     "--fault",

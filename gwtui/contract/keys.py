@@ -116,13 +116,13 @@ class CreateKeyRequest(RequestModel):
     )
     include_byok_in_limit: bool = Field(False, description="count BYOK usage against the limit")
     creator_user_id: Annotated[str, Field(min_length=1)] | None = Field(
-        None, description="organization member the key is made for"
+        None, description="organization member who will use the key"
     )
     workspace_id: Uuid = Field(
         "", description="workspace of the key; the default workspace when not given"
     )
     external: ExternalUserRequest | None = Field(
-        None, description="user of another system that the key is made for"
+        None, description="end user of your own system who will use the key"
     )
 
 

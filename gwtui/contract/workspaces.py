@@ -91,10 +91,10 @@ class _WorkspaceFields(RequestModel):
 
     description: WorkspaceDescription | None = Field(None, description="what it is for")
     default_text_model: ModelId | None = Field(
-        None, description="model of text requests that name none"
+        None, description="model of text requests that do not name a model"
     )
     default_image_model: ModelId | None = Field(
-        None, description="model of image requests that name none"
+        None, description="model of image requests that do not name a model"
     )
     default_provider_sort: ProviderSort | None = Field(
         None, description="default order of providers"

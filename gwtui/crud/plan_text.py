@@ -32,6 +32,12 @@ Formatter = Callable[[str, Any], str]
 """A field's value as people read it, from the field's name and the value."""
 
 
+def deletion_warning(disabled: bool | None) -> str:
+    """That a deletion is final, and the alternative if there is one."""
+    final = "Deleting cannot be undone."
+    return final if disabled else f"{final} To keep a way back, disable it instead."
+
+
 def quoted(name: str | None, *otherwise: str | None) -> str:
     """A name in quotes, else the first identifier there is."""
     if name:

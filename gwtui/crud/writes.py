@@ -183,7 +183,7 @@ class Writes(Generic[M]):
     of_row: Callable[[Any], M]
     """The resource in a row of its list."""
     service: Callable[[GatewayClient], Any]
-    operand: str = "id or its start, or name"
+    operand: str = "id, unique beginning of an id, or name"
     """The operand in the command line's help; empty if the resource exists once."""
     identifier: str = "id"
     """The name of the identity: "id" or "hash"."""

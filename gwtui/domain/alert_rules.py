@@ -51,8 +51,8 @@ _LONGEST = timedelta(days=7)
 _HUNDRED = Decimal(100)
 _NAME = 80
 _SCOPE = "what the rule applies to"
-_FIRE_AFTER = "how long the condition must last"
-_CLEAR_AFTER = "how long the condition must be over"
+_FIRE_AFTER = "how long the condition must last before the alert fires"
+_CLEAR_AFTER = "how long the condition must be gone before the alert clears"
 _SPENDING = "Buy credits, or find the top spenders."
 _FALLBACK = "Requests fall back to other endpoints. Exclude this one if that takes too long."
 
@@ -112,17 +112,17 @@ class AlertRule(RequestModel):
     kind: ClassVar[RuleKind]
 
     name: str = Field(min_length=1, max_length=60, description="name of its alerts")
-    enabled: bool = Field(True, description="whether it is evaluated")
+    enabled: bool = Field(True, description="whether the rule is evaluated")
     severity: Severity = Field("warning", description="severity of its alerts")
     scope: Scope = Field("all", description=_SCOPE)
     only: str | None = Field(
         None,
         max_length=300,
         validate_default=True,
-        description="identifier, unless the scope is all",
+        description="id of the one resource to watch; empty for all",
     )
     profile: Annotated[str, Field(min_length=1, max_length=60)] | None = Field(
-        None, description="limit the rule to this profile"
+        None, description="evaluate the rule on this profile only; empty for all profiles"
     )
 
     @field_validator("only")
@@ -273,8 +273,8 @@ class CreditsRule(BoundRule):
     )
     severity: Severity = Field("critical", description="severity of its alerts")
     scope: Literal["all"] = Field("all", description=_SCOPE)
-    fires_at: Decimal = _figure("fires when the balance is below", USD, ge=0, le=10**9)
-    clears_at: Decimal = _figure("clears when it is at least", USD, ge=0, le=10**9)
+    fires_at: Decimal = _figure("fires when the balance falls below this", USD, ge=0, le=10**9)
+    clears_at: Decimal = _figure("clears when it is at least this", USD, ge=0, le=10**9)
 
 
 class RunwayRule(BoundRule):
@@ -291,8 +291,12 @@ class RunwayRule(BoundRule):
         direction="below",
     )
     scope: Literal["all"] = Field("all", description=_SCOPE)
-    fires_at: Decimal = _figure("fires when they last fewer days than", DAYS, gt=0, le=365)
-    clears_at: Decimal = _figure("clears when they last at least", DAYS, gt=0, le=365)
+    fires_at: Decimal = _figure(
+        "fires when the credits last fewer days than this", DAYS, gt=0, le=365
+    )
+    clears_at: Decimal = _figure(
+        "clears when they last at least this many days", DAYS, gt=0, le=365
+    )
     fire_after: Wait = _must_last(30)
     clear_after: Wait = _must_be_well(30)
 
@@ -312,8 +316,8 @@ class UptimeRule(BoundRule):
     )
     scope: OfEndpoints = Field("all", description=_SCOPE)
     window: Literal["5m", "30m", "1d"] = Field("30m", description="the window of the uptime")
-    fires_at: Decimal = _figure("fires below", PERCENT, gt=0, le=100)
-    clears_at: Decimal = _figure("clears when it is at least", PERCENT, gt=0, le=100)
+    fires_at: Decimal = _figure("fires when the share falls below this", PERCENT, gt=0, le=100)
+    clears_at: Decimal = _figure("clears when it is at least this", PERCENT, gt=0, le=100)
     fire_after: Wait = _must_last(5)
     clear_after: Wait = _must_be_well(5)
 
@@ -337,8 +341,8 @@ class LatencyRule(BoundRule):
     )
     scope: OfEndpoints = Field("all", description=_SCOPE)
     percentile: Literal["p50", "p90", "p99"] = Field("p90", description="of the last 30 minutes")
-    fires_at: Decimal = _figure("fires when it is at least", MILLISECONDS, gt=0, le=600_000)
-    clears_at: Decimal = _figure("clears when it is at most", MILLISECONDS, gt=0, le=600_000)
+    fires_at: Decimal = _figure("fires when it reaches this", MILLISECONDS, gt=0, le=600_000)
+    clears_at: Decimal = _figure("clears when it is at most this", MILLISECONDS, gt=0, le=600_000)
     fire_after: Wait = _must_last(10)
     clear_after: Wait = _must_be_well(5)
 
@@ -378,7 +382,7 @@ class GoneRule(EventRule):
         "endpoint-gone",
         "Endpoint gone",
         "an endpoint of a watched model is no longer offered",
-        "Check which endpoints remain, and whether your guardrails allow them.",
+        "Check which endpoints are left, and whether your guardrails allow them.",
         "endpoint",
         demand="no longer offered",
     )
@@ -415,8 +419,10 @@ class KeyLimitRule(BoundRule):
         "{percent} of {limit} is used",
     )
     scope: OfKeys = Field("all", description=_SCOPE)
-    fires_at: Decimal = _figure("fires when the used share is at least", PERCENT, gt=0, le=100)
-    clears_at: Decimal = _figure("clears when it is at most", PERCENT, ge=0, le=100)
+    fires_at: Decimal = _figure("fires when this share of the limit is used", PERCENT, gt=0, le=100)
+    clears_at: Decimal = _figure(
+        "clears when no more than this share is used", PERCENT, ge=0, le=100
+    )
 
     def measure(self, reading: RuleReading) -> Decimal | None:
         """The used percentage; 0 for a key without a limit, or one that cannot be used."""
@@ -443,7 +449,11 @@ class KeyExpiryRule(ConditionRule):
     )
     scope: OfKeys = Field("all", description=_SCOPE)
     within: Decimal = _default(
-        Decimal(EXPIRING_SOON.days), "fires when it expires within", DAYS, gt=0, le=365
+        Decimal(EXPIRING_SOON.days),
+        "fires when the key expires within this many days",
+        DAYS,
+        gt=0,
+        le=365,
     )
 
     @property
@@ -514,8 +524,12 @@ class BudgetRule(BoundRule):
     interval: Literal["any", "daily", "weekly", "monthly", "lifetime"] = Field(
         "any", description="which budget"
     )
-    fires_at: Decimal = _figure("fires when the spent share is at least", PERCENT, gt=0, le=1000)
-    clears_at: Decimal = _figure("clears when it is at most", PERCENT, ge=0, le=1000)
+    fires_at: Decimal = _figure(
+        "fires when this share of the budget is spent", PERCENT, gt=0, le=1000
+    )
+    clears_at: Decimal = _figure(
+        "clears when no more than this share is spent", PERCENT, ge=0, le=1000
+    )
 
     @property
     def figures(self) -> tuple[str, ...]:

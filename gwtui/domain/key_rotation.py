@@ -23,7 +23,7 @@ RotationStage = Literal[
     "undelivered",
     "unknown",
     "in use",
-    "silent",
+    "unused",
     "disabled",
     "done",
     "not made",
@@ -33,8 +33,8 @@ RotationStep = Literal["", "resolve", "assign", "show", "disable", "delete"]
 """The next step; empty means to wait, or none."""
 
 ENDED: frozenset[RotationStage] = frozenset({"done", "not made", "forgotten"})
-SILENT_FOR = timedelta(hours=24)
-"""How long the old key must be unused to count as silent, by default."""
+UNUSED_FOR = timedelta(hours=24)
+"""How long the old key must be unused before it is disabled, by default."""
 KEPT_FOR = timedelta(days=7)
 """How long the old key stays disabled before it is deleted, by default."""
 _NAME = 60
@@ -74,7 +74,7 @@ class KeyRotation:
     old_hash: str
     old_name: str
     new_name: str
-    silent_for: timedelta = SILENT_FOR
+    unused_for: timedelta = UNUSED_FOR
     kept_for: timedelta = KEPT_FOR
     guardrail: str | None = None
     new_hash: str | None = None
@@ -254,18 +254,18 @@ def _use(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> Rotation
     since = (rotation.figures_at if figures == rotation.figures else None) or now
     if last is not None and since <= rotation.began:  # unused since then: the last request counts
         since = min(since, last)
-    due = since + rotation.silent_for
+    due = since + rotation.unused_for
     taken = f"{_unseen(facts)}{_takeover(rotation, facts)}"
     if due <= now:
-        silent = age((now - since).total_seconds())
-        message = f"The old key has been silent for {silent}, since {utc(since)}. {taken}"
-        return RotationStatus("silent", message, "disable the old key", "disable", since=since)
+        unused = age((now - since).total_seconds())
+        message = f"The old key has been unused for {unused}, since {utc(since)}. {taken}"
+        return RotationStatus("unused", message, "disable the old key", "disable", since=since)
     used = "" if last is None else f"last request {relative(last, now)}, "
     message = f"The old key may be in use: {used}unchanged since {utc(since)}. {taken}"
     return RotationStatus(
         "in use",
         message,
-        f"silent {relative(due, now)} if unchanged; hand out the new key",
+        f"unused {relative(due, now)} if unchanged; hand out the new key",
         "disable",
         due,
         since,

@@ -50,7 +50,7 @@ def next_reset(reset: str | None, now: datetime) -> datetime | None:
 
 
 def describe_reset(reset: str | None, now: datetime) -> str:
-    """The next reset in words: "Monday 2026-11-23 00:00 UTC, in 2 days", or "never"."""
+    """The next reset in words: "Mon 2026-11-23 00:00 UTC, in 2 days", or "never"."""
     if reset is None:
         return NEVER
     moment = next_reset(reset, now)
@@ -59,7 +59,7 @@ def describe_reset(reset: str | None, now: datetime) -> str:
     return f"{_WEEKDAYS[moment.weekday()]} {utc(moment)}, {relative(moment, now)}"
 
 
-_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
 def _back(day: datetime, days: int) -> datetime:

@@ -35,22 +35,30 @@ def _time_limit(_name: str, value: Decimal) -> str:
 THRESHOLDS = (
     Setting("credits_warning", "amount", "warning if the balance in USD is below this"),
     Setting("credits_critical", "amount", "critical if the balance in USD is below this"),
-    Setting("runway_warning", "amount", "warning if the credits last fewer days", check=_positive),
     Setting(
-        "runway_critical", "amount", "critical if the credits last fewer days", check=_positive
+        "runway_warning",
+        "amount",
+        "warning if the credits last fewer days than this",
+        check=_positive,
+    ),
+    Setting(
+        "runway_critical",
+        "amount",
+        "critical if the credits last fewer days than this",
+        check=_positive,
     ),
     Setting("models", "names", "check the endpoints of this model"),
     Setting("watched", "flag", "check the models that the dashboard watches"),
     Setting(
         "uptime_warning",
         "amount",
-        "warning if fewer percent of requests succeed",
+        "warning if a lower percentage of requests succeeds",
         check=_not_negative,
     ),
     Setting(
         "uptime_critical",
         "amount",
-        "critical if fewer percent of requests succeed",
+        "critical if a lower percentage of requests succeeds",
         check=_not_negative,
     ),
     Setting(

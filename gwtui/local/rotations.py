@@ -51,7 +51,7 @@ class RotationLog:
                 "old_name": rotation.old_name,
                 "new_name": rotation.new_name,
                 "guardrail": rotation.guardrail,
-                "silent_for": int(rotation.silent_for.total_seconds()),
+                "unused_for": int(rotation.unused_for.total_seconds()),
                 "kept_for": int(rotation.kept_for.total_seconds()),
             }
         )
@@ -127,7 +127,7 @@ def _begun(line: Mapping[str, Any], at: datetime) -> KeyRotation:
         old_hash=_text(line["old_hash"]),
         old_name=_text(line["old_name"]),
         new_name=_text(line["new_name"]),
-        silent_for=timedelta(seconds=line["silent_for"]),
+        unused_for=timedelta(seconds=line["unused_for"]),
         kept_for=timedelta(seconds=line["kept_for"]),
         guardrail=None if guardrail is None else _text(guardrail),
     )

@@ -140,13 +140,13 @@ FRAME_ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "list.columns",
             "Columns",
-            "Show, hide and move columns; it is remembered",
+            "Show, hide and move columns; your choice is saved",
             "vertical_line",
         ),
         show_action(
             "list.detail",
             "Detail",
-            "Show or hide every figure of the selected row",
+            "Show or hide everything known about the selected row",
             "d",
             footer=True,
             keywords="inspect describe details",
@@ -154,13 +154,13 @@ FRAME_ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "list.detail_wider",
             "Wider detail",
-            "Give the detail pane more room beside the list; it is remembered",
+            "Give the detail pane more room beside the list; the width is saved",
             "left_square_bracket",
         ),
         scoped_action(
             "list.detail_narrower",
             "Narrower detail",
-            "Give the list more room beside the detail pane; it is remembered",
+            "Give the list more room beside the detail pane; the width is saved",
             "right_square_bracket",
         ),
         show_action("list.raw", "Raw JSON", "The selected row as the gateway sent it", "v"),
@@ -175,7 +175,7 @@ FRAME_ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "list.mark_range",
             "Mark range",
             "Mark the rows from the one marked last to the selected one; "
-            "Shift+arrows mark on the way",
+            "Shift+arrows extend the marks",
             "V",
         ),
         scoped_action(

@@ -397,11 +397,11 @@ _LABELS = {
     "keep_for": "Shown for",
     "severity": "Severity",
     "scope": "Watches",
-    "only": "Which one",
-    "profile": "Only on profile",
-    "enabled": "On",
+    "only": "Only for",
+    "profile": "Profile",
+    "enabled": "Enabled",
 }
-_SIDES = {"below": ("Fires below", "Clears from"), "above": ("Fires from", "Clears down to")}
+_SIDES = {"below": ("Fires below", "Clears at"), "above": ("Fires at", "Clears at")}
 
 
 class SilenceRequest(RequestModel):

@@ -334,7 +334,7 @@ def plan_unassign(
         called,
         [Change(one, name, "none") for one in called.values()],
         detach=True,
-        effects=("No guardrail stays assigned; the workspace default still applies.",),
+        effects=("No guardrail of their own is left; the workspace default still applies.",),
         before=held,
         undo=_back_to(kind, None, called, held),
     )
@@ -354,7 +354,7 @@ def _effects(
     noun: str, called: Names, held: Parents | None, guardrail: str, guardrails: Names
 ) -> tuple[str, ...]:
     if held is None:
-        return ("Their current guardrails could not be read; any existing assignment is replaced.",)
+        return ("Current assignments could not be read; any that exist are replaced.",)
     lines = [
         f"It replaces guardrail {named(held[identity], guardrails)} on {noun} {name}."
         for identity, name in called.items()

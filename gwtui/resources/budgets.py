@@ -229,7 +229,7 @@ def plan_put(
     if interval == "lifetime":
         effects.append("It never resets.")
     else:
-        effects.append(f"It resets {describe_reset(interval, now)}.")
+        effects.append(f"It resets on {describe_reset(interval, now)}.")
     if BYOK in request.model_fields_set:
         at, before = PlanContext(now), workspace.include_byok_in_budgets
         was, flag = (

@@ -18,7 +18,7 @@ from gwtui.contract.models import Provider
 from gwtui.crud import cells
 from gwtui.crud.columns import flag_column, moment_column, text_column, word_column
 from gwtui.crud.fields import Facts, Field, Fields, PlanContext, entries, workspace_field
-from gwtui.crud.plan_text import NAME_LIMIT, count, several
+from gwtui.crud.plan_text import NAME_LIMIT, count, deletion_warning, several
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ReadBy, ResourceSpec, Section
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.crud.writes import (
@@ -91,7 +91,7 @@ FIELDS = Fields(
         "key",
         "Key",
         lambda value, _context: (
-            safe_line(value, NAME_LIMIT) if isinstance(value, str) else "a new key, as typed"
+            safe_line(value, NAME_LIMIT) if isinstance(value, str) else "the new key that you typed"
         ),
         "the stored key",
         editable=False,
@@ -117,14 +117,14 @@ FIELDS = Fields(
         "BYOK only",
         group="Routing",
         note="no gateway key for the provider",
-        effect="Requests to {provider} never fall back to the gateway's key.",
+        effect="Requests to {provider} never use the gateway's key.",
     ),
     Field(
         "is_required",
         "Required",
         group="Routing",
         note="no gateway key for its models",
-        effect="Requests to {provider} for this credential's models never use the gateway's key.",
+        effect="Requests for the models of this credential fail at {provider} without it.",
     ),
     Field("disabled", "State", words=("enabled", "disabled"), editable=False, group="Routing"),
     _restriction("allowed_models", offers=choices.models, free=True),
@@ -331,7 +331,7 @@ BYOK: ResourceSpec[ByokRow] = ResourceSpec(
         Section("Identity", _identity_rows),
         Section("Routing", _routing_rows),
         Section(
-            "May be used only for",
+            "Restricted to",
             lambda row, now: FIELDS.rows(row.credential, RESTRICTIONS, PlanContext(now, row.names)),
         ),
         Section(
@@ -344,7 +344,7 @@ BYOK: ResourceSpec[ByokRow] = ResourceSpec(
     writes=lambda: CREDENTIALS,
     raw=lambda row: row.credential.raw,
     read_by=lambda row: ReadBy("byok.get", (row.identity,)),
-    empty="No provider keys in this scope yet: press {byok.create} to add one.",
+    empty="No provider keys yet: press {byok.create} to add one.",
     scoped=True,
     default_sort=("order", False),
     facets={
@@ -405,7 +405,7 @@ def _delete_effects(
     fresh: ByokCredential, around: CredentialSurroundings | None, _context: PlanContext
 ) -> Iterator[str]:
     yield "The gateway erases the key and keeps only an audit record."
-    yield "This cannot be undone; disabling can."
+    yield deletion_warning(fresh.disabled)
     yield from _left_without(fresh, around)
     if fresh.label:
         yield f"Masked key: {safe_line(fresh.label, NAME_LIMIT)}"
@@ -461,8 +461,9 @@ def check_provider(provider: str, known: Sequence[Provider] | None) -> RequestWa
 _ROTATION = Update(
     request=UpdateByokRequest,
     effects=lambda fresh, request, context: (
-        "The old key is overwritten immediately: this cannot be undone.",
-        "Requests use the new key from now on. Revoke the old key only once the new one works.",
+        "The gateway forgets the old key immediately: this cannot be undone.",
+        "Requests use the new key from now on. Revoke the old key at the provider only once the "
+        "new one works.",
         _STORED,
         *_update_effects(fresh, request, context),
     ),

@@ -71,7 +71,7 @@ _RESOURCES, _SCREENS = "gwtui.resources", "gwtui.ui.screens"
 def _figures(resource: str) -> Action:
     return scoped_action(
         f"{resource}.figures",
-        "Compare figures",
+        "Compare",
         "Prices, limits, speed and parameters of 2 to 6 marked rows side by side; sends nothing",
         "equals_sign",
         target=True,
@@ -110,7 +110,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             replace(
                 edit_action(
                     "keys",
-                    "Change fields of the selected key; limit, reset, workspace of the marked ones",
+                    "Edit the selected key; of marked keys only limit, reset and workspace",
                 ),
                 keywords="change update modify rename limit quota reset move",
             ),
@@ -120,14 +120,13 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             show_action(
                 "keys.guardrail",
                 "Guardrail",
-                "Go to the guardrail that binds the selected key",
+                "Go to the guardrail of the selected key",
                 "R",
             ),
             scoped_action(
                 "keys.assign",
                 "Assign guardrail",
-                "Assign a guardrail to the marked keys, or the selected one; "
-                "replaces the one each has",
+                "Assign a guardrail to the selected or marked keys, replacing any current one",
                 "A",
                 mutates=True,
                 target=True,
@@ -136,8 +135,8 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             scoped_action(
                 "keys.rotate",
                 "Rotate",
-                "Make a successor with the same limits and guardrail, and retire the "
-                "selected key later",
+                "Create a successor with the same limits and guardrail; the selected key is "
+                "disabled once it is unused",
                 "N",
                 mutates=True,
                 target=True,
@@ -268,7 +267,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             create_action("workspaces", "New workspace", "Create a workspace"),
             edit_action(
                 "workspaces",
-                "Change fields of the selected workspace, or what the marked ones share",
+                "Edit the selected workspace, or the common fields of marked ones",
             ),
             delete_action(
                 "workspaces",
@@ -367,8 +366,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             scoped_action(
                 "members.assign",
                 "Assign guardrail",
-                "Assign a guardrail to the marked members, or the selected one; "
-                "replaces the one each has",
+                "Assign a guardrail to the selected or marked members, replacing any current one",
                 "A",
                 mutates=True,
                 target=True,
@@ -395,8 +393,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             scoped_action(
                 "organization.assign",
                 "Assign guardrail",
-                "Assign a guardrail to the marked people, or the selected one; "
-                "replaces the one each has",
+                "Assign a guardrail to the selected or marked people, replacing any current one",
                 "A",
                 mutates=True,
                 target=True,
@@ -486,13 +483,13 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             on_selected(
                 "guardrails.assign_keys",
                 "Assign to keys",
-                "Assign the selected guardrail to keys; replaces the one each has",
+                "Assign the selected guardrail to keys, replacing any current one",
                 "A",
             ),
             scoped_action(
                 "guardrails.assign_members",
                 "Assign to members",
-                "Assign the selected guardrail to members; replaces the one each has",
+                "Assign the selected guardrail to members, replacing any current one",
                 "M",
                 mutates=True,
                 target=True,
@@ -506,8 +503,8 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             ),
             show_action(
                 "guardrails.remaining",
-                "What remains",
-                "Endpoints of each model that remain under the selected guardrail",
+                "Allowed endpoints",
+                "Endpoints of each model that the selected guardrail allows",
                 "E",
                 footer=True,
             ),
@@ -539,7 +536,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         actions=(
             create_action("byok", "New credential", "Add a provider key"),
             edit_action(
-                "byok", "Change fields of the selected credential, or what the marked ones share"
+                "byok", "Edit the selected credential, or the common fields of marked ones"
             ),
             on_selected(
                 "byok.rotate",
@@ -592,7 +589,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             ),
             scoped_action(
                 "activity.measure",
-                "Measure",
+                "Metric",
                 "Draw and rank the next of spend, BYOK cost, requests and tokens",
                 "i",
                 footer=True,
@@ -614,7 +611,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
     ),
     RegistryEntry(
         "zdr",
-        "Models under ZDR",
+        "Models with ZDR",
         f"{_RESOURCES}.models.zdr:ZDR",
         help="models with zero-data-retention endpoints",
         brief=True,
@@ -645,7 +642,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             scoped_action(
                 "board.earlier",
                 "Back in time",
-                "Show the curves and figures that were recorded a step earlier",
+                "Show the curves and values that were recorded a step earlier",
                 "comma",
                 footer=True,
             ),
@@ -674,8 +671,8 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             scoped_action("board.live", "Live", "Show the present again", "L"),
             scoped_action(
                 "board.measure",
-                "Figure",
-                "Draw the next figure of the endpoint: latency, throughput, uptime",
+                "Metric",
+                "Draw the next metric of the endpoint: latency, throughput, uptime",
                 "i",
                 footer=True,
             ),
@@ -694,7 +691,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
                 "W",
                 target=True,
             ),
-            show_action("board.open", "Open", "Show every figure of the selected endpoint"),
+            show_action("board.open", "Open", "Show everything known about the selected endpoint"),
             scoped_action(
                 "board.changes",
                 "Changes",
@@ -952,7 +949,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             scoped_action(
                 "key.models",
                 "Models",
-                "Models that remain under the guardrails of this key",
+                "Models that the guardrails of this key allow",
                 "E",
                 footer=True,
             ),

@@ -309,7 +309,7 @@ def plan_remove(
     if keys is None:
         effects.append(
             "The workspace's keys could not be read: "
-            "the gateway refuses when one of these members has an active key."
+            "the gateway rejects the removal if one of these members has an active key."
         )
     return MEMBERSHIP.plan(
         identity,

@@ -30,7 +30,7 @@ from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Change, Plan, bundle
 from gwtui.crud.plan_text import quoted
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, Tone
-from gwtui.domain.key_rotation import KEPT_FOR, SILENT_FOR, KeyFigures, KeyRotation, RotationStage
+from gwtui.domain.key_rotation import KEPT_FOR, UNUSED_FOR, KeyFigures, KeyRotation, RotationStage
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import age
 from gwtui.local.rotations import FILE_NAME, RotationLog
@@ -55,7 +55,7 @@ _TONES: Mapping[RotationStage, Tone] = {
     "undelivered": "warn",
     "unknown": "warn",
     "in use": "accent",
-    "silent": "good",
+    "unused": "good",
     "disabled": "good",
 }
 _ORDER: tuple[RotationStage, ...] = (
@@ -65,7 +65,7 @@ _ORDER: tuple[RotationStage, ...] = (
     "unbound",
     "undelivered",
     "unknown",
-    "silent",
+    "unused",
     "disabled",
     "in use",
     "done",
@@ -90,7 +90,7 @@ COLUMNS: tuple[Column[RotationRow], ...] = (
         lambda row, _now: stage_cell(row),
         lambda row, _now: _ORDER.index(row.status.stage),
         14,
-        help="most urgent first: unresolved, unbound, undelivered, silent, in use, done",
+        help="most urgent first: unresolved, unbound, undelivered, unused, in use, done",
         export=lambda row, _now: row.status.stage,
         kind="number",
     ),
@@ -123,7 +123,7 @@ def _course(row: RotationRow, now: datetime) -> Sequence[DetailRow]:
         cells.moment_row("successor", one.made_at, now, not_yet),
         cells.moment_row("value stored", one.delivered_at, now, Cell("not known", "muted")),
         cells.moment_row("figures since", row.status.since or one.figures_at, now, not_yet),
-        DetailRow("silent after", Cell(age(one.silent_for.total_seconds())), "of the same figures"),
+        DetailRow("unused after", Cell(age(one.unused_for.total_seconds())), "of the same figures"),
         cells.moment_row("disabled", one.disabled_at, now, not_yet),
         DetailRow("kept disabled", Cell(age(one.kept_for.total_seconds())), "before it is deleted"),
     ]
@@ -168,7 +168,7 @@ def _raw(row: RotationRow) -> dict[str, Any]:
         "began": _moment(one.began),
         "figures_since": _moment(status.since or one.figures_at),
         "disabled_since": _moment(one.disabled_at),
-        "silent_for_seconds": int(one.silent_for.total_seconds()),
+        "unused_for_seconds": int(one.unused_for.total_seconds()),
         "kept_for_seconds": int(one.kept_for.total_seconds()),
     }
 
@@ -225,8 +225,8 @@ class RotateRequest(RequestModel):
     """The form of a key rotation."""
 
     name: KeyName = Field(description="name of the successor")
-    silent_for: Span = Field(
-        SILENT_FOR, description="the old key counts as unused after this long without usage"
+    unused_for: Span = Field(
+        UNUSED_FOR, description="the old key counts as unused after this long without usage"
     )
     kept_for: Span = Field(
         KEPT_FOR, description="how long the old key stays disabled before it is deleted"
@@ -240,11 +240,11 @@ def rotate_form(name: str) -> FormSpec:
         model=RotateRequest,
         fields=(
             fields.Field("name", "Successor"),
-            fields.Field("silent_for", "Silent after", placeholder="such as 24 h"),
+            fields.Field("unused_for", "Unused for", placeholder="such as 24 h"),
             fields.Field("kept_for", "Keep disabled", placeholder="such as 7 days"),
         ),
         submit="Show the plan",
-        initial={"name": name, "silent_for": SILENT_FOR, "kept_for": KEPT_FOR},
+        initial={"name": name, "unused_for": UNUSED_FOR, "kept_for": KEPT_FOR},
         unknown_help="The successor may have been made. If so, :rotations says what to do.",
     )
 
@@ -295,7 +295,7 @@ def plan_rotation(source: RotationSource, asked: RotateRequest, at: PlanContext)
         old_hash=_hash(old),
         old_name=old.name or old.label or "",
         new_name=asked.name,
-        silent_for=asked.silent_for,
+        unused_for=asked.unused_for,
         kept_for=asked.kept_for,
         guardrail=None if source.guardrail is None else source.guardrail.id,
         figures=KeyFigures.of(old),
@@ -390,23 +390,23 @@ def _effects(
     old = source.old
     yield (
         "The old key goes on working. It is to be disabled once its figures stood still for "
-        f"{age(asked.silent_for.total_seconds())}, and deleted "
+        f"{age(asked.unused_for.total_seconds())}, and deleted "
         f"{age(asked.kept_for.total_seconds())} later; each is planned and asked for."
     )
     yield "Not copied: its value and its usage; the limit starts at zero."
     if request.expires_at is not None:
-        yield "It lives as long as the old key was made for, from now on."
+        yield "Its lifetime is that of the old key, counted from now."
     elif "expires_at" not in old.raw:
         yield "The gateway does not say whether the old key expires; the successor never does."
     if old.creator_user_id and not _is_there(source):
         who = safe_line(old.creator_user_id, 60)
         reason = "is not in the organization" if source.people is not None else "was not found"
         yield (
-            f"Not copied: its maker {who}, who {reason}; the successor is made by this "
-            "connection's key, and guardrails and budgets of that member do not bind it."
+            f"Not copied: its creator {who}, who {reason}. The successor is created by the key of "
+            "this connection; guardrails and budgets of that member do not apply to it."
         )
     if old.external_user:
-        yield "Not copied: the outside user's own key, of which the gateway keeps a hash only."
+        yield "Not copied: the external user's key, of which the gateway keeps only a hash."
     if old.disabled:
         yield "The old key is disabled; the successor works."
     if source.guardrail is not None:

@@ -99,10 +99,10 @@ async def _guardrail_on(client: GatewayClient, key: ApiKey) -> str:
 def statement_of_use(
     key: ApiKey, now: datetime, activity: Sequence[ActivityRow] | None = None
 ) -> str:
-    """Recent use of a key and the source of that, as one statement.
+    """Recent use of a key, as one statement.
 
-    It is made from the key's own figures and from the activity of the last completed UTC days,
-    None where that was not read. Use of provider keys counts like any other.
+    ``activity`` is that of the last completed UTC days, None where it was not read. Use of provider
+    keys counts like any other.
     """
     requests = _recent_requests(activity or (), now)
     last = _last_use(key, now)
@@ -114,11 +114,9 @@ def statement_of_use(
             statements.append(f"{count(requests, 'request')} in the {DAYS} days before today")
     text = "; ".join(statements)
     text = f"{text[:1].upper()}{text[1:]}."
-    if activity is None:
-        return f"{text} Source: key usage (UTC)."
-    if not requests:
+    if activity is not None and not requests:
         text += f" No requests in the {DAYS} days before today."
-    return f"{text} Source: key usage and activity (UTC)."
+    return text
 
 
 def _recent_requests(activity: Sequence[ActivityRow], now: datetime) -> int:
@@ -144,12 +142,12 @@ def _last_use(key: ApiKey, now: datetime) -> list[str]:
 
 def _spent_this_month(key: ApiKey) -> list[str]:
     spent = amounts(key.usage_monthly, key.byok_usage_monthly)
-    return [f"{spent} this month"] if spent else []
+    return [f"spent {spent} this month (UTC)"] if spent else []
 
 
 def amounts(credits: Decimal | None, own: Decimal | None) -> str:
-    """Spending in credits and on provider keys; empty if none."""
-    parts = ((credits, "in credits"), (own, "on provider keys"))
+    """Spending of credits and on provider keys; empty if none."""
+    parts = ((credits, "of credits"), (own, "on provider keys"))
     return " and ".join(f"{usd(amount)} {where}" for amount, where in parts if amount)
 
 
@@ -158,7 +156,7 @@ def _no_use(key: ApiKey) -> str:
         return "never used"
     if key.usage_monthly == 0:
         return "not used this month"
-    return "usage unknown"
+    return "the gateway does not report its usage"
 
 
 def _day(text: str | None) -> date | None:
@@ -203,7 +201,7 @@ async def credential_uses(client: GatewayClient, credential: ByokCredential) -> 
     )
     lines = []
     if hashes is None and users is None and models is None:
-        lines.append("Every key, member and model of its workspace may use it.")
+        lines.append("Every key and member of its workspace may use it, for any model.")
     for noun, identities, names in (
         ("key", hashes, keys),
         ("member", users, people),
@@ -302,7 +300,7 @@ def budget_uses(keys: Sequence[ApiKey] | None, now: datetime) -> Uses:
     )
     verb = _verb(active, "uses", "use")
     spent = amounts(credits, own) or usd(credits)
-    return (f"{count(len(active), 'active key')} {verb} it: {spent} this month.",)
+    return (f"{count(len(active), 'active key')} {verb} it and spent {spent} this month.",)
 
 
 # A guardrail ------------------------------------------------------------------------------------

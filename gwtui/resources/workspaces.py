@@ -323,9 +323,7 @@ def _idle_keys(keys: Sequence[ApiKey] | None, now: datetime) -> list[str]:
     idle = sum(not is_active(key, now) for key in keys)
     if not idle:
         return []
-    verb = "does" if idle == 1 else "do"
-    still = count(idle, "disabled or expired key")
-    return [f"The workspace still has {still}, which {verb} not prevent the deletion."]
+    return [f"Its {count(idle, 'disabled or expired key')} will not prevent the deletion."]
 
 
 def _each(things: Sequence[T] | None, name: Callable[[T], str]) -> list[str] | None:
@@ -445,7 +443,7 @@ def _identity_rows(row: WorkspaceRow, _now: datetime) -> Sequence[DetailRow]:
     ]
 
 
-def _belonging_rows(row: WorkspaceRow, now: datetime) -> Sequence[DetailRow]:
+def _content_rows(row: WorkspaceRow, now: datetime) -> Sequence[DetailRow]:
     figures = row.figures
     if figures is None:
         return [DetailRow("", _READING)]
@@ -465,14 +463,14 @@ def _belonging_rows(row: WorkspaceRow, now: datetime) -> Sequence[DetailRow]:
 
 
 def _default_guardrail(row: WorkspaceRow) -> DetailRow:
-    """The guardrail that binds all traffic; it has an id before it is there."""
-    label, identity = "default one", row.workspace.default_guardrail_id
+    """The guardrail that applies to all traffic; it has an id before it is created."""
+    label, identity = "default guardrail", row.workspace.default_guardrail_id
     guardrails = None if row.figures is None else row.figures.guardrails
     if identity is None or guardrails is None:
         return DetailRow(label, cells.text(identity))
     if identity not in guardrails:
         return DetailRow(label, Cell("not created yet", "muted"), "created on the first edit")
-    return DetailRow(label, cells.text(guardrails[identity].name), "binds all traffic here")
+    return DetailRow(label, cells.text(guardrails[identity].name), "applies to all traffic here")
 
 
 def _budget_parts(row: WorkspaceRow, now: datetime) -> Sequence[DetailRow | DetailTable]:
@@ -548,7 +546,7 @@ def _logging_rows(row: WorkspaceRow, _now: datetime) -> Sequence[DetailRow]:
 
 SECTIONS: tuple[Section[WorkspaceRow], ...] = (
     Section("Identity", _identity_rows),
-    Section("Belonging", _belonging_rows),
+    Section("Contents", _content_rows),
     Section("Budgets", _budget_parts),
     Section("Defaults", _default_rows),
     Section("Logging", _logging_rows),

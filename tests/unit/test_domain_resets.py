@@ -82,9 +82,9 @@ def test_the_end_of_the_calendar_is_not_an_error() -> None:
 @pytest.mark.parametrize(
     ("schedule", "words"),
     [
-        ("daily", "Sunday 2026-11-22 00:00 UTC, in 17 h"),
-        ("weekly", "Monday 2026-11-23 00:00 UTC, in 2 days"),
-        ("monthly", "Tuesday 2026-12-01 00:00 UTC, in 10 days"),
+        ("daily", "Sun 2026-11-22 00:00 UTC, in 17 h"),
+        ("weekly", "Mon 2026-11-23 00:00 UTC, in 2 days"),
+        ("monthly", "Tue 2026-12-01 00:00 UTC, in 10 days"),
         (None, "never"),
         ("hour\x1b", "unknown schedule hour␛"),
     ],

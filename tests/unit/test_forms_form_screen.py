@@ -66,7 +66,7 @@ async def test_typing_and_sending() -> None:
         await pilot.pause()
         text = shown(app)
         assert "$1,000.50 each UTC month" in text
-        assert "next reset Tuesday 2026-12-01 00:00 UTC, in 10 days" in text
+        assert "next reset Tue 2026-12-01 00:00 UTC, in 10 days" in text
         assert "in 30 days · 2026-12-21 07:00 UTC" in text
         await pilot.press("ctrl+s")
         await until(pilot, lambda: app.results, "the end of the form")

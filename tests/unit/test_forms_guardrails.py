@@ -123,7 +123,7 @@ def test_the_cap_is_explained_as_one_for_each() -> None:
     assert note.text == "each key and each member may spend $5.00 each UTC week"
     reset = state.note("reset_interval")
     assert reset is not None
-    assert reset.text.startswith("next reset Monday 2026-11-23 00:00 UTC")
+    assert reset.text.startswith("next reset Mon 2026-11-23 00:00 UTC")
 
 
 def test_the_name_of_a_default_guardrail_is_fixed() -> None:

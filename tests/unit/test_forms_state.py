@@ -319,7 +319,7 @@ def note(state: FormState, name: str) -> str:
 def test_previews() -> None:
     state = creating(name="ci", limit="50", limit_reset="monthly", expires_at="in 30 days")
     assert note(state, "limit") == "$50.00 each UTC month"
-    assert note(state, "limit_reset") == "next reset Tuesday 2026-12-01 00:00 UTC, in 10 days"
+    assert note(state, "limit_reset") == "next reset Tue 2026-12-01 00:00 UTC, in 10 days"
     assert note(state, "expires_at").startswith("in 30 days · 2026-12-21 07:00 UTC · here Mon")
     state.put("limit", "")
     assert "any amount" in note(state, "limit")
@@ -474,7 +474,7 @@ def test_the_key_of_an_outside_user_is_checked_while_typed_and_never_told() -> N
     assert request.wire_body()["external"] == {"user": "customer-7", "api_key": secret}
     plan = key_plans.plan_create(request, NOW)
     told = {change.field: change.after for change in plan.changes}
-    assert told["Outside user"] == "customer-7, with a key of their own (kept as a hash)"
+    assert told["External user"] == "customer-7, with a key of their own (kept as a hash)"
     assert secret not in f"{plan!r} {plan.summary} {request!r} {state.values()}"
 
 

@@ -78,14 +78,14 @@ def unchanged(old: ApiKey, began: datetime) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("facts", "changes", "stage", "step"),
     [
-        (read(), {}, "silent", "disable"),
+        (read(), {}, "unused", "disable"),
         (read(), {"figures_at": NOW - 23 * HOUR}, "in use", "disable"),
         (read(old=key(usage=5)), {}, "in use", "disable"),
         (read(old=key(last_used_at=wire_time(NOW))), {}, "in use", "disable"),
         (read(old=key(byok_usage=11)), {}, "in use", "disable"),
         (read(), {"figures": None, "figures_at": None}, "in use", "disable"),
         # The last request counts unless the figures changed since the rotation began.
-        (read(old=IDLE), unchanged(IDLE, began=NOW - HOUR), "silent", "disable"),
+        (read(old=IDLE), unchanged(IDLE, began=NOW - HOUR), "unused", "disable"),
         (read(old=IDLE), unchanged(IDLE, began=NOW - 2 * HOUR), "in use", "disable"),
         (read(old=UNTOLD), unchanged(UNTOLD, began=NOW - HOUR), "in use", "disable"),
         # What is not told is no silence, however long it lasts.
@@ -102,7 +102,7 @@ def unchanged(old: ApiKey, began: datetime) -> dict[str, Any]:
         (read(old=None, old_gone=True), {}, "done", ""),
         (read(), {"guardrail": "g"}, "unbound", "assign"),
         (read(bound_known=False), {"guardrail": "g"}, "unknown", ""),
-        (read(bound="other"), {"guardrail": "g"}, "silent", "disable"),
+        (read(bound="other"), {"guardrail": "g"}, "unused", "disable"),
         (read(waits=True), {}, "undelivered", "show"),
         (read(old=key(disabled=True)), {"disabled_at": NOW - HOUR}, "disabled", "delete"),
         (read(), {"ended": "forgotten"}, "forgotten", ""),
@@ -202,7 +202,7 @@ def test_the_journal_tells_what_became_of_the_successors_creation(tmp_path: Path
         "died": [("intent", died)],
         "lost": [("intent", here), ("unknown", {})],
         "applied": [("intent", here), ("applied", {"identity": "h"})],
-        "silent": [("intent", here), ("applied", {"identity": None})],
+        "unused": [("intent", here), ("applied", {"identity": None})],
         "refused": [("intent", here), ("refused", {})],
         "found": [("unknown", {}), ("resolved", {"message": "it happened", "identity": "h"})],
         "some": [("unknown", {}), ("resolved", {"message": "it happened"})],
@@ -217,7 +217,7 @@ def test_the_journal_tells_what_became_of_the_successors_creation(tmp_path: Path
         "died": ("unresolved", None),
         "lost": ("unresolved", None),
         "applied": ("made", "h"),
-        "silent": ("made", None),
+        "unused": ("made", None),
         "refused": ("not made", None),
         "found": ("made", "h"),
         "some": ("made", None),
@@ -308,7 +308,7 @@ def test_what_cannot_be_copied_is_said_before_and_what_is_not_known_stands_in_th
     assert "creator_user_id" not in gone.summary
     assert gone.summary["external"] == {"user": "u-7"}
     said = " ".join(gone.effects)
-    for part in ("Not copied: its value", "Not copied: its maker user_1", "outside user's own key"):
+    for part in ("Not copied: its value", "Not copied: its creator user_1", "external user's key"):
         assert part in said
     for old, source, why in (
         (key(limit="?"), {}, "did not give its limit"),

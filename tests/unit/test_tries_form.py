@@ -150,11 +150,11 @@ def test_beside_a_key_stands_whose_it_is() -> None:
     form.put("key", SecretStr("gw-v1-another"))
     note = form.note("key")
     assert note is not None
-    assert note.text.startswith("not the value of key ci")
+    assert note.text.startswith("not the value of key “ci”")
     form.put("key", KEY)
     note = form.note("key")
     assert note is not None
-    assert (note.text, note.tone) == ("the value of key ci", "good")
+    assert (note.text, note.tone) == ("the value of key “ci”", "good")
 
 
 def test_a_key_at_hand_need_not_be_typed() -> None:

@@ -64,7 +64,7 @@ async def rotate(context: ChangeContext) -> Plan[Any]:
 
 def _rotation_request(context: ChangeContext, name: str) -> RotateRequest:
     given: dict[str, Any] = {"name": name}
-    for option in ("silent_for", "kept_for"):
+    for option in ("unused_for", "kept_for"):
         text = getattr(context.arguments, option)
         if text is not None:
             given[option] = _span(option, text)
@@ -84,7 +84,7 @@ ROTATE = DeclaredChange(
         row_operand(KEYS),
         Argument("--name", help="name of the successor (default: the old name and the date)"),
         Argument(
-            "--silent-for",
+            "--unused-for",
             help="how long the old key must be unused before it is disabled (default: 24h)",
         ),
         Argument(
@@ -95,7 +95,7 @@ ROTATE = DeclaredChange(
     notes=(
         "Only the value of the successor is printed to stdout, after its guardrail was assigned.",
         "If that fails, 'gwtui recovery list' names the key. The old key does not change yet:",
-        "'gwtui rotations list' tells when it is unused, 'gwtui rotations next' then disables it.",
+        "'gwtui rotations list' shows when it is unused, 'gwtui rotations next' then disables it.",
     ),
 )
 
@@ -166,7 +166,7 @@ ROTATION_CHANGES = (
         "take the next step that is due: assign, disable or delete",
         _next,
         (_ROTATION,),
-        force="a step that is not due yet, although the old key may be in use",
+        force="a step that is not due yet, even if the old key may be in use",
     ),
     Command("forget", "abandon a rotation; both keys stay as they are", _forget, (_ROTATION, DEMO)),
 )

@@ -183,7 +183,7 @@ VERBS = (
                 metavar="A,B",
                 offers=PARTS,
                 help=f"print sums by one or more of {', '.join(PARTS)}; key and user "
-                "need a request for each",
+                "take one request per key or user",
             ),
         ),
     ),

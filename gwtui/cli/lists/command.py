@@ -26,7 +26,7 @@ from gwtui.resources.known_names import store_names
 from gwtui.resources.registry import SPECS
 from gwtui.watch.feed import Feed
 
-_OPERAND = "identifier or its start, or name"
+_OPERAND = "id, unique beginning of an id, or name"
 _COMPLETING = "some columns"
 Rows = Sequence[Any]
 

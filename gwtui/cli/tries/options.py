@@ -191,7 +191,7 @@ COST = (
     Argument(
         "--allow-tries",
         action="store_true",
-        help="send the request although the profile is read-only; it costs money",
+        help="send the request even if the profile is read-only; it costs money",
     ),
 )
 """The options that permit sending."""

@@ -206,7 +206,7 @@ def _data_use(name: str, label: str) -> Field:
 
 def _reset_text(value: Any, context: PlanContext) -> str:
     reset, word = next_reset(value, context.now), safe_line(value, 40)
-    return word if reset is None else f"{word}, next {describe_reset(value, context.now)}"
+    return word if reset is None else f"{word}, next on {describe_reset(value, context.now)}"
 
 
 def builtin_filter_text(one: BuiltinFilter | BuiltinFilterRequest) -> str:

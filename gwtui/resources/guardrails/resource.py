@@ -173,7 +173,7 @@ def _names(names: Sequence[str | None] | None) -> Cell:
 
 
 def _routing_rows(row: GuardrailRow, now: datetime) -> Sequence[DetailRow]:
-    hint = cells.hint("{guardrails.remaining} shows which endpoints remain")
+    hint = cells.hint("{guardrails.remaining} lists the allowed endpoints")
     return [*_field_rows(row, LISTS, now), hint]
 
 
@@ -364,7 +364,7 @@ GUARDRAILS: ResourceSpec[GuardrailRow] = ResourceSpec(
     ),
     raw=lambda row: row.guardrail.raw if row.exists else {},
     read_by=lambda row: ReadBy("guardrails.get", (row.identity,)) if row.exists else None,
-    empty="No guardrails in this scope yet: press {guardrails.create} to create one.",
+    empty="No guardrails yet: press {guardrails.create} to create one.",
     scoped=True,
     default_sort=("name", False),
     facets={

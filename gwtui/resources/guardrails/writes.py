@@ -53,7 +53,7 @@ from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow
 from gwtui.watch.feeds.models import catalog_feed, models_feed
 from gwtui.watch.hub import Scope
 
-_HINT = Cell("F2 shows which endpoints remain", "muted")
+_HINT = Cell("F2 lists the allowed endpoints", "muted")
 
 
 def form_fields(context: FormContext, present: Guardrail | None) -> Iterator[Field]:
@@ -147,7 +147,9 @@ class BoundBy:
             lines.append(f"{count(len(names), 'member')}: {several(names)}")
         sentences = [f"{what} {line}." for line in lines]
         if self.keys is None or self.members is None:
-            sentences.append("Could not read the full list of assignments.")
+            sentences.append(
+                "Some assignments could not be read: more keys and members may be affected."
+            )
         return tuple(sentences)
 
     @property

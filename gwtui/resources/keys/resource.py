@@ -361,7 +361,7 @@ KEYS: ResourceSpec[KeyRow] = ResourceSpec(
     completion=Completion(_bindings, _bind, columns=frozenset({"guardrail"})),
     raw=lambda row: row.key.raw,
     read_by=lambda row: ReadBy("keys.get", (row.identity,)),
-    empty="No keys in this scope yet: press {keys.create} to create one.",
+    empty="No API keys yet: press {keys.create} to create one.",
     scoped=True,
     default_sort=("name", False),
     facets={

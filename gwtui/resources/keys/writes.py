@@ -21,7 +21,7 @@ from gwtui.contract.keys import (
 )
 from gwtui.crud.fields import Facts, Field, Fields, PlanContext, limit_field, workspace_field
 from gwtui.crud.plan import Plan, bundle
-from gwtui.crud.plan_text import NAME_LIMIT, quoted
+from gwtui.crud.plan_text import NAME_LIMIT, deletion_warning, quoted
 from gwtui.crud.resource import Cell
 from gwtui.crud.writes import Create, Delete, Switch, Update, Writes
 from gwtui.domain.keys import is_used_up
@@ -37,7 +37,7 @@ MOMENTS = "2026-12-31 18:00, 30d or next friday"
 
 
 def _reset_text(value: str, context: PlanContext) -> str:
-    return f"{safe_line(value, 40)}, next {describe_reset(value, context.now)}"
+    return f"{safe_line(value, 40)}, next on {describe_reset(value, context.now)}"
 
 
 def _moment(value: datetime, context: PlanContext) -> str:
@@ -96,20 +96,20 @@ FIELDS = Fields(
         fixed_because="fixed at creation: the gateway cannot change it",
     ),
     workspace_field(editable=True),
-    Field("creator_user_id", "Made for member", editable=False),
-    Field("external", "Outside user", _outside_user, editable=False),
+    Field("creator_user_id", "Member", editable=False),
+    Field("external", "External user", _outside_user, editable=False),
     Field(
         "external.user",
-        "Outside user",
+        "External user",
         editable=False,
-        help="user of another system that the key is made for",
+        help="your own identifier of the end user",
         placeholder="an identifier of your own",
     ),
     Field(
         "external.api_key",
-        "Outside user's key",
+        "External key",
         editable=False,
-        help="the user's own key in that system, if any; the gateway keeps a hash of it",
+        help="the end user's key in your system, if any; the gateway keeps a hash of it",
         placeholder="32 characters or more, hidden",
     ),
     Field("disabled", "State", words=("enabled", "disabled"), editable=False),
@@ -145,7 +145,7 @@ def _update_effects(
         else:
             yield from _limit_effects(fresh, request.limit, same_window="limit_reset" not in given)
     if "limit_reset" in given and request.limit_reset is None:
-        yield "The limit no longer resets: it counts all usage."
+        yield "The limit no longer resets: everything the key has ever used counts against it."
     if "workspace_id" in given:
         yield "Guardrail assignments are kept."
 
@@ -177,7 +177,7 @@ def _switch_effects(
 
 def _delete_effects(fresh: ApiKey, uses: Uses | None, context: PlanContext) -> Iterator[str]:
     yield _cut_off(fresh, context.now)
-    yield "This cannot be undone; disabling can."
+    yield deletion_warning(fresh.disabled)
     yield from uses or (statement_of_use(fresh, context.now),)
     if fresh.label:
         yield f"Masked value: {safe_line(fresh.label, NAME_LIMIT)}"
@@ -226,7 +226,7 @@ WRITES: Writes[ApiKey] = Writes(
     identity=lambda key: key.hash,
     of_row=lambda row: row.key,
     service=lambda client: client.keys,
-    operand="hash or its start, or name",
+    operand="hash, unique beginning of a hash, or name",
     identifier="hash",
     called=("name", "label", "hash"),
     feeds=("keys",),

@@ -71,7 +71,7 @@ COLUMNS: tuple[Column[ZdrRow], ...] = (
     text_column("name", "Model", lambda row: row.model.name, 20, help="display name", grow=True),
     Column(
         "state",
-        "Under ZDR",
+        "With ZDR",
         lambda row, _now: state_cell(row),
         _rank,
         12,
@@ -132,7 +132,7 @@ def _lost_rows(row: ZdrRow, _now: datetime) -> Sequence[DetailRow]:
 
 ZDR: ResourceSpec[ZdrRow] = ResourceSpec(
     id="zdr",
-    title="Models under ZDR",
+    title="Models with ZDR",
     singular="model",
     identity=lambda row: row.identity,
     name=lambda row: cells.text(row.model.name or row.model.id).text,
@@ -142,7 +142,7 @@ ZDR: ResourceSpec[ZdrRow] = ResourceSpec(
             "Model",
             lambda row, _now: [
                 DetailRow("id", cells.text(row.model.id)),
-                DetailRow("under ZDR", state_cell(row), _why(row)),
+                DetailRow("with ZDR", state_cell(row), _why(row)),
                 DetailRow("endpoints", _count(row), "available"),
             ],
         ),

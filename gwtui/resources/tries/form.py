@@ -177,11 +177,11 @@ def try_form(
                     fields.Field(
                         "prompt", "Prompt", kind="lines", placeholder="it is sent to a real model"
                     ),
-                    fields.Field("system", "System text", kind="lines", placeholder="none"),
+                    fields.Field("system", "System prompt", kind="lines", placeholder="none"),
                 ),
             ),
             FieldGroup("Key", key_fields(sources, preselected)),
-            FieldGroup("Bounds", _BOUNDS),
+            FieldGroup("Limits", _LIMITS),
         ),
         submit="Send it",
         initial={
@@ -212,7 +212,7 @@ def key_fields(
         return _whose(value, preselected)
 
     value = fields.Field(
-        "key", "Its value", kind="secret", placeholder="paste it here", preview=about_key
+        "key", "Key value", kind="secret", placeholder="paste it here", preview=about_key
     )
     options = [(source.id, source.label) for source in sources]
     if len(options) == 1:
@@ -233,8 +233,8 @@ def _whose(key: Secret, preselected: TriedKey | None) -> Cell | None:
     if preselected is None:
         return None
     if key_hash(key) == preselected.hash:
-        return Cell(f"the value of key {preselected.name}", "good")
-    return Cell(f"not the value of key {preselected.name}; it is tried all the same", "warn")
+        return Cell(f"the value of key “{preselected.name}”", "good")
+    return Cell(f"not the value of key “{preselected.name}”; sent anyway", "warn")
 
 
 def _cap(value: Decimal | None, _values: Mapping[str, Any], _facts: Facts) -> Cell:
@@ -243,9 +243,9 @@ def _cap(value: Decimal | None, _values: Mapping[str, Any], _facts: Facts) -> Ce
     return Cell(f"nothing is sent that may cost more than {usd(value)}")
 
 
-_BOUNDS = (
-    fields.Field("max_tokens", "Tokens of answer"),
-    fields.Field("temperature", "Temperature", placeholder="its own"),
-    fields.Field("stream", "Piece by piece"),
+_LIMITS = (
+    fields.Field("max_tokens", "Max output tokens"),
+    fields.Field("temperature", "Temperature", placeholder="model default"),
+    fields.Field("stream", "Stream"),
     fields.Field("max_cost", "Maximum cost", preview=_cap),
 )

@@ -150,7 +150,7 @@ def refusal_lines(error: GatewayError) -> Iterator[Cell]:
 def _remedy(error: GatewayError) -> str:
     kind = refusal_kind(error)
     if kind == "blocked by a guardrail":
-        return "nothing, if it should be blocked; else change the guardrail's filters"
+        return "nothing if this was intended, otherwise edit the guardrail's filters"
     return _ON_SCREEN.get(kind) or safe_line(refusal_remedy(error), _MESSAGE)
 
 
@@ -163,7 +163,7 @@ def _cancelled_cost(tried: TryOutcome) -> str:
         return f"It cost {usd(tried.cost)}."
     most = tried.plan.most_cost
     bound = f", up to {usd(most)}" if most is not None else ""
-    return f"What was made by then may be billed{bound}."
+    return f"Tokens produced until then may be billed{bound}."
 
 
 # Figures ------------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ def _figures(tried: TryOutcome, _now: datetime) -> Sequence[DetailRow]:
         DetailRow("tokens", _tokens(answer)),
         DetailRow("cost", cells.usd(tried.cost), _rule(tried)),
         DetailRow("maximum cost", cells.usd(tried.plan.most_cost), "estimated"),
-        DetailRow("left of the limit", *_left(tried.key)),
+        DetailRow("limit remaining", *_left(tried.key)),
         DetailRow("finished", cells.text(answer.finish_reason)),
     ]
     never = tried.error is not None and tried.error.effect == "none"
@@ -243,7 +243,7 @@ def _tokens(answer: ChatAnswer) -> Cell:
 
 def _guardrails(tried: TryOutcome, _now: datetime) -> Sequence[DetailRow]:
     if tried.blocked:
-        return [DetailRow("verdict", Cell("block", "good"), "as it should")]
+        return [DetailRow("verdict", Cell("block", "good"), "as expected")]
     verdict = verdict_of(tried.answer.metadata)
     if verdict is None:
         return []

@@ -82,7 +82,7 @@ async def _ready_try(context: ActionContext, given: TryForm, key: Secret) -> Rea
     problem = cap_problem(plan, given.max_cost, IN_FORM)
     if problem is not None:
         return Problem("max_cost", problem)
-    called = "a key" if of_key.key is None else f"key {_key_name(of_key.key)}"
+    called = "a key" if of_key.key is None else f"key “{_key_name(of_key.key)}”"
     return ReadyTry(request, given.stream, plan, facts, called, partial(refresh, context, *MOVED))
 
 

@@ -109,7 +109,7 @@ def _who(*, recording: bool, known: Known | None) -> Content:
 def requests_part(session: Session) -> Content:
     """The requests of the last minute; red if some were rate-limited."""
     recent = session.gateway.traffic.recent()
-    rate = f"{recent.requests} requests/min"
+    rate = f"gwtui: {recent.requests} requests/min"
     if recent.limited:
         return toned(f"{rate}, {recent.limited} refused (429)", "bad")
     return toned(rate, "muted")

@@ -327,7 +327,7 @@ def _moment_note(moment: datetime) -> str:
     return f"{WEEKDAYS[moment.weekday()][:3].capitalize()} {times.utc(moment)}"
 
 
-# What remains -----------------------------------------------------------------------------------
+# Allowed endpoints --------------------------------------------------------------------------------
 
 _NAME, _STATE = 28, 12
 _STRANGERS = 3

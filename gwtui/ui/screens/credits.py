@@ -124,7 +124,7 @@ class CreditsScreen(TableScreen):
         if state is None or state.value is None:
             failed = state is not None and state.error is not None
             return [toned("keys unreadable" if failed else "reading keys…", "muted")]
-        parts = [toned(f"{len(state.value):,} keys in every workspace", "muted")]
+        parts = [toned(f"{len(state.value):,} keys in all workspaces", "muted")]
         if state.is_stale(self.now) or state.error is not None:
             parts.append(toned(f"keys {times.age(state.age(self.now) or 0.0)} old", "warn"))
         return parts
@@ -204,7 +204,7 @@ def _content(line: Line) -> Content:
 
 def _heading(ranking: Spending) -> Content:
     """The heading of the ranking: the windows, the selected one marked, and the total usage."""
-    total = f"  all keys {money.usd(ranking.total)}"
+    total = f"  · total of all keys {money.usd(ranking.total)}"
     if ranking.unknown:
         total += f" and {ranking.unknown} unknown"
     words = [WINDOW_WORDS[window] for window in WINDOWS]

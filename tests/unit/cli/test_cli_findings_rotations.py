@@ -38,7 +38,7 @@ def test_a_rotation_from_its_plan_to_the_deletion_of_the_old_key(
     assert code == exits.OK
     assert "Not copied: its value" in out
     assert not (state / "rotations.jsonl").exists()
-    code, value, err = gwtui(*asked, "--silent-for", "10min", "--kept-for", "1h", YES)
+    code, value, err = gwtui(*asked, "--unused-for", "10min", "--kept-for", "1h", YES)
     assert code == exits.OK, err
     assert place.get("/key", token=value.strip())["limit"] == 5
     old, new = named(gwtui, "rot") + named(gwtui, "rot-new")

@@ -54,7 +54,7 @@ async def credential(client: GatewayClient, *keys: ApiKey, **more: Any) -> ByokC
     )
 
 
-NEVER = "Never used. No requests in the 7 days before today. Source: key usage and activity (UTC)."
+NEVER = "Never used. No requests in the 7 days before today."
 
 
 async def test_what_uses_a_key(world: World) -> None:
@@ -80,7 +80,7 @@ def test_only_the_last_days_count_as_recent() -> None:
 
     rows = [row(1), row(7), row(8), row(1, date="soon"), row(2, usage=None, requests=None)]
     said = uses.statement_of_use(used(), NOW, rows)
-    assert said.startswith("4 requests in the 7 days before today. Source: ")
+    assert said.startswith("4 requests in the 7 days before today.")
     assert uses.statement_of_use(used(), NOW, [row(9)]) == NEVER
 
 
@@ -90,9 +90,7 @@ def used(**figures: Any) -> ApiKey:
     return ApiKey.model_validate({**dict.fromkeys(names, 0), "last_used_at": None, **figures})
 
 
-_OWN = "Source: key usage (UTC)."
-_BOTH = "Source: key usage and activity (UTC)."
-_NO_ROWS = f"No requests in the 7 days before today. {_BOTH}"
+_NO_ROWS = "No requests in the 7 days before today."
 
 
 @pytest.mark.parametrize(
@@ -101,24 +99,24 @@ _NO_ROWS = f"No requests in the 7 days before today. {_BOTH}"
         (
             {"last_used_at": "2026-11-21T06:51:00Z", "byok_usage_monthly": 3, "byok_usage": 3},
             [],
-            f"Last request 9 min ago; $3.00 on provider keys this month. {_NO_ROWS}",
+            f"Last request 9 min ago; spent $3.00 on provider keys this month (UTC). {_NO_ROWS}",
         ),
         (
             {"last_used_at": "2026-11-21T06:51:00Z", "usage_monthly": 2, "byok_usage_monthly": 3},
             [40, 2],
-            "Last request 9 min ago; $2.00 in credits and $3.00 on provider keys this month; "
-            f"42 requests in the 7 days before today. {_BOTH}",
+            "Last request 9 min ago; spent $2.00 of credits and $3.00 on provider keys this month "
+            "(UTC); 42 requests in the 7 days before today.",
         ),
-        ({"byok_usage_daily": 1, "byok_usage": 1}, None, f"Used today. {_OWN}"),
-        ({"usage": 9}, None, f"Used in the past. {_OWN}"),
-        ({"usage": 9}, [3], f"Used in the past; 3 requests in the 7 days before today. {_BOTH}"),
-        ({}, [1], f"1 request in the 7 days before today. {_BOTH}"),
-        ({}, None, f"Never used. {_OWN}"),
-        ({"usage": None}, None, f"Not used this month. {_OWN}"),
+        ({"byok_usage_daily": 1, "byok_usage": 1}, None, "Used today."),
+        ({"usage": 9}, None, "Used in the past."),
+        ({"usage": 9}, [3], "Used in the past; 3 requests in the 7 days before today."),
+        ({}, [1], "1 request in the 7 days before today."),
+        ({}, None, "Never used."),
+        ({"usage": None}, None, "Not used this month."),
         (
             {"usage": None, "usage_monthly": None},
             None,
-            f"Usage unknown. {_OWN}",
+            "The gateway does not report its usage.",
         ),
     ],
 )
@@ -148,7 +146,7 @@ async def test_who_may_use_a_credential(world: World) -> None:
         "Only 1 model may use it: northwind/gpt-4o.",
     )
     anyone = await uses.credential_uses(client, site.credential)
-    assert anyone == ("Every key, member and model of its workspace may use it.",)
+    assert anyone == ("Every key and member of its workspace may use it, for any model.",)
     nobody = ByokCredential.model_validate({**site.credential.raw, "allowed_models": []})
     assert await uses.credential_uses(client, nobody) == ("No model may use it.",)
     assert set(anyone) <= set(byok_plans.plan_delete(site.credential, [], anyone).effects)
@@ -190,10 +188,12 @@ async def test_what_a_workspace_holds(world: World) -> None:
     assert "Budgets are deleted: $100.00 monthly." in said
     assert "Provider keys stop being used: “mine”." in said
     assert "1 member loses access." in said
-    assert uses.budget_uses(contents.keys, NOW) == ("1 active key uses it: $0.00 this month.",)
+    assert uses.budget_uses(contents.keys, NOW) == (
+        "1 active key uses it and spent $0.00 this month.",
+    )
     spent = used(disabled=False, usage_monthly=2, byok_usage_monthly=3)
     assert uses.budget_uses([spent], NOW) == (
-        "1 active key uses it: $2.00 in credits and $3.00 on provider keys this month.",
+        "1 active key uses it and spent $2.00 of credits and $3.00 on provider keys this month.",
     )
     assert uses.budget_uses([], NOW) == ("No active key uses it.",)
 
@@ -224,7 +224,7 @@ async def test_a_gateway_that_never_answers_holds_nothing_up(
     monkeypatch.setattr(uses.value_or_none, "__defaults__", (0.05,))
     async with asyncio.timeout(2):
         assert await uses.key_uses(client, site.key, NOW) == (
-            f"Never used. {_OWN}",
+            "Never used.",
             "Could not be read: its activity, the guardrail on it "
             "and the provider keys that name it.",
         )
