@@ -80,7 +80,7 @@ class Checked(NamedTuple):
     findings: Sequence[Finding] = ()
 
 
-class Source(NamedTuple):
+class CheckSource(NamedTuple):
     """Readings that the rules of one ``kind`` judge.
 
     ``label`` names the figure; with a place for the identity there is one of each subject, else
@@ -123,7 +123,7 @@ async def check_all(look: CheckContext) -> list[Finding]:
     return [finding for findings in results for finding in findings]
 
 
-async def _findings_of(name: str, source: Source, look: CheckContext) -> Sequence[Finding]:
+async def _findings_of(name: str, source: CheckSource, look: CheckContext) -> Sequence[Finding]:
     rules = [rule for rule in look.rules if isinstance(rule, source.kind)]
     if not rules:
         return ()
@@ -136,7 +136,7 @@ async def _findings_of(name: str, source: Source, look: CheckContext) -> Sequenc
 
 
 def _judge(
-    source: Source, rules: Sequence[ConditionRule], subject: Subject, reading: RuleReading
+    source: CheckSource, rules: Sequence[ConditionRule], subject: Subject, reading: RuleReading
 ) -> Finding:
     """The verdict on one subject, with its figure."""
     watching = [rule for rule in rules if rule.watches(subject, reading.facts)]
@@ -159,7 +159,9 @@ def _rounded(value: Decimal) -> Decimal:
     return round(number, _PLACES).normalize() if number.adjusted() < _KEPT.prec else number
 
 
-def _summary(source: Source, judged: Sequence[Finding], direction: Direction) -> Sequence[Finding]:
+def _summary(
+    source: CheckSource, judged: Sequence[Finding], direction: Direction
+) -> Sequence[Finding]:
     """One finding for all subjects, which names the worst ones; none without a subject."""
     if not judged:
         return ()
@@ -277,15 +279,15 @@ async def _alerts(look: CheckContext) -> Sequence[Finding]:
     return findings or [Finding(Severity.OK, "no alerts")]
 
 
-SOURCES: Mapping[str, Source] = {
-    "credits": Source(CreditsRule, _credits, "credits", required=True),
-    "runway": Source(RunwayRule, _runway, "runway_days", required=True),
-    "uptime": Source(
+SOURCES: Mapping[str, CheckSource] = {
+    "credits": CheckSource(CreditsRule, _credits, "credits", required=True),
+    "runway": CheckSource(RunwayRule, _runway, "runway_days", required=True),
+    "uptime": CheckSource(
         UptimeRule, _endpoints, "uptime {}", "endpoints", unit="%", least="0", most="100"
     ),
-    "limits of keys": Source(
+    "limits of keys": CheckSource(
         KeyLimitRule, _keys, "keys_most_used", "keys", required=True, unit="%", least="0"
     ),
-    "expiry of keys": Source(KeyExpiryRule, _keys, "keys_first_expiry_days", "keys"),
+    "expiry of keys": CheckSource(KeyExpiryRule, _keys, "keys_first_expiry_days", "keys"),
 }
 """The sources by the name in their error message."""
