@@ -24,10 +24,9 @@ from gwtui.contract.keys import ApiKey
 from gwtui.contract.organization import OrganizationMember
 from gwtui.crud import cells
 from gwtui.crud.columns import moment_column, text_column
-from gwtui.crud.evidence import Evidence
+from gwtui.crud.evidence import Evidence, InspectionContext
 from gwtui.crud.plan import Change, Plan, Undo
 from gwtui.crud.plan_text import NAME_LIMIT, Names, count, identity_of, named, quoted, several
-from gwtui.crud.recovery import InspectionContext
 from gwtui.crud.resource import Column, DetailRow, ReadBy, ResourceSpec, Section
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.crud.undo import CannotUndoError, as_one

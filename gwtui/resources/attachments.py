@@ -15,10 +15,9 @@ from pydantic import JsonValue
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.paging import Listing
 from gwtui.contract.request import RequestModel
-from gwtui.crud.evidence import Evidence, compared
+from gwtui.crud.evidence import Evidence, InspectionContext, compared
 from gwtui.crud.plan import Change, Plan
 from gwtui.crud.plan_text import Names, named
-from gwtui.crud.recovery import InspectionContext
 from gwtui.domain.diffs import ABSENT
 from gwtui.resources.uses import people_names
 

@@ -29,12 +29,11 @@ from gwtui.contract.request import Problem, RequestModel
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud import cells
 from gwtui.crud.columns import moment_column, share_column, text_column, usd_column
-from gwtui.crud.evidence import Evidence, compared
+from gwtui.crud.evidence import Evidence, InspectionContext, compared
 from gwtui.crud.fields import Facts, Field, Fields, PlanContext, limit_field, limit_warnings
 from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Change, Plan, Undo, UndoPlanner, bundle
 from gwtui.crud.plan_text import identity_of, several
-from gwtui.crud.recovery import InspectionContext
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpec, Section
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.crud.undo import fields_to_restore

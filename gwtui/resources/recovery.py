@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from gwtui.client.errors import NotFoundError
 from gwtui.crud import cells
 from gwtui.crud.columns import moment_column, text_column
-from gwtui.crud.evidence import Evidence, unknown_reason
+from gwtui.crud.evidence import Evidence, InspectionContext, inspect_write, unknown_reason
 from gwtui.crud.fields import PlanContext
-from gwtui.crud.recovery import InspectionContext, inspect_write
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section
 from gwtui.crud.writes import Writes
 from gwtui.local.ledger import Ledger, LedgerEntry, summary_text

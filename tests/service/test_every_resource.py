@@ -18,8 +18,7 @@ from gwtui.cli.changes.change import NothingToDoError
 from gwtui.cli.changes.crud import changes_of
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.contract.request import MASK
-from gwtui.crud.evidence import Candidate, alike
-from gwtui.crud.recovery import InspectionContext
+from gwtui.crud.evidence import Candidate, InspectionContext, alike
 from gwtui.crud.undo import CannotUndoError
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.resources.recovery import find_evidence

@@ -22,10 +22,9 @@ from gwtui.client.request_log import ClockSkew
 from gwtui.client.transport import Transport
 from gwtui.contract.budgets import Budget
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
-from gwtui.crud.evidence import REACHES, Evidence, TimeWindow, created_near
+from gwtui.crud.evidence import REACHES, Evidence, InspectionContext, TimeWindow, created_near
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Applied, Confirmation, Plan, Unknown
-from gwtui.crud.recovery import InspectionContext
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.embedded.routes import all_operations
 from gwtui.local.ledger import Ledger
