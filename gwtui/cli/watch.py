@@ -106,7 +106,7 @@ async def _print_readings(connect: Connect, arguments: argparse.Namespace) -> in
 
 
 class _WatchedFeed(NamedTuple):
-    """A feed, how its value is observed, and by which factor it is read more slowly."""
+    """A feed, how its value is observed, and its slow-down factor."""
 
     name: str
     feed: Feed[Any]

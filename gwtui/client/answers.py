@@ -196,7 +196,7 @@ def redacted(value: Any, redact: Callable[[str], str]) -> Any:
 
 
 def _loads(raw: bytes) -> Any:
-    """A byte order mark is tolerated. NaN, Infinity and numbers out of bounds become text."""
+    """Parse JSON, tolerating a byte order mark; NaN, Infinity and huge numbers become text."""
     return json.loads(
         raw.decode("utf-8-sig"), parse_float=_number, parse_int=_whole, parse_constant=str
     )

@@ -300,7 +300,7 @@ class _Ahead(Generic[ModelT]):
         return await self._fetch(offset)
 
     def ask(self, offsets: Iterable[int]) -> None:
-        """Ask for the first of these pages; those that wait to be taken count, too."""
+        """Request the first of these pages, counting pages that are not consumed yet."""
         for offset in offsets:
             if len(self._tasks) >= MOST_AHEAD:
                 return

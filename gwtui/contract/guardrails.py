@@ -259,8 +259,8 @@ def guardrail_problems(
 ) -> list[Problem]:
     """Problems that a dialect finds in an otherwise valid guardrail.
 
-    A filter or an action that the contract does not know can only have come from the service
-    itself, on its way back unchanged: no rule here is about it.
+    Unknown filters and actions are not checked: they were read from the service and are sent back
+    unchanged.
     """
     absent = dialect.absent_fields.get(type(request).__name__, frozenset())
     found = [

@@ -1,4 +1,4 @@
-"""Regular expressions that people type, searched within a limit of time.
+"""Regular expressions that people type, searched with a time limit.
 
 Patterns backtrack: one such as ``(a+)+$`` can take for ever. A search that takes longer than its
 limit is given up.

@@ -158,7 +158,7 @@ class Responder:
         query: Mapping[str, Any],
         body: RequestModel | None,
     ) -> JsonValue | Deferred:
-        """Run the handler. There is no await in here, so a client that leaves cannot halve it."""
+        """Run the handler. It never awaits, so a disconnect cannot interrupt it halfway."""
         now = self._site.clock.now()
         self._ledger.catch_up(now, exactly=operation.writes_at_once)
         with self._transaction(operation) as db:

@@ -339,7 +339,7 @@ def declared_keys(action: Action) -> tuple[str, ...]:
 
 
 def chosen_keys() -> Mapping[str, tuple[str, ...]]:
-    """The keys that replace default ones, by the id of their action."""
+    """Custom key bindings, by action id."""
     return _chosen
 
 

@@ -154,7 +154,7 @@ Inspection: TypeAlias = Inspected[Evidence]
 def evidence_feed(
     hub: FeedHub, ledger: Ledger, plan: str, search_span: timedelta
 ) -> Feed[Inspection]:
-    """The evidence on the write of that plan, as far as ``search_span`` before and after it."""
+    """The evidence on the write of that plan, searched within ``search_span`` of it."""
 
     async def inspection(client: GatewayClient, write: UnresolvedWrite) -> Evidence:
         now = hub.clock.now()

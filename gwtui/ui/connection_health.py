@@ -135,7 +135,7 @@ class ConnectionHealth:
 
 
 class StatePanel(Static):
-    """A title and a few lines that say what is going on and what to do. Still: no spinner."""
+    """A title and a few lines that explain a state and what to do. Static, without a spinner."""
 
     DEFAULT_CSS = """
     StatePanel { width: 1fr; height: 1fr; content-align: center middle; text-align: center;

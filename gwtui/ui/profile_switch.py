@@ -95,7 +95,7 @@ class ProfileSwitch:
         return "" if session is None else session.connection.label
 
     async def _tried(self, name: str) -> str:
-        """Switch, unless a person prefers to stay; why that is not possible, else empty."""
+        """Switch, unless the person decides to stay. Returns why it failed, or an empty string."""
         try:
             target = await self._ready(name)
             if target is None or not await self._may_leave(target.facts):

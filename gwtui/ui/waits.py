@@ -54,7 +54,7 @@ class Waits:
         self._waits: list[_Wait] = []
 
     async def follow(self, action: Awaitable[None], reading: str) -> None:
-        """Carry an action out, in the task that Escape may cancel while it reads."""
+        """Run an action in the task that Escape can cancel while the action reads."""
         wait = _Wait(PendingRequests(self._clock), reading, asyncio.current_task())
         self._waits.append(wait)
         try:

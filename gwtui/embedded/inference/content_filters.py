@@ -83,7 +83,7 @@ class FilterHit:
     count: int
 
     def match(self) -> dict[str, JsonValue]:
-        """Its entry in the metadata of the response."""
+        """The entry of this match in the metadata of the response."""
         by = self.filter
         return {
             "filter": by.slug or by.label or "custom",

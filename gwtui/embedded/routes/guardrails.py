@@ -166,7 +166,7 @@ def _copies_of_zdr(
 
 
 def _builtin(request: BuiltinFilterRequest) -> Document:
-    """Labels of the filters for personal data are set by the gateway only."""
+    """The stored form; the gateway itself sets the labels of filters for personal data."""
     found: Document = {"slug": request.slug, "action": request.action}
     if request.slug == PROMPT_INJECTION:
         found["scan_scope"] = request.scan_scope

@@ -223,7 +223,7 @@ class DayPlan:
         return ((halves - 1) // TOTAL_WEIGHT + 1) // 2 if halves else 0
 
     def moment_of(self, request: int) -> datetime:
-        """When a request, counted from 0, is made: just before the first offset that counts it."""
+        """The time of the request with this number, counted from 0."""
         needed = (2 * request + 1) * TOTAL_WEIGHT // (2 * self.requests) + 1
         hour = bisect_left(self.weights, -(-needed // HOUR_MICROSECONDS)) - 1
         hour_weight = self.weights[hour + 1] - self.weights[hour]

@@ -125,7 +125,7 @@ NEW_CREDENTIAL: Document = {
 def in_order(
     db: sqlite3.Connection, workspace_id: str | None, provider: str | None = None
 ) -> list[Document]:
-    """The credentials of a workspace, by provider and then in the order of trial.
+    """The credentials of a workspace, by provider, then in the order in which they are tried.
 
     Inside a provider fallbacks come last, else the oldest first.
     """

@@ -34,7 +34,7 @@ class Step:
 
     @property
     def keys(self) -> str:
-        """All keys of the step."""
+        """The keyboard keys of the step, as text."""
         return key_of(self.action) + with_keys(self.then)
 
 

@@ -245,7 +245,7 @@ class PriceScreen(TableDialog[QuotedEndpoint]):
         """Whether a field is invalid."""
 
     def title_line(self) -> tuple[str, str]:
-        """The model."""
+        """The title: the model's name."""
         return "Price of a request to", self._model_name
 
     def summary(self) -> tuple[str, Tone]:

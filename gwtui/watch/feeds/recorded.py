@@ -287,7 +287,7 @@ def _facts(
 
 
 def _was_looked_for(reader: HistoryReader, subject: Subject, moment: datetime) -> bool:
-    """Whether its list had been read by then; otherwise the subject may be older."""
+    """Whether the subject's list had been read by that moment; if not, the subject may be older."""
     resource, identity = subject
     source = f"{resource}s"
     if resource == "endpoint":

@@ -250,7 +250,7 @@ LIMIT_REMAINING = "limit_remaining"
 
 
 def price_figure(key: str) -> str:
-    """The figure of a price key: the price per unit after the discount."""
+    """The id of the metric of a price key: its price per unit after the discount."""
     return f"price_{key}"
 
 
@@ -260,7 +260,7 @@ def usage_figure(interval: str) -> str:
 
 
 def budget_figure(interval: str) -> str:
-    """The figure of a workspace's budget."""
+    """The id of the metric of a budget with this interval."""
     return f"budget_{interval}"
 
 
