@@ -29,19 +29,23 @@ EVIDENCE = "evidence"
 
 @dataclass(frozen=True, slots=True)
 class RegistryEntry:
-    """A resource: its id and title, and where its declaration stands ("module:NAME").
+    """A resource or screen: its id and title, and where it is declared ("module:NAME").
 
-    ``declaration`` is a ResourceSpec, ``screen`` a screen class of its own. ``tab`` gives it a tab;
-    without one it is reached by its name and by links. ``parent`` is the resource whose rows open
-    it: it lists what belongs to one of them. ``whole`` is the place that lists what belongs to any
-    of them, where there is one. ``key`` opens a place without a tab from everywhere. ``aliases``
-    are further names for it in a path. Only the command line has what is no ``place``.
+    ``declaration`` names a ResourceSpec, ``screen`` a screen class of its own.
 
-    ``help`` makes it a resource of the command line. ``of`` must be named to list it there; with
-    ``any_of`` it may be left out. Of a ``single`` one there is one object. The list of a ``brief``
-    one does without what completes its rows: that takes a request for each of them. What is only
-    ``by_id`` is in no list: whoever asks for it has to know its identifier. Of ``named`` ones names
-    are kept for completion.
+    In the dashboard:
+    - ``tab``: it has a tab; otherwise it is reached by its name, its ``key`` and links.
+    - ``place``: False if only the command line has it.
+    - ``parent``: the resource whose rows open it; it lists what belongs to one of them.
+    - ``whole``: the screen that lists the same for all parents, if there is one.
+    - ``aliases``: further names for it in a path.
+
+    On the command line, if it has a ``help``:
+    - ``of``: the parent that must be named to list it; optional with ``any_of``.
+    - ``single``: there is exactly one object.
+    - ``brief``: rows are listed without the parts that take a request for each row.
+    - ``by_id``: objects are read by their id and never listed.
+    - ``named``: names are kept for completion.
     """
 
     id: str
