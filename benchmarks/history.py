@@ -21,7 +21,7 @@ from sqlite3 import Connection
 from gwtui.watch.board import recorded
 from gwtui.watch.feeds.recorded import Between, rows_between
 from gwtui.watch.history.file import open_writable, transaction
-from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey
+from gwtui.watch.history.model import Observation, SeriesKey, Subject
 from gwtui.watch.history.reader import TOTAL_USAGE, HistoryReader, credits_state
 from gwtui.watch.history.writer import DAY, HOUR, HOURS_KEPT, RUNS_KEPT, observe, tidy
 
@@ -41,7 +41,7 @@ def fill(db: Connection, busy: int, quiet: int) -> list[SeriesKey]:
     ]
     keys += [SeriesKey("key", f"key-{number}", "limit_remaining") for number in range(quiet)]
     for number, key in enumerate(keys, 1):
-        db.execute("INSERT INTO series VALUES (?, ?, ?, ?, 'ms', 60)", (number, *key))
+        db.execute("INSERT INTO series VALUES (?, ?, ?, ?, 60)", (number, *key))
         db.executemany("INSERT INTO hours VALUES (?, ?, ?, ?, ?, ?, ?)", hours(number, chance))
         apart = 60 if number <= busy else HOUR
         db.executemany(
@@ -101,12 +101,12 @@ def writing(db: Connection, keys: list[SeriesKey]) -> dict[str, Callable[[], obj
     """One reading of every series, and the sums of an hour."""
     minute = iter(range(1, ROUNDS + 1))
     hour = iter(range(1, ROUNDS + 1))
-    samples = tuple(Sample(Series(key), None) for key in keys)
+    values = {Subject(key.resource, key.identity): {key.figure: None} for key in keys}
 
     def write() -> None:
         at = NOW + timedelta(minutes=next(minute))
         with transaction(db):
-            observe(db, Observation("all", at, 60, samples))
+            observe(db, Observation("all", at, 60, values))
 
     def sum_up() -> None:
         with transaction(db):

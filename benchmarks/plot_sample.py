@@ -15,12 +15,11 @@ from gwtui.ui.terminal.app import TerminalApp
 from gwtui.ui.themes import DEFAULT_THEME, THEMES, style_sheets
 from gwtui.ui.widgets.lines import DrawingView
 from gwtui.ui.widgets.plot import SPANS, PlotFigure, PlotLine, window_at
-from gwtui.watch.history.model import Curve, Point, Series, SeriesKey
+from gwtui.watch.history.model import Curve, Point
 
 START = datetime(2026, 11, 21, 12, tzinfo=UTC)
 TICK = timedelta(seconds=30)
 SLOTS = 130
-SERIES = Series(SeriesKey("credits", "account", "left"), "USD", 30)
 
 
 class Sample(TerminalApp):
@@ -55,7 +54,7 @@ class Sample(TerminalApp):
         figure = PlotFigure(
             "Credits left",
             window_at(SPANS[0], now),
-            (PlotLine(Curve(SERIES, TICK, points)),),
+            (PlotLine(Curve(TICK, points)),),
             usd,
         )
         self.query_one(DrawingView).draw(figure)
