@@ -77,6 +77,43 @@ class ObjectScreen(GatewayScreen):
         self.query_one("#object").focus()
 
 
+class CurrentKeyScreen(ObjectScreen):
+    """Permissions, models, limits, budgets and usage of the key in use."""
+
+    def __init__(self) -> None:
+        super().__init__("key", title="This key")
+        self._current: CurrentKey | None = None
+        self._reach: KeyRights | None = None
+
+    def copy_source(self) -> CopySource[CurrentKey]:
+        """The key in use; its path needs no id."""
+        return declared(THIS_KEY, lambda _label: self.resource)
+
+    def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
+        """The key in use, and the models it may call."""
+        scope = self.gwtui.scope
+        return [
+            (current_key_feed(hub, scope), self._show),
+            (key_rights_feed(hub, scope), self._show_reach),
+        ]
+
+    def _show(self, state: FeedState[CurrentKey]) -> None:
+        if state.value is not None:
+            self._current = state.value
+            self._lay_out()
+
+    def _show_reach(self, state: FeedState[KeyRights]) -> None:
+        if state.value is not None:
+            self._reach = state.value
+            self._lay_out()
+
+    def _lay_out(self) -> None:
+        if self._current is not None:
+            rights, *others = SECTIONS
+            sections = (rights, key_rights_section(self._reach), *others)
+            self.show_object(shown_name(self._current), sections, self._current)
+
+
 class GenerationScreen(ObjectScreen):
     """Asks for an id and shows every field; a generation never changes, so it is read once."""
 
@@ -249,40 +286,3 @@ _NAMED = ("text", "prompt", "message")
 
 def _json(value: Any) -> str:
     return safe_text(json.dumps(value, ensure_ascii=False, default=str), _REST)
-
-
-class CurrentKeyScreen(ObjectScreen):
-    """Permissions, models, limits, budgets and usage of the key in use."""
-
-    def __init__(self) -> None:
-        super().__init__("key", title="This key")
-        self._current: CurrentKey | None = None
-        self._reach: KeyRights | None = None
-
-    def copy_source(self) -> CopySource[CurrentKey]:
-        """The key in use; its path needs no id."""
-        return declared(THIS_KEY, lambda _label: self.resource)
-
-    def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """The key in use, and the models it may call."""
-        scope = self.gwtui.scope
-        return [
-            (current_key_feed(hub, scope), self._show),
-            (key_rights_feed(hub, scope), self._show_reach),
-        ]
-
-    def _show(self, state: FeedState[CurrentKey]) -> None:
-        if state.value is not None:
-            self._current = state.value
-            self._lay_out()
-
-    def _show_reach(self, state: FeedState[KeyRights]) -> None:
-        if state.value is not None:
-            self._reach = state.value
-            self._lay_out()
-
-    def _lay_out(self) -> None:
-        if self._current is not None:
-            rights, *others = SECTIONS
-            sections = (rights, key_rights_section(self._reach), *others)
-            self.show_object(shown_name(self._current), sections, self._current)

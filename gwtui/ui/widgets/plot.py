@@ -1,4 +1,4 @@
-"""Plots of recorded figures as lines of text: curves between axes, and timelines of states."""
+"""Drawings of figures as lines of text: curves between axes, timelines of states, bars per day."""
 
 from __future__ import annotations
 
@@ -388,6 +388,8 @@ def timeline(blocks: Sequence[Block]) -> Content:
         parts.append(toned((block.word if worded else "").center(length, sign), block.tone))
     return Content.assemble(*parts)
 
+
+# Bars -------------------------------------------------------------------------------------------
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _LEVELS = 8

@@ -1,4 +1,4 @@
-"""Which columns fit into a width, and where each stands. Pure arithmetic in terminal cells."""
+"""Which columns fit into a width, where each stands, and the strips of header and rows."""
 
 from __future__ import annotations
 
@@ -141,6 +141,8 @@ def _fill(
     for place, index in enumerate(growing):
         widths[index] += (spare + len(growing) - 1 - place) // len(growing)
 
+
+# Strips -----------------------------------------------------------------------------------------
 
 CURSOR = "▌"
 MARK = "●"
