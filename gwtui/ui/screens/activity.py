@@ -104,7 +104,7 @@ class ActivityScreen(TableScreen):
         """The selected days; None for all."""
         self._rows: tuple[ActivityRow, ...] = ()
         """The rows of the complete days."""
-        self._grouping: Grouping = GROUPINGS[0]
+        self.grouping: Grouping = GROUPINGS[0]
         self._to_top = False
         """Whether to move to the top, because the ranking changed."""
         self._measure: Measure = MEASURES[0]
@@ -134,7 +134,7 @@ class ActivityScreen(TableScreen):
             return [(user_activity_feed(hub, Scope(parent=self.parent_row)), self._show)]
         scope = Scope(self.gwtui.scope.workspace, self.parent_row)
         uses: list[FeedUse] = [(activity_feed(hub, scope), self._show)]
-        parted = _PARTED.get(self._grouping)
+        parted = _PARTED.get(self.grouping)
         if parted is not None:
             uses.append((parted.feed(hub, scope), self._show_parts))
         return uses
@@ -168,7 +168,7 @@ class ActivityScreen(TableScreen):
 
     def _left_out(self) -> Iterator[Content]:
         """Progress of reading keys or people one by one, and the number left out."""
-        parted, parts = _PARTED.get(self._grouping), self._parts
+        parted, parts = _PARTED.get(self.grouping), self._parts
         if parted is None:
             return
         if parts is None and any(state.error is not None for state in self.states[1:]):
@@ -194,15 +194,10 @@ class ActivityScreen(TableScreen):
 
     # What actions do --------------------------------------------------------------------------
 
-    @property
-    def grouping(self) -> Grouping:
-        """The current grouping."""
-        return self._grouping
-
     def next_grouping(self) -> None:
         """Switch to the next grouping: models, providers, workspaces, keys, users."""
         offered = self._offered()
-        self._rank_by(offered[(offered.index(self._grouping) + 1) % len(offered)])
+        self._rank_by(offered[(offered.index(self.grouping) + 1) % len(offered)])
 
     def rank_by_key(self) -> None:
         """Group by key, unless a single key or person is shown."""
@@ -212,7 +207,7 @@ class ActivityScreen(TableScreen):
             self.gwtui.say("Keys cannot be ranked here: only one key or person is shown")
 
     def _rank_by(self, grouping: Grouping) -> None:
-        self._grouping = grouping
+        self.grouping = grouping
         self._parts = None
         self._to_top = True
         self.refeed()
@@ -295,7 +290,7 @@ class ActivityScreen(TableScreen):
             choice_line(
                 "Ranked by",
                 self._offered(),
-                self._grouping,
+                self.grouping,
                 toned(f"   {key_of('activity.group')} switches", "muted"),
             )
         )
@@ -318,14 +313,14 @@ class ActivityScreen(TableScreen):
         return [one for one in GROUPINGS if self.parent_row is None or one not in _PARTED]
 
     def _ranked(self, found: Activity, rows: Sequence[ActivityRow]) -> Sequence[RankedGroup]:
-        parted = _PARTED.get(self._grouping)
+        parted = _PARTED.get(self.grouping)
         if parted is None:
             uses = account_usage(found)
         elif self._parts is None:
             return ()
         else:
             uses = parted.usage(self._parts, found)
-        return ranked(uses, rows, (self._grouping,), self._measure)
+        return ranked(uses, rows, (self.grouping,), self._measure)
 
     def _draw(self) -> None:
         """Draw a bar per day: the selected row at the bottom, then the top of the ranking."""

@@ -286,14 +286,10 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         """Show the latest state of a feed."""
         if self.is_open and self._subscriptions.handle(message):
             self.refresh_frame()
-            session = self.gwtui.session
-            if session is not None and not session.completed.is_set() and self._has_answer:
+            session, state = self.gwtui.session, self.deciding_state()
+            has_answer = state is None or state.shown is not None or state.error is not None
+            if session is not None and not session.completed.is_set() and has_answer:
                 self.call_after_refresh(self.gwtui.first_shown)
-
-    @property
-    def _has_answer(self) -> bool:
-        state = self.deciding_state()
-        return state is None or state.shown is not None or state.error is not None
 
     async def on_parts_line_clicked(self, message: PartsLine.Clicked) -> None:
         """Run the action of a clicked tab or hint."""
