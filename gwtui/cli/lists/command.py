@@ -24,7 +24,6 @@ from gwtui.local.paths import Paths
 from gwtui.resources.entries import RegistryEntry
 from gwtui.resources.known_names import store_names
 from gwtui.resources.registry import SPECS
-from gwtui.watch.feed import Feed
 
 _OPERAND = "id, unique beginning of an id, or name"
 _COMPLETING = "some columns"
@@ -261,16 +260,11 @@ async def _completed(
 ) -> Any:
     """The row, completed from a second reading."""
     completion = spec.completion
-    if completion is None:
-        return row
-    feed: Feed[Any] | None = completion.feed(readings.hub, scope)
-    if completion.one is not None:
-        feed = completion.one(readings.hub, row)
+    if completion is None or completion.one is None:
+        return (await _completing(spec, readings, scope, brief=False))([row])[0]
+    feed = completion.one(readings.hub, row)
     more = None if feed is None else await readings.value_or_nothing(feed, _COMPLETING)
-    if more is None:
-        return row
-    known = more if completion.one is None else {spec.identity(row): more}
-    return completion.complete(row, known)
+    return row if more is None else completion.complete(row, {spec.identity(row): more})
 
 
 async def read_scope(
