@@ -38,7 +38,7 @@ class Plain(TerminalApp):
 
 async def refused(screen: Screen[Any]) -> str:
     with pytest.raises(SecretInSightError) as error:
-        await picture_of(screen)
+        await picture_of(screen, "A title")
     return str(error.value)
 
 
@@ -47,13 +47,13 @@ async def test_it_is_what_the_terminal_shows() -> None:
     async with app.run_test(size=(40, 10), notifications=True) as pilot:
         app.notify("told")
         await pilot.pause()
-        picture = await picture_of(app.screen)
+        picture = await picture_of(app.screen, "A title")
         assert len(app.screen.query("Toast")) == 0
-        svg, own = picture.svg("A title"), app.export_screenshot(title="A title")
-    assert picture.text().splitlines()[0] == "<b>&\u00fc \u4e16\u754c @font-face {x}</b>"
-    assert "typed" in picture.text()
-    assert "told" not in picture.text()
-    assert len(picture.text().splitlines()) == 10
+        svg, own = picture.svg, app.export_screenshot(title="A title")
+    assert picture.text.splitlines()[0] == "<b>&\u00fc \u4e16\u754c @font-face {x}</b>"
+    assert "typed" in picture.text
+    assert "told" not in picture.text
+    assert len(picture.text.splitlines()) == 10
     assert [html.unescape(one) for one in _TEXT.findall(svg)] == [
         html.unescape(one) for one in _TEXT.findall(own)
     ]

@@ -252,7 +252,7 @@ async def screenshot(context: ActionContext) -> None:
     dialog = top is not screen
     heading = f"a dialog on {screen.heading}" if dialog else screen.heading
     try:
-        picture = await picture_of(cast("Screen[Any]", top))
+        picture = await picture_of(cast("Screen[Any]", top), f"gwtui · {heading}")
     except SecretInSightError as error:
         what = "dialog" if dialog else "screen"
         app.say(f"No screenshot of this {what}: {error}", severity="warning")
@@ -261,7 +261,7 @@ async def screenshot(context: ActionContext) -> None:
     if taken is None:
         return
     what = f"Screenshot of {heading}"
-    text = picture.svg(f"gwtui · {heading}") if taken == "svg" else picture.text()
+    text = picture.svg if taken == "svg" else picture.text
     if taken == "clipboard":
         await to_clipboard(context, what, text)
     else:

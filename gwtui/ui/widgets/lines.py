@@ -122,13 +122,13 @@ class LinesView(ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """One line of the visible part."""
         scroll_x, scroll_y = self.scroll_offset
-        width = self.size.width
+        width, style = self.size.width, self.visual_style.rich_style
         if y + scroll_y >= len(self._lines):
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, style)
         line = self._lines[y + scroll_y]
         strips = Visual.to_strips(self, line, line.cell_length, 1, self.visual_style)
         strip = strips[0].simplify() if strips else Strip([])
-        return strip.crop_extend(scroll_x, scroll_x + width, self.rich_style)
+        return strip.crop_extend(scroll_x, scroll_x + width, style)
 
 
 class Drawing:
