@@ -66,7 +66,7 @@ class BuiltinsEditor(OpeningEditor):
         active = [safe_line(f"{row.slug} {row.action}", 50) for row in self.rows]
         return ", ".join(active) or "all off"
 
-    async def ask(self) -> Typed:
+    async def ask(self, search_text: str) -> Typed:  # noqa: ARG002 - nothing to search
         """Open the form: the active filters in their order, then the others."""
         active = {row.slug for row in self.rows}
         rows = [*self.rows, *(BuiltinRow(slug, "") for slug in BUILTIN_SLUGS if slug not in active)]

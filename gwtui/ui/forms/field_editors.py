@@ -290,8 +290,11 @@ class OpeningEditor(Widget, can_focus=True):
         """A short description of the value, safe to show."""
 
     @abstractmethod
-    async def ask(self) -> Typed:
-        """Let the person change the value; returns the new value."""
+    async def ask(self, search_text: str) -> Typed:
+        """Let the person change the value; returns the new value.
+
+        ``search_text`` was typed to open a list.
+        """
 
     def hint(self) -> Cell | None:
         """A remark about the value, if there is one."""
@@ -310,9 +313,9 @@ class OpeningEditor(Widget, can_focus=True):
         self.action_open()
 
     @work(group=OPENING, exclusive=True)
-    async def action_open(self) -> None:
+    async def action_open(self, search_text: str = "") -> None:
         """Let the person change the value."""
-        typed = await self.ask()
+        typed = await self.ask(search_text)
         if typed != self.typed:
             self.typed = typed
             self.refresh()
@@ -322,17 +325,8 @@ class OpeningEditor(Widget, can_focus=True):
 class SearchingEditor(OpeningEditor):
     """Also opens on a letter, which starts the search in the list."""
 
-    _ahead = ""
-
     def on_key(self, event: events.Key) -> None:
-        """Collect letters and digits until the list is open."""
+        """Open the list; further letters wait for it in the input queue."""
         if event.character and event.character.isalnum():
             event.stop()
-            self._ahead += event.character
-            if len(self._ahead) == 1:
-                self.action_open()
-
-    def take_typed(self) -> str:
-        """The text typed before the list opened; returned once."""
-        typed, self._ahead = self._ahead, ""
-        return typed
+            self.action_open(event.character)

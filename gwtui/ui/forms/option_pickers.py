@@ -97,13 +97,13 @@ class PickEditor(SearchingEditor):
         titles = [option.title for option in self._options if option.value == self.typed]
         return titles[0] if titles else str(self.typed)
 
-    async def ask(self) -> Typed:
+    async def ask(self, search_text: str) -> Typed:
         """Open the list."""
         picker = Picker(
             self._title,
             self._options,
             current=str(self.typed),
-            search_text=self.take_typed(),
+            search_text=search_text,
         )
         chosen = await self.app.push_screen_wait(picker)
         return self.typed if chosen is None else chosen
@@ -240,9 +240,8 @@ class PicksEditor(SearchingEditor):
         text = f"{named} is unknown" if len(unknown) == 1 else f"{len(unknown)} are unknown"
         return Cell(f"{text}: not in the current {self.field.noun}; kept as it is", "warn")
 
-    async def ask(self) -> Typed:
+    async def ask(self, search_text: str) -> Typed:
         """Open the list."""
-        search_text = self.take_typed()
         screen = PickScreen(self.field, self._rules, self.source, self.typed, search_text)
         picked = await self.app.push_screen_wait(screen)
         return self.typed if picked is None else picked[0]
