@@ -8,30 +8,29 @@ from typing import Any, Literal
 APP = "app"
 """Scope of actions that are offered everywhere."""
 LIST = "list"
-"""Scope of actions that every resource list offers."""
+"""Scope of the actions that every resource list offers."""
 
 COPY = "copy"
-"""Scope of actions on what a screen shows, that take it out of the program."""
+"""Scope of the actions that copy or export data from a screen."""
 
 OnMarked = Literal["refuse", "all", "cursor"]
-"""What an action with a target does while rows are marked.
+"""How an action on the selected row behaves while rows are marked.
 
-"refuse": it acts on one row only, so it does nothing. "all": it acts on every marked row. "cursor":
-it stays with the selected row; only for what shows that row or goes somewhere from it, with its
-name in sight, and changes and takes along nothing.
+"refuse": disabled, because it acts on one row only. "all": acts on every marked row. "cursor": acts
+on the selected row and ignores the marks; only for actions that show that row or navigate from it.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One thing a user can do, wherever it is offered.
+    """An action of the user: a key binding, a palette entry, a help line.
 
     ``id`` is scope and verb ("keys.delete"); user interfaces attach a handler to it. ``keys`` are
-    Textual key names, the first is the one shown. ``scope`` is APP, LIST or a resource id.
-    ``target`` means that it acts on the selected resource, ``marked`` says what it does while rows
-    are marked. ``footer`` asks for a place there. ``bills`` means that it sends a request to a
-    model, which costs money. ``command_words`` may be typed for it behind a colon. ``keywords`` are
-    further names that a search finds it by; they are not shown.
+    Textual key names; the first one is displayed. ``scope`` is APP, LIST or a resource id.
+    ``target``: it acts on the selected resource. ``marked``: how it behaves while rows are marked.
+    ``footer``: it is listed in the footer. ``bills``: it sends a request to a model, which costs
+    money. ``command_words`` can be typed after a colon to run it. ``keywords`` are further search
+    terms for the palette; they are not displayed.
     """
 
     id: str
@@ -54,17 +53,17 @@ class Action:
 
 
 def scoped_action(id: str, title: str, help: str, *keys: str, **more: Any) -> Action:
-    """Return an action whose scope is the first part of its id; ``more`` sets other fields."""
+    """Return an action whose scope is the first part of its id; ``more`` sets the other fields."""
     return Action(id, title, help, id.partition(".")[0], keys, **more)
 
 
 def show_action(id: str, title: str, help: str, *keys: str, **more: Any) -> Action:
-    """Return an action that shows the selected row or opens something related; it only reads."""
+    """Return a read-only action that shows the selected row or opens something related."""
     return scoped_action(id, title, help, *keys, target=True, marked="cursor", **more)
 
 
 def create_action(resource: str, title: str, help: str) -> Action:
-    """Return the action that creates a resource: ``n``."""
+    """Return the action that creates a resource (key ``n``)."""
     return scoped_action(
         f"{resource}.create",
         title,
@@ -77,30 +76,30 @@ def create_action(resource: str, title: str, help: str) -> Action:
 
 
 def edit_action(resource: str, help: str) -> Action:
-    """Return the action that edits the selected or marked resources: ``e``."""
+    """Return the action that edits the selected or marked resources (key ``e``)."""
     action = on_selected(f"{resource}.edit", "Edit", help, "e")
     return replace(action, marked="all", keywords="change update modify rename")
 
 
 def switch_action(resource: str, help: str) -> Action:
-    """Return the action that disables or enables the selected or marked resources: ``x``."""
+    """Return the action that disables or enables the selected or marked resources (key ``x``)."""
     action = on_selected(f"{resource}.toggle", "On/off", help, "x")
     return replace(action, marked="all", keywords="disable enable deactivate activate switch block")
 
 
 def delete_action(resource: str, help: str, *, marked: OnMarked = "all") -> Action:
-    """Return the action that deletes the selected or marked resources: ``D`` or Delete."""
+    """Return the action that deletes the selected or marked resources (keys ``D`` and Delete)."""
     action = on_selected(f"{resource}.delete", "Delete", help, "D", "delete")
     return replace(action, marked=marked, keywords="remove revoke")
 
 
 def on_selected(id: str, title: str, help: str, *keys: str) -> Action:
-    """Return an action that changes the selected resource; the id begins with its scope."""
+    """Return an action that changes the selected resource; its id starts with its scope."""
     return scoped_action(id, title, help, *keys, mutates=True, target=True, footer=True)
 
 
 def try_action(resource: str, help: str) -> Action:
-    """Return the action that tries a request from the selected resource: ``T``."""
+    """Return the action that opens a test request for the selected resource (key ``T``)."""
     return scoped_action(
         f"{resource}.try",
         "Try a request",

@@ -1,7 +1,7 @@
-"""One operation on many resources: a plan for all, then one request after the other.
+"""Bulk operations: one plan for many resources, then one request after the other.
 
-Resources are named by identity. Each is read afresh for the plan, and once more right before its
-request: where it is no longer as it was agreed to, nothing is sent for it.
+Resources are named by identity. Each one is read for the plan and again right before its request;
+the request is not sent if the resource changed in between.
 """
 
 from __future__ import annotations
@@ -41,13 +41,16 @@ if TYPE_CHECKING:
 AT_ONCE = 4
 """Number of resources that are read concurrently for a plan."""
 _NAMED = 8
-"""Maximum number of resources named on a line; the others are counted."""
+"""Maximum number of resources named on one line; any others are only counted."""
 
 BulkStatus = Literal["applied", "refused", "unknown", "not sent"]
 
 
 class LeftOutError(Exception):
-    """The resource is skipped, and why. ``already``: it is in the requested state."""
+    """Raised to skip a resource; the message says why.
+
+    ``already``: the resource is already in the requested state.
+    """
 
     def __init__(self, why: str, *, already: bool = False) -> None:
         super().__init__(why)
@@ -56,12 +59,13 @@ class LeftOutError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkOperation:
-    """The operation carried out on each resource.
+    """The operation that a bulk change performs on each resource.
 
-    ``verb`` begins the title ("Disable"), ``noun`` is what one is called. ``plan`` reads one afresh
-    and plans its request; it raises LeftOutError and GatewayError. ``again`` does the same right
-    before the request is sent, without what only the person had to know; ``plan`` when None.
-    ``after`` is what the plan says of one whose request names no field: "deleted".
+    ``verb`` starts the title ("Disable"); ``noun`` is the singular name of the resource. ``plan``
+    reads one resource and plans its request; it raises LeftOutError and GatewayError. ``again``
+    plans the same request right before it is sent, without the reads that only inform the person;
+    None uses ``plan``. ``after`` is the new value displayed for a request that sets no field:
+    "deleted".
     """
 
     action: str
@@ -75,14 +79,14 @@ class BulkOperation:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A skipped resource, and why. ``already``: it is in the requested state."""
+    """A skipped resource and the reason. ``already``: it is already in the requested state."""
 
     identity: str
     name: str
     why: str
     already: bool = False
     error: GatewayError | None = None
-    """Why it could not be read, if that is the reason."""
+    """The error if the resource could not be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,7 @@ class BulkPart:
 
 @dataclass(frozen=True, slots=True)
 class BulkPlan:
-    """A bulk plan: ``plan`` is shown and confirmed, its parts are sent."""
+    """A bulk change: people confirm ``plan``, then the requests of ``parts`` are sent."""
 
     operation: BulkOperation
     plan: Plan[tuple[Any, ...]]
@@ -105,10 +109,10 @@ class BulkPlan:
 
 
 class BulkWrites:
-    """Builds the bulk operations that a resource declares: switch, delete, change.
+    """Builds the bulk operations of a resource: disable or enable, delete, change.
 
-    ``declared`` is the declaration for each of them and ``known`` each as its list had it, both by
-    identity. ``barred`` says of some, by identity, why nothing is sent for them.
+    All mappings are keyed by identity: ``declared`` has the write declarations, ``known`` the rows
+    as the list had them, ``barred`` the reason for each resource that must be skipped.
     """
 
     def __init__(
@@ -127,7 +131,7 @@ class BulkWrites:
         self.any = next(iter(declared.values()))
 
     def switch(self, disabled: bool) -> BulkOperation:
-        """Disable or enable each."""
+        """Return the operation that disables or enables the resources."""
 
         async def plan(identity: str, *, around: bool = True) -> Plan[Any]:
             writes, fresh = await self._read(identity)
@@ -135,28 +139,31 @@ class BulkWrites:
                 raise LeftOutError(
                     "disabled already" if disabled else "enabled already", already=True
                 )
-            found = (
+            surroundings = (
                 await writes.around(self._client, fresh, self._at) if disabled and around else None
             )
-            return writes.plan_switch(fresh, disabled, self._at, found)
+            return writes.plan_switch(fresh, disabled, self._at, surroundings)
 
         return self._operation("toggle", "Disable" if disabled else "Enable", plan)
 
     def delete(self) -> BulkOperation:
-        """Delete each for good."""
+        """Return the operation that deletes the resources."""
         deletion = self.any.delete
 
         async def plan(identity: str, *, around: bool = True) -> Plan[Any]:
             writes, fresh = await self._read(identity)
-            found = await writes.around(self._client, fresh, self._at) if around else None
-            return writes.plan_delete(fresh, self._at, found)
+            surroundings = await writes.around(self._client, fresh, self._at) if around else None
+            return writes.plan_delete(fresh, self._at, surroundings)
 
         return self._operation(
             "delete", "Delete", plan, after="" if deletion is None else deletion.done
         )
 
     def change(self, request: RequestModel) -> BulkOperation:
-        """Set the same values on each; resources that somebody changed since are skipped."""
+        """Return the operation that sets the fields of ``request`` on the resources.
+
+        Resources that somebody else changed since they were listed are skipped.
+        """
         given = {name: getattr(request, name) for name in request.model_fields_set}
 
         async def plan(identity: str, *, around: bool = True) -> Plan[Any]:
@@ -191,8 +198,8 @@ class BulkWrites:
 
     def _operation(self, action: str, verb: str, plan: Any, after: str = "") -> BulkOperation:
         async def again(identity: str) -> Plan[Any]:
-            found: Plan[Any] = await plan(identity, around=False)
-            return found
+            replanned: Plan[Any] = await plan(identity, around=False)
+            return replanned
 
         return BulkOperation(
             action=f"{self.any.resource}.{action}",
@@ -208,10 +215,10 @@ class BulkWrites:
 async def plan_many(
     operation: BulkOperation, names: Mapping[str, str], hidden: int = 0
 ) -> BulkPlan:
-    """Read each resource and plan its request; no GatewayError is raised.
+    """Read each resource and plan its request. Unreadable resources are skipped, not raised.
 
-    ``names`` says what each identity is called, in the order in which they are sent. ``hidden`` is
-    how many of them the person does not see.
+    ``names`` maps identity to display name, in sending order. ``hidden`` is the number of these
+    resources that a filter hides from the person.
     """
     turns = asyncio.Semaphore(AT_ONCE)
 
@@ -219,9 +226,9 @@ async def plan_many(
         async with turns:
             return await _part(operation.plan, identity, name)
 
-    found = await asyncio.gather(*(one(identity, name) for identity, name in names.items()))
-    parts = tuple(one for one in found if isinstance(one, BulkPart))
-    left_out = tuple(one for one in found if isinstance(one, LeftOut))
+    results = await asyncio.gather(*(one(identity, name) for identity, name in names.items()))
+    parts = tuple(one for one in results if isinstance(one, BulkPart))
+    left_out = tuple(one for one in results if isinstance(one, LeftOut))
     return BulkPlan(operation, _shown(operation, parts, left_out, hidden), parts, left_out)
 
 
@@ -244,7 +251,6 @@ async def _part(
 def _shown(
     operation: BulkOperation, parts: Sequence[BulkPart], left_out: Sequence[LeftOut], hidden: int
 ) -> Plan[tuple[Any, ...]]:
-    """The combined plan to confirm: a line for each field of each resource."""
     title = f"{operation.verb} {count(len(parts), operation.noun)}"
     plan = bundle(
         title,
@@ -268,7 +274,6 @@ def _shown(
 
 
 def _changes_of(part: BulkPart, after: str) -> tuple[Change, ...]:
-    """The changes of one resource, labelled with its name."""
     changes = part.plan.changes
     if not changes:
         return (Change(part.name, None, after or part.plan.title),)
@@ -278,7 +283,6 @@ def _changes_of(part: BulkPart, after: str) -> tuple[Change, ...]:
 
 
 def _by_name(lines: Sequence[tuple[str, tuple[str, ...]]]) -> tuple[str, ...]:
-    """The lines of each resource: shared ones once, the others behind its name."""
     every = dict.fromkeys(line for _, own in lines for line in own)
     common = [line for line in every if all(line in own for _, own in lines)]
     rest = [f"{name}: {line}" for name, own in lines for line in own if line not in common]
@@ -286,16 +290,16 @@ def _by_name(lines: Sequence[tuple[str, tuple[str, ...]]]) -> tuple[str, ...]:
 
 
 def left_out_lines(left_out: Sequence[LeftOut]) -> tuple[str, ...]:
-    """Sentences about skipped resources, grouped by reason."""
+    """Return sentences about the skipped resources, one for each reason."""
     reasons: dict[str, list[str]] = {}
-    for one in left_out:
-        reasons.setdefault(one.why.rstrip("."), []).append(one.name)
+    for skipped in left_out:
+        reasons.setdefault(skipped.why.rstrip("."), []).append(skipped.name)
     return tuple(f"Not sent, {why}: {several(names, _NAMED)}." for why, names in reasons.items())
 
 
 @dataclass(slots=True)
 class RowResult:
-    """The status of one resource's request; ``why`` it was refused, is unknown or was not sent."""
+    """The status of one request; ``why`` explains any status but "applied"."""
 
     part: BulkPart
     status: BulkStatus = "not sent"
@@ -315,8 +319,9 @@ Send = Callable[[Confirmation[Any]], Awaitable[Outcome[Any]]]
 class BulkRun:
     """Sends the confirmed requests one by one, each at most once.
 
-    ``send`` is the executor's. A refusal of one does not keep the others back, unless it would meet
-    them all: no connection, no right to ask, too many requests, read-only. A lost answer ends it.
+    ``send`` sends one request through the executor. A refused request does not stop the run unless
+    the next ones would be refused as well: no connection, unauthorized, rate limited or read-only.
+    A lost answer stops the run.
     """
 
     bulk: BulkPlan
@@ -337,9 +342,10 @@ class BulkRun:
         self._stop = True
 
     async def run(self, on_progress: Callable[[], None] = lambda: None) -> None:
-        """Send the remaining requests. ``on_progress`` is called before and after each.
+        """Send the remaining requests; ``on_progress`` is called before and after each one.
 
-        Called again after a stop it goes on where it ended; never after a lost answer.
+        After ``stop``, another call continues with the next request. After a lost answer, it does
+        nothing.
         """
         if any(one.status == "unknown" for one in self.results):
             return
@@ -387,7 +393,7 @@ class BulkRun:
                 self.ended = "the answer was lost"
 
     def having(self, *statuses: BulkStatus) -> list[RowResult]:
-        """The results with one of these statuses."""
+        """Return the results with one of these statuses."""
         return [one for one in self.results if one.status in statuses]
 
     @property
@@ -402,7 +408,7 @@ class BulkRun:
 
     @property
     def carried_out(self) -> list[tuple[BulkPart, Any]]:
-        """Applied parts with the answers of the gateway."""
+        """Applied parts, each with the gateway's answer."""
         return [
             (one.part, one.outcome.value)
             for one in self.results
@@ -410,19 +416,17 @@ class BulkRun:
         ]
 
     def summary(self) -> str:
-        """Count by status: "2 applied, 1 refused, 3 not sent"."""
+        """Return the number of results by status: "2 applied, 1 refused, 3 not sent"."""
         statuses: tuple[BulkStatus, ...] = ("applied", "refused", "unknown", "not sent")
         counts = [(len(self.having(status)), status) for status in statuses]
         return ", ".join(f"{number} {status}" for number, status in counts if number)
 
 
 def _request(plan: Plan[Any]) -> tuple[Any, ...]:
-    """The action, new values and previous values of a request, for comparison."""
     return plan.action, dict(plan.summary), dict(plan.before)
 
 
 def _meets_all(error: GatewayError) -> bool:
-    """Whether the next request would be refused for the same reason."""
     if isinstance(error, ConnectFailedError | UnauthorizedError | RateLimitedError):
         return True
     return isinstance(error, NotSentError)

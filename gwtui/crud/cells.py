@@ -1,7 +1,7 @@
-"""Formats of figures and curves, the same in every list and detail pane.
+"""Cell formats for figures and curves, shared by all lists and detail panes.
 
-Every cell is plain text; what comes from the gateway goes through ``safe_text``. An unknown field
-is an em dash, one that the gateway says is not set is a word.
+Cells are plain text; gateway text goes through ``safe_text``. An unknown field is an em dash; a
+field that the gateway reports as unset is a word.
 """
 
 from __future__ import annotations
@@ -24,43 +24,43 @@ DASH = UNKNOWN
 NOTHING = Cell(DASH, "muted")
 """Unknown: missing, unreadable or null."""
 READING = Cell("reading…", "muted")
-"""Not known yet, because it is read after the rows."""
+"""A value that is still being read, after the rows."""
 
 _ONE_LINE = 120
 _PERCENT = Decimal(100)
 _CENT = Decimal("0.01")
 _FULL, _EMPTY = "█", "░"
 _PARTS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
-"""Eighths of a cell, from the left."""
+"""Bar segments of zero to seven eighths of a cell, filled from the left."""
 _BARS = "▁▂▃▄▅▆▇█"
 _NO_TRAFFIC = "·"
 _LEAST_RANGE = Decimal("0.1")
-"""Minimum range of the scale, as a part of the highest value."""
+"""Minimum range of a sparkline's scale, as a fraction of the highest value."""
 
 
 def text(value: object, tone: Tone = "plain") -> Cell:
-    """Text from the gateway on one line; empty text counts as unknown."""
+    """One line of gateway text; empty text is shown as unknown."""
     if value is None or value == "":
         return NOTHING
     return Cell(safe_line(value, _ONE_LINE), tone)
 
 
 def prose(value: str | None, limit: int = 4000) -> Cell:
-    """Longer text from the gateway, line breaks kept."""
+    """Multi-line gateway text, cut to ``limit`` characters."""
     if not value:
         return NOTHING
     return Cell(safe_text(value, limit, newlines=True))
 
 
 def usd(amount: Decimal | None, tone: Tone = "plain") -> Cell:
-    """An amount in USD; nothing spent is there but stays quiet."""
+    """An amount in USD; zero is muted."""
     if amount is None:
         return NOTHING
     return Cell(money.usd(amount), "muted" if amount == 0 and tone == "plain" else tone)
 
 
 def cents(amount: Decimal | None, tone: Tone = "plain") -> Cell:
-    """An amount in a column: always in cents so that points stand below each other."""
+    """An amount in USD for a column: always two decimals, so that decimal points align."""
     if amount is None:
         return NOTHING
     if 0 < amount < _CENT:
@@ -69,41 +69,41 @@ def cents(amount: Decimal | None, tone: Tone = "plain") -> Cell:
 
 
 def share(part: Decimal | None, tone: Tone = "plain") -> Cell:
-    """A share, 0..1, as a percentage."""
+    """A percentage from a fraction in 0..1."""
     return NOTHING if part is None else Cell(money.percent(part), tone)
 
 
 def count(number: int | None) -> Cell:
-    """A whole number with thousands separated."""
+    """A whole number with thousands separators."""
     return NOTHING if number is None else Cell(money.grouped(number))
 
 
 def tokens(number: int | None) -> Cell:
-    """A token count, short ("128k")."""
+    """A shortened token count: "128k"."""
     return NOTHING if number is None else Cell(money.compact_int(number))
 
 
 def exact_tokens(number: int | None, missing: str = DASH) -> Cell:
-    """A token count in full."""
+    """A full token count: "128,000 tokens"."""
     return Cell(missing, "muted") if number is None else Cell(f"{money.grouped(number)} tokens")
 
 
 def yes_no(value: bool | None) -> Cell:
-    """A flag as a word."""
+    """ "yes" or "no"."""
     if value is None:
         return NOTHING
     return Cell("yes") if value else Cell("no", "muted")
 
 
 def ago(moment: datetime | None, now: datetime, missing: Cell = NOTHING) -> Cell:
-    """A moment as seen from now."""
+    """A moment relative to now: "3 h ago"."""
     return missing if moment is None else Cell(times.relative(moment, now))
 
 
 def moment_row(
     label: str, moment: datetime | None, now: datetime, missing: Cell = NOTHING
 ) -> DetailRow:
-    """A moment in full, with the distance from now beside it."""
+    """A detail row with the full date and time, and the time relative to now beside it."""
     if moment is None:
         return DetailRow(label, missing)
     distance = times.relative(moment, now)
@@ -111,12 +111,12 @@ def moment_row(
 
 
 def hint(text: str) -> DetailRow:
-    """A line about keys of the dashboard."""
+    """A detail row that explains a key of the dashboard."""
     return DetailRow("", Cell(text, "muted"), hint=True)
 
 
 def from_unix(seconds: int | None) -> datetime | None:
-    """A Unix timestamp as a moment; None when it is outside the calendar."""
+    """Return the moment of a Unix timestamp; None if it is out of range."""
     if seconds is None:
         return None
     try:
@@ -126,7 +126,7 @@ def from_unix(seconds: int | None) -> datetime | None:
 
 
 def names(values: Iterable[str] | None, missing: Cell = NOTHING) -> Cell:
-    """A list of names in the gateway's order."""
+    """A comma-separated list of names in the gateway's order; "none" if empty."""
     if values is None:
         return missing
     joined = ", ".join(safe_line(value, _ONE_LINE) for value in values)
@@ -134,9 +134,9 @@ def names(values: Iterable[str] | None, missing: Cell = NOTHING) -> Cell:
 
 
 def bar(part: Decimal, width: int = 20) -> str:
-    """A share as a bar of ``width`` cells: full at 1 and above, empty at 0 and below.
+    """Draw a fraction as a bar of ``width`` cells, in steps of an eighth of a cell.
 
-    It grows by eighths of a cell. Only nothing looks empty, and only all of it full.
+    Values are clamped to 0..1. Only 0 looks empty, and only 1 looks full.
     """
     steps = width * len(_PARTS)
     inside = min(max(part, Decimal(0)), Decimal(1))
@@ -149,7 +149,7 @@ def bar(part: Decimal, width: int = 20) -> str:
 
 
 def ranked_share(part: Decimal | None, largest: Decimal | None, width: int) -> Cell:
-    """A share, 0..1, behind a bar that is full for the largest share of the ranking."""
+    """A fraction in 0..1 as a bar and a percentage; the bar is full for ``largest``."""
     if part is None:
         return NOTHING
     if part <= 0:
@@ -159,7 +159,7 @@ def ranked_share(part: Decimal | None, largest: Decimal | None, width: int) -> C
 
 
 def in_percent(part: Decimal | None) -> Decimal | None:
-    """A share as the number people type in a filter: 0.83 -> 83."""
+    """Return a fraction as percentage points, the unit of filters: 0.83 -> 83."""
     return None if part is None else part * _PERCENT
 
 
@@ -169,28 +169,28 @@ def missing(model: ResponseModel, name: str, null: str = "never") -> Cell:
 
 
 def text_or(model: ResponseModel, name: str, null: str) -> Cell:
-    """The text of a field; null reads as ``null``."""
+    """A text field; ``null`` is displayed if the gateway sent null."""
     value = getattr(model, name)
     return missing(model, name, null) if value is None else text(value)
 
 
 def moment_or_never(label: str, model: ResponseModel, name: str, now: datetime) -> DetailRow:
-    """The row of a moment; null reads as "never"."""
+    """A detail row for a moment; "never" if the gateway sent null."""
     return moment_row(label, getattr(model, name), now, missing(model, name))
 
 
 def milliseconds(value: Decimal | None) -> Cell:
-    """A latency; the title of the column or row names the unit."""
+    """A latency in milliseconds, without the unit."""
     return NOTHING if value is None else Cell(f"{value:,.0f}")
 
 
 def speed(value: Decimal | None) -> Cell:
-    """Tokens per second; the title of the column or row names the unit."""
+    """A speed in tokens per second, without the unit."""
     return NOTHING if value is None else Cell(f"{value:,.1f}")
 
 
 def uptime(points: Decimal | None) -> Cell:
-    """A percentage 0..100 as the gateway gives it; what is not quite all never reads as 100%."""
+    """A percentage from 0..100; values just below 100 are never rounded up to "100%"."""
     return NOTHING if points is None else Cell(money.percent_points(points, places=2))
 
 
@@ -201,11 +201,11 @@ def sparkline(
     floor: Decimal | None = None,
     ceiling: Decimal | None = None,
 ) -> str:
-    """The last ``width`` slots of a curve: bars from lowest to highest; dots mean no traffic.
+    """Draw the last ``width`` slots of a curve as bars; a dot means no traffic, a blank no sample.
 
-    What was not recorded is left blank. ``floor`` and ``ceiling`` hold the scale, so that a
-    steady 99.9 % does not look like a fall. Without a ceiling the highest bar is not a full block,
-    which would touch the line above, and what hardly moves does not fill the height.
+    ``floor`` and ``ceiling`` fix the ends of the scale, so that a steady 99.9% does not look like a
+    drop. Without a ceiling, the highest bar stays below the line above, and small variations do not
+    fill the height.
     """
     if curve is None:
         return " " * width

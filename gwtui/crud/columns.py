@@ -1,4 +1,4 @@
-"""Columns of the common kinds, so that a resource only says what it shows."""
+"""Columns for the common kinds of values."""
 
 from __future__ import annotations
 
@@ -25,18 +25,19 @@ def text_column(  # noqa: PLR0913 - a column has as many properties
     most: int = 0,
     grow: bool = False,
 ) -> Column[T]:
-    """Text from the gateway, sorted without regard to case. The name of a row grows.
+    """A column of gateway text, sorted case-insensitively.
 
-    ``most`` are the cells of its longest text, where there is room for more than ``width``.
+    ``grow``: it takes its share of unused width. ``most`` is the width in cells to grow to before
+    the unused width is shared.
     """
 
     def cell(item: T, _now: datetime) -> Cell:
-        found = value(item)
-        return missing(item) if missing is not None and found is None else cells.text(found)
+        content = value(item)
+        return missing(item) if missing is not None and content is None else cells.text(content)
 
     def key(item: T, _now: datetime) -> str | None:
-        found = value(item)
-        return None if found is None else found.casefold()
+        content = value(item)
+        return None if content is None else content.casefold()
 
     return Column(
         name,
@@ -54,7 +55,7 @@ def text_column(  # noqa: PLR0913 - a column has as many properties
 def word_column(
     name: str, title: str, cell: Callable[[T], Cell], width: int, help: str
 ) -> Column[T]:
-    """A cell that is sorted, filtered and exported by its text."""
+    """A column that sorts, filters and exports the text of its cell."""
     return Column(
         name,
         title,
@@ -74,7 +75,7 @@ def figure_column(
     show: Callable[[T], Cell],
     help: str,
 ) -> Column[T]:
-    """A number that reads its own way; ``value`` is what sorting and filters compare."""
+    """A column of numbers; ``show`` formats the row, ``value`` is used to sort and filter."""
     return Column(
         name,
         title,
@@ -97,7 +98,7 @@ def value_column(  # noqa: PLR0913 - a column has as many properties
     show: Callable[[Any], Cell],
     sort: Callable[[Any], SortValue] = lambda value: value,
 ) -> Column[T]:
-    """A number whose cell follows from its value alone, as does what sorting compares."""
+    """A column of values; ``show`` formats a value, ``sort`` converts it for sorting."""
     return Column(
         name,
         title,
@@ -111,13 +112,13 @@ def value_column(  # noqa: PLR0913 - a column has as many properties
 
 
 usd_column = partial(value_column, show=cells.cents)
-"""An amount in USD, in cents."""
+"""A column of amounts in USD, with two decimals."""
 count_column = partial(value_column, show=cells.count)
-"""A whole number, such as a count."""
+"""A column of whole numbers."""
 tokens_column = partial(value_column, show=cells.tokens)
-"""A number of tokens, short."""
+"""A column of shortened token counts."""
 share_column = partial(value_column, show=cells.share, sort=cells.in_percent)
-"""A share, 0..1, as a percentage."""
+"""A column of percentages, from fractions in 0..1."""
 
 
 def moment_column(
@@ -127,7 +128,7 @@ def moment_column(
     width: int,
     help: str,
 ) -> Column[T]:
-    """A moment as seen from now."""
+    """A column of moments, displayed relative to now."""
     return Column(
         name,
         title,
@@ -142,7 +143,7 @@ def moment_column(
 def flag_column(
     name: str, title: str, value: Callable[[T], bool | None], width: int, help: str
 ) -> Column[T]:
-    """A flag as a word."""
+    """A column of flags, displayed as "yes" or "no"."""
     return Column(
         name,
         title,

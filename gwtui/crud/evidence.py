@@ -1,7 +1,7 @@
-"""The evidence on an unresolved change: what there is now, compared with before and the request.
+"""Evidence on an unresolved change: the current state, compared with before and with the request.
 
-It shows the current state, never whether the write happened: that is for a person to decide. Only
-reads are sent. How a resource is read again and compared comes from its declaration.
+It never claims that the write happened: a person decides. Only reads are sent. The declaration of
+the resource defines how it is read and compared.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from gwtui.local.ledger import DIED, LedgerEntry, one_line
 Verdict = Literal[
     "as requested", "as before", "unchanged", "different", "not as before", "not known"
 ]
-"""The present value, compared with the value before the write and the requested one.
+"""How the present value compares with the value before the write and the requested value.
 
-"unchanged" if all three are equal; "not as before" if the requested value is unknown, such as a
-stored key.
+"unchanged" if all three are equal; "not as before" if it differs from before and the requested
+value is unknown, such as a stored key.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class FieldComparison:
-    """One compared field as text; ``before`` is None for a creation."""
+    """The texts of one field: before the write (None for a creation), as requested and now."""
 
     label: str
     before: str | None
@@ -53,11 +53,12 @@ class FieldComparison:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A resource created around the time of the write, compared with the request.
+    """A resource that the unresolved creation may have made.
 
-    ``offset`` is the time from sending the write to its creation, by the gateway's clock: negative
-    if it was created before, None if unknown. ``made_by`` names another write of this machine that
-    is known to have created it. ``route`` is the path to it, ``item`` the model.
+    ``offset`` is its creation time minus the time of the write, by the gateway's clock; None if
+    unknown. ``compared`` compares its fields with the request. ``made_by`` is the title of another
+    write of this machine that created it. ``route`` is the dashboard path to it, ``item`` the
+    model.
     """
 
     identity: str
@@ -79,9 +80,10 @@ class Candidate:
 class Evidence:
     """Evidence on one unresolved change.
 
-    A creation has ``candidates``, nearest first, created less than ``search_span`` before or after;
-    any other write has ``compared``, the present state of the resource. ``notes`` are sentences on
-    the extent of the search and its gaps. ``route`` is the path to the resource.
+    A creation has ``candidates``, nearest first, created at most ``search_span`` before or after
+    the write. Any other write has ``compared``, the present values of the resource. ``notes`` are
+    sentences on what was searched and what is missing. ``route`` is the dashboard path to the
+    resource.
     """
 
     intent: LedgerEntry
@@ -98,7 +100,7 @@ class Evidence:
 
 
 def verdict(before: Any, requested: Any, present: Any) -> Verdict:
-    """The verdict on ``present``; each value is ABSENT where it is not known."""
+    """Return the verdict on ``present``; unknown values are ABSENT."""
     if present is ABSENT:
         return "not known"
     as_before = before is not ABSENT and alike(before, present)
@@ -119,16 +121,19 @@ def compared(
     present: Any,
     note: str = "",
 ) -> FieldComparison:
-    """Compare three values, each ABSENT if unknown; ``note`` follows the present one."""
+    """Return the comparison of three values, each ABSENT if unknown.
+
+    ``note`` is appended to the text of the present value.
+    """
     was, goal, now = (
         UNKNOWN if one is ABSENT else format(one) for one in (before, requested, present)
     )
     return FieldComparison(label, was, goal, now + note, verdict(before, requested, present))
 
 
-def alike(one: Any, other: Any) -> bool:
-    """Whether two values are equal; the order of a list of names does not matter."""
-    return same(_in_order(one), _in_order(other))
+def alike(value: Any, other: Any) -> bool:
+    """Return whether two values are equal; lists of strings are compared without their order."""
+    return same(_in_order(value), _in_order(other))
 
 
 def _in_order(value: Any) -> Any:
@@ -141,7 +146,7 @@ UNSTORED = "nobody has confirmed that the value of the new key is stored"
 
 
 def unknown_reason(intent: LedgerEntry) -> str:
-    """Why a write is not resolved."""
+    """Return why a write is unresolved."""
     return UNSTORED if intent.is_unacknowledged else intent.message or DIED
 
 
@@ -150,15 +155,15 @@ T = TypeVar("T")
 _LONG = 300
 
 REACHES = (timedelta(minutes=5), timedelta(hours=1), timedelta(hours=24))
-"""The search spans before and after a write, each wider than the last."""
+"""The search spans before and after a write, in increasing order."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeWindow:
-    """The moment of a write by the gateway's clock, and the span searched around it.
+    """The time span searched for the result of a write, by the gateway's clock.
 
-    ``uncertainty`` is how far off that moment may be; ``search_span`` is how far before and after
-    it things count as near.
+    ``sent`` is when the write was sent, ``uncertainty`` the possible error of that time.
+    ``search_span`` is searched before and after it.
     """
 
     sent: datetime
@@ -169,27 +174,27 @@ class TimeWindow:
     def around(
         cls, moment: datetime, skew: ClockSkew, search_span: timedelta = REACHES[0]
     ) -> TimeWindow:
-        """Around a moment of this machine's clock."""
+        """Return the window around ``moment``, given by this machine's clock."""
         width = skew.high - skew.low
         uncertainty = timedelta(seconds=width / 2) if isfinite(width) and width > 0 else timedelta()
         return cls(moment + timedelta(seconds=skew.seconds), uncertainty, search_span)
 
     def offset_of(self, created_at: datetime) -> timedelta:
-        """Time between the write and a creation; negative if created before."""
+        """Return the time from the write to a creation; negative if it was created before."""
         return created_at - self.sent
 
     def holds(self, created_at: datetime) -> bool:
-        """Whether a creation time is inside the window."""
+        """Return whether a creation time is inside the window."""
         return abs(self.offset_of(created_at)) <= self.search_span + self.uncertainty
 
     def beside(self, created_at: datetime) -> str:
-        """Creation time relative to the write: "12 s after this change was sent"."""
+        """Describe a creation time relative to the write: "12 s after this change was sent"."""
         seconds = self.offset_of(created_at).total_seconds()
         return f"{age(abs(seconds))} {'after' if seconds >= 0 else 'before'} this change was sent"
 
     @property
     def text(self) -> str:
-        """The window as text: "between ... and ... UTC"."""
+        """The window as text: "between 2026-11-23 09:00:00 and 09:10:00 UTC"."""
         wide = self.search_span + self.uncertainty
         begin, end = self.sent - wide, self.sent + wide
         first = utc(begin, seconds=True).removesuffix(" UTC")
@@ -201,10 +206,10 @@ class TimeWindow:
 
 @dataclass(frozen=True, slots=True)
 class NearbyItems(Generic[T]):
-    """Items created inside a time window, nearest first, and a summary of the others.
+    """The items created inside a time window, nearest first, and a summary of all others.
 
-    ``nearest_outside`` is the creation time of the nearest other item; ``undated`` counts items
-    without a creation time.
+    ``nearest_outside`` is the creation time of the nearest item outside the window; ``undated`` is
+    the number of items without a creation time.
     """
 
     inside: tuple[T, ...]
@@ -215,7 +220,7 @@ class NearbyItems(Generic[T]):
 def created_near(
     window: TimeWindow, items: Iterable[T], created_at_of: Callable[[T], datetime | None]
 ) -> NearbyItems[T]:
-    """Split items into those created inside and outside a window."""
+    """Split items into those created inside a window and the rest."""
     inside: list[tuple[timedelta, int, T]] = []
     outside: list[tuple[timedelta, datetime]] = []
     undated = 0
@@ -233,12 +238,12 @@ def created_near(
 
 
 def name_of(evidence: Evidence) -> str:
-    """The title of the write."""
+    """Return the title of the write."""
     return cells.text(evidence.intent.title).text
 
 
 def offset_text(offset: timedelta | None) -> str:
-    """The time since the write was sent: "+12 s", "-4 min"; "0 s" within a second."""
+    """Format the time since the write was sent: "+12 s", "-4 min"; "0 s" if below a second."""
     if offset is None:
         return cells.DASH
     seconds = offset.total_seconds()
@@ -247,10 +252,9 @@ def offset_text(offset: timedelta | None) -> str:
     return f"{'+' if seconds > 0 else '-'}{age(abs(seconds))}"
 
 
-def _agreement(one: Candidate) -> str:
-    """Matching fields of the known ones, such as "3 of 4"."""
-    known = [line for line in one.compared if line.verdict != "not known"]
-    return f"{one.as_requested} of {len(known)}" if known else cells.DASH
+def _agreement(candidate: Candidate) -> str:
+    known = [line for line in candidate.compared if line.verdict != "not known"]
+    return f"{candidate.as_requested} of {len(known)}" if known else cells.DASH
 
 
 CANDIDATE_COLUMNS: tuple[Column[Candidate], ...] = (
@@ -294,7 +298,7 @@ CANDIDATE_COLUMNS: tuple[Column[Candidate], ...] = (
 
 
 def about(evidence: Evidence, now: datetime) -> Sequence[DetailRow]:
-    """Detail rows about the write and the search."""
+    """Return detail rows about the write and the search."""
     intent = evidence.intent
     rows = [
         DetailRow("sent", Cell(utc(intent.at, seconds=True)), cells.ago(intent.at, now).text),
@@ -308,25 +312,31 @@ def about(evidence: Evidence, now: datetime) -> Sequence[DetailRow]:
 
 
 def compared_rows(lines: Sequence[FieldComparison]) -> Sequence[DetailRow]:
-    """Detail rows per field: the present value, the verdict, and the other values."""
+    """Return a detail row for each field: the present value, the verdict, and the other values."""
     return [DetailRow(one.label, cells.text(one.present), _verdict(one)) for one in lines]
 
 
-def _verdict(one: FieldComparison) -> str:
-    parts: list[str] = [one.verdict]
-    if one.verdict not in {"as requested", "unchanged"}:
-        parts.append(f"requested: {one.requested}")
-    if one.before is not None and one.verdict not in {"as before", "unchanged"}:
-        parts.append(f"before: {one.before}")
+def _verdict(comparison: FieldComparison) -> str:
+    parts: list[str] = [comparison.verdict]
+    if comparison.verdict not in {"as requested", "unchanged"}:
+        parts.append(f"requested: {comparison.requested}")
+    if comparison.before is not None and comparison.verdict not in {"as before", "unchanged"}:
+        parts.append(f"before: {comparison.before}")
     return f"({' · '.join(parts)})"
 
 
-def of_candidate(one: Candidate, now: datetime) -> Sequence[DetailRow]:
-    """Detail rows that compare one candidate with the request."""
-    rows = [cells.moment_row("made", one.made_at, now)]
-    if one.made_by:
-        rows.append(DetailRow("made by", cells.text(one.made_by), "another write of this machine"))
-    return [*rows, *compared_rows(one.compared), DetailRow("id", cells.text(one.identity))]
+def of_candidate(candidate: Candidate, now: datetime) -> Sequence[DetailRow]:
+    """Return detail rows that compare one candidate with the request."""
+    rows = [cells.moment_row("made", candidate.made_at, now)]
+    if candidate.made_by:
+        rows.append(
+            DetailRow("made by", cells.text(candidate.made_by), "another write of this machine")
+        )
+    return [
+        *rows,
+        *compared_rows(candidate.compared),
+        DetailRow("id", cells.text(candidate.identity)),
+    ]
 
 
 EVIDENCE_SECTIONS: tuple[Section[Evidence], ...] = (
@@ -338,20 +348,21 @@ CANDIDATE_SECTIONS: tuple[Section[Candidate], ...] = (
 )
 
 
-# Collecting it ------------------------------------------------------------------------------------
+# Inspection ---------------------------------------------------------------------------------------
 
 _CREATE, _DELETE = ".create", ".delete"
 _THERE, _GONE = "there", "gone"
 _MOST_UNDATED = 20
-"""Things that are listed although the gateway does not say when they were made."""
+"""Maximum number of listed items without a creation time."""
 
 
 @dataclass(frozen=True, slots=True)
 class InspectionContext:
-    """The input of one inspection of an unresolved change.
+    """The input for inspecting an unresolved change.
 
-    ``search_span`` is the searched time before and after the write; ``makers`` maps the identities
-    that other writes of this machine created to the titles of those writes.
+    ``intent`` is the ledger entry of the change. ``search_span`` is searched before and after it.
+    ``makers`` maps the identity of resources that other writes of this machine created to the
+    titles of those writes.
     """
 
     client: GatewayClient
@@ -362,11 +373,11 @@ class InspectionContext:
 
     @property
     def window(self) -> TimeWindow:
-        """Around the moment of the write, by the gateway's clock."""
+        """The time window around the write."""
         return TimeWindow.around(self.intent.at, self.client.skew, self.search_span)
 
     def since(self, row: Any | None) -> str:
-        """The creation time of a row relative to the write; empty if unknown."""
+        """Describe the creation time of a row relative to the write; "" if it is unknown."""
         created_at = None if row is None else row.created_at
         return "" if created_at is None else f", {self.window.beside(created_at)}"
 
@@ -376,16 +387,16 @@ async def inspect_write(
 ) -> Evidence:
     """Collect the evidence on a creation, a deletion or a change. Raises GatewayError.
 
-    ``writes`` is the declaration of its resource; ``context`` has the names to show.
+    ``writes`` is the declaration of the resource; ``context`` has the names to display.
     """
-    one = _Inspection(inspection, writes.for_row(None, context.dialect), context)
+    inspector = _Inspection(inspection, writes.for_row(None, context.dialect), context)
     if inspection.intent.is_unacknowledged:
-        return await one.of_unacknowledged()
+        return await inspector.of_unacknowledged()
     if inspection.intent.action.endswith(_CREATE):
-        return await one.of_creation()
+        return await inspector.of_creation()
     if inspection.intent.action.endswith(_DELETE):
-        return await one.of_deletion()
-    return await one.of_update()
+        return await inspector.of_deletion()
+    return await inspector.of_update()
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,7 +414,7 @@ class _Inspection:
     def _route(self, identity: str) -> str:
         return f"{self.writes.resource}/{identity}"
 
-    # A creation: what was made near its time ----------------------------------------------------
+    # Creations ------------------------------------------------------------------------------------
 
     async def of_creation(self) -> Evidence:
         """Find resources created near the time of the write. Raises GatewayError."""
@@ -416,8 +427,8 @@ class _Inspection:
         except NotFoundError:
             gone = "The workspace of this change no longer exists."
             return Evidence(self._intent, (gone,), search_span=self.inspection.search_span)
-        found = created_near(self.inspection.window, listed.items, _made_at)
-        candidates = tuple(map(self._candidate, found.inside))
+        nearby = created_near(self.inspection.window, listed.items, _made_at)
+        candidates = tuple(map(self._candidate, nearby.inside))
         undated = [self._candidate(item) for item in listed.items if _made_at(item) is None]
         where = "in that workspace" if scoped else "in the account"
         window = self.inspection.window
@@ -425,12 +436,12 @@ class _Inspection:
             f"{_number(len(candidates), noun)} created {window.text} (gateway time); "
             f"{count(len(listed.items), noun)} {where} checked."
         ]
-        if found.nearest_outside is not None and not candidates:
-            nearest = window.beside(found.nearest_outside)
+        if nearby.nearest_outside is not None and not candidates:
+            nearest = window.beside(nearby.nearest_outside)
             notes.append(f"The nearest other one was created {nearest}.")
-        if found.undated:
+        if nearby.undated:
             notes.append(
-                f"The gateway does not report when {count(found.undated, noun)} were created."
+                f"The gateway does not report when {count(nearby.undated, noun)} were created."
             )
         if not listed.complete or listed.unreadable:
             notes.append("The list is incomplete: there may be others.")
@@ -445,7 +456,6 @@ class _Inspection:
         )
 
     async def _list(self, *, scoped: bool) -> Listing[Any]:
-        """List the resources; of a ``scoped`` kind those of the creation's workspace."""
         space = self._intent.summary.get("workspace_id")
         named = space if isinstance(space, str) and space else None
         narrowed = {"workspace_id": named} if scoped else {}
@@ -479,10 +489,9 @@ class _Inspection:
         )
 
     def _requested(self) -> Mapping[str, Any]:
-        """The fields that the creation sent, and the implied values of those it left out."""
         return {**dict.fromkeys(self.writes.implied), **self._intent.summary}
 
-    # A change: how the thing is now -------------------------------------------------------------
+    # Updates and deletions ------------------------------------------------------------------------
 
     async def of_update(self) -> Evidence:
         """Compare each field with its present value. Raises GatewayError."""
@@ -522,28 +531,26 @@ class _Inspection:
         return found
 
     def _changed(self, present: Any) -> tuple[str, ...]:
-        """The time of the last change, if the gateway reports it."""
         updated_at = getattr(present, "updated_at", None)
         if updated_at is None:
             return ()
         when = self.inspection.window.beside(updated_at)
         return (f"The {self.writes.noun} was last changed {when} (gateway time).",)
 
-    # Field by field -----------------------------------------------------------------------------
+    # Field comparison -----------------------------------------------------------------------------
 
     def _compare(
         self, present: ResponseModel, requested: Mapping[str, Any], before: Mapping[str, Any] | None
     ) -> tuple[FieldComparison, ...]:
-        """Compare every requested field; ``before`` is None for a creation."""
         labels, now = self.writes.fields.labels, self.writes.sent_by_gateway(present)
         goal, then = self._read(requested), None if before is None else self._read(before)
-        found = []
+        comparisons = []
         for name in (
             *(one for one in labels if one in requested),
             *(one for one in requested if one not in labels),
         ):
             was = ABSENT if then is None else then.get(name, ABSENT)
-            found.append(
+            comparisons.append(
                 FieldComparison(
                     labels.get(name, safe_line(name, 30)),
                     None if then is None else self._format(name, was),
@@ -552,10 +559,9 @@ class _Inspection:
                     verdict(was, goal.get(name, ABSENT), now.get(name, ABSENT)),
                 )
             )
-        return tuple(found)
+        return tuple(comparisons)
 
     def _read(self, raw: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Fields from the ledger, under the names that answers have."""
         return self.writes.sent_by_gateway(self.writes.model.model_validate(dict(raw)))
 
     def _format(self, name: str, value: Any) -> str:
@@ -568,7 +574,6 @@ class _Inspection:
 
 
 def _made_at(item: Any) -> datetime | None:
-    """The creation time, by the gateway's clock."""
     created_at: datetime | None = item.created_at
     return created_at
 

@@ -1,8 +1,8 @@
-"""The executor of writes: intent on disk, exactly one request, outcome on disk.
+"""Executes writes: record the intent on disk, send exactly one request, record the outcome.
 
 Intents and outcomes go to the ledger (``WriteLog``).
 
-A write is never retried: the API has no idempotency key, and a blind second request could make a
+A write is never retried: the API has no idempotency key, and a blind second request could create a
 live key that nobody knows. The request runs in a task of the executor, so that neither a closed
 screen nor a cancelled worker can interrupt it; ``settle`` waits for it when the program ends.
 """
@@ -35,17 +35,17 @@ from gwtui.local.ledger import (
 T = TypeVar("T")
 
 _LAST_LINES = 1.0
-"""Seconds for recording writes that are no longer waited for."""
+"""Seconds to wait for cancelled writes to record their outcome."""
 NOT_WRITTEN = "(not written down)"
-"""The placeholder for the content of a private change."""
+"""Recorded in place of the values of a private change."""
 KeyLabel = Callable[[], str | None]
-"""Gives the label of the management key in use, None while it is not known."""
+"""Returns the label of the management key in use; None if it is not known yet."""
 
 
 class WriteLog:
     """The ledger of one connection. The methods block: call them in a thread.
 
-    ``fault`` says why the last line could not be written, None when it was.
+    ``fault`` says why the last entry could not be written; None if it was.
     """
 
     def __init__(self, connection: Connection, ledger: Ledger, clock: Clock) -> None:
@@ -57,7 +57,7 @@ class WriteLog:
         self._operator = Operator.present()
 
     def announce(self, confirmation: Confirmation[Any]) -> None:
-        """Record the intent before a plan is sent. Raises OSError, ValueError, TypeError."""
+        """Record the intent before a request is sent. Raises OSError, ValueError, TypeError."""
         intent = self._entry(confirmation, "intent")
         before = dict(confirmation.plan.before)
         self.ledger.record(replace(intent, before=before, process=this_process()))
@@ -65,7 +65,7 @@ class WriteLog:
     def record(
         self, confirmation: Confirmation[Any], outcome: Outcome[Any], request_id: str | None = None
     ) -> None:
-        """Record the outcome, of a plan of several requests for each of them."""
+        """Record the outcome for each request of the plan."""
         for each in confirmation.each():
             match outcome:
                 case Applied(value):
@@ -80,7 +80,7 @@ class WriteLog:
             self._try(entry)
 
     def tidy(self) -> None:
-        """At the start: a write whose program died before the outcome is "unknown" from here on."""
+        """Mark writes of earlier, crashed runs that have no outcome as "unknown"."""
         try:
             self.ledger.give_up_dead(self._clock.now())
         except OSError as error:
@@ -90,13 +90,12 @@ class WriteLog:
         try:
             self.ledger.record(entry)
         except (OSError, TypeError, ValueError) as error:
-            # The intent stays open, which is the safe side.
+            # The intent stays unresolved: a person then checks what happened.
             self.fault = reason(error)
         else:
             self.fault = None
 
     def _entry(self, confirmation: Confirmation[Any], outcome: LedgerOutcome) -> LedgerEntry:
-        """Who and what, without any secret."""
         plan, connection = confirmation.plan, self._connection
         return LedgerEntry(
             id=plan.id,
@@ -127,7 +126,7 @@ def _written(change: Change) -> AuditedChange:
 
 
 def reason(error: Exception) -> str:
-    """Why a file could not be written, as text for people."""
+    """Return why a file could not be written, as text for people."""
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
@@ -152,13 +151,13 @@ class WriteExecutor:
     ) -> None:
         self._client = client
         self.write_log = WriteLog(client.connection, ledger, clock)
-        """The log of intents and outcomes."""
+        """Records intents and outcomes."""
         self._tasks: set[asyncio.Task[object]] = set()
         self._executions: set[_Execution[Any]] = set()
         self._under_way: dict[str, str] = {}
         self._spent: set[str] = set()
         self.undo = UndoList(clock.now)
-        """The changes of this session, for undo."""
+        """The changes of this session that can be undone."""
 
     @property
     def in_flight(self) -> int:
@@ -167,7 +166,7 @@ class WriteExecutor:
 
     @property
     def ledger(self) -> Ledger:
-        """The log of intents and outcomes."""
+        """The ledger that holds the intents and outcomes."""
         return self.write_log.ledger
 
     @property
@@ -176,12 +175,12 @@ class WriteExecutor:
         return self.write_log.fault
 
     async def execute(self, confirmation: Confirmation[T]) -> Outcome[T]:
-        """Send the request of a confirmed plan and return its outcome. No GatewayError is raised.
+        """Send the request of a confirmed plan and return its outcome. Never raises GatewayError.
 
-        Refused without sending: a plan with obstacles, one that was carried out before, a second
-        change of the same resource while one is under way, and any plan whose intent cannot be
-        written to the ledger. Cancelling the caller does not cancel the request. A plan of several
-        parts is carried out part by part: ValueError.
+        These are refused without sending: a plan with obstacles, a plan that was executed before, a
+        change of a resource while another change of it is in flight, and a plan whose intent cannot
+        be recorded. Cancelling the caller does not cancel the request. Raises ValueError for a plan
+        with parts: execute each part instead.
         """
         plan = confirmation.plan
         if plan.parts:
@@ -213,13 +212,13 @@ class WriteExecutor:
         return await asyncio.shield(task)
 
     async def reject(self, confirmation: Confirmation[Any], why: str) -> Refused:
-        """Refuse a confirmed plan without sending it, and record the attempt."""
+        """Refuse a confirmed plan without sending it, and record the refusal."""
         refused = Refused(NotSentError(why))
         await asyncio.to_thread(self.write_log.record, confirmation, refused)
         return refused
 
     async def settle(self, timeout: float) -> int:  # noqa: ASYNC109 - a bound, not an error
-        """Wait up to ``timeout`` seconds for writes in flight; return how many remain."""
+        """Wait up to ``timeout`` seconds for writes in flight; return how many are left."""
         tasks = set(self._tasks)
         if not tasks:
             return 0
@@ -235,9 +234,9 @@ class WriteExecutor:
             await asyncio.wait(tasks, timeout=_LAST_LINES)
 
     def abandon(self) -> None:
-        """Record what is known of sent writes before the process is killed.
+        """Record the known state of sent writes before the process is killed; from any thread.
 
-        From any thread. What was not sent keeps its intent, which the next start finds.
+        A write that was not sent keeps its intent, which the next start marks as unknown.
         """
         for execution in tuple(self._executions):
             execution.abandon()
@@ -265,7 +264,7 @@ class _Execution(Generic[T]):
             self._outcome = await self._send()
             return await asyncio.to_thread(self._finish, self._outcome)
         except asyncio.CancelledError:
-            # The event loop is being torn down: say at once, without a thread, what is known.
+            # The event loop is shutting down, so record the outcome without a thread.
             if self._sent:
                 self.abandon()
             else:
@@ -274,7 +273,7 @@ class _Execution(Generic[T]):
             raise
 
     def abandon(self) -> None:
-        """Write the outcome down; without an answer it is unknown. Nothing if it was not sent."""
+        """Record the outcome, or "unknown" if there is no answer. Nothing if it was not sent."""
         if self._outcome is not None:
             self._finish(self._outcome)
         elif self._sent and self._finishing.acquire(blocking=False):
@@ -282,14 +281,12 @@ class _Execution(Generic[T]):
             self._write_log.record(self._confirmation, lost)
 
     def _finish(self, outcome: Outcome[T]) -> Outcome[T]:
-        """Write the outcome down; once, whoever comes first."""
         if not self._finishing.acquire(blocking=False):
             return outcome
         self._write_log.record(self._confirmation, outcome, self._request_id)
         return outcome
 
     async def _announce(self) -> Refused | None:
-        """Write the intent down; what cannot be written down is not sent."""
         try:
             await asyncio.to_thread(self._write_log.announce, self._confirmation)
         except (OSError, TypeError, ValueError) as error:
@@ -297,7 +294,7 @@ class _Execution(Generic[T]):
                 f"Not sent: the audit log {self._executor.ledger.path} "
                 f"cannot be written ({reason(error)})."
             )
-            # The line may stand on the disk all the same.
+            # The intent may be on disk despite the error.
             await asyncio.to_thread(self._write_log.record, self._confirmation, Refused(unsent))
             return Refused(unsent)
         return None
@@ -311,7 +308,7 @@ class _Execution(Generic[T]):
                     return Refused(error)
                 return Unknown(error, self._plan.id)
             except Exception as error:
-                # A defect of this program after the request may have left is no proof of failure.
+                # The request may have been sent: a bug of gwtui does not prove that it failed.
                 lost = GatewayError(f"The answer could not be handled ({type(error).__name__}).")
                 lost.__cause__ = error
                 return Unknown(lost, self._plan.id)
@@ -320,7 +317,6 @@ class _Execution(Generic[T]):
 
 
 def _claim(plan: Plan[T]) -> str:
-    """The key by which two plans conflict; for a creation that is its content."""
     if plan.identity is not None:
         return f"{plan.resource}/{plan.identity}"
     return f"{plan.action} {json.dumps(dict(plan.summary), sort_keys=True, default=str)}"

@@ -1,4 +1,4 @@
-"""Rows of a list as other programs read them: CSV of columns, JSON of what the gateway sent."""
+"""Export list rows for other programs: columns as CSV, gateway objects as JSON."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ ExportForm = Literal["csv", "json", "ndjson"]
 
 _ID = "id"
 _NOT_READ = frozenset({"", UNKNOWN, BROKEN, "…", "reading…"})
-"""The cell text of an unknown figure."""
+"""Cell texts that mean "unknown"."""
 _MADE_UP = "?"
-"""The prefix of a derived identity."""
+"""The prefix of an identity that gwtui derived itself."""
 _LONGEST_ID = 1000
 
 
 def is_made_up(identity: str) -> bool:
-    """Whether the gateway gave the row of this identity none that another command knows."""
+    """Return whether other commands do not know this identity: empty, or derived by gwtui."""
     return not identity or identity.startswith(_MADE_UP)
 
 
 def with_id(spec: ResourceSpec[T], columns: Sequence[Column[T]]) -> tuple[Column[T], ...]:
-    """The columns, behind one with the ids of the rows where they have ids and no such column."""
+    """Return ``columns`` with an id column in front, unless present or the rows have no ids."""
     if any(column.id == _ID for column in columns):
         return tuple(columns)
     own = [column for column in spec.columns if column.id == _ID]
@@ -52,28 +52,29 @@ def _id_column(spec: ResourceSpec[T]) -> Column[T]:
 
 
 def raw_object(spec: ResourceSpec[T], row: T) -> Any:
-    """The object as the gateway sent it, without what looks like a secret."""
+    """Return the object as the gateway sent it, with secrets masked."""
     return masked(spec.raw(row))
 
 
 def raw_objects(spec: ResourceSpec[T], rows: Sequence[T]) -> list[Any]:
-    """The objects that the gateway sent for the rows; a row may be made of several, or of none.
+    """Return the gateway objects of the rows, with secrets masked.
 
-    None: a default guardrail that was never changed, for one.
+    A row may consist of several objects or of none, such as a default guardrail before its first
+    edit.
     """
-    found: list[Any] = []
+    objects: list[Any] = []
     for row in rows:
         raw = raw_object(spec, row)
-        found += raw if isinstance(raw, list) else [raw] if raw else []
-    return found
+        objects += raw if isinstance(raw, list) else [raw] if raw else []
+    return objects
 
 
 def machine_value(column: Column[T], row: T, now: datetime) -> SortValue:
-    """A figure for another program: a number, a moment or a word; None where it is not known."""
+    """Return the exportable value of a cell: a number, moment or text; None if unknown."""
     value = column.sort(row, now) if column.export is None else column.export(row, now)
     if value is not None and (column.export is not None or not isinstance(value, str)):
         return value
-    # What is sorted as text may be folded or ranked; what has no value may have a word for that.
+    # Text sort keys may be casefolded, and a missing value may be displayed as a word.
     text = column.cell(row, now).text
     return None if text in _NOT_READ else text
 
@@ -81,7 +82,7 @@ def machine_value(column: Column[T], row: T, now: datetime) -> SortValue:
 def csv_values(
     columns: Sequence[Column[T]], rows: Sequence[T], now: datetime
 ) -> list[list[SortValue]]:
-    """The lines of CSV without their titles, which are the ids of the columns."""
+    """Return the CSV records, without the header."""
     return [[machine_value(column, row, now) for column in columns] for row in rows]
 
 
@@ -92,7 +93,7 @@ def exported(
     form: ExportForm,
     now: datetime,
 ) -> str:
-    """Rows as the headless ``list`` prints them: columns count for CSV only."""
+    """Export rows in the format that the ``list`` command prints; ``columns`` only apply to CSV."""
     if form == "csv":
         return _csv(columns, csv_values(columns, rows, now))
     return _json(raw_objects(spec, rows), form)
@@ -101,7 +102,7 @@ def exported(
 def exported_figures(
     columns: Sequence[Column[T]], rows: Sequence[T], form: ExportForm, now: datetime
 ) -> str:
-    """Rows that no gateway sent: an object in JSON holds what CSV has, by the id of its column."""
+    """Export rows that are not gateway objects; JSON objects have a key for each column id."""
     values = csv_values(columns, rows, now)
     if form == "csv":
         return _csv(columns, values)

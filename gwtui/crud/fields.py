@@ -1,8 +1,7 @@
-"""The fields of a resource, each declared once: label, group, how a value reads, what edits it.
+"""Field declarations of a resource: label, group, text format and editor.
 
-Plans, forms, three-way comparison, undo, recovery and the command line all read this declaration.
-Limits, value sets, descriptions and the type that an editor follows from are not here: the request
-models of the contract have them.
+Plans, forms, three-way comparison, undo, recovery and the command line read them. Limits, allowed
+values, descriptions and types come from the request models of the contract.
 """
 
 from __future__ import annotations
@@ -37,9 +36,9 @@ if TYPE_CHECKING:
     from gwtui.watch.hub import FeedHub
 
 _TEXT_LIMIT = 200
-"""Characters of a text value in a plan."""
+"""Maximum length of a text value in a plan."""
 _VERY_HIGH = Decimal(10_000)
-"""USD from which on a limit is warned of."""
+"""Warn about a limit of at least this amount (USD)."""
 ON_OFF = ("off", "on")
 
 Kind = Literal[
@@ -63,19 +62,21 @@ Kind = Literal[
     "builtins",
     "filters",
 ]
-"""What edits a field. A "model" is one identifier, completed from ``choices`` while typed. A "pick"
-is any number of them, or None, which is not the empty list: what the value holds and the choices
-lack is kept and called unknown. A "secret" is masked while typed, never shown, copied or
-remembered; in an update nothing typed leaves it as it is. "auto" follows from the type in the
-request model."""
+"""The editor of a field.
+
+"model": one identifier, completed from ``choices``. "pick": any number of identifiers, or None,
+which differs from an empty list; entries missing from the choices are kept and labelled unknown.
+"secret": masked, never displayed, copied or remembered; empty in an update leaves the value
+unchanged. "auto": derived from the type in the request model.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanContext:
     """The context of a plan: time, names and dialect.
 
-    ``now`` is aware UTC. ``names`` gives the name of whatever has an identifier (workspace, key,
-    member), fit to be shown. ``dialect`` is the one that the gateway speaks.
+    ``now`` is aware UTC. ``names`` maps identifiers (of workspaces, keys, members) to names that
+    are safe to display. ``dialect`` is the dialect of the gateway.
     """
 
     now: datetime
@@ -84,14 +85,14 @@ class PlanContext:
 
 
 _ANY_CONTEXT = PlanContext(datetime(1970, 1, 1, tzinfo=UTC))
-"""For fields that read the same whenever it is."""
+"""The context for fields whose text does not depend on it."""
 
 
 @dataclass(frozen=True, slots=True)
 class FormContext:
-    """What the forms of a resource are built from. ``now`` is aware UTC.
+    """The context for building the forms of a resource. ``now`` is aware UTC.
 
-    ``workspace`` is the one that lists are narrowed to, None for all of them.
+    ``workspace`` is the one that lists are limited to; None for all workspaces.
     """
 
     hub: FeedHub
@@ -108,56 +109,56 @@ class Facts:
     now: Callable[[], datetime]
     zone: tzinfo | None = None
     workspaces: Mapping[str, str] = field(default_factory=dict)
-    """Workspace id -> name, fit to be shown."""
+    """Workspace id -> name, safe to display."""
     where: str = ""
-    """Whose gateway the request goes to, fit to be shown; empty where that goes without saying."""
+    """The name of the gateway that gets the request, safe to display; "" if it is obvious."""
 
 
 @dataclass(frozen=True, slots=True)
 class PickOption:
-    """One option of a picker. Text from data must have passed ``safe_line``; ``value`` is raw."""
+    """An option of a picker. ``value`` is raw; the other texts must be safe to display."""
 
     value: str
     title: str = ""
-    """The display name; by default the value itself."""
+    """The display name; defaults to the value."""
     note: str = ""
     also: str = ""
-    """Further names for searches."""
+    """Further search terms."""
 
 
 Choices = Callable[[], Awaitable[Sequence[PickOption]]]
-"""Gives what can be picked. May raise GatewayError: the field then works without the list."""
+"""Returns the options of a picker. If it raises GatewayError, the field works without options."""
 Preview = Callable[[Any, Mapping[str, Any], Facts], Cell | None]
-"""Explains a value, given all readable values of the form and the facts."""
+"""Explains a value, from the valid values of the form and the facts."""
 Format = Callable[[Any, PlanContext], str]
-"""A value that is not empty, as people read it."""
+"""Formats a non-empty value for people."""
 
 
 async def no_choices() -> Sequence[PickOption]:
-    """Return no options."""
+    """Return no options, for a field without a list."""
     return ()
 
 
 def name_of(value: Any, context: PlanContext) -> str:
-    """The name behind an identifier, else the identifier."""
+    """Return the name for an identifier, or the identifier itself."""
     return safe_line(context.names.get(value) or value, NAME_LIMIT)
 
 
 def entries(value: Any, context: PlanContext) -> str:
-    """Names behind a list of identifiers; "none (empty list)" for an empty one."""
+    """Return the names for a list of identifiers; "none (empty list)" if it is empty."""
     named = [name_of(entry, context) for entry in value]
     return several(named, MOST_NAMED) if named else "none (empty list)"
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a resource, or of a form alone.
+    """A field of a resource, or of a form only.
 
-    ``name`` is the field of the request and of the answer, or "object.field". ``format`` words a
-    value in a plan, where its type does not say how it reads; ``words`` are those of False and
-    True. ``empty`` says what it means that there is no value; besides None the values in ``blank``
-    count as none. ``editable`` fields are changed by the edit form and by ``update``; the others
-    have a verb of their own, or are ``fixed_because``: then the edit form shows them as they are.
+    ``name`` is the field in request and answer, or "object.field". ``format`` formats a value for a
+    plan, by default according to its type; ``words`` are the texts for False and True. ``empty`` is
+    the text for a missing value: None, or any value in ``blank``. ``editable`` fields are changed
+    by the edit form and by ``update``. Other fields have a verb of their own, or are
+    ``fixed_because``: the edit form displays them read-only.
     """
 
     name: str
@@ -168,52 +169,52 @@ class Field:
     blank: tuple[Any, ...] = ()
     editable: bool = True
     format_empty: Callable[[PlanContext], str] | None = None
-    """The text of a missing value in a plan, if it can be more precise than ``empty``."""
+    """The text for a missing value in a plan, if it differs from ``empty``."""
     is_limit: bool = False
-    """Whether it is an amount in USD that may be spent at most."""
+    """Whether it is a spending limit in USD."""
     mask: str = ""
-    """The field of the answer that stands for a secret."""
+    """The field of the answer that holds the masked secret."""
     effect: str = ""
     """The effect of setting the field, as a sentence; {name} inserts another field."""
     short: str = ""
-    """Its label in the detail pane, where that is another one."""
+    """The label in the detail pane, if it differs from ``label``."""
     note: str = ""
-    """Explains it in the detail pane."""
+    """A note in the detail pane."""
 
     # In forms -----------------------------------------------------------------------------------
 
     group: str = ""
-    """The titled part of a long form. Titles are one or two words: all stand on one line."""
+    """The group of a long form. Titles are one or two words, because all share one line."""
     folded: bool = False
-    """Whether the form shows only a summary of its group at first."""
+    """Whether the form initially shows only a summary of the group."""
     kind: Kind = "auto"
     help: str = ""
-    """Replaces the model's description."""
+    """Replaces the description of the request model."""
     placeholder: str = ""
     preview: Preview | None = None
     fixed_because: str = ""
-    """Why it cannot be changed once it is made."""
+    """Why the field cannot be changed after creation."""
     fixed: tuple[str, str] | None = None
-    """The text shown in place of an editor, and why it cannot be edited."""
+    """The text displayed in place of an editor, and why the field cannot be edited."""
     suggest: Callable[[Mapping[str, Any]], str] | None = None
-    """Fills a text of a new resource from the other values until the person touches it."""
+    """Computes the text from the other values of a creation form until the person edits it."""
     options: Sequence[tuple[str, str]] = ()
-    """One of a few that the model does not name: (value, label), fit to be shown."""
+    """The allowed values if the model does not list them: (value, label), safe to display."""
     offers: Callable[[FormContext], Choices] | None = None
-    """Makes ``choices`` for a form."""
+    """Builds ``choices`` for a form."""
     choices: Choices = no_choices
     chosen: str = "only these"
-    """Words a list that is not None: "only these"."""
+    """Text in front of a list that is not None: "only these"."""
     noun: str = "entries"
-    """The noun for entries of a list."""
+    """The noun for an entry of a list."""
     free: bool = False
-    """Whether a person may add what the choices lack."""
+    """Whether a person may enter values that are not among the choices."""
     dialect: Dialect = GENERIC
-    """By whose rules content filters are edited."""
+    """The dialect whose rules apply to content filters."""
 
     @property
     def row_id(self) -> str:
-        """The id of its row on the screen."""
+        """The widget id of the field's row."""
         return row_id(self.name)
 
     def text(self, value: Any, context: PlanContext) -> str:
@@ -231,7 +232,7 @@ class Field:
 
 
 def row_id(name: str) -> str:
-    """The id of a field's row on the screen."""
+    """Return the widget id of a field's row."""
     return f"field-{name.replace('.', '-')}"
 
 
@@ -250,7 +251,7 @@ def workspace_field(*, editable: bool, **more: Any) -> Field:
 
 
 def limit_field(name: str, label: str, empty: str = "none", **more: Any) -> Field:
-    """Return the field of a spending limit in USD."""
+    """Return a field for a spending limit in USD."""
 
     def in_usd(value: Any, _context: PlanContext) -> str:
         return usd(value)
@@ -259,9 +260,9 @@ def limit_field(name: str, label: str, empty: str = "none", **more: Any) -> Fiel
 
 
 def limit_warnings(label: str, before: Any, after: Decimal | None) -> Iterator[str]:
-    """Warnings about a new limit in USD.
+    """Yield warnings about a new limit in USD.
 
-    ``before`` is None where there was no limit, ABSENT where it is not known.
+    ``before`` is None if there was no limit, ABSENT if it is unknown.
     """
     known = None if before is ABSENT else before
     if after is None:
@@ -281,11 +282,11 @@ class Fields:
         self.labels: Mapping[str, str] = {
             one.name: one.label for one in fields if "." not in one.name
         }
-        """Name on the wire -> what people call it."""
+        """Request field -> label."""
         self.editable: tuple[str, ...] = tuple(one.name for one in fields if one.editable)
-        """The fields that the edit form changes."""
+        """Names of the fields that the edit form changes."""
         self.masks: Mapping[str, str] = {one.name: one.mask for one in fields if one.mask}
-        """Field of a request -> field of the answer that stands for it: a secret and its mask."""
+        """Secret request field -> the answer field with its mask."""
 
     def __iter__(self) -> Iterator[Field]:
         return iter(self._fields.values())
@@ -295,15 +296,15 @@ class Fields:
         return self._fields.get(name, Field(name, name)).text(value, context)
 
     def formatter(self, context: PlanContext) -> Callable[[str, Any], str]:
-        """``format`` for one context: from field name and value to text."""
+        """Return ``format`` bound to a context: a function of field name and value."""
         return lambda name, value: self.format(name, value, context)
 
     def is_known(self, name: str, model: ResponseModel) -> bool:
-        """Whether an answer tells the value, which may be null."""
+        """Return whether an answer has the value, which may be null."""
         return getattr(model, name) is not None or model.sent_null(name)
 
     def cell(self, name: str, model: ResponseModel, context: PlanContext = _ANY_CONTEXT) -> Cell:
-        """The cell of a field; null reads as the field's empty text."""
+        """Return the cell of a field; null is displayed as the field's empty text."""
         if not self.is_known(name, model):
             return Cell(UNKNOWN, "muted")
         value = getattr(model, name)
@@ -313,7 +314,7 @@ class Fields:
     def rows(
         self, model: ResponseModel, names: Iterable[str], context: PlanContext = _ANY_CONTEXT
     ) -> list[DetailRow]:
-        """Detail rows of these fields."""
+        """Return detail rows for these fields."""
         return [
             DetailRow(
                 one.short or in_sentence(one.label), self.cell(one.name, model, context), one.note
@@ -322,18 +323,18 @@ class Fields:
         ]
 
     def known(self, model: ResponseModel) -> dict[str, Any]:
-        """Editable fields as the gateway sent them, without missing and malformed ones."""
+        """Return the editable fields of an answer, without missing or malformed ones."""
         return self.read(model, self.editable)
 
     def read(self, model: ResponseModel, names: Iterable[str]) -> dict[str, Any]:
-        """These fields in request form, without malformed ones."""
+        """Return these fields in request format, without malformed ones."""
         garbled = {gap.partition("[")[0].partition(".")[0] for gap in model.gaps}
         return {name: getattr(model, name) for name in names if name not in garbled}
 
     def changes(
         self, known: Mapping[str, Any], request: RequestModel, context: PlanContext
     ) -> tuple[Change, ...]:
-        """Changes of an update, field by field; fields missing from ``known`` read as unknown."""
+        """Return the changes of an update; fields missing from ``known`` are unknown."""
         words = self.formatter(context)
         return tuple(
             Change(label, *both_sides(name, known.get(name, ABSENT), getattr(request, name), words))
@@ -341,29 +342,25 @@ class Fields:
         )
 
     def _labelled(self, names: Set[str]) -> Iterator[tuple[str, str]]:
-        """Fields with their labels, in the order of the declaration.
-
-        One without a label goes by its own name: everything that is sent is shown.
-        """
         yield from ((name, label) for name, label in self.labels.items() if name in names)
         yield from ((name, name) for name in sorted(names - self.labels.keys()))
 
     def limit_warnings(self, known: Mapping[str, Any], request: RequestModel) -> Iterator[str]:
-        """Warnings about the limits that a request sets."""
-        for one in self._fields.values():
-            if one.is_limit and one.name in request.model_fields_set:
-                before = known.get(one.name, ABSENT)
-                yield from limit_warnings(one.label, before, getattr(request, one.name))
+        """Yield warnings about the limits that a request sets."""
+        for declared in self._fields.values():
+            if declared.is_limit and declared.name in request.model_fields_set:
+                before = known.get(declared.name, ABSENT)
+                yield from limit_warnings(declared.label, before, getattr(request, declared.name))
 
     def effects(
-        self, request: RequestModel, one: RequestModel | ResponseModel, context: PlanContext
+        self, request: RequestModel, resource: RequestModel | ResponseModel, context: PlanContext
     ) -> Iterator[str]:
-        """Effect sentences of the fields that a request sets, filled in from ``one``."""
+        """Yield the effect sentences of the fields set in a request, filled in from ``resource``."""
         given = request.model_fields_set
         for rule in self:
             if rule.effect and rule.name in given and getattr(request, rule.name):
                 named = {
-                    each.name: each.text(getattr(one, each.name), context)
+                    each.name: each.text(getattr(resource, each.name), context)
                     for each in self
                     if f"{{{each.name}}}" in rule.effect
                 }
@@ -372,7 +369,7 @@ class Fields:
     def first_values(
         self, request: RequestModel, context: PlanContext, always: Iterable[str] = ()
     ) -> tuple[Change, ...]:
-        """The changes of a creation: the given fields, and those that are always shown."""
+        """Return the changes of a creation: the fields that were set, and those in ``always``."""
         return tuple(
             Change(label, None, self.format(name, getattr(request, name), context))
             for name, label in self._labelled({*always, *request.model_fields_set})

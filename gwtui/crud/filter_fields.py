@@ -1,4 +1,4 @@
-"""The fields that the filter of a declared list knows, their values, and completions of both."""
+"""The fields of a list filter, their values, and completions for both."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.filter_completion import FilterField, Suggestions, suggestions
 
 _ROWS = 1_000
-"""Rows whose values are looked at."""
+"""Maximum number of rows to collect values from."""
 _LONGEST = 40
-"""Characters of a value that is offered; a longer one is a list of words."""
+"""Maximum length of a suggested value."""
 
 
 def suggested(
     spec: ResourceSpec[Any], rows: Iterable[Any], text: str, now: datetime
 ) -> Suggestions:
-    """The completions of a filter of these rows; ``text`` reaches to the cursor."""
+    """Return completions for a filter; ``text`` is the filter up to the cursor."""
     columns, facets = spec.columns, spec.facets
     return suggestions(
         text,
@@ -29,7 +29,7 @@ def suggested(
 
 
 def filter_fields(columns: Sequence[Column[Any]], facets: Facets[Any]) -> tuple[FilterField, ...]:
-    """Every name that a filter understands, in the order of the columns."""
+    """Return the fields that a filter understands, in column order."""
     named = [
         FilterField(column.id, "text" if column.id in facets else column.kind, column.title)
         for column in columns
@@ -45,7 +45,7 @@ def filter_values(
     rows: Iterable[Any],
     now: datetime,
 ) -> list[str]:
-    """The values of the rows in a column or facet, each once, the most frequent first."""
+    """Return the distinct values of a column or facet, the most frequent first."""
     counts: dict[str, int] = {}
     column = next((column for column in columns if column.id == name), None)
     for row, _ in zip(rows, range(_ROWS), strict=False):
@@ -65,6 +65,6 @@ def _values(
     value = None if column is None else column.sort(row, now)
     if column is None or not isinstance(value, str):
         return ()
-    # What is sorted by may be folded: as it is shown it reads better, where that is the same.
+    # The sort key may be casefolded: prefer the displayed text if only the case differs.
     shown = column.cell(row, now).text
     return (shown if shown.casefold() == value.casefold() else value,)

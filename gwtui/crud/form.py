@@ -1,6 +1,6 @@
-"""The declaration of a form, and how typed values are read.
+"""The declaration of a form, and parsing of typed values.
 
-Limits, choices and units are in the request model.
+Limits, choices and units come from the request model.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ENTRIES: Mapping[Any, Kind] = {
     BuiltinFilterRequest: "builtins",
     CustomFilterRequest: "filters",
 }
-"""The editor of a list by the type of its entries; other types use a picker."""
+"""List editor by entry type; other types use a picker."""
 _KINDS: Mapping[Any, Kind] = {
     bool: "switch",
     Decimal: "number",
@@ -49,7 +49,7 @@ _KINDS: Mapping[Any, Kind] = {
 
 
 def kind_of(field: Field, rules: FieldRules) -> Kind:
-    """The editor of a field: its own choice, else by its type in the request."""
+    """Return the editor of a field: declared, or derived from its type in the request."""
     if field.kind != "auto":
         return field.kind
     if get_origin(rules.type) is list:
@@ -66,19 +66,19 @@ def kind_of(field: Field, rules: FieldRules) -> Kind:
 
 @dataclass(frozen=True, slots=True)
 class BuiltinRow:
-    """A builtin filter that is on."""
+    """An enabled builtin filter."""
 
     slug: str
     action: str
     scan_scope: str = ""
-    """Empty when nothing was said: the gateway then reads all messages."""
+    """Empty if not set: the gateway then filters all messages."""
 
     def value(self) -> dict[str, str]:
-        """The entry of the request."""
-        found = {"slug": self.slug, "action": self.action}
+        """Return the entry for the request."""
+        entry = {"slug": self.slug, "action": self.action}
         if self.scan_scope and self.slug == PROMPT_INJECTION:
-            found["scan_scope"] = self.scan_scope
-        return found
+            entry["scan_scope"] = self.scan_scope
+        return entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +90,15 @@ class CustomRow:
     label: str = ""
 
     def value(self) -> dict[str, str]:
-        """The entry of the request."""
-        found = {"pattern": self.pattern, "action": self.action}
+        """Return the entry for the request."""
+        entry = {"pattern": self.pattern, "action": self.action}
         if self.label:
-            found["label"] = self.label
-        return found
+            entry["label"] = self.label
+        return entry
 
 
 def builtin_rows(entries: Iterable[Any]) -> tuple[BuiltinRow, ...]:
-    """Rows of entries that are mappings or models; ones that this program does not know stay."""
+    """Return rows for mappings or models, including filters that gwtui does not know."""
     return tuple(
         BuiltinRow(_part(entry, "slug"), _part(entry, "action"), _part(entry, "scan_scope"))
         for entry in entries
@@ -106,7 +106,7 @@ def builtin_rows(entries: Iterable[Any]) -> tuple[BuiltinRow, ...]:
 
 
 def custom_rows(entries: Iterable[Any]) -> tuple[CustomRow, ...]:
-    """Rows of entries that are mappings or models."""
+    """Return rows for mappings or models."""
     return tuple(
         CustomRow(_part(entry, "pattern"), _part(entry, "action"), _part(entry, "label"))
         for entry in entries
@@ -120,30 +120,29 @@ def _part(entry: Any, name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FieldGroup:
-    """A titled part of a long form. Titles are one or two words: all stand on one line."""
+    """A titled group of a long form. Titles are one or two words, because all share one line."""
 
     title: str
     fields: Sequence[Field]
 
     @property
     def folded(self) -> bool:
-        """Whether the form shows only a summary at first."""
+        """Whether the form initially shows only a summary of the group."""
         return all(field.folded for field in self.fields)
 
 
 @dataclass(frozen=True, slots=True)
 class FormSpec:
-    """A form: its name, what it fills in, and the field values it starts from.
+    """A form: its fields, the request model it fills in, and the initial values.
 
-    ``fields`` are fields, or groups of fields in a long form. ``partial`` is an update: the request
-    carries only what differs from ``initial``; every other request also carries what ``initial``
-    holds for a field that cannot be edited. A field that is missing from ``initial`` is unknown
-    and stays as it is unless something is typed. ``first`` names the field that has the focus when
-    the form opens. ``check`` refuses what the model allows but this service does not, such as a
-    dialect's rules. ``plan`` plans the request as it is filled in so far, for the line above the
-    buttons; None for a form whose plan is always shown by itself, or that sends nothing.
-    ``sends`` is what submitting does, in one word for the footer.
-    ``unknown_help`` says what a person can do when the answer was lost.
+    ``fields`` are fields, or groups of fields for a long form. ``partial``: an update, which sends
+    only values that differ from ``initial``; any other request also sends the ``initial`` values of
+    fields that cannot be edited. A field missing from ``initial`` is unknown and stays unchanged
+    unless something is typed. ``first`` is the field that gets the focus. ``check`` reports
+    problems that the model does not detect, such as rules of a dialect. ``plan`` plans the partly
+    filled request for the line above the buttons; None if the form always displays its plan, or
+    sends nothing. ``sends`` names the submit action in the footer, in one word. ``unknown_help`` is
+    the advice after a lost answer.
     """
 
     title: str
@@ -159,7 +158,7 @@ class FormSpec:
     plan: Callable[[Any], Plan[Any]] | None = None
 
     groups: tuple[FieldGroup, ...] = field(init=False)
-    """The parts of the form; fields that stand outside of a group are in an untitled one."""
+    """The groups of the form; fields outside a group are in an untitled one."""
 
     def __post_init__(self) -> None:
         rules = all_rules(self.model)
@@ -175,7 +174,7 @@ class FormSpec:
         object.__setattr__(self, "groups", tuple(map(edited, self.fields)))
 
     def every_field(self) -> Iterator[Field]:
-        """The fields of all parts, in order."""
+        """Yield the fields of all groups, in order."""
         for group in self.groups:
             yield from group.fields
 
@@ -183,9 +182,9 @@ class FormSpec:
 def request_fields(
     fields: Iterable[Field], model: type[RequestModel], context: FormContext
 ) -> tuple[FieldGroup, ...]:
-    """The parts of a form for the fields that a request has, and for what is fixed.
+    """Return the groups for the fields of a request model and for its read-only fields.
 
-    An object of a request is edited by the fields inside of it, where those are declared.
+    An object is edited through its inner fields if they are declared.
     """
     declared = [replace(one, choices=one.offers(context)) if one.offers else one for one in fields]
     objects = {one.name.partition(".")[0] for one in declared if "." in one.name}
@@ -200,14 +199,14 @@ def request_fields(
     )
 
 
-# Typed values -------------------------------------------------------------------------------------
+# Parsing of typed values --------------------------------------------------------------------------
 
 _INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 NO_INTEGERS = "[]"
 
 
 def parse_integers(text: str) -> list[int]:
-    """Whole numbers separated by commas, semicolons or blanks, each once.
+    """Parse whole numbers separated by commas, semicolons or blanks, without duplicates.
 
     Raises ValueError with a message for the person.
     """
@@ -228,9 +227,9 @@ _PARSERS: Mapping[Kind, Callable[[str, FieldRules, datetime], Any]] = {
     "duration": lambda text, _rules, _now: parse_duration_or_zero(text),
     "datetime": lambda text, _rules, now: parse_moment(text, now),
 }
-"""The kinds whose value is not the text itself."""
+"""Editors whose value is not the typed text."""
 
 
 def parse_value(kind: Kind, text: str, rules: FieldRules, now: datetime) -> Any:
-    """The value that a text stands for. Raises ValueError with a message for the person."""
+    """Parse the text of a field. Raises ValueError with a message for the person."""
     return _PARSERS[kind](text, rules, now) if kind in _PARSERS else text

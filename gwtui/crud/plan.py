@@ -1,4 +1,4 @@
-"""Plans and outcomes of writes. A write that is not planned cannot be sent."""
+"""Plans and outcomes of writes. Only planned writes can be sent."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 UndoPlanner = Callable[["GatewayClient", datetime], Awaitable["Plan[Any]"]]
-"""Plans how a write is taken back, from a fresh reading.
+"""Plans the undo of a write from a fresh reading.
 
-Raises CannotUndoError when that is not possible any more, GatewayError when it cannot be read.
+Raises CannotUndoError if it cannot be undone, GatewayError if the resource cannot be read.
 """
 Undo = Callable[[T], UndoPlanner]
-"""Makes the planner from the answer of the write; it must not hold on to a secret in that."""
+"""Makes the undo planner from the answer of the write; it must not keep a secret of the answer."""
 Danger = Literal["low", "high"]
 ConfirmationKind = Literal["form", "dialog", "typed", "command line"]
-"""The way of confirming: a form, a dialog, a typed name, or --yes."""
+"""How a plan was confirmed: a form, a dialog, a typed name, or --yes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One field before and after, as text for people; None where there is none.
+    """The text of one field before and after a write; None if there is no value.
 
-    A ``private`` one is shown, but never written down.
+    A ``private`` change is displayed but never recorded.
     """
 
     field: str
@@ -46,18 +46,19 @@ class Change:
 class Plan(Generic[T]):
     """The plan of one write.
 
-    ``obstacles`` are the reasons for which it would fail: a plan that has any is shown, but never
-    sent. ``warnings`` say what may be a mistake: a plan that has any is always shown and confirmed.
-    ``summary`` goes to the ledger: it must hold no secret. ``send`` makes exactly one
-    request. ``danger`` "high" means that it cannot be undone: no single key confirms it.
-    ``identify`` gives the identity of what the request made. ``id`` ties the ledger's lines
-    together; a plan is carried out at most once. ``parts`` are the plans that are confirmed as this
-    one, each a request of its own: this one itself is then never sent. ``reveals`` tells that the
-    answer holds a value which the gateway gives only once: the write stays open in the ledger until
-    a person says that it is stored. ``undo`` plans how it is taken back, None where nothing can;
-    ``undoes`` is the id of the plan whose change this one takes back. ``before`` goes to the
-    ledger, to tell afterwards what a lost answer left behind: the fields that change, as the
-    gateway gave them in the fresh reading, by their names on the wire.
+    ``obstacles`` are the reasons why the write would fail: a plan with obstacles is displayed, but
+    never sent. ``warnings`` name possible mistakes: a plan with warnings always needs a
+    confirmation. ``send`` sends exactly one request. ``danger`` "high": it cannot be undone, and no
+    single key confirms it. ``identify`` extracts the identity of the new resource from the answer.
+    ``id`` links the ledger entries; a plan is executed at most once.
+
+    ``parts`` are plans confirmed together, one request each; the plan itself is then never sent.
+    ``reveals``: the answer holds a value that the gateway returns only once, and the write stays
+    unresolved until a person confirms that the value is stored. ``undo`` makes the undo planner;
+    None if the write cannot be undone. ``undoes`` is the id of the plan that this plan undoes.
+
+    ``summary`` and ``before`` go to the ledger. ``summary`` must hold no secret. ``before`` has the
+    changed fields as last read, by request name, to investigate a lost answer.
     """
 
     action: str
@@ -89,7 +90,7 @@ def bundle(
     identity: str | None,
     undo: Undo[tuple[Any, ...]] | None = None,
 ) -> Plan[tuple[Any, ...]]:
-    """Combine several requests into one plan that is shown and confirmed."""
+    """Return one plan that displays and confirms several requests together."""
 
     async def never(_client: GatewayClient) -> tuple[Any, ...]:
         raise RuntimeError("plans that are confirmed together are sent one by one")
@@ -113,7 +114,7 @@ def bundle(
 def bundle_alike(
     title: str, plans: Sequence[Plan[Any]], undo: Undo[tuple[Any, ...]] | None = None
 ) -> Plan[tuple[Any, ...]]:
-    """Combine one or more plans of the same kind; the first one names the resource."""
+    """Return one plan for one or more plans of the same kind; the first one names the resource."""
     first = plans[0]
     return bundle(
         title,
@@ -127,17 +128,17 @@ def bundle_alike(
 
 @dataclass(frozen=True, slots=True)
 class Confirmation(Generic[T]):
-    """A plan that a person confirmed, and how: the only thing that the executor accepts.
+    """A plan that a person confirmed, and how. The executor accepts nothing else.
 
-    It is made where the person was asked and nowhere else: in ``ui/actions/writing.py`` and by the
-    command line.
+    Confirmations are created only where the person is asked: in ``ui/actions/writing.py`` and by
+    the command line.
     """
 
     plan: Plan[T]
     by: ConfirmationKind
 
     def each(self) -> tuple[Confirmation[Any], ...]:
-        """One confirmation for each request of the plan."""
+        """Return a confirmation for each request of the plan."""
         return tuple(Confirmation(part, self.by) for part in self.plan.parts) or (self,)
 
 
@@ -150,14 +151,14 @@ class Applied(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Nothing changed; ``error`` says why."""
+    """The gateway changed nothing; ``error`` says why."""
 
     error: GatewayError
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """The answer was lost: it may have happened or not. The ledger calls it by ``plan_id``."""
+    """The answer was lost, so the outcome is unknown. The ledger entry has the id ``plan_id``."""
 
     error: GatewayError
     plan_id: str = ""

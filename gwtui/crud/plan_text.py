@@ -1,4 +1,4 @@
-"""Sentences about resources, and what a request changes, as plans word them."""
+"""Sentences and texts of plans: names, counts, values before and after."""
 
 from __future__ import annotations
 
@@ -15,48 +15,48 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.domain.serialize import plain_json
 
 NAME_LIMIT = 60
-"""Characters of a name in a sentence."""
+"""Maximum length of a name in a sentence."""
 SEVERAL = 5
-"""Names in a sentence before the rest is only counted."""
+"""Maximum number of names in a sentence; any others are only counted."""
 MOST_NAMED = 30
-"""Entries of a value that are named before the rest is only counted."""
+"""Maximum number of list entries named in a change; any others are only counted."""
 _BEFORE_IT = 20
-"""Characters that are shown before the first one that differs."""
+"""Number of characters kept in front of the first difference."""
 _MOST_KEPT = 100_000
-"""Characters of a field that the ledger keeps."""
+"""Maximum size of a field in the ledger, in characters."""
 
 Names = Mapping[str, str]
-"""Identifier -> name, fit to be shown; of workspaces, "" is the default one's."""
+"""Identifier -> name, safe to display; "" maps to the name of the default workspace."""
 DEFAULT_WORKSPACE = "the default workspace"
 Formatter = Callable[[str, Any], str]
-"""A field's value as people read it, from the field's name and the value."""
+"""Formats a field's value for people, from the field name and the value."""
 
 
 def deletion_warning(disabled: bool | None) -> str:
-    """That a deletion is final, and the alternative if there is one."""
+    """Return the warning that deletion is final, with the alternative for an enabled resource."""
     final = "Deleting cannot be undone."
     return final if disabled else f"{final} To keep a way back, disable it instead."
 
 
 def quoted(name: str | None, *otherwise: str | None) -> str:
-    """A name in quotes, else the first identifier there is."""
+    """Return a name in quotes, or else the first non-empty identifier."""
     if name:
         return f"“{safe_line(name, NAME_LIMIT)}”"
     return safe_line(next(filter(None, otherwise), "without a name"), NAME_LIMIT)
 
 
 def sentence(message: str) -> str:
-    """A message as a sentence that others can follow."""
+    """Return a message with a final full stop unless it has one."""
     return message if message.endswith((".", "!", "?", "…")) else f"{message}."
 
 
 def named(identity: str | None, names: Names) -> str:
-    """The name behind an identity in quotes, else the identity."""
+    """Return the quoted name of an identity, or the identity if it has no name."""
     return quoted(names.get(identity or ""), identity)
 
 
 def workspace_in_words(identity: str | None, names: Names) -> str:
-    """A workspace by its name; none is the default one, by its name where that is known."""
+    """Return the name of a workspace; None is the default workspace."""
     if identity:
         return safe_line(names.get(identity) or identity, NAME_LIMIT)
     if default := names.get(""):
@@ -65,28 +65,28 @@ def workspace_in_words(identity: str | None, names: Names) -> str:
 
 
 def several(names: Sequence[str], most: int = SEVERAL) -> str:
-    """Names in a sentence: "a", "a and b", "a, b and 4 more"."""
+    """Join names for a sentence: "a", "a and b", "a, b and 4 more"."""
     if len(names) <= 1:
         return "".join(names)
-    # The last place is for one name or for the count of all that are left.
+    # The last part is a single name or the number of remaining names.
     shown = names[:-1] if len(names) <= most else names[: most - 1]
     rest = names[-1] if len(names) <= most else f"{len(names) - len(shown)} more"
     return f"{', '.join(shown)} and {rest}"
 
 
 def count(number: int, noun: str) -> str:
-    """A number of things: "1 key", "3 keys", "4,915 requests"."""
+    """Return a number with its noun: "1 key", "3 keys", "4,915 requests"."""
     return f"{number} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def as_read(fresh: ResponseModel, names: Iterable[str]) -> dict[str, JsonValue]:
-    """These fields as the gateway sent them, for the ledger, without huge ones."""
-    found = {name: plain_json(fresh.raw[name]) for name in names if name in fresh.raw}
-    return {name: value for name, value in found.items() if len(repr(value)) <= _MOST_KEPT}
+    """Return these fields as the gateway sent them, for the ledger, without oversized ones."""
+    values = {name: plain_json(fresh.raw[name]) for name in names if name in fresh.raw}
+    return {name: value for name, value in values.items() if len(repr(value)) <= _MOST_KEPT}
 
 
 def in_one_line(plan: Plan[Any]) -> str:
-    """A plan as one line: its title, and the values that the title does not name."""
+    """Return a plan on one line: its title, and the values that the title does not mention."""
     changes = [
         f"{change.field} {change.after}"
         for change in plan.changes
@@ -96,10 +96,10 @@ def in_one_line(plan: Plan[Any]) -> str:
 
 
 def both_sides(name: str, before: Any, after: Any, format_value: Formatter) -> tuple[str, str]:
-    """A field before and after as text that shows the difference.
+    """Return the texts of a field before and after, chosen so that the difference is visible.
 
-    The text of a long list names its first entries only, that of a long text its beginning: two
-    values may differ behind that. ABSENT is a value that is not known.
+    Long lists are reduced to added and removed entries; long texts start near the first difference.
+    An unknown value is ABSENT.
     """
     first, second = (
         UNKNOWN if value is ABSENT else format_value(name, value) for value in (before, after)
@@ -118,7 +118,6 @@ def both_sides(name: str, before: Any, after: Any, format_value: Formatter) -> t
 def _entries(
     name: str, before: Sequence[Any], after: Sequence[Any], format_value: Formatter
 ) -> tuple[str, str] | None:
-    """Added and removed entries; None where both texts name every entry anyway."""
     if max(len(before), len(after)) <= SEVERAL or not before or not after:
         return None
 
@@ -134,7 +133,7 @@ def _entries(
 
 
 def identity_of(value: str | None, noun: str) -> str:
-    """The identifier that a write needs; ValueError when the gateway gave none."""
+    """Return the identifier that a write needs. Raises ValueError if the gateway sent none."""
     if not value:
         raise ValueError(f"the gateway gave this {noun} no identifier: it cannot be changed")
     return value

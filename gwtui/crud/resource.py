@@ -1,4 +1,4 @@
-"""The declaration of a resource: columns, detail sections, feed. No widgets here."""
+"""The declaration of a resource: columns, detail sections, feed. It contains no widgets."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _NAMES = frozenset({"name", "slug", "mail", "label", "tag"})
-"""Columns that hold further names of a row."""
+"""Ids of columns that hold further names of a row."""
 _NO_NAME = re.compile(r"[\W_]+")
 
 _MOST_COMPARED = 3
-"""Maximum number of columns that distinguish rows of the same name."""
+"""Maximum number of columns used to tell rows of the same name apart."""
 
 Tone = cell_values.Tone
 SortValue = cell_values.SortValue
@@ -35,10 +35,10 @@ ValueKind = cell_values.ValueKind
 
 @dataclass(slots=True, unsafe_hash=True)
 class Cell:
-    """One figure as shown: plain text (never markup) and what it means.
+    """A figure as displayed: plain text, never markup, and its tone.
 
-    Nobody changes one. It is not frozen, for a frozen one takes twice as long to make, and a long
-    list makes a hundred thousand of them.
+    Treat it as immutable. It is not frozen because frozen instances take twice as long to create,
+    and a long list creates 100,000 of them.
     """
 
     text: str
@@ -50,14 +50,14 @@ BROKEN_CELL = Cell(BROKEN, "bad")
 
 @dataclass(frozen=True, slots=True)
 class Column(Generic[T]):
-    """One column of a list.
+    """A column of a list.
 
-    The first is always shown (the name); the last ones give way first when the terminal is narrow.
-    ``width`` is in cells; ``grow`` columns share what is left, after those that take up to
-    ``most`` cells for the longest of their texts. ``cell`` gets the item and the present moment.
-    ``export`` is what another program is given, where that is neither what rows are sorted by nor
-    what is shown. ``kind`` is what ``sort`` gives: a filter refuses what such a value cannot be
-    compared with. A value that cannot be made because of an error is shown as "?", and is unknown.
+    The first column, the name, is always visible; on narrow terminals the last columns are dropped
+    first. ``width`` is in cells. ``most`` is the width up to which a column grows for its longest
+    text; ``grow`` columns share the width that remains. ``cell`` gets the item and the current
+    time. ``export`` returns the exported value if neither the sort value nor the cell text is
+    suitable. ``kind`` is the type of ``sort`` values: a filter refuses values of another type. If
+    one of these functions fails, "?" is displayed and the value is unknown.
     """
 
     id: str
@@ -80,10 +80,10 @@ class Column(Generic[T]):
             object.__setattr__(self, "export", guarded(part, self.export, None))
 
     def order_after(self, present: tuple[str, bool]) -> tuple[str, bool]:
-        """The sort order, as id and whether descending, after this column was picked.
+        """Return the new sort order (column id, descending) after this column was picked.
 
-        In force already, it turns around. Else figures are read from the largest down, all others
-        from the first on.
+        Picking the current column reverses the order. Otherwise right-aligned columns (figures)
+        start with the largest value, all others with the first.
         """
         column, descending = present
         return self.id, (not descending if column == self.id else self.right)
@@ -91,9 +91,9 @@ class Column(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class DetailRow:
-    """A labelled figure of the detail pane; ``note`` explains a unit, a rule or a gap.
+    """A labelled value of the detail pane; ``note`` explains a unit, a rule or a missing value.
 
-    A ``hint`` tells which key does what: it is of use in the dashboard only.
+    A ``hint`` explains a key, so only the dashboard displays it.
     """
 
     label: str
@@ -112,7 +112,7 @@ class DetailTable:
 
 @dataclass(frozen=True, slots=True)
 class Section(Generic[T]):
-    """A titled part of the detail pane; one that cannot be made because of an error says so."""
+    """A titled part of the detail pane; if ``content`` fails, it displays an error."""
 
     title: str
     content: Callable[[T, datetime], Sequence[DetailRow | DetailTable]]
@@ -125,30 +125,32 @@ class Section(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Completion(Generic[T]):
-    """A second, slower reading that completes the rows; the list never waits for it.
+    """A second, slower read that completes the rows of a list that is already displayed.
 
-    ``complete`` returns a row completed from the value of ``feed``. For long lists, ``one`` returns
-    the feed of a single row, None if it has none; the value of ``feed`` is then a mapping from
-    identity to the value of ``one``.
+    ``complete`` returns the completed row, from a row and the value of ``feed``. For long lists,
+    ``one`` returns the feed of a single row, or None if the row has none; the value of ``feed``
+    then maps identities to the values of ``one``.
     """
 
     feed: Callable[[FeedHub, Scope], Feed[Any]]
     complete: Callable[[T, Any], T]
     one: Callable[[FeedHub, T], Feed[Any] | None] | None = None
     columns: frozenset[str] = frozenset()
-    """The only columns that need this data; sorting by one of them reads it for every row. Empty if
-    any part of a row may depend on it."""
+    """The columns that need this data; sorting by one of them reads it for every row.
+
+    Empty if any part of a row may need it.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class ReadBy:
-    """The request that reads a row: an operation of the client such as "keys.get"."""
+    """The request that reads a row: a client operation such as "keys.get" and its arguments."""
 
     operation: str
     given: tuple[str, ...] = ()
 
     def build(self) -> Call:
-        """Build the request. Raises InvalidRequestError if an argument is invalid."""
+        """Return the request. Raises InvalidRequestError if an argument is invalid."""
         from gwtui.client.services import request_of  # noqa: PLC0415 - seldom needed
 
         return request_of(self.operation, *self.given)
@@ -156,43 +158,45 @@ class ReadBy:
 
 @dataclass(frozen=True, slots=True)
 class ResourceSpec(Generic[T]):
-    """Everything that the generic list-and-detail screen needs of a resource."""
+    """The declaration of a resource for the generic list-and-detail screen."""
 
     id: str
     title: str
     singular: str
     identity: Callable[[T], str]
-    """Unique and stable: cursor, marks and scroll follow it."""
+    """Returns the unique, stable identity of a row; cursor, marks and scroll position follow it."""
     has_id: bool = field(default=True, kw_only=True)
-    """Whether the identity is an id for other commands; otherwise it is derived locally."""
+    """Whether other commands accept the identity; if not, gwtui derived it."""
     name: Callable[[T], str]
     columns: tuple[Column[T], ...]
     sections: tuple[Section[T], ...]
     feed: Callable[[FeedHub, Scope], Feed[Sequence[T]]]
     raw: Callable[[T], Any]
     empty: str
-    """A hint for an empty list, in one sentence."""
+    """One sentence displayed in an empty list."""
     scoped: bool = False
-    """Whether the workspace scope applies."""
+    """Whether the list can be limited to a workspace."""
     default_sort: tuple[str, bool] = ("name", False)
-    """Column id and whether descending."""
+    """Column id, and whether the order is descending."""
     opens: str | None = None
-    """Resource id that Enter opens with the selected identity as parent."""
+    """The resource that Enter opens, with the selected row as parent."""
     facets: Mapping[str, Callable[[T, datetime], str]] = field(default_factory=dict)
-    """Further names the filter bar understands, such as state:expired."""
+    """Filter names that are not columns, such as "state" in ``state:expired``."""
     completion: Completion[T] | None = None
     """The second, slower read that completes the rows."""
     plural: str = ""
     """The plural of ``singular``; empty if that only adds an "s"."""
     opened_by_id: int = 0
-    """Parts between the slashes of an identity by which a row is opened although no list has it;
-    0 where it must be in the list."""
+    """Number of slash-separated parts of an identity that opens a row missing from the list.
+
+    0 if only listed rows can be opened.
+    """
 
     read_by: Callable[[T], ReadBy | None] = lambda _row: None
-    """The request that reads a row or its list; None for local data."""
+    """Returns the request that reads a row or its list; None for local data."""
 
     writes: Callable[[], Writes[Any]] | None = None
-    """Loads the declared writes; None for a read-only resource."""
+    """Loads the write declaration; None for a read-only resource."""
 
     def __post_init__(self) -> None:
         facets = {
@@ -201,17 +205,17 @@ class ResourceSpec(Generic[T]):
         object.__setattr__(self, "facets", facets)
 
     def names(self, now: datetime) -> Names[T]:
-        """The names of a row: its identity, its name, and columns that name it."""
+        """Return a function for the names of a row: identity, name, and further name columns."""
         also = [column.export for column in self.columns if column.id in _NAMES and column.export]
 
         def names(row: T) -> Sequence[str | None]:
-            found = [export(row, now) for export in also]
-            return [self.identity(row), self.name(row), *(str(name) for name in found if name)]
+            exported = [export(row, now) for export in also]
+            return [self.identity(row), self.name(row), *(str(name) for name in exported if name)]
 
         return names
 
     def differences(self, rows: Sequence[T], now: datetime) -> list[str]:
-        """A text per row that distinguishes rows of the same name; empty if no column differs."""
+        """Return a text for each row that tells rows of the same name apart; "" if none differs."""
         texts = [
             (column.title, [column.cell(row, now).text for row in rows]) for column in self.columns
         ]
@@ -222,7 +226,7 @@ class ResourceSpec(Generic[T]):
         ]
 
     def whole_name(self, row: T, now: datetime) -> str:
-        """The full name of a row; unsafe text from the gateway."""
+        """Return the full name of a row; gateway text that is not safe to display."""
         for column in self.columns:
             if column.id == "name" and column.export and (name := column.export(row, now)):
                 return str(name)
@@ -230,11 +234,11 @@ class ResourceSpec(Generic[T]):
 
 
 Facets = Mapping[str, Callable[[T, datetime], str]]
-"""Further filter names besides the columns."""
+"""Filter names that are not columns, and their value functions."""
 
 
 def filter_kinds(columns: Sequence[Column[T]], facets: Facets[T]) -> dict[str, ValueKind]:
-    """The filter names of these rows, and the kind of their values."""
+    """Return the value type of each filter name."""
     return {
         **{column.id: column.kind for column in columns},
         **dict.fromkeys(facets, "text"),
@@ -242,9 +246,9 @@ def filter_kinds(columns: Sequence[Column[T]], facets: Facets[T]) -> dict[str, V
 
 
 def filter_headings(columns: Sequence[Column[T]], facets: Facets[T]) -> dict[str, str]:
-    """The column of each heading, as a filter names it ("p50_ms"): small letters and underscores.
+    """Map column headings as typed in a filter ("p50_ms") to column ids.
 
-    A heading that is another's name, or that two columns share, names none.
+    Headings that are shared by two columns, or equal to a filter name, are left out.
     """
     known = filter_kinds(columns, facets)
     named: dict[str, str] = {}
@@ -262,10 +266,10 @@ def filter_headings(columns: Sequence[Column[T]], facets: Facets[T]) -> dict[str
 
 
 class RowFields(dict[str, Callable[[], "SortValue"]], Generic[T]):
-    """The named values of one row for ``Query.matches``: every column, and facets over them.
+    """The filter values of one row for ``Query.matches``: all columns and facets.
 
-    One object serves every row in turn: ``item`` is set before each match, because making a
-    mapping for each of 10,000 rows would cost more than matching them.
+    One object serves all rows: ``item`` is set before each match, because a mapping for each of
+    10,000 rows would cost more than the match itself.
     """
 
     item: T
@@ -282,6 +286,6 @@ class RowFields(dict[str, Callable[[], "SortValue"]], Generic[T]):
 
 
 def row_text(cells: Sequence[Callable[[T, datetime], Cell]], item: T, now: datetime) -> str:
-    """The casefolded text of every cell of a row."""
-    # A separator that no query can contain keeps words from matching across cell_values.
+    """Return the casefolded text of all cells of a row, for searches."""
+    # No query can contain a newline, so none matches across two cells.
     return "\n".join([cell(item, now).text for cell in cells]).casefold()

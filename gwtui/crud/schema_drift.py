@@ -1,4 +1,4 @@
-"""Detail sections for schema drift: fields that an answer lacks, fields that the contract lacks."""
+"""Detail sections on schema drift: fields missing from an answer, fields not in the contract."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _VALUE = 200
 
 
 def all_gaps(model: ResponseModel, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """(path, reason) of each field that is missing or unreadable, parts of the model included."""
+    """Yield (path, reason) for each missing or unreadable field, nested models included."""
     for name, reason in model.gaps.items():
         yield prefix + name, reason
     for path, part in _parts(model, prefix):
@@ -27,7 +27,7 @@ def all_gaps(model: ResponseModel, prefix: str = "") -> Iterator[tuple[str, str]
 
 
 def all_unknown_fields(model: ResponseModel, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """(path, value) of each field that the contract does not name, parts included."""
+    """Yield (path, value) for each field not in the contract, nested models included."""
     for name in model.unknown_fields:
         yield prefix + name, model.raw[name]
     for path, part in _parts(model, prefix):
@@ -35,7 +35,7 @@ def all_unknown_fields(model: ResponseModel, prefix: str = "") -> Iterator[tuple
 
 
 def drift_sections(model: Callable[[T], ResponseModel]) -> tuple[Section[T], Section[T]]:
-    """The last two sections of every detail pane; both are empty where nothing drifted."""
+    """Return the last two sections of a detail pane; without drift both are empty."""
 
     def gaps(item: T, _now: datetime) -> Sequence[DetailRow]:
         return [
@@ -53,7 +53,7 @@ def drift_sections(model: Callable[[T], ResponseModel]) -> tuple[Section[T], Sec
 
 
 def own_drift_sections(_kind: type[M]) -> tuple[Section[M], Section[M]]:
-    """The drift sections of a resource whose rows are the answers themselves."""
+    """Return the drift sections of a resource whose rows are the answers themselves."""
     return drift_sections(lambda item: item)
 
 

@@ -1,7 +1,7 @@
-"""Undo of changes: plans that restore the previous values of a resource.
+"""Undo: plans that restore the previous values of a resource.
 
-Such a plan is made from a fresh reading: where somebody else changed the same field since,
-CannotUndoError says so and there is no plan. ``UndoList`` has the changes of one session.
+An undo is planned from a fresh reading and raises CannotUndoError if somebody else changed the same
+field since. ``UndoList`` has the changes of one session.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def fields_to_restore(
     labels: Mapping[str, str],
     format_value: Callable[[str, Any], str],
 ) -> Mapping[str, Any]:
-    """The fields to send to restore ``before``, if nobody changed ``after`` since.
+    """Return the fields that restore ``before``, if nobody has changed ``after`` since.
 
-    Raises CannotUndoError when one of them was changed since, or when nothing is left to restore.
+    Raises CannotUndoError if one of them was changed since, or if there is nothing to restore.
     """
     merged = three_way(after, before, present)
     if merged.conflicts:
@@ -67,9 +67,9 @@ def _changed_since(
 
 
 def undo_each(parts: Sequence[Plan[Any]]) -> Undo[tuple[Any, ...]] | None:
-    """Return the undo of several requests, last one first.
+    """Return the undo of several requests, in reverse order; None if one of them has no undo.
 
-    None unless each has one. Of a series that failed half way, what was applied is taken back.
+    If the series failed half way, only the applied requests are undone.
     """
     undos = [part.undo for part in parts if part.undo is not None]
     if not parts or len(undos) < len(parts):
@@ -80,8 +80,8 @@ def undo_each(parts: Sequence[Plan[Any]]) -> Undo[tuple[Any, ...]] | None:
 
         async def plan_undo(client: GatewayClient, now: datetime) -> Plan[Any]:
             plans: list[Plan[Any]] = []
-            for one in reversed(planners):
-                back = await one(client, now)
+            for planner in reversed(planners):
+                back = await planner(client, now)
                 plans += back.parts or (back,)
             return bundle_alike("", plans)
 
@@ -91,12 +91,12 @@ def undo_each(parts: Sequence[Plan[Any]]) -> Undo[tuple[Any, ...]] | None:
 
 
 def as_one(title: str, plans: Sequence[Plan[Any]]) -> Plan[Any]:
-    """Combine plans of the same kind into one that is undone as a whole."""
+    """Return one plan for several plans of the same kind, undone as a whole."""
     return plans[0] if len(plans) == 1 else bundle_alike(title, plans, undo_each(plans))
 
 
 def made_identity(identity: str | None, noun: str) -> str:
-    """The identifier of the created resource. Raises CannotUndoError if there is none."""
+    """Return the identity of a new resource. Raises CannotUndoError if the gateway sent none."""
     if not identity:
         raise CannotUndoError(f"The gateway did not say which {noun} it made.")
     return identity
@@ -105,14 +105,14 @@ def made_identity(identity: str | None, noun: str) -> str:
 # The changes of a session -------------------------------------------------------------------------
 
 UNDO_TIME = timedelta(minutes=10)
-"""How long a change can be undone; later, others may rely on it."""
+"""How long a change can be undone; after that, others may rely on it."""
 _MOST = 50
 """Maximum number of remembered changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class AppliedPart:
-    """One part of a bulk change; ``undo`` plans its undo."""
+    """One resource of an applied bulk change; ``undo`` plans its undo."""
 
     plan_id: str
     identity: str
@@ -122,11 +122,11 @@ class AppliedPart:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AppliedChange:
-    """An applied change; ``undo`` plans its undo.
+    """An applied change.
 
-    Its plan is not kept: what it sent may hold a secret.
-    ``parts`` are the changes of a plan for many, each undone by itself. Without ``undo`` and
-    ``parts`` it cannot be undone.
+    ``undo`` plans its undo. A bulk change has ``parts`` instead, each undone separately. With
+    neither, the change cannot be undone. The plan is not kept because its request may hold a
+    secret.
     """
 
     plan_id: str
@@ -137,7 +137,7 @@ class AppliedChange:
 
     @property
     def is_final(self) -> bool:
-        """Whether it cannot be undone."""
+        """Whether the change cannot be undone."""
         return self.undo is None and not self.parts
 
 
@@ -149,7 +149,7 @@ class UndoList:
         self._done: list[AppliedChange] = []
 
     def add(self, plan: Plan[T], value: T) -> None:
-        """Remember a change, undoable or not. Undos are not remembered."""
+        """Remember a change, even if it cannot be undone. Undos are not remembered."""
         undo = None if plan.undo is None else plan.undo(value)
         self._remember(plan, undo)
 
@@ -176,14 +176,14 @@ class UndoList:
             self._done = [*self._done, done][-_MOST:]
 
     def latest(self) -> AppliedChange | None:
-        """The last change; None if it cannot be undone, see ``why_not``."""
+        """Return the last change if it can be undone, else None; ``why_not`` says why."""
         last = self._done[-1] if self._done else None
         if last is None or last.is_final or last.at <= self._now() - UNDO_TIME:
             return None
         return last
 
     def why_not(self) -> str:
-        """Why the last change cannot be undone, as a sentence."""
+        """Return why the last change cannot be undone."""
         minutes = int(UNDO_TIME.total_seconds() // 60)
         if not self._done:
             return "Nothing was changed in this session"
@@ -193,11 +193,11 @@ class UndoList:
         return f"{last.title}: that was more than {minutes} minutes ago, too long to undo it"
 
     def forget(self, done: AppliedChange) -> None:
-        """Remove a change that was undone or can no longer be."""
+        """Remove a change that was undone or can no longer be undone."""
         self._done = [one for one in self._done if one is not done]
 
     def undone(self, done: AppliedChange, plan_ids: Collection[str]) -> None:
-        """Remove the undone parts of a change; the others stay undoable."""
+        """Remove the undone parts of a bulk change; the other parts can still be undone."""
         left = tuple(part for part in done.parts if part.plan_id not in plan_ids)
         rest = [replace(done, parts=left)] if left else []
         place = self._done.index(done)
@@ -216,7 +216,7 @@ class UndoList:
         return _marked(back, done)
 
     def bulk(self, client: GatewayClient, done: AppliedChange, plan: Plan[Any]) -> BulkPlan:
-        """The bulk plan that undoes a change of several parts, from ``plan`` of it."""
+        """Return the bulk plan of an undo, from ``plan``, the undo plan of that change."""
         of_id = {part.plan_id: part for part in done.parts}
         undone = [(of_id[back.undoes or ""], back) for back in plan.parts]
         parts = tuple(BulkPart(part.identity, part.name, back) for part, back in undone)
@@ -235,15 +235,11 @@ class UndoList:
         return BulkOperation(action="undo", resource="", verb="Undo", noun="change", plan=plan)
 
     async def _plan_parts(self, client: GatewayClient, done: AppliedChange) -> Plan[Any]:
-        """One plan that undoes each part, the last one first; names those that it leaves out.
-
-        Raises CannotUndoError when none can be undone, GatewayError when one cannot be read.
-        """
         names = {part.identity: part.name for part in reversed(done.parts)}
         bulk = await plan_many(self._operation(client, done), names)
-        for one in bulk.left_out:
-            if one.error is not None:
-                raise one.error
+        for skipped in bulk.left_out:
+            if skipped.error is not None:
+                raise skipped.error
         if not bulk.parts:
             raise CannotUndoError(" ".join(left_out_lines(bulk.left_out)))
         first = bulk.parts[0].plan
@@ -255,7 +251,6 @@ async def _cannot_undo(_client: GatewayClient, _now: datetime) -> Plan[Any]:
 
 
 def _marked(back: Plan[Any], undone: AppliedChange) -> Plan[Any]:
-    """The plan with the title and the ids of an undo; it cannot be undone itself."""
     parts = tuple(
         replace(part, undoes=part.undoes or undone.plan_id, undo=None) for part in back.parts
     )

@@ -1,7 +1,7 @@
-"""The writes of a resource, declared once: create, update, enable and disable, delete.
+"""The write declaration of a resource: create, update, disable and enable, delete.
 
-The plan of each write is made here for every resource. What is special is a hook of the
-declaration: what a change leads to, what else is read for the plan, what speaks against it.
+The plans are built here for all resources. Hooks of the declaration add what is special: effects,
+further reads for the plan, and obstacles.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _nothing(*_arguments: Any) -> Lines:
 class RequestWarning:
     """A warning about a request before it is sent; empty if there is none.
 
-    A ``serious`` one takes a confirmation of its own: ``--force`` on the command line.
+    A ``serious`` warning needs its own confirmation: ``--force`` on the command line.
     """
 
     text: str = ""
@@ -59,7 +59,7 @@ _WARNING = 200
 
 
 Read = Callable[["Feed[Any]", str], Awaitable[Any]]
-"""Reads a feed, whose name is given for messages; None if its value is not available."""
+"""Reads a feed, given with a name for messages; returns None if it cannot be read."""
 
 
 async def _no_warning(_hub: FeedHub, _read: Read, _request: Any) -> RequestWarning:
@@ -73,9 +73,9 @@ class Create:
     ``gateway_warning`` checks a request against the gateway's data; ``warning_field`` is the field
     it concerns, ``force`` the help of ``--force``, which overrides a serious warning.
 
-    ``always`` are fields that the plan shows even if they were not given. ``resource`` extracts the
-    new resource from the answer; None if the answer lacks it. ``reveals``: the answer holds a value
-    that the gateway returns only once.
+    ``always`` are fields that the plan displays even if they are not set. ``resource`` extracts the
+    new resource from the answer, or None if the answer lacks it. ``reveals``: the answer holds a
+    value that the gateway returns only once.
 
     In the form, ``heading`` is the title, ``submit`` the button, ``initial`` the initial values,
     and ``unknown_help`` the advice after a lost answer.
@@ -89,7 +89,7 @@ class Create:
     initial: Mapping[str, Any] = field(default_factory=dict)
     unknown_help: str = ""
     done: Callable[[Any], str] | None = None
-    """The message afterwards; by default "Key “ci” created"."""
+    """The success message; defaults to "Key “ci” created"."""
     effects: Callable[[Any, PlanContext], Lines] = _nothing
     warnings: Callable[[Any, PlanContext], Lines] = _nothing
     always: tuple[str, ...] = ()
@@ -107,35 +107,35 @@ class Create:
 class Update:
     """An update of fields; ``effects`` gets the fresh reading and the request.
 
-    A resource has one for its edit form, and may have further verbs that change only ``fields``.
-    An update with danger "high" cannot be undone.
+    A resource has one update for its edit form, and may have further verbs that change only
+    ``fields``. An update with danger "high" cannot be undone.
     """
 
     request: type[RequestModel]
     effects: Callable[[Any, Any, PlanContext], Lines] = _nothing
     action: str = "edit"
     command: str = "update"
-    """The verb of the command line."""
+    """The verb on the command line."""
     help: str = "update fields"
     title: str = "Change"
     button: str = "Change it"
     done: Callable[[Any, Any], str] | None = None
-    """The message afterwards, from before and after; by default "Key “ci” changed"."""
+    """Returns the success message, from before and after; defaults to "Key “ci” changed"."""
     fields: tuple[str, ...] = ()
-    """The fields that it changes; by default all editable ones."""
+    """The fields that it changes; defaults to all editable fields."""
     secret: str = ""
     """The field whose value the command line reads from stdin."""
     danger: Danger = "low"
     outside_change: Callable[[Any, Any], str] = lambda _before, _now: ""
-    """Describes a change by somebody else between two readings; "" if there is none."""
+    """Describes a change by somebody else between two readings; returns "" if there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Switch:
     """Disabling and enabling a resource, by its field ``disabled``.
 
-    ``effects`` gets the fresh reading, whether it is to be disabled, and what ``around`` read (None
-    where it is enabled: then nothing is read).
+    ``effects`` gets the fresh reading, whether to disable, and the result of ``around``, which is
+    None for enabling.
     """
 
     effects: Callable[[Any, bool, Any, PlanContext], Lines]
@@ -152,7 +152,7 @@ class Delete:
     done: str = "deleted"
     button: str = "Delete for good"
     kept: tuple[str, ...] = ("name",)
-    """The fields that are recorded in the ledger."""
+    """The fields that are recorded in the ledger before deletion."""
 
 
 async def _no_uses(_client: GatewayClient, _fresh: Any, _context: PlanContext) -> tuple[str, ...]:
@@ -167,12 +167,12 @@ async def _nothing_around(_client: GatewayClient, _fresh: Any, _context: PlanCon
 class Writes(Generic[M]):
     """The writes of one kind of resource.
 
-    ``resource`` is its id, ``noun`` its name in sentences. ``service`` returns its part of the
-    client: ``get``, ``list``, ``create``, ``update``, ``delete``. ``called`` are the fields that
-    name a resource in a sentence, the best first. ``uses`` reads its users, as sentences for the
-    plan of an update; ``around`` reads the surroundings for disabling and deleting. ``names`` is a
-    feed of names by id, besides those of the workspaces. ``feeds`` are prefixes of the feeds to
-    refresh after a write.
+    ``resource`` is its id, ``noun`` its name in sentences. ``service`` returns the client service
+    with ``get``, ``list``, ``create``, ``update`` and ``delete``. ``called`` are the fields that
+    name a resource in a sentence, the best one first. ``uses`` reads the users of a resource, as
+    sentences for the plan of an update; ``around`` reads the surroundings for disabling and
+    deleting. ``names`` is a feed of names by id, besides workspace names. ``feeds`` are prefixes of
+    the feeds to refresh after a write.
     """
 
     resource: str
@@ -181,12 +181,12 @@ class Writes(Generic[M]):
     fields: Fields
     identity: Callable[[M], str | None]
     of_row: Callable[[Any], M]
-    """The resource in a row of its list."""
+    """Extracts the resource from a list row."""
     service: Callable[[GatewayClient], Any]
     operand: str = "id, unique beginning of an id, or name"
-    """The operand in the command line's help; empty if the resource exists once."""
+    """The operand in command-line help; empty if there is only one such resource."""
     identifier: str = "id"
-    """The name of the identity: "id" or "hash"."""
+    """The name of the identity field: "id" or "hash"."""
     called: tuple[str, ...] = ("name", "id")
     feeds: tuple[str, ...] = ()
     names: Callable[[FeedHub], Feed[Names]] | None = None
@@ -199,33 +199,33 @@ class Writes(Generic[M]):
     switch: Switch | None = None
     delete: Delete | None = None
     implied: tuple[str, ...] = ()
-    """Fields that are null if a creation omits them."""
+    """Fields that become null if a creation omits them."""
     by_row: bool = False
-    """Whether a change needs the row of the list, not only the resource."""
+    """Whether a change needs the list row besides the resource."""
 
-    # What a resource may do in a way of its own -------------------------------------------------
+    # Hooks that a resource may override -----------------------------------------------------------
 
     def for_row(self, _row: Any, _dialect: Dialect) -> Writes[M]:
-        """The declaration for one row of the list, None for none, in the gateway's dialect."""
+        """Return the declaration for one list row, or for None, in the gateway's dialect."""
         return self
 
     async def read(self, client: GatewayClient, identity: str) -> M:
-        """Read the current state. Raises GatewayError."""
-        found: M = await self.service(client).get(identity)
-        return found
+        """Return the current state. Raises GatewayError."""
+        resource: M = await self.service(client).get(identity)
+        return resource
 
     def check(self, _request: RequestModel, _dialect: Dialect) -> Sequence[Problem]:
-        """Problems of a request beyond those of its model."""
+        """Return problems of a request that its model does not detect."""
         return ()
 
     def form_fields(self, _context: FormContext, _one: M | None) -> Iterable[Field]:
-        """The fields as edited in forms; ``_one`` is None for a creation."""
+        """Return the fields of a form; ``_one`` is None for a creation."""
         return self.fields
 
     # Forms --------------------------------------------------------------------------------------
 
     def create_form(self, context: FormContext) -> FormSpec:
-        """The creation form, with the workspace that the list is limited to."""
+        """Return the creation form, preset to the workspace that the list is limited to."""
         declaration = _declared(self.create, "create")
         scoped = (
             context.workspace is not None and "workspace_id" in declaration.request.model_fields
@@ -244,14 +244,14 @@ class Writes(Generic[M]):
             or f"The {self.noun} may have been created. Look at the list before you try again.",
         )
 
-    def edit_form(self, one: M, context: FormContext, verb: Update | None = None) -> FormSpec:
-        """The edit form; ``verb`` is an update action with its own fields."""
+    def edit_form(self, resource: M, context: FormContext, verb: Update | None = None) -> FormSpec:
+        """Return the edit form; ``verb`` is an update action with its own fields."""
         verb = verb or _declared(self.update, "update")
-        known, at = self.known(one), PlanContext(context.now)
+        known, at = self.known(resource), PlanContext(context.now)
 
         def shown(field: Field) -> Iterable[Field]:
             if field.mask and field.name in verb.fields:
-                mask = safe_line(getattr(one, field.mask) or "the stored one", NAME_LIMIT)
+                mask = safe_line(getattr(resource, field.mask) or "the stored one", NAME_LIMIT)
                 yield Field(field.mask, f"{field.label} now", fixed=(mask, _OVERWRITTEN))
                 yield replace(field, label=f"New {field.label.lower()}", group="")
             elif field.name in (verb.fields or self.fields.editable):
@@ -260,54 +260,56 @@ class Writes(Generic[M]):
                 text = field.text(known[field.name], at) if field.name in known else UNKNOWN
                 yield replace(field, fixed=(text, field.fixed_because))
 
-        fields = [each for field in self.form_fields(context, one) for each in shown(field)]
+        fields = [each for field in self.form_fields(context, resource) for each in shown(field)]
         heading = "Edit" if verb.title == "Change" else verb.title
         return FormSpec(
-            title=f"{heading} {self.noun} {self.name(one)}",
+            title=f"{heading} {self.noun} {self.name(resource)}",
             model=verb.request,
             fields=request_fields(fields, verb.request, context),
             submit="Review changes",
-            initial={} if verb.fields else self.fields.known(one),
+            initial={} if verb.fields else self.fields.known(resource),
             partial=True,
             check=lambda request: self.check(request, context.dialect),
             unknown_help="The change may have been applied. "
             f"Look at the {self.noun} before you try again.",
         )
 
-    # What one is called -------------------------------------------------------------------------
+    # Names ----------------------------------------------------------------------------------------
 
-    def name(self, one: Any) -> str:
-        """The resource in a sentence: its name in quotes, else its best identifier."""
+    def name(self, resource: Any) -> str:
+        """Return a resource's name in quotes, or else its best identifier."""
         first, *rest = self.called
-        return quoted(getattr(one, first), *(getattr(one, name) for name in rest))
+        return quoted(getattr(resource, first), *(getattr(resource, name) for name in rest))
 
-    def title(self, one: Any) -> str:
-        """The resource at the start of a sentence: "Key “ci”"."""
-        return f"{self.noun.capitalize()} {self.name(one)}"
+    def title(self, resource: Any) -> str:
+        """Return a resource's name to start a sentence: "Key “ci”"."""
+        return f"{self.noun.capitalize()} {self.name(resource)}"
 
-    def _id(self, one: Any) -> str:
-        identity = self.identity(one)
+    def _id(self, resource: Any) -> str:
+        identity = self.identity(resource)
         if not identity:
             why = f"the gateway gave this {self.noun} no {self.identifier}: it cannot be changed"
             raise ValueError(why)
         return identity
 
-    def known(self, one: M) -> dict[str, Any]:
-        """Declared fields as the gateway sent them, without malformed ones."""
+    def known(self, resource: M) -> dict[str, Any]:
+        """Return the declared fields as the gateway sent them, without malformed ones."""
         readable = (name for name in self.fields.labels if name in self.model.model_fields)
-        found = self.fields.read(one, readable)
-        return found | {asked: getattr(one, shown) for asked, shown in self.fields.masks.items()}
+        values = self.fields.read(resource, readable)
+        return values | {
+            asked: getattr(resource, shown) for asked, shown in self.fields.masks.items()
+        }
 
-    def sent_by_gateway(self, one: M) -> dict[str, Any]:
-        """Declared fields that are present in the answer.
+    def sent_by_gateway(self, resource: M) -> dict[str, Any]:
+        """Return the declared fields present in the answer.
 
-        An omitted field is not known to be null.
+        An omitted field is unknown, not null.
         """
-        masks = {name: getattr(one, shown) for name, shown in self.fields.masks.items()}
+        masks = {name: getattr(resource, shown) for name, shown in self.fields.masks.items()}
         return {
             name: value
-            for name, value in self.known(one).items()
-            if (name in one.raw if name not in masks else masks[name] is not None)
+            for name, value in self.known(resource).items()
+            if (name in resource.raw if name not in masks else masks[name] is not None)
         }
 
     # Plans --------------------------------------------------------------------------------------
@@ -315,12 +317,12 @@ class Writes(Generic[M]):
     def plan_create(
         self, request: RequestModel, context: PlanContext, warning: RequestWarning = NO_WARNING
     ) -> Plan[Any]:
-        """One POST with the given fields."""
+        """Plan one POST with the fields that were set."""
         declaration = _declared(self.create, "create")
 
         def identity_of(answer: Any) -> str | None:
-            one = declaration.resource(answer)
-            return None if one is None else self.identity(one)
+            resource = declaration.resource(answer)
+            return None if resource is None else self.identity(resource)
 
         compared = tuple(filter(None, (safe_line(warning.text, _WARNING),)))
         return Plan(
@@ -347,8 +349,6 @@ class Writes(Generic[M]):
         )
 
     def _delete_again(self, identity: str | None, context: PlanContext) -> UndoPlanner:
-        """The undo of a creation. Of the answer it keeps only the identity."""
-
         async def plan_undo(client: GatewayClient, now: datetime) -> Plan[Any]:
             at = PlanContext(now, context.names, context.dialect)
             fresh = await self.read(client, made_identity(identity, self.noun))
@@ -365,10 +365,10 @@ class Writes(Generic[M]):
         *,
         verb: Update | None = None,
     ) -> Plan[M]:
-        """One PATCH with the given fields, planned from a fresh reading that has an id.
+        """Plan one PATCH, from a fresh reading that has an id.
 
-        ``verb`` is an update action; by default the one that owns the fields, else the resource's
-        update.
+        ``verb`` is an update action; by default, the action that owns the fields, or else the
+        resource's update.
         """
         identity, given = self._id(fresh), request.model_fields_set
         verb = verb or self._way_to_change(given)
@@ -400,7 +400,7 @@ class Writes(Generic[M]):
     def plan_switch(
         self, fresh: M, disabled: bool, context: PlanContext, around: Any = None
     ) -> Plan[M]:
-        """One PATCH that disables or enables. ``fresh`` has an id."""
+        """Plan one PATCH that disables or enables the resource; ``fresh`` must have an id."""
         declaration, identity = _declared(self.switch, "enable and disable"), self._id(fresh)
         request = _declared(self.update, "update").request.model_validate({"disabled": disabled})
         return Plan(
@@ -417,7 +417,6 @@ class Writes(Generic[M]):
         )
 
     def _put_back(self, fresh: M, request: RequestModel, context: PlanContext) -> Undo[M] | None:
-        """The undo of an update; None where the gateway did not give a value before it."""
         identity, names = self._id(fresh), request.model_fields_set
         before = self.fields.read(fresh, names)
         if len(before) < len(names):
@@ -451,7 +450,7 @@ class Writes(Generic[M]):
         raise CannotUndoError(f"The gateway no longer accepts the previous value: {why}.")
 
     def plan_delete(self, fresh: M, context: PlanContext, around: Any = None) -> Plan[None]:
-        """One DELETE. ``fresh`` has an id."""
+        """Plan one DELETE; ``fresh`` must have an id."""
         declaration, identity = _declared(self.delete, "delete"), self._id(fresh)
         return Plan(
             action=f"{self.resource}.delete",
@@ -476,7 +475,7 @@ def _declared(verb: V | None, name: str) -> V:
 
 
 def declared_writes(spec: ResourceSpec[Any]) -> Writes[Any]:
-    """The writes of a resource. Raises TypeError if it has none."""
+    """Return the write declaration of a resource. Raises TypeError if it has none."""
     if spec.writes is None:
         raise TypeError(f"nothing can be written to {spec.id}")
     return spec.writes()
