@@ -89,7 +89,7 @@ def exact_tokens(number: int | None, missing: str = DASH) -> Cell:
 
 
 def yes_no(value: bool | None) -> Cell:
-    """ "yes" or "no"."""
+    """A flag as "yes" or "no"."""
     if value is None:
         return NOTHING
     return Cell("yes") if value else Cell("no", "muted")

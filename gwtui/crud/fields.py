@@ -355,7 +355,7 @@ class Fields:
     def effects(
         self, request: RequestModel, resource: RequestModel | ResponseModel, context: PlanContext
     ) -> Iterator[str]:
-        """Yield the effect sentences of the fields set in a request, filled in from ``resource``."""
+        """Yield the effects of the fields set in a request, filled in from ``resource``."""
         given = request.model_fields_set
         for rule in self:
             if rule.effect and rule.name in given and getattr(request, rule.name):
