@@ -94,7 +94,7 @@ class CreateByokRequest(_ByokFields):
     provider: Annotated[str, Field(min_length=1)] = Field(description="provider identifier")
     key: SecretText = Field(description="the raw provider key; encrypted, never shown again")
     workspace_id: Uuid = Field(
-        "", description="workspace of the credential; the default workspace when not given"
+        "", description="workspace of the credential; the default workspace if empty"
     )
 
 

@@ -203,7 +203,7 @@ class ChatRequest(RequestModel):
     messages: Annotated[list[Message], Field(min_length=1)] = Field(
         description="the conversation so far", repr=False
     )
-    model: Text = Field("", description="author/slug; the account's default when not given")
+    model: Text = Field("", description="author/slug; the default model of the account if empty")
     models: list[Text] | None = Field(None, description="fallback models, in order")
     provider: ProviderPreferences | None = Field(None, description="which endpoints may serve it")
     service_tier: ServiceTier | None = Field(None, description="tier of the endpoint")

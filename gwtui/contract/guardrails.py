@@ -177,7 +177,7 @@ class CreateGuardrailRequest(_GuardrailFields):
 
     name: GuardrailName = Field(description="display name")
     workspace_id: Uuid = Field(
-        "", description="workspace of the guardrail; the default workspace when not given"
+        "", description="workspace of the guardrail; the default workspace if empty"
     )
 
 

@@ -119,7 +119,7 @@ class CreateKeyRequest(RequestModel):
         None, description="organization member who will use the key"
     )
     workspace_id: Uuid = Field(
-        "", description="workspace of the key; the default workspace when not given"
+        "", description="workspace of the key; the default workspace if empty"
     )
     external: ExternalUserRequest | None = Field(
         None, description="end user of your own system who will use the key"

@@ -59,11 +59,21 @@ def answer_in_pieces(*pieces: str) -> list[bytes]:
     ]
 
 
-def streams(*parts: bytes, stay: bool = False, heard: asyncio.Event | None = None) -> Play:
-    """Answers with these bytes, each written by itself, then hangs up, or stays until left."""
+def streams(
+    *parts: bytes,
+    stay: bool = False,
+    asked: asyncio.Event | None = None,
+    heard: asyncio.Event | None = None,
+) -> Play:
+    """Answers with these bytes, each written by itself, then hangs up, or stays until left.
+
+    ``asked`` is set when the request has arrived, ``heard`` when the client has left.
+    """
 
     async def play(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await request_head(reader)
+        if asked is not None:
+            asked.set()
         for part in (STREAM_HEAD, *parts):
             writer.write(part)
             await writer.drain()

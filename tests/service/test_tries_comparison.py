@@ -58,17 +58,19 @@ async def test_a_failure_is_its_own() -> None:
 
 @pytest.mark.parametrize("at_once", [True, False])
 async def test_leaving_hangs_up_and_sends_nothing_more(at_once: bool) -> None:
-    heard = [asyncio.Event() for _ in range(3 if at_once else 1)]
-    plays = [streams(event(chunk("x")), stay=True, heard=each) for each in heard]
+    asked, heard = ([asyncio.Event() for _ in range(3 if at_once else 1)] for _ in range(2))
+    plays = [
+        streams(event(chunk("x")), stay=True, asked=arrival, heard=departure)
+        for arrival, departure in zip(asked, heard, strict=True)
+    ]
     async with models(*plays) as (inference, server):
         comparing = asyncio.create_task(
             compare(inference, contenders(3), lambda _one: None, at_once=at_once)
         )
-        while server.connections < len(heard):  # noqa: ASYNC110 - the server tells nobody
-            await asyncio.sleep(0.01)
+        await asyncio.gather(*(arrival.wait() for arrival in asked))
         comparing.cancel()
         await asyncio.wait([comparing])
-        await asyncio.wait_for(asyncio.gather(*(each.wait() for each in heard)), 5)
+        await asyncio.wait_for(asyncio.gather(*(departure.wait() for departure in heard)), 60)
         assert server.connections == len(heard)
     assert comparing.cancelled()
 

@@ -94,11 +94,14 @@ def test_names_come_from_stdin_and_fields_are_set_for_all(gwtui: Gwtui, place: S
     assert (code, "must be unique" in err) == (exits.USAGE, True)
 
 
-def test_names_that_are_not_clear_are_all_told_and_nothing_is_sent(gwtui: Gwtui) -> None:
-    code, _, err = gwtui("keys", "disable", "backfill-2025", "nobody", "nothing", YES)
+def test_names_that_are_not_clear_are_all_told_and_nothing_is_sent(
+    gwtui: Gwtui, place: Site
+) -> None:
+    hashes = made(gwtui, "left-alone")
+    code, _, err = gwtui("keys", "disable", "left-alone", "nobody", "nothing", YES)
     assert code == exits.FAILED
     assert all(text in err for text in ("'nobody'", "'nothing'", "2 of 3 names match no single"))
-    assert gwtui.json("keys", "get", "backfill-2025")["disabled"] is False
+    assert disabled(place, hashes) == [False]
 
 
 @pytest.mark.parametrize(
