@@ -1,1 +1,1 @@
-"""The panels of the board; each shows one topic and queries the history by itself."""
+"""The panels of the board, one per topic, and the queries that fill them."""

@@ -1,4 +1,4 @@
-"""The endpoints of the watched models: a list with sparklines, and the selected one over time."""
+"""Board panels for the endpoints of watched models: a list with sparklines, and plots of one."""
 
 from __future__ import annotations
 
@@ -44,35 +44,35 @@ NOTHING_WATCHED = (
 )
 NOTHING_RECORDED = "No endpoint was recorded around this time."
 TALL = 34
-"""The height from which the list takes only the lines that it needs."""
+"""Terminal height in lines from which the list is only as tall as its rows."""
 _TITLES = 2
-"""The title line and the line below the last row."""
+"""Lines of the list besides its rows: the header and the blank line at the end."""
 _ORDERS = (("model", False), ("status", False))
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointLine:
-    """A row of the list; ``row`` is None for a model without endpoints.
+    """A row of the endpoint list: one endpoint, or a model without endpoints (``row`` is None).
 
-    ``readings`` are those of the whole model.
+    ``readings`` is the state of the feed that reads all endpoints of the model.
     """
 
     model: str
     row: EndpointRow | None
     readings: FeedState[Sequence[EndpointRow]]
     sparks: Mapping[str, Curve | None] = field(default_factory=dict)
-    """Sparklines by figure."""
+    """Recorded curves to draw as sparklines, by figure name."""
     prices: tuple[RecordedChange, ...] = ()
-    """Prices that changed lately, newest first."""
+    """Recent price changes of this endpoint, newest first."""
 
     @property
     def identity(self) -> str:
-        """The identity of the endpoint in the history."""
+        """The identity under which the history stores this endpoint."""
         return endpoint_identity(self.model, "" if self.row is None else self.row.identity)
 
     @property
     def provider(self) -> str:
-        """The provider; "…" while loading, "no endpoint" if the model has none."""
+        """The provider's name; "…" while loading, "no endpoint" if the model has none."""
         if self.row is not None:
             return self.row.title or ""
         return "…" if self.readings.value is None else "no endpoint"
@@ -85,17 +85,17 @@ class EndpointLine:
         return model if row is None else f"{model} · {cells.text(row.title).text}"
 
     def status(self, now: datetime) -> Cell:
-        """The verdict; its age instead if the data is stale."""
+        """Return the verdict on the endpoint, or the age of the data if it is stale."""
         if self.readings.is_old(now):
             return Cell(f"{times.age(self.readings.age(now))} old", "warn")
         return self.verdict
 
     @property
     def verdict(self) -> Cell:
-        """The verdict of the last reading."""
+        """The verdict on the endpoint when it was last read, such as "degraded"."""
         if self.row is not None:
-            found = verdict(self.row.endpoint)
-            return Cell(found.word, found.tone)
+            status = verdict(self.row.endpoint)
+            return Cell(status.word, status.tone)
         if self.readings.value is not None:
             return Cell("gone", "bad")
         if self.readings.error is not None:
@@ -104,7 +104,7 @@ class EndpointLine:
 
     @property
     def price_mark(self) -> str:
-        """An arrow for the last price change; empty without one."""
+        """An arrow for the direction of the last price change; empty without a change."""
         if not self.prices:
             return ""
         return _ARROWS[direction(self.prices[0])]
@@ -115,7 +115,10 @@ def lines_of(
     sparks: Mapping[str, Mapping[str, Curve | None]],
     prices: Mapping[str, tuple[RecordedChange, ...]],
 ) -> Iterable[EndpointLine]:
-    """The rows of all models, including one for each model without endpoints."""
+    """Yield a row per endpoint of each model, or a single row for a model without endpoints.
+
+    ``sparks`` and ``prices`` are keyed by endpoint identity.
+    """
     for model, readings in endpoints.items():
         for row in readings.value or (None,):
             identity = endpoint_identity(model, "" if row is None else row.identity)
@@ -134,8 +137,7 @@ def _by_model(line: EndpointLine, _now: datetime) -> SortValue:
     return f"{slug} {author} {line.provider}".casefold()
 
 
-def _of_endpoint(name: str, width: int) -> Column[EndpointLine]:
-    """A column of the list of endpoints; a dash where a model has none."""
+def _endpoint_column(name: str, width: int) -> Column[EndpointLine]:
     column = next(one for one in ENDPOINTS.columns if one.id == name)
 
     def cell(line: EndpointLine, now: datetime) -> Cell:
@@ -216,10 +218,10 @@ COLUMNS: tuple[Column[EndpointLine], ...] = (
         13,
         help="watched model",
     ),
-    _of_endpoint("uptime_30m", 7),
-    _of_endpoint("latency_p50", 6),
+    _endpoint_column("uptime_30m", 7),
+    _endpoint_column("latency_p50", 6),
     _spark("latency", "latency", "latency_p50"),
-    _of_endpoint("throughput_p50", 7),
+    _endpoint_column("throughput_p50", 7),
     Column(
         "price",
         "In/out $/M",
@@ -229,39 +231,39 @@ COLUMNS: tuple[Column[EndpointLine], ...] = (
         right=True,
         help="per million tokens, after discount; ▲ or ▼ marks a recent change",
     ),
-    _of_endpoint("latency_p99", 6),
-    _of_endpoint("uptime_5m", 7),
-    _of_endpoint("uptime_1d", 7),
+    _endpoint_column("latency_p99", 6),
+    _endpoint_column("uptime_5m", 7),
+    _endpoint_column("uptime_1d", 7),
     _spark("uptime", "uptime", "uptime_last_5m", of_all=True),
-    _of_endpoint("latency_p90", 6),
-    _of_endpoint("throughput_p90", 7),
-    _of_endpoint("throughput_p99", 7),
+    _endpoint_column("latency_p90", 6),
+    _endpoint_column("throughput_p90", 7),
+    _endpoint_column("throughput_p99", 7),
     _spark("throughput", "speed", "throughput_p50"),
 )
 
 
 class EndpointsPanel(Panel):
-    """The list of endpoints.
+    """The list of the endpoints of all watched models.
 
-    A cursor on the first row stays there when rows change, so it follows the worst endpoint when
-    sorted by status.
+    A cursor on the first row stays on the first row when the rows change, so it follows the worst
+    endpoint when the list is sorted by status.
     """
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         super().__init__(id="board-endpoints", classes="panel")
         self.rows: tuple[EndpointLine, ...] = ()
-        """The rows of the list, model by model."""
+        """All rows, grouped by model."""
         self.table: ResourceTable[EndpointLine] = ResourceTable(
             COLUMNS, lambda line: line.identity, now, id="board-table"
         )
 
     def compose(self) -> ComposeResult:
-        """The table, or a line when there is nothing in it."""
+        """Yield the line shown for an empty list, then the table."""
         yield OneLine(id="board-unwatched")
         yield self.table
 
     def on_mount(self) -> None:
-        """Sort by model and hide the "no model is watched" line."""
+        """Sort by model, and hide the line for an empty list."""
         self.table.sort_by(*_ORDERS[0])
         self.query_one("#board-unwatched").display = False
 
@@ -271,7 +273,7 @@ class EndpointsPanel(Panel):
         return self.table.selected
 
     def next_order(self) -> str:
-        """Sort by model or by status; returns the new sort order in words."""
+        """Switch between sorting by model and by status; return the new order in words."""
         by_model, at_top = self.table.sorting != _ORDERS[0], self.table.model.cursor == 0
         self.table.sort_by(*_ORDERS[0 if by_model else 1])
         if at_top:
@@ -279,7 +281,7 @@ class EndpointsPanel(Panel):
         return "by model" if by_model else "worst first"
 
     def draw(self, state: BoardState) -> None:
-        """Show the rows, with sparklines and recent price changes."""
+        """Show the current rows with their sparklines and recent price changes."""
         past = EndpointsPast() if state.past is None else state.past.endpoints
         self.rows = tuple(lines_of(state.snapshot.endpoints, past.sparks, past.prices))
         self.table.show(self.rows, keep_ends=True)
@@ -300,21 +302,24 @@ _HEALTHY = Block("healthy", "good")
 _DEGRADED = Block("degraded", "warn")
 _DOWN = Block("down", "bad")
 STATES = (_HEALTHY, _DEGRADED, _DOWN, _ABSENT)
-"""The states of a timeline block."""
+"""The timeline states that the legend explains."""
 _WORST_LAST = (_GAP, _ABSENT, _HEALTHY, _DEGRADED, _DOWN)
 PLOT_ROOM = 42
-"""Minimum width of a plot beside another one, in cells."""
+"""Minimum width of a plot in cells; narrower panels show fewer plots."""
 _MARGINS = 2
 
 
 def blocks_of(curve: Curve | None, window: PlotWindow, width: int) -> Sequence[Block]:
-    """One block per cell; gaps in the recording stay blank."""
+    """Return ``width`` timeline blocks, each with the worst state recorded in its time slot.
+
+    Slots without samples are blank.
+    """
     columns = PlotLine(curve).columns(window, width)
     return [max(map(block_of, points), key=_WORST_LAST.index, default=_GAP) for points in columns]
 
 
 def block_of(point: Point) -> Block:
-    """The block of a time slot, by its lowest share of good requests."""
+    """Return the timeline block for a sample, judged by its lowest uptime."""
     if point.state == "gap":
         return _GAP
     if point.state == "null" or point.low is None:
@@ -326,11 +331,11 @@ def block_of(point: Point) -> Block:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A plot of the selected endpoint: figures of one unit; the name includes the unit."""
+    """A plot of the selected endpoint: curves with the same unit, which is part of ``name``."""
 
     name: str
     figures: tuple[tuple[str, str, Tone], ...]
-    """Figure, name and tone of each curve; the last one is drawn on top."""
+    """The recorded figure, label and tone of each curve; the last curve is drawn on top."""
     format_value: Callable[[Decimal], str]
     ceiling: Decimal | None = None
 
@@ -364,7 +369,7 @@ MEASURES = (
 
 
 class EndpointPanel(Panel):
-    """Title, timeline, and as many plots as fit; ``next_measure`` shows the others."""
+    """Title, timeline and plots of the selected endpoint; ``next_measure`` rotates the plots."""
 
     def __init__(self, selected: Callable[[], EndpointLine | None]) -> None:
         super().__init__(id="board-endpoint", classes="panel")
@@ -372,7 +377,7 @@ class EndpointPanel(Panel):
         self._first = 0
 
     def compose(self) -> ComposeResult:
-        """Title, timeline, plots."""
+        """Yield the title, the timeline, and one view per plot."""
         yield OneLine(id="board-endpoint-title")
         yield OneLine(id="board-timeline")
         with Horizontal(id="board-plots"):
@@ -380,24 +385,24 @@ class EndpointPanel(Panel):
                 yield DrawingView(id=f"board-plot-{number}")
 
     def next_measure(self) -> None:
-        """Start with the next plot."""
+        """Rotate the plots, so that the next one comes first."""
         self._first = (self._first + 1) % len(MEASURES)
         self.on_resize()
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """Names of the plots that do not fit; ``next_measure`` shows them."""
+        """Names of the plots that do not fit, without their units."""
         shown = self.shown
         return tuple(one.name.partition(" ")[0] for one in MEASURES if one not in shown)
 
     @property
     def shown(self) -> tuple[Measure, ...]:
-        """The plots that fit, starting with the chosen one."""
+        """The plots that fit side by side; ``next_measure`` changes which one comes first."""
         order = MEASURES[self._first :] + MEASURES[: self._first]
         return order[: max(1, self.size.width // PLOT_ROOM)]
 
     def draw(self, state: BoardState) -> None:
-        """Show the selected endpoint, and its curves once the history has answered."""
+        """Show the selected endpoint; its curves appear once the history has answered."""
         if not self.size.width:
             return
         line, past, view = self._selected(), state.past, state.view
@@ -429,7 +434,7 @@ class EndpointPanel(Panel):
         return self._beside(title)
 
     def _beside(self, title: Content) -> Content:
-        """The title, followed by the legend of the timeline as far as it fits."""
+        """Append the legend of the timeline, right-aligned, if there is room."""
         name = toned("uptime 5m below", "muted")
         signs = Content.assemble(name, "  ", legend(STATES))
         for words in (signs, name):

@@ -1,4 +1,4 @@
-"""What the board shows, live or in the past: its panels for credits, limits and changes."""
+"""Data of the board, live or recorded, and its panels for credits, limits and changes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from gwtui.watch.hub import FeedHub, Scope
 T = TypeVar("T")
 
 _LEAP = 10
-"""Number of steps in a leap."""
+"""Number of small steps in one large step of the time cursor."""
 _STEPS = dict(
     zip(
         (span.name for span in SPANS),
@@ -63,16 +63,16 @@ _STEPS = dict(
     )
 )
 KEYS_EVERY = 60.0
-"""Seconds between reads of the keys, which take one request per workspace."""
+"""Seconds between two reads of all keys; each read takes one request per workspace."""
 BUDGETS_EVERY = 300.0
-"""Seconds between reads of the budgets, which take four requests per workspace."""
+"""Seconds between two reads of all budgets; each read takes four requests per workspace."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoardView:
-    """The moment that the board shows, and the span before it.
+    """The moment that the board shows, and the time span of its plots.
 
-    ``now`` is the present, or the moment of the time cursor if ``past`` is True.
+    ``now`` is the current time, or the time cursor if ``past`` is True.
     """
 
     now: datetime
@@ -81,23 +81,27 @@ class BoardView:
 
     @property
     def window(self) -> PlotWindow:
-        """The time window of the plots."""
+        """The time range of the plots."""
         return window_at(self.span, self.now)
 
 
 def moved(
     cursor: datetime | None, by: int, span: Span, now: datetime, *, leap: bool = False
 ) -> datetime:
-    """The time cursor moved by ``by`` steps, negative for back.
+    """Return the time cursor moved by ``by`` steps; negative steps go back in time.
 
-    A step depends on the span; ``leap`` takes larger steps.
+    ``cursor`` None stands for ``now``. The length of a step depends on the span; ``leap`` makes
+    steps ten times as long.
     """
     stride = _STEPS[span.name] * (_LEAP if leap else 1)
     return (cursor or now.replace(second=0, microsecond=0)) + by * stride
 
 
 def within(moment: datetime, now: datetime, begin: datetime | None) -> datetime | None:
-    """The moment, no earlier than ``begin``; None, which means live, from ``now`` on."""
+    """Return ``moment`` limited to the recorded time, or None (live) if it is not before ``now``.
+
+    ``begin`` is the start of the recording, if known.
+    """
     if moment >= now:
         return None
     return moment if begin is None else max(moment, begin)
@@ -122,7 +126,7 @@ def _feeds(hub: FeedHub, models: Iterable[str]) -> _Feeds:
 def live_feeds(
     hub: FeedHub, models: Iterable[str], show: Callable[[FeedState[object]], None]
 ) -> list[FeedUse]:
-    """The feeds that the board watches; ``show`` receives each new state."""
+    """Return the feeds that the board watches; ``show`` is called with each new state."""
     feeds = _feeds(hub, models)
     return [
         (feeds.credits, show),
@@ -132,28 +136,30 @@ def live_feeds(
     ]
 
 
-def _patient(state: FeedState[T], at_least: float) -> FeedState[T]:
-    """The state of a feed, which is not stale for ``at_least`` seconds."""
+def _stale_after(state: FeedState[T], at_least: float) -> FeedState[T]:
     return replace(state, stale_after=max(state.stale_after, at_least))
 
 
 def live_snapshot(hub: FeedHub, models: Iterable[str]) -> BoardSnapshot:
-    """The current values; without terminal focus only the recorder polls, so they may be older."""
+    """Return the newest values of the live feeds.
+
+    While the terminal has no focus, only the recorder polls, so older values still count as fresh.
+    """
     feeds, slow = _feeds(hub, models), MISSED * OFTEN if hub.paused else 0.0
     return BoardSnapshot(
-        _patient(feeds.credits.state, slow),
-        _patient(feeds.keys.state, MISSED * KEYS_EVERY),
-        _patient(feeds.budgets.state, MISSED * BUDGETS_EVERY),
-        {model: _patient(feed.state, slow) for model, feed in feeds.endpoints.items()},
+        _stale_after(feeds.credits.state, slow),
+        _stale_after(feeds.keys.state, MISSED * KEYS_EVERY),
+        _stale_after(feeds.budgets.state, MISSED * BUDGETS_EVERY),
+        {model: _stale_after(feed.state, slow) for model, feed in feeds.endpoints.items()},
     )
 
 
 @dataclass(frozen=True, slots=True)
 class BoardPast:
-    """The answers of the history in one round, from one consistent snapshot.
+    """The results of all history queries of the board, read in one transaction.
 
-    ``curves`` are those of ``endpoint``, an identity. ``problem`` says why some of it could not be
-    read, for a person.
+    ``curves`` belong to ``endpoint``, an endpoint identity. ``problem`` is the error message if a
+    query failed, else empty.
     """
 
     recording: RecordingState
@@ -167,17 +173,21 @@ class BoardPast:
 
 
 def board_past(view: BoardView, endpoint: str | None, reader: HistoryReader) -> BoardPast:
-    """Query the history for everything on the board; runs in a thread."""
+    """Query the history for everything that the board shows. Blocks, so run it in a thread.
+
+    ``endpoint`` is the identity of the endpoint to read curves for. A failed query is reported in
+    ``problem`` of the result; the others still count.
+    """
     recording = recording_state(reader)
-    span = (view.window.since, view.now)  # nothing after the moment that is shown
+    span = (view.window.since, view.now)  # the window may end after the time cursor
     problems: list[str] = []
 
-    def attempt(nothing: T, question: Callable[..., T], *given: object) -> T:
+    def attempt(default: T, query: Callable[..., T], *arguments: object) -> T:
         try:
-            return question(reader, *given)
+            return query(reader, *arguments)
         except HistoryError as error:
             problems.append(str(error))
-            return nothing
+            return default
 
     snapshot = attempt(BoardSnapshot(), recorded, view.now, recording.models)
     identities = [
@@ -199,7 +209,7 @@ def board_past(view: BoardView, endpoint: str | None, reader: HistoryReader) -> 
 
 @dataclass(frozen=True, slots=True)
 class BoardState:
-    """The state that panels draw; ``past`` is None before the history has answered."""
+    """Everything that a panel draws; ``past`` is None until the history has answered."""
 
     view: BoardView
     snapshot: BoardSnapshot = field(default_factory=BoardSnapshot)
@@ -210,24 +220,24 @@ class BoardState:
 
 _LABEL = 9
 _MOST_LIMITS = 50
-"""Maximum number of listed limits, those closest to exhaustion first."""
+"""Maximum number of limits in the list; the ones closest to exhaustion come first."""
 _BAR = 8
 _GAP = 2
 _INDENT = len("MM-DD HH:MM ")
 
 
 class Panel(Vertical):
-    """A part of the board."""
+    """Base of the board's panels; an error while drawing is contained in the panel."""
 
     state: BoardState | None = None
-    """The state that is shown."""
+    """The state that was drawn last."""
 
     def draw(self, state: BoardState) -> None:
-        """Show a state. Called often, so it must be cheap if nothing changed."""
+        """Show a state. Called often, so it must be cheap if nothing has changed."""
         raise NotImplementedError
 
     def show(self, state: BoardState) -> None:
-        """Draw a state; on an error this panel shows it, the others are not affected."""
+        """Draw a state; an error is shown in this panel, and the other panels keep working."""
         self.state = state
         try:
             self.draw(state)
@@ -238,26 +248,26 @@ class Panel(Vertical):
                 self.mount(note, before=0)
 
     def on_resize(self) -> None:
-        """Redraw for the new size."""
+        """Draw the last state again for the new size."""
         if self.state is not None:
             self.show(self.state)
 
 
 class CreditsPanel(Panel):
-    """The balance, its burn rate and its runway."""
+    """Balance, burn rate and runway, with a plot of the balance."""
 
     def __init__(self) -> None:
         super().__init__(id="board-credits", classes="panel")
 
     def compose(self) -> ComposeResult:
-        """Three lines and a plot."""
+        """Yield three lines of figures and the plot."""
         yield OneLine(id="board-balance")
         yield OneLine(id="board-burn")
         yield OneLine(id="board-runway")
         yield DrawingView(id="board-balance-plot")
 
     def draw(self, state: BoardState) -> None:
-        """Show the current balance, the recorded burn rate, and the curve."""
+        """Show the balance, the recorded burn rate, the runway and the plot."""
         view, credits = state.view, state.snapshot.credits
         past = None if state.past is None else state.past.credits
         runway = runway_cells(credits.value, _outlook(state), view.now)
@@ -278,7 +288,7 @@ class CreditsPanel(Panel):
             )
 
     def summary(self, state: BoardState) -> Content:
-        """The panel in one line."""
+        """Return balance, burn rate and runway in one line, for the top of the board."""
         view, credits = state.view, state.snapshot.credits
         past, outlook = None if state.past is None else state.past.credits, _outlook(state)
         parts: Words = (Cell("Credits ", "muted"), *left_cells(credits, view.now, past=view.past))
@@ -344,7 +354,7 @@ _LIMIT_COLUMNS: tuple[Column[Limit], ...] = (
 
 
 class LimitsPanel(Panel):
-    """The limits closest to exhaustion first; always live."""
+    """The keys and workspaces closest to their limits; always live."""
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         super().__init__(id="board-limits", classes="panel")
@@ -354,28 +364,28 @@ class LimitsPanel(Panel):
         )
 
     def compose(self) -> ComposeResult:
-        """The table, and a line for its errors."""
+        """Yield a line for errors and stale data, then the table."""
         yield OneLine(id="board-limits-state")
         yield self.table
 
     def on_mount(self) -> None:
-        """Sort by how close each limit is to exhaustion."""
+        """Sort by the used share, highest first."""
         self.table.sort_by("used", descending=True)
 
     def draw(self, state: BoardState) -> None:
-        """Show every limit in force."""
+        """Show all active limits, and whether the keys or budgets are stale or unreadable."""
         keys, spaces, now = state.snapshot.keys, state.snapshot.workspaces, self._now()
-        found = limits(keys.value or (), spaces.value or {}, now)
-        self.table.show(found[:_MOST_LIMITS])
+        active = limits(keys.value or (), spaces.value or {}, now)
+        self.table.show(active[:_MOST_LIMITS])
         words = [_state("keys", keys, now), _state("budgets", spaces, now)]
         if state.view.past:
             words.append("limits are current")
         text = " · ".join(word for word in words if word)
-        if not text and not found:
+        if not text and not active:
             text = "no key or workspace has a limit"
         line = self.query_one("#board-limits-state", OneLine)
         line.display = bool(text)
-        line.show(toned(f" {text}", "warn" if found else "muted"))
+        line.show(toned(f" {text}", "warn" if active else "muted"))
 
 
 def _state(what: str, readings: FeedState[Any], now: datetime) -> str:
@@ -385,19 +395,19 @@ def _state(what: str, readings: FeedState[Any], now: datetime) -> str:
 
 
 class ChangesPanel(Panel):
-    """Recent changes, newest first; ``:changes`` compares any two moments."""
+    """Recorded changes in the time span of the board, newest first."""
 
     def __init__(self) -> None:
         super().__init__(id="board-changes", classes="panel")
         self.lines = LinesView(id="board-changes-lines")
 
     def compose(self) -> ComposeResult:
-        """Title and lines."""
+        """Yield the title and the scrollable list."""
         yield OneLine(id="board-changes-title")
         yield self.lines
 
     def draw(self, state: BoardState) -> None:
-        """Show one or two lines per change."""
+        """Show each change in one line, or in two on a narrow panel."""
         if state.past is None:
             return
         news, room = state.past.changes, self.lines.size.width
@@ -412,7 +422,6 @@ class ChangesPanel(Panel):
 
 
 def _extent(news: RecentChanges, view: BoardView) -> str:
-    """The covered time span, which starts no earlier than the recording."""
     if news.late and news.since is not None:
         return f"Changed since the recording began, {news.since:%m-%d %H:%M} UTC"
     return f"Changed in {view.span.name if view.span.name != '1h' else '24h'}"
@@ -426,7 +435,6 @@ def _count(news: RecentChanges) -> str:
 
 
 def _change_lines(change: RecordedChange, room: int) -> Iterator[Content]:
-    """A change in one line; on a narrow panel the values move to a second line."""
     event = event_cell(change.kind)
     head = Content.assemble(
         toned(f"{change.at:%m-%d %H:%M} ", "muted"),
@@ -437,5 +445,6 @@ def _change_lines(change: RecordedChange, room: int) -> Iterator[Content]:
     if head.cell_length + _GAP + words.cell_length <= room:
         yield Content.assemble(head, " " * _GAP, words)
         return
+    # No room for the values: they move to a second line.
     yield head
     yield Content.assemble(" " * _INDENT, words)
