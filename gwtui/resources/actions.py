@@ -1,8 +1,8 @@
-"""The one registry of what a user can do: bindings, hints, help and commands are read here.
+"""The registry of all actions. Key bindings, help and the command palette read it.
 
-The actions of a resource stand in ``entries``. Here are those of the frame, of every list, of forms
-and of dialogs. Dialogs handle their keys themselves: those are not in the palette, and while a
-dialog is open only they and the keys of ``ANYWHERE`` work.
+``entries`` has the actions of each resource. This module has those of the application frame, of
+every list, and of forms and dialogs. Dialogs handle their own keys: their actions are not in the
+palette, and while a dialog is open, only its keys and those of ``ANYWHERE`` work.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gwtui.resources.entries import ENTRIES
 from gwtui.resources.registry import ALIASES, KEYS, PLACES, TABS, TITLES
 
 FIGURES = "figures"
-"""Scope of every screen that shows the figures of one object."""
+"""Scope of the screens that display the figures of one object."""
 
 FRAME_ACTIONS: Mapping[str, tuple[Action, ...]] = {
     APP: (
@@ -213,18 +213,18 @@ FRAME_ACTIONS: Mapping[str, tuple[Action, ...]] = {
         ),
     ),
 }
-"""By scope: everywhere (APP), in every list (LIST), on what can be copied (COPY), on one object."""
+"""Actions by scope: everywhere (APP), in lists (LIST), on copyable data (COPY), on one object."""
 
 FORM = "form"
-"""Forms, and the screens that change one value of a form."""
+"""Scope of forms, and of screens that edit one value of a form."""
 QUESTION = "question"
-"""Plans and questions that are agreed to or not."""
+"""Scope of plans and other dialogs that ask for a decision."""
 NEW_KEY = "new-key"
-"""The dialog that shows the value of a new key once."""
+"""Scope of the dialog that displays the value of a new key once."""
 DIALOG_SCOPES = (FORM, QUESTION, NEW_KEY)
 
 ANYWHERE = frozenset({"app.quit", "app.redraw", "app.screenshot"})
-"""Actions of the frame whose control keys work in forms and dialogs, too."""
+"""Ids of frame actions whose control keys also work in forms and dialogs."""
 
 DIALOG_ACTIONS: Mapping[str, tuple[Action, ...]] = {
     FORM: (
@@ -276,7 +276,7 @@ DIALOG_ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action("new-key.try", "Try", "Send a request with the new key", "T"),
     ),
 }
-"""By scope."""
+"""Actions of forms and dialogs by scope."""
 
 TABLE_KEYS: tuple[tuple[str, str, str], ...] = (
     ("up,k", "cursor_up", "Row up"),
@@ -292,7 +292,7 @@ TABLE_KEYS: tuple[tuple[str, str, str], ...] = (
     ("shift+up", "mark_up", "Mark and go up"),
     ("enter", "open", "Open"),
 )
-"""The built-in keys of a table: the keys, the binding's name, the effect."""
+"""Built-in keys of a table: keys, name and effect."""
 
 
 # The registry -------------------------------------------------------------------------------------
@@ -306,18 +306,18 @@ _DECLARED: Mapping[str, tuple[Action, ...]] = {
 GO = "go."
 """The prefix of the ids of navigation actions."""
 GO_TO = "Go to "
-"""The prefix of their titles."""
+"""The prefix of the titles of navigation actions."""
 QUIT = "app.quit"
 ALWAYS_QUITS = "ctrl+c"
-"""Leaves the program whatever a person chose."""
+"""This key quits even if the person assigned other keys to quitting."""
 _NUMBER_KEYS = 9
 
 _chosen: dict[str, tuple[str, ...]] = {}
-"""Keys that a person chose, by the id of their action; for the whole program."""
+"""Custom keys by action id, for the whole program."""
 
 
 def remap(keys: Mapping[str, tuple[str, ...]]) -> None:
-    """From now on these actions have these keys, every other one its own."""
+    """Apply custom keys by action id; all other actions get their default keys."""
     if dict(keys) == _chosen:
         return
     _chosen.clear()
@@ -329,7 +329,7 @@ def remap(keys: Mapping[str, tuple[str, ...]]) -> None:
 
 
 def declared_keys(action: Action) -> tuple[str, ...]:
-    """The default keys of an action."""
+    """Return the default keys of an action."""
     if action.id not in _chosen:
         return action.keys
     if action.id.startswith(GO):
@@ -339,7 +339,7 @@ def declared_keys(action: Action) -> tuple[str, ...]:
 
 
 def chosen_keys() -> Mapping[str, tuple[str, ...]]:
-    """Custom key bindings, by action id."""
+    """Return the custom keys by action id."""
     return _chosen
 
 
@@ -350,25 +350,25 @@ def _with_own_keys(action: Action) -> Action:
 
 @cache
 def all_actions() -> tuple[Action, ...]:
-    """Every action, whatever its scope."""
+    """Return the actions of all scopes, without those of forms and dialogs."""
     return tuple(chain.from_iterable(map(for_scope, _DECLARED)))
 
 
 @cache
 def dialog_actions() -> tuple[Action, ...]:
-    """Those of forms and dialogs, which no screen and no palette offers."""
+    """Return the actions of forms and dialogs. Screens and the palette do not offer them."""
     return tuple(map(_with_own_keys, chain(*DIALOG_ACTIONS.values())))
 
 
 @cache
 def tab_actions() -> tuple[Action, ...]:
-    """One action per tab, on the number keys, in the order of the tabs."""
+    """Return one navigation action for each tab, in tab order, on the number keys."""
     return tuple(map(_go, TABS))
 
 
 @cache
 def place_actions() -> tuple[Action, ...]:
-    """One action per place that can be gone to: the tabs, then those without a tab."""
+    """Return one navigation action for each screen: the tabs, then screens without a tab."""
     return (*tab_actions(), *(_go(place) for place in PLACES if place not in TABS))
 
 
@@ -388,7 +388,6 @@ def _go(place: str) -> Action:
 
 
 def _place_keys(place: str) -> tuple[str, ...]:
-    """The number of a tab, else the key of the screen, if it has one."""
     if place not in TABS:
         return (KEYS[place],) if KEYS[place] else ()
     number = TABS.index(place) + 1
@@ -396,19 +395,19 @@ def _place_keys(place: str) -> tuple[str, ...]:
 
 
 def by_id(action_id: str) -> Action:
-    """The action of that id, places included; KeyError when there is none."""
+    """Return the action with this id, navigation included. Raises KeyError."""
     if action_id.startswith(GO) and (place := _named(action_id, place_actions())) is not None:
         return place
-    # Nearly every id begins with the scope of its action.
+    # Nearly every id starts with the scope of its action, so look there first.
     likely = for_scope(action_id.partition(".")[0])
-    found = (
+    action = (
         _named(action_id, likely)
         or _named(action_id, all_actions())
         or _named(action_id, dialog_actions())
     )
-    if found is None:
+    if action is None:
         raise KeyError(action_id)
-    return found
+    return action
 
 
 def _named(action_id: str, actions: Iterable[Action]) -> Action | None:
@@ -417,10 +416,10 @@ def _named(action_id: str, actions: Iterable[Action]) -> Action | None:
 
 @cache
 def for_scope(scope: str) -> tuple[Action, ...]:
-    """The actions of one scope (APP, LIST or a resource id), in the order of the registry."""
+    """Return the actions of one scope (APP, LIST or a resource id), in registry order."""
     return tuple(map(_with_own_keys, _DECLARED.get(scope, ())))
 
 
 def for_scopes(scopes: Iterable[str]) -> tuple[Action, ...]:
-    """The actions of several scopes, those of the first scope first."""
+    """Return the actions of several scopes, in the order of the scopes."""
     return tuple(action for scope in scopes for action in for_scope(scope))

@@ -1,10 +1,9 @@
-"""Activity of the last completed days (UTC), grouped, ranked, and row by row: extended contract 8.
+"""Activity of the last completed days (UTC), grouped and ranked: extended contract section 8.
 
-Groups are by one or several of day, model, provider, workspace, key and user. The gateway gives
-days, models, providers and workspaces in one answer; keys and users only when each is asked for by
-itself, and the user is then the one who made the key. What no listed key or user did is shown as
-one further group. Amounts are USD. The dashboard ranks on a screen of its own; ``ACTIVITY_DAYS``
-is the list of rows for commands.
+Groups combine day, model, provider, workspace, key and user. One answer of the gateway has days,
+models, providers and workspaces. Keys and users need a request each; the user is then the creator
+of the key. Activity of unlisted keys or users is one further group. Amounts are USD. The dashboard
+ranks activity on its own screen; commands list the rows of ``ACTIVITY_DAYS``.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.watch.feeds.activity import Activity, DayRow, PartedActivity, days_feed
 
 Part = Grouping | Literal["day"]
-"""The dimensions for grouping rows."""
+"""The dimensions to group by."""
 PARTS: tuple[Part, ...] = ("day", *activity.GROUPINGS)
 OTHERS = "\0others"
-"""In place of a key or user: what no listed one did."""
+"""The identity of the group of unlisted keys or users."""
 NOT_SAID = "not said"
 _NAME = 80
 _ASKED_FOR = frozenset({"key", "user"})
-"""Parts that the gateway gives only in a request for each of them."""
+"""Dimensions that need a request for each key or user."""
 
 MEASURE_LABELS: Mapping[Measure, str] = {
     "spend": "spend",
@@ -48,42 +47,42 @@ _BAR = 8
 
 @dataclass(frozen=True, slots=True)
 class UsageRow:
-    """A row of activity, and whose it is as far as that was asked for."""
+    """A row of activity, with its key and user if they were requested."""
 
     row: ActivityRow
     key: str | None = None
     user: str | None = None
 
     def part(self, part: Part) -> str:
-        """The identity of the group that it belongs to; "" when it is unknown."""
+        """Return the row's identity in a dimension, such as its model; "" if unknown."""
         row = self.row
         match part:
             case "day":
                 day = activity.day_of(row)
-                found = row.date if day is None else day.isoformat()
+                identity = row.date if day is None else day.isoformat()
             case "model":
-                found = row.model or row.model_permaslug
+                identity = row.model or row.model_permaslug
             case "provider":
-                found = row.provider_name
+                identity = row.provider_name
             case "workspace":
-                found = row.workspace_id
+                identity = row.workspace_id
             case "key":
-                found = self.key
+                identity = self.key
             case "user":
-                found = self.user
-        return found or ""
+                identity = self.user
+        return identity or ""
 
 
 @dataclass(frozen=True, slots=True)
 class UsageRows:
-    """Rows to be grouped, and names by identity; ``rest`` names the group of everything else."""
+    """Rows to group, with names by identity; ``rest`` names the group of unlisted keys or users."""
 
     uses: tuple[UsageRow, ...]
     names: Mapping[Part, Mapping[str, str]] = field(default_factory=dict)
     rest: str = ""
 
     def name(self, part: Part, identity: str) -> str:
-        """The display name."""
+        """Return the display name of an identity."""
         if identity == OTHERS:
             return self.rest
         known = self.names.get(part, {}).get(identity)
@@ -92,20 +91,20 @@ class UsageRows:
 
 @dataclass(frozen=True, slots=True)
 class ActivityGroup:
-    """Rows that have the same parts, and their sums."""
+    """Rows that agree in all dimensions, and their sums."""
 
     parts: tuple[str, ...]
     summary: ActivitySummary
     rows: tuple[ActivityRow, ...] = field(default=(), compare=False, repr=False)
 
 
-def account_usage(found: Activity) -> UsageRows:
-    """Rows without keys and users."""
-    return UsageRows(tuple(map(UsageRow, found.rows)), {"workspace": found.workspaces})
+def account_usage(whole: Activity) -> UsageRows:
+    """Return rows without key and user."""
+    return UsageRows(tuple(map(UsageRow, whole.rows)), {"workspace": whole.workspaces})
 
 
-def key_usage(keys: PartedActivity, found: Activity) -> UsageRows:
-    """Rows by key, and by who made it."""
+def key_usage(keys: PartedActivity, whole: Activity) -> UsageRows:
+    """Return rows by key, with the user who created it."""
     uses = (
         UsageRow(row, key, keys.makers.get(key) or None)
         for key, rows in keys.rows.items()
@@ -115,33 +114,35 @@ def key_usage(keys: PartedActivity, found: Activity) -> UsageRows:
     if keys.left_out:
         rest += f" and {keys.left_out} that were not read"
     names: dict[Part, Mapping[str, str]] = {
-        "workspace": found.workspaces,
+        "workspace": whole.workspaces,
         "key": keys.names,
         "user": keys.people,
     }
     return UsageRows(tuple(uses), names, rest)
 
 
-def user_usage(users: PartedActivity, found: Activity) -> UsageRows:
-    """Rows by the user who made the key."""
+def user_usage(users: PartedActivity, whole: Activity) -> UsageRows:
+    """Return rows by the user who created the key."""
     uses = (UsageRow(row, None, user) for user, rows in users.rows.items() for row in rows)
     rest = "keys of nobody here"
     if users.left_out:
         rest += f" and {users.left_out} people who were not read"
-    return UsageRows(tuple(uses), {"workspace": found.workspaces, "user": users.names}, rest)
+    return UsageRows(tuple(uses), {"workspace": whole.workspaces, "user": users.names}, rest)
 
 
 def grouped(
     uses: UsageRows, whole: Sequence[ActivityRow], by: Sequence[Part]
 ) -> tuple[ActivityGroup, ...]:
-    """The groups on the days of ``whole``, which is all that was done, and the rest of it.
+    """Group the rows, limited to the days of ``whole``, which has the activity of the account.
 
-    The rest is what no listed key or person did, grouped by the other parts.
+    If ``uses`` is by key or user, the difference to ``whole`` becomes the groups of unlisted keys
+    or users.
     """
     days = {activity.day_of(row) for row in whole}
-    found = _by_parts((use for use in uses.uses if activity.day_of(use.row) in days), by)
+    by_parts = _by_parts((use for use in uses.uses if activity.day_of(use.row) in days), by)
     groups = [
-        ActivityGroup(parts, activity.summarize(rows), tuple(rows)) for parts, rows in found.items()
+        ActivityGroup(parts, activity.summarize(rows), tuple(rows))
+        for parts, rows in by_parts.items()
     ]
     if uses.rest:
         listed: dict[tuple[str, ...], list[ActivitySummary]] = defaultdict(list)
@@ -158,21 +159,20 @@ def grouped(
 def _by_parts(
     uses: Iterable[UsageRow], by: Sequence[Part]
 ) -> Mapping[tuple[str, ...], list[ActivityRow]]:
-    found: dict[tuple[str, ...], list[ActivityRow]] = defaultdict(list)
+    groups: dict[tuple[str, ...], list[ActivityRow]] = defaultdict(list)
     for use in uses:
-        found[tuple(use.part(part) for part in by)].append(use.row)
-    return found
+        groups[tuple(use.part(part) for part in by)].append(use.row)
+    return groups
 
 
 def _rest_of(parts: Sequence[str], by: Sequence[Part]) -> tuple[str, ...]:
-    """The same parts without the key and the user."""
     pairs = zip(parts, by, strict=True)
     return tuple(OTHERS if part in _ASKED_FOR else identity for identity, part in pairs)
 
 
 @dataclass(frozen=True, slots=True)
 class RankedGroup:
-    """A model, provider, workspace, key or user, or two at once, and its share (0..1).
+    """A ranked group, by one or two dimensions, and its share of the total (0..1).
 
     ``largest`` is the highest share of the ranking.
     """
@@ -183,14 +183,14 @@ class RankedGroup:
     share: Decimal | None
     rows: tuple[ActivityRow, ...] = field(default=(), compare=False, repr=False)
     parts: tuple[str, ...] = ()
-    """The identity of each group that it is in; empty for the rest."""
+    """The identity in each dimension."""
     largest: Decimal | None = None
 
 
 def ranked(
     uses: UsageRows, rows: Sequence[ActivityRow], by: Sequence[Part], measure: Measure
 ) -> tuple[RankedGroup, ...]:
-    """The groups of what was done, the biggest first; ``rows`` are all that was done then."""
+    """Return the groups by descending size; ``rows`` has the activity of the account."""
     whole = activity.summarize(rows).measure(measure)
     return _by_size(
         [
@@ -224,17 +224,17 @@ def _ranked(
     return RankedGroup(identity, name, summary, share, group.rows, group.parts)
 
 
-def _by_size(found: Sequence[RankedGroup], measure: Measure) -> tuple[RankedGroup, ...]:
-    def size(one: RankedGroup) -> tuple[bool, Decimal, str]:
-        amount = one.summary.measure(measure)
-        return amount is None, -(amount or Decimal(0)), one.name.casefold()
+def _by_size(groups: Sequence[RankedGroup], measure: Measure) -> tuple[RankedGroup, ...]:
+    def size(group: RankedGroup) -> tuple[bool, Decimal, str]:
+        amount = group.summary.measure(measure)
+        return amount is None, -(amount or Decimal(0)), group.name.casefold()
 
-    largest = max((one.share for one in found if one.share is not None), default=None)
-    return tuple(replace(one, largest=largest) for one in sorted(found, key=size))
+    largest = max((one.share for one in groups if one.share is not None), default=None)
+    return tuple(replace(one, largest=largest) for one in sorted(groups, key=size))
 
 
 def measure_text(measure: Measure, amount: Decimal | None) -> str:
-    """A figure of the measure with its unit, in short."""
+    """Return a short figure with its unit: "$12.50", "128k"."""
     if amount is None:
         return cells.DASH
     if measure in {"spend", "byok"}:
@@ -243,7 +243,7 @@ def measure_text(measure: Measure, amount: Decimal | None) -> str:
 
 
 def total_cells(summary: ActivitySummary) -> Sequence[Cell]:
-    """All the sums in words."""
+    """Return the sums as labelled cells."""
     parts = [
         Cell(f"{money.usd(summary.spend)} spent", "accent"),
         Cell(f"{money.usd(summary.byok)} BYOK"),
@@ -259,9 +259,9 @@ def total_cells(summary: ActivitySummary) -> Sequence[Cell]:
     return parts
 
 
-def share_cell(one: RankedGroup) -> Cell:
-    """The share as a bar and a percentage."""
-    return cells.ranked_share(one.share, one.largest, _BAR)
+def share_cell(group: RankedGroup) -> Cell:
+    """A group's share as a bar and a percentage."""
+    return cells.ranked_share(group.share, group.largest, _BAR)
 
 
 def _tokens(

@@ -1,4 +1,4 @@
-"""Alerts: what is firing, the rules, what happened, and the forms that change them."""
+"""Alerts: active alerts, rules, history, and the forms to edit rules."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ _EVENT_TONES: Mapping[EventKind, Tone] = {
 
 
 def severity_cell(severity: Severity) -> Cell:
-    """The severity of an alert."""
+    """The severity as a coloured word."""
     return Cell(severity, SEVERITY_TONES[severity])
 
 
 def state_cell(alert: Alert) -> Cell:
-    """The state of an alert."""
+    """The state of an alert, such as "firing", as a coloured word."""
     if not alert.status.alerting:
         return Cell("pending", "muted")
     if alert.silenced_until is not None:
@@ -60,13 +60,13 @@ def state_cell(alert: Alert) -> Cell:
 
 
 def event_cell(event: AlertEvent) -> Cell:
-    """The kind of an alert event."""
+    """The kind of an alert event as a coloured word."""
     tone = SEVERITY_TONES[event.severity] if event.event == "fired" else _EVENT_TONES[event.event]
     return Cell(event.event, "muted" if event.quiet else tone)
 
 
 def active_alerts(alerts: Sequence[Alert]) -> list[Alert]:
-    """Active alerts, critical ones first, then newest first."""
+    """Return active alerts, critical ones first, then the newest first."""
     shown = [alert for alert in alerts if alert.loud]
     shown.sort(key=lambda one: one.fired_at.timestamp() if one.fired_at else 0, reverse=True)
     shown.sort(key=lambda one: one.severity != "critical")
@@ -74,7 +74,7 @@ def active_alerts(alerts: Sequence[Alert]) -> list[Alert]:
 
 
 def alert_count_cell(alerts: Sequence[Alert]) -> Cell | None:
-    """Number of active alerts for the header; None if there are none."""
+    """The number of active alerts for the header; None if there are none."""
     shown = active_alerts(alerts)
     if not shown:
         return None
@@ -83,7 +83,7 @@ def alert_count_cell(alerts: Sequence[Alert]) -> Cell | None:
 
 
 def alerts_line(alerts: Sequence[Alert]) -> Cell | None:
-    """Active alerts in one line, most severe first; None if there are none."""
+    """The active alerts on one line, the most severe first; None if there are none."""
     shown = active_alerts(alerts)
     if not shown:
         return None
@@ -97,7 +97,6 @@ _GRAVE = {"critical": 0, "warning": 1}
 
 
 def _gravity(alert: Alert, _now: datetime) -> SortValue:
-    """The gravest first, of these the newest; no row moves when somebody acknowledges it."""
     fired = 0 if alert.fired_at is None else int(alert.fired_at.timestamp())
     return f"{0 if fired else 1}{_GRAVE[alert.severity]}{2**40 - fired:014}"
 
@@ -154,7 +153,7 @@ def _who(alert: Alert, now: datetime) -> Sequence[DetailRow]:
 
 
 def identity(alert: Alert) -> str:
-    """Rule and subject."""
+    """Return the identity of an alert: its rule and subject."""
     return "\n".join((alert.key.rule, *alert.key.subject))
 
 
@@ -273,14 +272,14 @@ ALERT_HISTORY: ResourceSpec[AlertEvent] = ResourceSpec(
 
 
 def rule_state_cell(row: RuleRow) -> Cell:
-    """Whether a rule is evaluated."""
+    """A word that says whether the rule is evaluated, and why not."""
     if not row.rule.enabled:
         return Cell("off", "muted")
     return Cell("on", "good") if row.here else Cell("elsewhere", "muted")
 
 
 def scope_cell(rule: AlertRule) -> Cell:
-    """The scope of a rule."""
+    """The subjects that a rule applies to."""
     if rule.scope == "all":
         return Cell("all", "muted")
     return cells.text(f"{rule.scope} {rule.only}")
@@ -405,7 +404,7 @@ _SIDES = {"below": ("Fires below", "Clears at"), "above": ("Fires at", "Clears a
 
 
 class SilenceRequest(RequestModel):
-    """The duration of a silence."""
+    """The form model of a silence: its duration."""
 
     lasts: Annotated[timedelta, Field(ge=timedelta(minutes=1), le=timedelta(days=30))] = Field(
         description="then it is told again, if it still lasts"
@@ -413,7 +412,7 @@ class SilenceRequest(RequestModel):
 
 
 class EffectsRequest(RequestModel):
-    """The effects as a form fills them in."""
+    """The form model of the notification channels."""
 
     toast: bool = Field(True, description="a short notice on the screen")
     title: bool = Field(True, description="the number of alerts in the terminal's title")
@@ -425,12 +424,12 @@ class EffectsRequest(RequestModel):
 
     @classmethod
     def values(cls, effects: AlertEffects) -> dict[str, Any]:
-        """The initial values of a form."""
+        """Return the initial values of the form."""
         command = None if effects.command is None else "\n".join(effects.command)
         return {**effects.model_dump(exclude={"command"}), "command": command}
 
     def effects(self) -> AlertEffects:
-        """As the file holds them. Raises ValidationError."""
+        """Return the entry for the rules file. Raises ValidationError."""
         lines = [line for line in (self.command or "").splitlines() if line.strip()]
         given = self.model_dump(exclude={"command"})
         return AlertEffects.model_validate({**given, "command": lines or None})
@@ -442,9 +441,9 @@ def rule_form(
     choices: Choices,
     taken: Collection[str] = (),
 ) -> FormSpec:
-    """The form of a rule; None is a new one, which begins from the built-in rule of its kind.
+    """Return the form of a rule; for a new one (None), preset from the built-in rule of its kind.
 
-    ``taken`` are names of others: a new one begins with a name of its own.
+    ``taken`` are the names of all other rules: a new rule is preset with an unused name.
     """
     begun = rule or next(one for one in default_rules().values() if type(one) is model)
     initial = {name: getattr(begun, name) for name in model.model_fields}
@@ -463,7 +462,7 @@ def rule_form(
 
 
 def silence_form(count: int) -> FormSpec:
-    """For how long."""
+    """Return the form for the duration of ``count`` silences."""
     what = "the alert" if count == 1 else f"{count} alerts"
     return FormSpec(
         title=f"Silence {what}",
@@ -476,7 +475,7 @@ def silence_form(count: int) -> FormSpec:
 
 
 def effects_form(effects: AlertEffects) -> FormSpec:
-    """Notification channels."""
+    """Return the form of the notification channels."""
     return FormSpec(
         title="Notification channels",
         model=EffectsRequest,
@@ -493,7 +492,6 @@ def effects_form(effects: AlertEffects) -> FormSpec:
 
 
 def _edited(model: type[AlertRule], name: str) -> bool:
-    """Whether a kind has a field; a choice of one is none."""
     if name not in model.model_fields:
         return False
     if name == "only":

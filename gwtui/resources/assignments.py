@@ -1,6 +1,6 @@
 """Guardrail assignments and their changes: extended contract section 5.
 
-A key, and a member, holds at most one directly assigned guardrail: assigning replaces.
+A key or member has at most one directly assigned guardrail: assigning replaces the previous one.
 """
 
 from __future__ import annotations
@@ -41,7 +41,6 @@ from gwtui.watch.feeds.workspaces import shown_person
 
 
 def _guardrail_name(row: AssignmentRow) -> str | None:
-    """The guardrail by name, else by its identifier."""
     if row.guardrail is None:
         return row.assignment.guardrail_id
     return row.guardrail.display_name
@@ -80,42 +79,47 @@ COLUMNS: tuple[Column[AssignmentRow], ...] = (
 
 
 def _rows(row: AssignmentRow, now: datetime) -> Sequence[DetailRow]:
-    one = row.assignment
+    assignment = row.assignment
     return [
-        *(_key_rows(one) if isinstance(one, KeyAssignment) else _member_rows(one, row.person)),
+        *(
+            _key_rows(assignment)
+            if isinstance(assignment, KeyAssignment)
+            else _member_rows(assignment, row.person)
+        ),
         DetailRow("guardrail", cells.text(_guardrail_name(row))),
-        DetailRow("guardrail id", cells.text(one.guardrail_id)),
-        cells.moment_row("assigned", one.created_at, now),
-        DetailRow("assigned by", cells.text(one.assigned_by)),
-        DetailRow("id", cells.text(one.id)),
+        DetailRow("guardrail id", cells.text(assignment.guardrail_id)),
+        cells.moment_row("assigned", assignment.created_at, now),
+        DetailRow("assigned by", cells.text(assignment.assigned_by)),
+        DetailRow("id", cells.text(assignment.id)),
         cells.hint("{assignments.remove} removes it; the workspace default still applies"),
     ]
 
 
-def _key_rows(one: KeyAssignment) -> list[DetailRow]:
+def _key_rows(assignment: KeyAssignment) -> list[DetailRow]:
     return [
-        DetailRow("key", cells.text(one.key_name)),
-        DetailRow("label", cells.text(one.key_label)),
-        DetailRow("hash", cells.text(one.key_hash)),
+        DetailRow("key", cells.text(assignment.key_name)),
+        DetailRow("label", cells.text(assignment.key_label)),
+        DetailRow("hash", cells.text(assignment.key_hash)),
     ]
 
 
-def _member_rows(one: MemberAssignment, person: OrganizationMember | None) -> list[DetailRow]:
+def _member_rows(
+    assignment: MemberAssignment, person: OrganizationMember | None
+) -> list[DetailRow]:
     return [
-        DetailRow("member", cells.text(shown_person(person, one.user_id))),
+        DetailRow("member", cells.text(shown_person(person, assignment.user_id))),
         DetailRow("mail", cells.text(None if person is None else person.email)),
-        DetailRow("user id", cells.text(one.user_id)),
-        DetailRow("organization", cells.text(one.organization_id)),
+        DetailRow("user id", cells.text(assignment.user_id)),
+        DetailRow("organization", cells.text(assignment.organization_id)),
     ]
 
 
 def _read_by(row: AssignmentRow) -> ReadBy:
-    """The request for the list that has it: of its guardrail, if known."""
     kind = "keys" if isinstance(row.assignment, KeyAssignment) else "members"
-    one = row.assignment.guardrail_id
-    if one is None:
+    guardrail_id = row.assignment.guardrail_id
+    if guardrail_id is None:
         return ReadBy(f"guardrails.{kind}_of_all")
-    return ReadBy(f"guardrails.{kind}_of_one", (one,))
+    return ReadBy(f"guardrails.{kind}_of_one", (guardrail_id,))
 
 
 ASSIGNMENTS: ResourceSpec[AssignmentRow] = ResourceSpec(
@@ -142,15 +146,15 @@ ASSIGNMENTS: ResourceSpec[AssignmentRow] = ResourceSpec(
 
 NO_GUARDRAIL = "no guardrail"
 _MOST_NAMES = 10
-"""Guardrails whose names are looked up."""
+"""Maximum number of guardrails whose names are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assignable:
-    """A key or member that a guardrail can be assigned to. All texts are safe to show.
+    """A key or member that can get a guardrail. All texts are safe to display.
 
-    ``called`` names it in a plan, ``short`` where there is little room; ``note`` tells it from
-    others of the same ``title``.
+    ``called`` is its name in a plan, ``short`` the name for narrow places; ``note`` distinguishes
+    entries with the same ``title``.
     """
 
     identity: str
@@ -173,11 +177,11 @@ async def _guardrail_wording(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssignmentKind(Attachment):
-    """Reads and changes the guardrails of keys or of members.
+    """Reads and changes the guardrail assignments of keys, or those of members.
 
-    ``called`` names what has an assignment, from that and the names of people. ``current`` are the
-    assignments of a reading, None where they could not be read, ``held`` the same as holder ->
-    guardrail. ``candidates`` reads what can get a guardrail. What reads raises GatewayError.
+    ``called`` returns the name of an assignment's holder, given people's names. ``current`` returns
+    the assignments of a reading, or None if they could not be read; ``held`` returns them as holder
+    -> guardrail. ``candidates`` reads the possible holders. Functions that read raise GatewayError.
     """
 
     assignment: type[KeyAssignment | MemberAssignment]
@@ -194,7 +198,7 @@ class AssignmentKind(Attachment):
     )
 
     def names_of(self, assignments: Iterable[Assignment], people: Names) -> Names:
-        """Those of this kind: identity -> name. Raises ValueError for one without an identity."""
+        """Return holder -> name. Raises ValueError for an assignment without a holder."""
         return {
             identity_of(self.holder(one), "assignment"): self.called(one, people)
             for one in assignments
@@ -203,7 +207,6 @@ class AssignmentKind(Attachment):
 
 
 async def _keys(client: GatewayClient, guardrail: Guardrail) -> Sequence[Assignable]:
-    """Every key, those of the guardrail's own workspace first."""
     rows = sorted(
         (row for row in await fetch_keys(client, None) if row.key.hash),
         key=lambda row: (
@@ -211,11 +214,11 @@ async def _keys(client: GatewayClient, guardrail: Guardrail) -> Sequence[Assigna
             (row.key.name or "").casefold(),
         ),
     )
-    found = []
+    assignable = []
     for row in rows:
         identity = row.key.hash or ""
         name = row.key.name or row.key.label or identity
-        found.append(
+        assignable.append(
             Assignable(
                 identity,
                 safe_line(name, NAME_LIMIT),
@@ -224,21 +227,20 @@ async def _keys(client: GatewayClient, guardrail: Guardrail) -> Sequence[Assigna
                 safe_line(name, 30),
             )
         )
-    return found
+    return assignable
 
 
 async def _members(client: GatewayClient, _guardrail: Guardrail) -> Sequence[Assignable]:
-    """Everybody in the organization."""
-    found = []
+    assignable = []
     for person in (await client.organization.members()).items:
         if person.id:
             name, mail = shown_person(person, person.id), safe_line(person.email or "", 40)
-            found.append(Assignable(person.id, name, mail, quoted(name, person.id), name))
-    return found
+            assignable.append(Assignable(person.id, name, mail, quoted(name, person.id), name))
+    return assignable
 
 
 def key_names(keys: Iterable[ApiKey]) -> Names:
-    """Hash -> name in a sentence. Raises ValueError for a key without a hash."""
+    """Return hash -> name in a sentence. Raises ValueError for a key without a hash."""
     return {identity_of(one.hash, "key"): quoted(one.name, one.label, one.hash) for one in keys}
 
 
@@ -281,7 +283,7 @@ MEMBERS = AssignmentKind(
 
 
 async def inspect_assignments(inspection: InspectionContext) -> Evidence:
-    """The guardrail that each key or member of a lost write has now. Raises GatewayError."""
+    """Compare the present guardrail of each key or member of a lost write. Raises GatewayError."""
     kind = KEYS if KEYS.field in inspection.intent.summary else MEMBERS
     return await kind.inspect(inspection)
 
@@ -296,10 +298,11 @@ def plan_assign(
     current: Iterable[Assignment] | None,
     guardrails: Names,
 ) -> Plan[int]:
-    """One POST that assigns. ``called`` are the keys or members with their names, at least one.
+    """Plan one POST that assigns a guardrail to the holders in ``called``.
 
-    ``current`` are the account's assignments of the kind, None where they could not be read;
-    ``guardrails`` names guardrails.
+    ``called`` maps holders to names and is not empty.
+    ``current`` has the present assignments of all holders, or is None if they could not be read;
+    ``guardrails`` has the names of guardrails.
     """
     identity = identity_of(guardrail.id, "guardrail")
     held: Parents | None = None
@@ -320,9 +323,9 @@ def plan_assign(
 def plan_unassign(
     kind: AssignmentKind, guardrail: Guardrail, assignments: Iterable[Assignment], people: Names
 ) -> Plan[int]:
-    """One POST that unassigns this guardrail from the holders of ``assignments``.
+    """Plan one POST that unassigns this guardrail from the holders of ``assignments``.
 
-    There is at least one; ``people`` names users.
+    ``assignments`` is not empty; ``people`` has the names of users.
     """
     identity, name = identity_of(guardrail.id, "guardrail"), GUARDRAILS.name(guardrail)
     called = kind.names_of(assignments, people)
@@ -342,7 +345,6 @@ def plan_unassign(
 def _change(
     identity: str, name: str, held: Parents | None, after: str, guardrails: Names
 ) -> Change:
-    """The present and the new guardrail of one key or member."""
     if held is None:
         return Change(name, UNKNOWN, after)
     before = named(held[identity], guardrails) if identity in held else NO_GUARDRAIL
@@ -369,10 +371,10 @@ def _effects(
 
 
 def _back_to(kind: AssignmentKind, given: str | None, called: Names, before: Parents) -> Undo[int]:
-    """Gives the keys or members of ``called`` what they held ``before``.
+    """Return an undo that restores the guardrails ``before`` of the holders in ``called``.
 
-    ``given`` is the guardrail that the change gave them, None for none: whoever holds another one
-    by now was changed by somebody else, and nothing is undone.
+    ``given`` is the guardrail that the change assigned, None if it unassigned. Nothing is undone if
+    a holder has another guardrail by now.
     """
 
     async def way(client: GatewayClient, _now: datetime) -> Plan[Any]:
@@ -404,7 +406,6 @@ async def _give_back(
     back: str | None,
     called: Names,
 ) -> Plan[int]:
-    """One request for those that go back to the same guardrail, or to none."""
     now_held = (await _guardrail_wording(client, [given]))(given)
     name = NO_GUARDRAIL
     if back is not None:

@@ -1,7 +1,7 @@
-"""Keys and members attached to a parent: the members of a workspace, the holders of a guardrail.
+"""Keys or members attached to a parent: members of a workspace, holders of a guardrail.
 
-Both are changed by requests that name many identities at once. This is what they share: the plan of
-such a request, and the evidence on one whose answer was lost.
+One request changes many identities. This module plans such requests, and collects the evidence if
+an answer was lost.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from gwtui.domain.diffs import ABSENT
 from gwtui.resources.uses import people_names
 
 Parents = Mapping[str, str | None]
-"""Identity -> the parent that it is attached to, None for none."""
+"""Identity -> the parent it is attached to, or None."""
 _MOST_CHANGES = 20
-"""Changes that a plan lists one by one."""
+"""Maximum number of changes that a plan lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """One kind of identity, and the requests that attach it to a parent and detach it.
+    """A kind of identity, and the requests that attach it to a parent and detach it.
 
-    ``field`` of ``request`` lists the identities. ``rows`` reads what is attached to one parent, or
-    to any where ``across_parents``. Of a row ``holder`` gives the identity and ``parent`` the
-    parent. ``names`` gives the names of identities, ``wording`` a function that puts a parent or
-    None in words. Everything that reads or sends raises GatewayError.
+    ``field`` of ``request`` holds the identities. ``rows`` reads the attachments of one parent, or
+    of all parents if ``across_parents``. ``holder`` and ``parent`` extract the two identities of a
+    row. ``names`` reads the names of identities; ``wording`` returns a function that formats a
+    parent or None. All functions that read or send raise GatewayError.
     """
 
     noun: str
@@ -62,7 +62,7 @@ class Attachment:
         detach: bool = False,
         **more: Any,
     ) -> Plan[Any]:
-        """One request for all ``identities``; ``more`` are further fields of the plan."""
+        """Plan one request for all ``identities``; ``more`` are further fields of the plan."""
         body: dict[str, JsonValue] = {self.field: [*identities]}
         change = self.detach if detach else self.attach
         shown = [*changes[:_MOST_CHANGES]]
@@ -80,7 +80,7 @@ class Attachment:
         )
 
     async def inspect(self, inspection: InspectionContext) -> Evidence:
-        """The parent that each identity of a lost write has now. Raises GatewayError."""
+        """Compare the present parent of each identity of a lost write. Raises GatewayError."""
         intent, client = inspection.intent, inspection.client
         parent = intent.identity or ""
         listed = await self.rows(client, None if self.across_parents else parent)
@@ -109,16 +109,14 @@ class Attachment:
 
 
 async def names_of_people(client: GatewayClient, _rows: object = None) -> Names:
-    """User id -> name or mail address; empty if they cannot be read."""
+    """Read user id -> name or email address; empty if they cannot be read."""
     return await people_names(client) or {}
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    """The strings of a list from the ledger; other entries are ignored."""
     return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
 
 
 def _incomplete(listed: Listing[Any]) -> tuple[str, ...]:
-    """A sentence if the list may be incomplete, else nothing."""
     whole = listed.complete and not listed.unreadable
     return () if whole else ("The list is incomplete: identities missing from it are unknown.",)

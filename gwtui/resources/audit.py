@@ -1,4 +1,4 @@
-"""The audit log of this machine: what was changed, by whom, and what became of it."""
+"""The audit log of this machine: changes, who made them, and their outcome."""
 
 from __future__ import annotations
 
@@ -99,7 +99,6 @@ def _changes(entry: LedgerEntry, _now: datetime) -> Sequence[DetailRow]:
 
 
 def _raw(entry: LedgerEntry) -> dict[str, Any]:
-    """The line of the log; the label of the key is no secret, and is not named like one."""
     line = entry.as_json()
     label = line.pop("key")
     return {**line, "key_label": label}

@@ -1,7 +1,7 @@
 """Budgets of one workspace: extended contract section 3. Amounts are USD.
 
-The dashboard shows them with their workspace. Each budget is a request of its own; several are
-changed together, in an order that is legal at every step.
+The dashboard displays them with their workspace. Each budget is a request of its own; a change of
+several budgets sends them in an order that is valid at every step.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ FIELDS = Fields(
 
 
 class WorkspaceBudgets(NamedTuple):
-    """A workspace, for whether BYOK counts, and its budgets."""
+    """A workspace and its budgets. The workspace has the BYOK flag."""
 
     workspace: Workspace
     budgets: Sequence[Budget]
@@ -151,7 +151,7 @@ class WorkspaceBudgets(NamedTuple):
         return known
 
     def plan(self, changed: Mapping[str, Any], now: datetime) -> Plan[Any]:
-        """The requests that change the budgets as ``changed`` says, as one plan."""
+        """Return one plan for all requests that apply ``changed`` to the budgets."""
         space, plans = self.workspace, self.series(changed, now)
         plan = bundle(
             f"Change the budgets of workspace {WORKSPACES.name(space)}",
@@ -169,15 +169,16 @@ class WorkspaceBudgets(NamedTuple):
         return plan
 
     def series(self, changed: Mapping[str, Any], now: datetime) -> tuple[Plan[Any], ...]:
-        """One plan for each request that brings the budgets to what ``changed`` says of them.
+        """Return a plan for each request that applies ``changed`` to the budgets.
 
-        ``changed`` holds limits by interval, None to take one away, and the flag BYOK; what it
-        lacks stays. Empty when the flag alone changes and there is no budget to carry it.
+        ``changed`` has limits by interval (None removes a budget) and the BYOK flag; anything
+        missing stays unchanged. Empty if only the flag changes and there is no budget to send it
+        with.
         """
         present = _limits(self.budgets)
         steps = list(_steps(present, changed))
         if BYOK in changed and not any(limit is not None for _, limit in steps):
-            # The flag travels with a budget: one that stays as it is carries it.
+            # The flag is only sent with a budget, so send it with an unchanged one.
             gone = {interval for interval, _ in steps}
             steps += [
                 (interval, limit)
@@ -199,13 +200,13 @@ class WorkspaceBudgets(NamedTuple):
 
 
 async def read_budgets(client: GatewayClient, workspace_id: str) -> WorkspaceBudgets:
-    """The workspace and its budgets as they are now. Raises GatewayError."""
+    """Read the current workspace and budgets. Raises GatewayError."""
     space = await client.workspaces.get(workspace_id)
     return WorkspaceBudgets(space, (await client.workspaces.budgets(workspace_id)).items)
 
 
 async def read_uses(client: GatewayClient, workspace_id: str, now: datetime) -> Uses:
-    """Sentences about the keys that use the budgets."""
+    """Read the keys that use the budgets, as sentences."""
     return budget_uses(await items_or_none(client.keys.list(workspace_id=workspace_id)), now)
 
 
@@ -219,9 +220,9 @@ def plan_put(
     budgets: Iterable[Budget],
     now: datetime,
 ) -> Plan[Budget]:
-    """One PUT .../budgets/{interval}. ``budgets`` are those that the workspace has now.
+    """Plan one PUT .../budgets/{interval}. ``budgets`` are the present ones of the workspace.
 
-    A budget that is not smaller than every longer one is an obstacle.
+    Obstacle: the budget is not smaller than every budget with a longer interval.
     """
     present, changes = _limits(budgets), []
     effects = ["Requests of the whole workspace are refused once this is spent."]
@@ -255,7 +256,7 @@ def plan_put(
 def plan_delete(
     workspace: Workspace, interval: BudgetInterval, budgets: Sequence[Budget]
 ) -> Plan[None]:
-    """One DELETE .../budgets/{interval}. ``budgets`` are those that the workspace has now."""
+    """Plan one DELETE .../budgets/{interval}. ``budgets`` are the present ones of the workspace."""
     present = _limits(budgets)
     rest = [
         f"{usd(limit)} {other}"
@@ -287,7 +288,6 @@ def _plan(
     further: Iterable[Change] = (),
     **more: Any,
 ) -> Plan[Any]:
-    """One request; ``limit`` is that of the interval after it, None for no budget."""
     label, before = _label(interval), present.get(interval)
     was = usd(before) if interval in present else "none"
     unreadable = before is None and interval in present
@@ -306,11 +306,10 @@ def _label(interval: str) -> str:
 
 
 def _limits(budgets: Iterable[Budget]) -> dict[str, Decimal | None]:
-    """Interval -> limit, None where the limit was unreadable."""
     return {budget.interval: budget.limit_usd for budget in budgets if budget.interval}
 
 
-# Several together ---------------------------------------------------------------------------------
+# Several budgets ----------------------------------------------------------------------------------
 
 
 def _limits_back(
@@ -319,7 +318,6 @@ def _limits_back(
     before: Mapping[str, Any],
     changed: Mapping[str, Any],
 ) -> Undo[tuple[Any, ...]]:
-    """The way back to the limits before, of as many requests as were answered."""
     identity = identity_of(space.id, "workspace")
 
     def undo(answers: tuple[Any, ...]) -> UndoPlanner:
@@ -340,7 +338,6 @@ def _limits_back(
 
 
 def _carried(plan: Plan[Any]) -> list[str]:
-    """The fields that one request of a series sets."""
     interval = (plan.identity or "").rpartition("/")[2]
     return [interval, BYOK] if BYOK in plan.summary else [interval]
 
@@ -348,7 +345,6 @@ def _carried(plan: Plan[Any]) -> list[str]:
 def _steps(
     present: Mapping[str, Decimal | None], changed: Mapping[str, Any]
 ) -> Iterable[tuple[BudgetInterval, Decimal | None]]:
-    """The requests in an order that is legal at every step."""
     asked = [name for name in BUDGET_INTERVALS if name in changed]
     yield from ((name, None) for name in asked if changed[name] is None and name in present)
     shrinking: list[BudgetInterval] = []
@@ -362,7 +358,6 @@ def _steps(
 
 
 def _after(budgets: Sequence[Budget], interval: str, limit: Decimal | None) -> list[Budget]:
-    """The budgets as they are once a request was carried out."""
     rest = [budget for budget in budgets if budget.interval != interval]
     if limit is None:
         return rest
@@ -370,11 +365,11 @@ def _after(budgets: Sequence[Budget], interval: str, limit: Decimal | None) -> l
     return [*rest, Budget.model_validate({"limit_usd": limit, "reset_interval": reset})]
 
 
-# The editor: all of them at once, checked against each other --------------------------------------
+# The editor of all budgets ------------------------------------------------------------------------
 
 
 Spent = Mapping[str, Decimal | None]
-"""USD by interval, from the usage of the present keys; missing or None is unknown."""
+"""Spending in USD by interval, by the usage of present keys; missing or None is unknown."""
 
 
 def _cap(description: str) -> Any:
@@ -382,7 +377,7 @@ def _cap(description: str) -> Any:
 
 
 class BudgetLimits(RequestModel):
-    """The model of the budget form; each limit is one request, and None removes a budget."""
+    """The form model of the budgets; each limit is one request, and None removes a budget."""
 
     daily: BudgetUsd | None = _cap("cap per UTC day")
     weekly: BudgetUsd | None = _cap("cap per UTC week, Monday to Sunday")
@@ -396,7 +391,7 @@ class BudgetLimits(RequestModel):
 def budgets_form(
     space: Workspace, known: Mapping[str, Any], spent: Mapping[bool, Spent]
 ) -> FormSpec:
-    """The editor, filled from ``known``; ``spent`` without and with BYOK usage."""
+    """Return the budget form, preset from ``known``; ``spent`` is without and with BYOK usage."""
     return FormSpec(
         title=f"Budgets of workspace {WORKSPACES.name(space)} · reset 00:00 UTC",
         model=BudgetLimits,
@@ -413,23 +408,23 @@ def budgets_form(
 
 
 def check(known: Mapping[str, Any], request: BudgetLimits) -> Sequence[Problem]:
-    """Problems of the budgets in combination."""
+    """Return problems with the combination of budgets."""
     given = {name: getattr(request, name) for name in request.model_fields_set}
     limits = {name: value for name, value in {**known, **given}.items() if name != BYOK}
-    found = conflicts(limits)
+    problems = conflicts(limits)
     if BYOK in given and all(limit is None for limit in limits.values()):
-        found.append(Problem(BYOK, "can only be set together with a budget"))
-    return found
+        problems.append(Problem(BYOK, "can only be set together with a budget"))
+    return problems
 
 
 def conflicts(limits: Mapping[str, Decimal | None]) -> list[Problem]:
-    """Problems of a set of budgets, reported on both fields that conflict."""
-    found: list[Problem] = []
+    """Return problems of a set of budgets, one for each field that conflicts."""
+    problems: list[Problem] = []
     for pair in budget_conflicts(limits):
         less = f"must be less than the {pair.longer} budget, {usd(pair.longer_limit)}"
         more = f"must be more than the {pair.shorter} budget, {usd(pair.shorter_limit)}"
-        found += [Problem(pair.shorter, less), Problem(pair.longer, more)]
-    return found
+        problems += [Problem(pair.shorter, less), Problem(pair.longer, more)]
+    return problems
 
 
 def _meaning(
@@ -439,7 +434,6 @@ def _meaning(
     values: Mapping[str, Any],
     facts: Facts,
 ) -> Cell:
-    """Spent share of the budget and its next reset."""
     used = spent.get(bool(values.get(BYOK)), {}).get(interval)
     resets = resets_words(interval, facts.now())
     if value is None:
@@ -459,14 +453,14 @@ def _meaning(
 
 
 async def inspect_budget(inspection: InspectionContext) -> Evidence:
-    """Evidence on a budget unresolved change. Raises GatewayError."""
+    """Compare the present budget with a lost write. Raises GatewayError."""
     intent = inspection.intent
     space, _, interval = (intent.identity or "").partition("/")
     listed = await inspection.client.workspaces.budgets(space)
-    found: Budget | None = next((one for one in listed.items if one.interval == interval), None)
+    budget: Budget | None = next((one for one in listed.items if one.interval == interval), None)
     present: Any = None if listed.complete else ABSENT
-    if found is not None:
-        present = ABSENT if found.limit_usd is None else found.limit_usd
+    if budget is not None:
+        present = ABSENT if budget.limit_usd is None else budget.limit_usd
     goal = None if intent.action.endswith(".delete") else _amount(intent.summary)
     was = _amount(intent.before)
 
@@ -474,13 +468,12 @@ async def inspect_budget(inspection: InspectionContext) -> Evidence:
         return FIELDS.format(interval, value, PlanContext(inspection.now))
 
     line = compared(_label(interval), words, was, goal, present)
-    changed = None if found is None else found.updated_at or found.created_at
+    changed = None if budget is None else budget.updated_at or budget.created_at
     notes = () if changed is None else (f"It was set last {inspection.window.beside(changed)}.",)
     return Evidence(intent, notes, compared=(line,), route=f"workspaces/{space}")
 
 
 def _amount(kept: Mapping[str, Any]) -> Any:
-    """The limit in a ledger line; None for no budget, ABSENT if none was recorded."""
     if "limit_usd" not in kept:
         return ABSENT
     limit = kept["limit_usd"]

@@ -1,7 +1,7 @@
 """BYOK provider credentials: contract "BYOK provider credential"; extended contract section 6.
 
-Bounds and choices come from the request models. A raw key is a secret of the request: plans,
-journals and screens get the masked body.
+Bounds and choices come from the request models. The raw key is only in the request: plans, the
+audit log and screens get a masked body.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ RESTRICTIONS: Mapping[str, str] = {
     "allowed_user_ids": "member",
     "allowed_api_key_hashes": "key",
 }
-"""Field -> what one of its entries is called. An empty list lets nothing use the credential."""
+"""Restriction field -> noun for its entries. An empty list blocks all use of the credential."""
 
 
 def _nobody(value: list[str] | None, _values: Mapping[str, Any], _facts: Facts) -> Cell | None:
@@ -147,23 +147,23 @@ FIELDS = Fields(
     ),
 )
 
-# In lists and the detail pane ---------------------------------------------------------------------
+# Columns and detail sections ----------------------------------------------------------------------
 
 
 def name_cell(row: ByokRow) -> Cell:
-    """The name; the masked key stands in for one that has none."""
-    one = row.credential
-    return cells.text(one.name) if one.name else cells.text(one.label, "muted")
+    """The name, or the masked key if there is no name."""
+    credential = row.credential
+    return cells.text(credential.name) if credential.name else cells.text(credential.label, "muted")
 
 
 def state_cell(row: ByokRow) -> Cell:
-    """Whether requests use it."""
-    one = row.credential
-    if one.disabled is None:
+    """The state of a credential: enabled, blocked or disabled."""
+    credential = row.credential
+    if credential.disabled is None:
         return cells.NOTHING
-    if one.disabled:
+    if credential.disabled:
         return Cell("disabled", "muted")
-    if any(getattr(one, name) == [] for name in RESTRICTIONS):
+    if any(getattr(credential, name) == [] for name in RESTRICTIONS):
         return Cell("blocked", "warn")
     return Cell("enabled", "good")
 
@@ -176,24 +176,24 @@ _WHY_STATE = {
 
 
 def place_cell(row: ByokRow) -> Cell:
-    """The place in the order of trial."""
+    """The position in the order in which credentials are tried."""
     if row.place is not None:
         return Cell(str(row.place))
     return cells.NOTHING if row.credential.disabled is None else Cell("off", "muted")
 
 
 def role_cell(row: ByokRow) -> Cell:
-    """Whether it is tried before or after the others, and what happens when it fails."""
-    one = row.credential
-    if one.is_fallback is None:
+    """The role in routing: first choice, BYOK only or fallback."""
+    credential = row.credential
+    if credential.is_fallback is None:
         return cells.NOTHING
-    if one.is_fallback:
+    if credential.is_fallback:
         return Cell("fallback")
-    return Cell("BYOK only") if one.is_byok_only else Cell("first choice")
+    return Cell("BYOK only") if credential.is_byok_only else Cell("first choice")
 
 
 def order_sentence(row: ByokRow) -> str:
-    """The place in words."""
+    """Describe the position in a sentence: "tried 1 of 3 for openai"."""
     provider = cells.text(row.credential.provider).text
     if row.place is None:
         return f"not tried for {provider}"
@@ -202,7 +202,7 @@ def order_sentence(row: ByokRow) -> str:
 
 
 def restriction_summary(row: ByokRow) -> Cell:
-    """All restrictions in a few words; null, an empty list and an unknown one read differently."""
+    """A summary of all restrictions; null, an empty list and unknown look different."""
     parts = []
     for name, noun in RESTRICTIONS.items():
         listed = getattr(row.credential, name)
@@ -299,14 +299,14 @@ COLUMNS: tuple[Column[ByokRow], ...] = (
 
 
 def _identity_rows(row: ByokRow, now: datetime) -> Sequence[DetailRow]:
-    one = row.credential
+    credential = row.credential
     return [
-        DetailRow("name", cells.text(one.name)),
-        DetailRow("provider", cells.text(one.provider)),
-        DetailRow("key", cells.text(one.label), "masked; never shown in full"),
+        DetailRow("name", cells.text(credential.name)),
+        DetailRow("provider", cells.text(credential.provider)),
+        DetailRow("key", cells.text(credential.label), "masked; never shown in full"),
         DetailRow("workspace", _workspace_cell(row)),
-        DetailRow("id", cells.text(one.id)),
-        cells.moment_row("created", one.created_at, now),
+        DetailRow("id", cells.text(credential.id)),
+        cells.moment_row("created", credential.created_at, now),
     ]
 
 
@@ -355,11 +355,11 @@ BYOK: ResourceSpec[ByokRow] = ResourceSpec(
     completion=Completion(names_feed, lambda row, names: replace(row, names=names)),
 )
 
-# What can be written ------------------------------------------------------------------------------
+# Writes -------------------------------------------------------------------------------------------
 
 
 class CredentialSurroundings(NamedTuple):
-    """The provider's other credentials in its workspace (None: not known), and who may use it."""
+    """The provider's other credentials (None: unknown), and the users of this credential."""
 
     others: Sequence[ByokCredential] | None
     uses: Uses
@@ -375,8 +375,8 @@ async def _read_around(
     return CredentialSurroundings(others, uses)
 
 
-def _provider(one: ByokCredential | CreateByokRequest) -> str:
-    return safe_line(one.provider or "its provider", NAME_LIMIT)
+def _provider(credential: ByokCredential | CreateByokRequest) -> str:
+    return safe_line(credential.provider or "its provider", NAME_LIMIT)
 
 
 def _update_effects(
@@ -412,7 +412,6 @@ def _delete_effects(
 
 
 def _left_without(fresh: ByokCredential, around: CredentialSurroundings | None) -> Iterator[str]:
-    """Who used it, and what requests to the provider use when it is gone."""
     others, uses = around or CredentialSurroundings(None, ())
     yield from uses
     if fresh.disabled:
@@ -441,10 +440,10 @@ async def _provider_warning(hub: FeedHub, read: Read, request: CreateByokRequest
 
 
 def check_provider(provider: str, known: Sequence[Provider] | None) -> RequestWarning:
-    """Compare a provider with those of the gateway, None when they could not be read.
+    """Return a warning if ``provider`` is not in the gateway's list; None is an unreadable list.
 
-    A gateway that lists none tells nothing about any. That is said and goes on: the gateway decides
-    anyway, and nobody could do anything about it but force everything.
+    An empty list gives a warning that is not serious: the gateway decides anyway, and otherwise
+    every creation would need ``--force``.
     """
     names = {name: one.slug for one in known or () for name in (one.slug, one.name) if name}
     slugs = [one.slug for one in known or () if one.slug]

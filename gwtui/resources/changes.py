@@ -1,4 +1,4 @@
-"""Changes between two recorded moments: prices, uptime, credits, keys, budgets, guardrails."""
+"""Differences between two recorded moments: prices, uptime, credits, keys, budgets, guardrails."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _EVENT_TONES: dict[str, Tone] = {
 
 
 def subject_text(resource: str, identity: str, name: str) -> str:
-    """The display name; of an endpoint with its model (without the author)."""
+    """Return the display name; an endpoint is preceded by its model, without the author."""
     called = safe_line(name or identity, _LONG)
     if resource == "endpoint":
         model = model_of(identity)
@@ -45,19 +45,19 @@ def subject_text(resource: str, identity: str, name: str) -> str:
 
 
 def event_cell(kind: str) -> Cell:
-    """The event of a kind of change: "price", "gone", "changed"."""
+    """The kind of change: "price", "gone", "changed"."""
     event = kind.rpartition(".")[2]
     return Cell(event, _EVENT_TONES.get(event, "plain"))
 
 
 def field_text(field: str) -> str:
-    """A field as people say it: "prompt price", "budget daily"; empty for the thing itself."""
+    """Return the label of a field: "prompt price", "budget daily"; "" for the resource itself."""
     words = safe_line(field.removeprefix(_PRICE).replace("_", " "), _LONG)
     return f"{words} price" if field.startswith(_PRICE) else words
 
 
 def value_text(field: str, value: JsonValue) -> str:
-    """A value with its unit; null is "none"."""
+    """Return a value with its unit; null is "none"."""
     match value:
         case None:
             return "none"
@@ -73,7 +73,7 @@ def value_text(field: str, value: JsonValue) -> str:
 
 
 def change_text(change: RecordedChange) -> str:
-    """One change in a sentence without its subject: "prompt price $3.00/M → $2.50/M"."""
+    """Return the text of a change, without its subject: "prompt price $3.00/M → $2.50/M"."""
     if not change.field:
         return event_cell(change.kind).text
     before, after = (value_text(change.field, value) for value in (change.before, change.after))
@@ -81,7 +81,6 @@ def change_text(change: RecordedChange) -> str:
 
 
 def _figure_text(key: SeriesKey, reading: Reading) -> str:
-    """A figure with its unit; null and a gap are shown as such."""
     if reading.state == "gap":
         return "not recorded"
     if reading.state == "null" or reading.value is None:
@@ -90,7 +89,7 @@ def _figure_text(key: SeriesKey, reading: Reading) -> str:
 
 
 def amount_text(unit: str, value: Decimal) -> str:
-    """An amount of a unit of the history."""
+    """Return an amount with its unit in the recorded history."""
     match unit:
         case figures.USD:
             return money.usd(value)
@@ -127,7 +126,6 @@ def _both_figures(figure: FigureDifference) -> tuple[str, str]:
 
 
 def _words(row: ChangeRow, side: int) -> str:
-    """The value before (0) or after (1); of several figures that which changed the most."""
     if row.figures:
         return _both_figures(row.figures[0])[side]
     if not row.field:
@@ -182,7 +180,6 @@ def _which(row: ChangeRow) -> str:
 
 
 def _made_by_people_first(row: ChangeRow, _now: datetime) -> SortValue:
-    """People change keys, workspaces, guardrails and credits; figures move by themselves."""
     rank = 2 if row.figures else 1 if row.subject.resource == "endpoint" else 0
     age = 2**40 - (int(row.at.timestamp()) if row.at is not None else 0)
     return f"{rank}{age:014}{_subject(row)}"

@@ -1,7 +1,7 @@
-"""Choices for fields of forms: providers, models, members, keys.
+"""Choices for form fields: providers, models, members, keys.
 
-Each function gives the ``Choices`` of a field, read when the field is opened. They raise
-GatewayError where a list cannot be read: the field says so and takes what is typed. Every text has
+Each function returns the ``Choices`` of a field, which are read when the field is opened. They
+raise GatewayError if the list cannot be read; the field then accepts any input. All texts have
 passed ``safe_line``.
 """
 
@@ -25,12 +25,12 @@ from gwtui.watch.hub import Scope
 T = TypeVar("T")
 
 PATIENCE = 1.5
-"""Seconds that a form waits for names it can do without."""
+"""Seconds that a form waits for optional names."""
 _NAME = 60
 
 
 async def value_soon(feed: Feed[T], patience: float = PATIENCE) -> T | None:
-    """The feed's value; None when there is none and it does not come within ``patience`` s."""
+    """Return the feed's value; None if it does not arrive within ``patience`` seconds."""
     if feed.state.value is None:
         with suppress(TimeoutError):
             async with asyncio.timeout(patience):
@@ -39,7 +39,7 @@ async def value_soon(feed: Feed[T], patience: float = PATIENCE) -> T | None:
 
 
 async def value_now(feed: Feed[T]) -> T:
-    """The feed's value, read when there is none yet. Raises GatewayError."""
+    """Return the feed's value, reading it if needed. Raises GatewayError."""
     state = feed.state if feed.state.value is not None else await feed.refresh()
     if state.value is None:
         raise state.error or GatewayError("There is no answer yet.")
@@ -47,13 +47,13 @@ async def value_now(feed: Feed[T]) -> T:
 
 
 def providers(context: FormContext) -> Choices:
-    """Providers of the catalog, by slug."""
+    """Return the providers of the catalog, by slug."""
 
     async def read() -> Sequence[PickOption]:
-        found = await value_now(providers_feed(context.hub, Scope()))
+        listed = await value_now(providers_feed(context.hub, Scope()))
         return [
             PickOption(one.slug, safe_line(one.slug, _NAME), safe_line(one.name or "", _NAME))
-            for one in found
+            for one in listed
             if one.slug
         ]
 
@@ -61,16 +61,16 @@ def providers(context: FormContext) -> Choices:
 
 
 def models(context: FormContext, *, giving: str | None = None) -> Choices:
-    """Models of the catalog, by identifier; with ``giving`` those with that kind of output.
+    """Return the models of the catalog, by identifier.
 
-    "text" and "image" are kinds. What a model gives may be unknown: then it is offered.
+    ``giving`` limits them to an output type ("text", "image"); models of unknown output stay.
     """
 
     async def read() -> Sequence[PickOption]:
-        found = await value_now(models_feed(context.hub, Scope()))
+        listed = await value_now(models_feed(context.hub, Scope()))
         return [
             PickOption(one.id, safe_line(one.id, _NAME), safe_line(one.name or "", _NAME))
-            for one in found
+            for one in listed
             if one.id and (giving is None or _gives(one, giving))
         ]
 
@@ -83,7 +83,7 @@ def _gives(model: Model, output: str) -> bool:
 
 
 def members(context: FormContext) -> Choices:
-    """Members of the organization, by user id."""
+    """Return the members of the organization, by user id."""
 
     async def read() -> Sequence[PickOption]:
         return [
@@ -96,7 +96,7 @@ def members(context: FormContext) -> Choices:
 
 
 def keys(context: FormContext) -> Choices:
-    """API keys of every workspace, by hash."""
+    """Return the API keys of all workspaces, by hash."""
 
     async def read() -> Sequence[PickOption]:
         return [

@@ -1,4 +1,4 @@
-"""Copies of rows: complete, and harmless to paste."""
+"""Copy rows as complete text that is safe to paste."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ CELL: Kind = "cell"
 JSON: Kind = "json"
 
 _WHOLE = 100_000
-"""Characters of a text at most."""
+"""Maximum length of a copied text."""
 _SHOWN = 40
-"""Characters of a name in a title."""
+"""Maximum length of a name in a title."""
 
 
 @dataclass(frozen=True, slots=True)
 class Copyable:
-    """One thing that can be copied: ``key`` chooses it, ``note`` tells what it would be.
+    """An entry of the copy menu: ``key`` selects it, ``note`` describes the text.
 
-    ``text`` makes it; of ``CELL`` a column is chosen first, and this is of no use.
+    ``text`` returns the text to copy. ``CELL`` first asks for a column instead of calling it.
     """
 
     kind: Kind
@@ -49,10 +49,10 @@ class Copyable:
 
 @dataclass(frozen=True, slots=True)
 class CopySource(Generic[T]):
-    """Where rows are copied from: their columns and what declares them.
+    """The source of copied rows: their columns and declaration.
 
-    ``spec`` is None for figures that no gateway sent as they are: then they have columns only, of
-    which the first one names them. ``path`` leads to a row by its identity, None where none does.
+    ``spec`` is None for derived figures, which are not gateway objects; their first column is the
+    name. ``path`` returns the dashboard path of an identity; None if rows have no path.
     """
 
     columns: Sequence[Column[T]]
@@ -60,7 +60,7 @@ class CopySource(Generic[T]):
     path: Callable[[str], str] | None = None
 
     def called(self, rows: Sequence[T], now: datetime) -> str:
-        """The rows in a few words, fit to be shown."""
+        """Describe the rows in a few words that are safe to display: "key ci", "3 marked keys"."""
         if self.spec is None:
             return (
                 f"“{_shown(self._first(rows[0], now))}”" if len(rows) == 1 else f"{len(rows)} rows"
@@ -70,7 +70,7 @@ class CopySource(Generic[T]):
         return f"{len(rows):,} marked {self.spec.plural or f'{self.spec.singular}s'}"
 
     def name(self, row: T, now: datetime) -> str:
-        """The full name of a row; unsafe text."""
+        """Return the full name of a row; gateway text that is not safe to display."""
         return self._first(row, now) if self.spec is None else self.spec.whole_name(row, now)
 
     def _first(self, row: T, now: datetime) -> str:
@@ -78,14 +78,14 @@ class CopySource(Generic[T]):
 
 
 def declared(spec: ResourceSpec[T], path: Callable[[str], str]) -> CopySource[T]:
-    """Rows that a resource declares."""
+    """Return the copy source for the rows of a declared resource."""
     return CopySource(spec.columns, spec, path)
 
 
 def row_path(resource: str, parent: str | None = None) -> Callable[[str], str]:
-    """From an identity to what is typed behind a colon for that row of a list.
+    """Return a function from the identity of a row to its dashboard path.
 
-    ``parent`` is the identity of the row that was opened to get to the list.
+    ``parent`` is the identity of the row that the list was opened from.
     """
     beneath = parent is not None and resource in PARENTS
     start = f"{resource}/{parent}/" if beneath else f"{resource}/"
@@ -95,35 +95,35 @@ def row_path(resource: str, parent: str | None = None) -> Callable[[str], str]:
 def copyables(
     source: CopySource[T], rows: Sequence[T], now: datetime, connection: Connection | None
 ) -> list[Copyable]:
-    """The copyable texts of one row, or of several: one per line, or an array.
+    """Return the copy menu of one row, or of several rows (one per line, or a JSON array).
 
-    A request and a link are of one row. Without a connection there is neither.
+    A request and a link are only offered for a single row with a connection.
     """
     spec = source.spec
     identities = [] if spec is None else map(spec.identity, rows)
     ids = [identity for identity in identities if not is_made_up(identity)]
-    found = [_lines("id", "i", "Id", ids)] if ids else []
-    found.append(_lines("name", "n", "Name", [source.name(row, now) for row in rows]))
-    found.append(Copyable(CELL, "c", "Cell", "pick a column", str))
+    entries = [_lines("id", "i", "Id", ids)] if ids else []
+    entries.append(_lines("name", "n", "Name", [source.name(row, now) for row in rows]))
+    entries.append(Copyable(CELL, "c", "Cell", "pick a column", str))
     if spec is None:
-        return found
+        return entries
     if objects := [row for row in rows if spec.raw(row)]:
         array = len(rows) > 1
         text = _json_array if array else _json
         note = f"array of {len(objects)}" if array else "as the gateway sent it"
-        found.append(Copyable(JSON, "j", "JSON", note, lambda: text(spec, objects)))
+        entries.append(Copyable(JSON, "j", "JSON", note, lambda: text(spec, objects)))
     if len(rows) == 1 and connection is not None:
-        found += _ways_back(spec, source.path, rows[0], connection)
-    return found
+        entries += _ways_back(spec, source.path, rows[0], connection)
+    return entries
 
 
 def cell_lines(column: Column[T], rows: Iterable[T], now: datetime) -> str:
-    """The figures of a column, as exact as in CSV, one on each line; unknown ones are empty."""
+    """Return the exact values of a column, as in CSV, one per line; unknown values are empty."""
     return "\n".join(printable_text(exact_text(machine_value(column, row, now))) for row in rows)
 
 
 def printable_text(text: str) -> str:
-    """A text on one line without a control character: pasted into a shell, it runs nothing."""
+    """Return the text as one line without control characters, so that pasting runs nothing."""
     return safe_text(text, _WHOLE)
 
 
@@ -167,7 +167,6 @@ def _ways_back(
 
 
 def _call(spec: ResourceSpec[Any], row: Any) -> Call | None:
-    """The request that reads a row; None if there is none, or it would be invalid."""
     read_by = spec.read_by(row)
     try:
         call = None if read_by is None else read_by.build()
@@ -179,9 +178,9 @@ def _call(spec: ResourceSpec[Any], row: Any) -> Call | None:
 
 
 def curl(call: Call, connection: Connection) -> str:
-    """A request as a command for a shell. The key stands in a variable, never in the command.
+    """Return a curl command for a request; the key is a shell variable.
 
-    Raises InvalidRequestError for a request that could not be sent.
+    Raises InvalidRequestError if the request cannot be sent.
     """
     socket = connection.socket_path
     through = [] if socket is None else ["--unix-socket", shlex.quote(str(socket))]
@@ -192,5 +191,5 @@ def curl(call: Call, connection: Connection) -> str:
 
 
 def link(path: str, connection: Connection) -> str:
-    """A command that opens the dashboard there; ``path`` must be printable."""
+    """Return a command that opens the dashboard at ``path``, which must be printable."""
     return shlex.join(["gwtui", *connection.named_by, path])

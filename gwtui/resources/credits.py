@@ -1,6 +1,6 @@
-"""Credits as a list of one, for commands, and keys and workspaces ranked by what they used.
+"""Credits as a single-row list for commands, and keys and workspaces ranked by spending.
 
-Contract "Credits". Amounts are USD. The dashboard has a screen of its own for both.
+Contract "Credits". Amounts are USD. The dashboard has its own screen for both.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from gwtui.watch.feeds.credits import Around, CreditsRow, around_feed, credits_r
 from gwtui.watch.feeds.keys import KeyRow
 
 Line = tuple[Cell, ...]
-"""Cells that stand beside each other."""
+"""A line of text, as adjacent cells."""
 
 RATES: Mapping[Source, str] = {
     "recorded": "by what is recorded",
     "today": "at today's rate",
 }
-"""The basis of a forecast, in words."""
+"""The text for the basis of a forecast."""
 
 _LOW = Decimal("0.9")
 _LABEL = 11
 _LEFT_BAR = 20
 _WHOLE = 0.95
-"""Share of a window from which on it counts as seen throughout."""
+"""The recorded share of a window from which the window counts as complete."""
 _SOON, _THIS_WEEK = timedelta(days=2), timedelta(days=7)
 
 _NAMES = {
@@ -50,12 +50,12 @@ _NAMES = {
 
 
 def balance_text(credits: Credits) -> str:
-    """The balance as a figure alone."""
+    """Return the balance as an amount in USD."""
     return money.usd(credits.balance)
 
 
 def balance_tone(credits: Credits) -> Tone:
-    """The tone of the balance: bad when used up, warn from 90 % used on."""
+    """Return the tone of the balance: bad if used up, warn from 90% used."""
     if credits.balance is None:
         return "muted"
     if credits.balance <= 0:
@@ -65,7 +65,7 @@ def balance_tone(credits: Credits) -> Tone:
 
 
 def balance_lines(credits: Credits) -> Sequence[Line]:
-    """Balance in words with what was bought, what is used with its share as a bar."""
+    """Return the balance, the purchased and the used credits as lines of text."""
     return (
         _line(
             "Balance",
@@ -98,7 +98,7 @@ def _share(credits: Credits) -> Cell:
 
 
 def burn_lines(row: CreditsRow, now: datetime, *, brief: bool = False) -> Sequence[Line]:
-    """The recorded burn rate, today's rate and the runway; ``brief`` as in ``burn_cells``."""
+    """Return the burn rate, today's rate and the runway; ``brief`` as in ``burn_cells``."""
     burns = () if row.past is None else row.past.burns
     return (
         _line("Burn", *burn_cells(burns, brief=brief)),
@@ -119,7 +119,7 @@ def _line(label: str, *parts: Cell) -> Line:
 
 
 def left_cells(seen: FeedState[Credits], now: datetime, *, past: bool = False) -> Line:
-    """The balance now or at a past moment, with its age if it is stale."""
+    """Return the balance, now or at a past moment, with its age if it is stale."""
     credits = seen.value
     if credits is None:
         if past:
@@ -132,17 +132,17 @@ def left_cells(seen: FeedState[Credits], now: datetime, *, past: bool = False) -
 
 
 def burn_cells(burns: Sequence[Burn], *, brief: bool = False) -> Line:
-    """The rate of each window, in the same unit so that they can be compared.
+    """Return the rate of each window, per hour.
 
-    ``brief`` leaves out how much of a window was seen.
+    ``brief`` omits how much of the window was recorded.
     """
     parts: list[Cell] = []
-    for one in burns:
-        rate = one.rate
-        name = _NAMES.get(one.window) or _length(one.window)
+    for burn in burns:
+        rate = burn.rate
+        name = _NAMES.get(burn.window) or _length(burn.window)
         parts.append(Cell(f"{'   ' if parts else ''}{name} ", "muted"))
         parts.append(cells.NOTHING if rate is None else Cell(f"{money.usd(rate.usd_per_hour)}/h"))
-        if rate is not None and one.share < _WHOLE and not brief:
+        if rate is not None and burn.share < _WHOLE and not brief:
             parts.append(Cell(f" ({_length(rate.over)} seen)", "muted"))
     return tuple(parts) or (Cell("no history recorded yet", "muted"),)
 
@@ -154,7 +154,7 @@ def _length(span: timedelta) -> str:
 def runway_cells(
     credits: Credits | None, outlook: Outlook | None, now: datetime, *, short: bool = False
 ) -> Line:
-    """When the balance will be gone, with the range or the rate behind it."""
+    """Return when the balance will be used up, with the range or the rate behind the forecast."""
     balance = None if credits is None else credits.balance
     if balance is not None and balance <= 0:
         return (Cell("none: buy credits, or requests are refused", "bad"),)
@@ -177,7 +177,6 @@ def _range_text(outlook: Outlook, now: datetime) -> str:
 
 
 def _day(moment: datetime, now: datetime, *, short: bool = False) -> str:
-    """The day, for what is near the time too."""
     shown = moment.astimezone(UTC)
     if moment - now < _SOON:
         return f"{shown:%m-%d %H:%M}{'' if short else ' UTC'}"
@@ -185,7 +184,6 @@ def _day(moment: datetime, now: datetime, *, short: bool = False) -> str:
 
 
 def _edge(moment: datetime | None, now: datetime) -> str:
-    """An end of the doubt, to the day or to the hour; None is beyond ten years."""
     if moment is None:
         return "10 years"
     shown = moment.astimezone(UTC)
@@ -229,17 +227,16 @@ def _burn(row: CreditsRow, now: datetime) -> SortValue:
 
 
 def _days(row: CreditsRow, now: datetime) -> Decimal | None:
-    """Whole and part days that are left; None when that is not known, or very far away."""
-    found = row.outlook(now)
-    if found is None or found.likely is None:
+    outlook = row.outlook(now)
+    if outlook is None or outlook.likely is None:
         return None
-    return Decimal((found.likely - now) / _DAY).quantize(Decimal("0.1"))
+    return Decimal((outlook.likely - now) / _DAY).quantize(Decimal("0.1"))
 
 
 def _days_cell(row: CreditsRow, now: datetime) -> Cell:
-    found, days = row.outlook(now), _days(row, now)
+    outlook, days = row.outlook(now), _days(row, now)
     if days is None:
-        return cells.NOTHING if found is None else Cell("more than 10 years")
+        return cells.NOTHING if outlook is None else Cell("more than 10 years")
     return Cell(f"{days:,f}")
 
 
@@ -316,9 +313,10 @@ CREDITS: ResourceSpec[CreditsRow] = ResourceSpec(
 
 @dataclass(frozen=True, slots=True)
 class Spender:
-    """A key or a workspace and what it used in a window.
+    """A key or workspace and its spending in a window.
 
-    ``share`` is of all keys, 0..1; ``largest`` is the highest share of the ranking.
+    ``share`` is its part of the spending of all keys, 0..1; ``largest`` is the highest share of the
+    ranking.
     """
 
     identity: str
@@ -327,13 +325,13 @@ class Spender:
     share: Decimal | None
     key: KeyRow | None = None
     keys: int = 1
-    """Number of included keys."""
+    """The number of keys that the amount includes."""
     largest: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """All keys of the account over one window. ``unknown`` keys did not say what they used."""
+    """Spending of all keys over one window. ``unknown`` is the number of keys without a figure."""
 
     window: Window
     total: Decimal
@@ -343,7 +341,7 @@ class Spending:
 
 
 def spending(rows: Iterable[KeyRow], window: Window) -> Spending:
-    """Rank by usage, the biggest first; what is unknown comes last."""
+    """Rank keys and workspaces by spending, the highest first; unknown amounts come last."""
     rows = tuple(rows)
     figure = _FIGURES[window]
     amounts = {row.identity: figure(row.key) for row in rows}
@@ -388,15 +386,15 @@ def _share_of(amount: Decimal | None, total: Decimal) -> Decimal | None:
 
 
 def _ranked(spenders: Iterable[Spender]) -> tuple[Spender, ...]:
-    found = sorted(
+    ordered = sorted(
         spenders,
         key=lambda one: (one.amount is None, -(one.amount or 0), (one.name or "").casefold()),
     )
-    return tuple(replace(one, largest=found[0].share) for one in found)
+    return tuple(replace(one, largest=ordered[0].share) for one in ordered)
 
 
 def share_cell(spender: Spender) -> Cell:
-    """The share as a bar and a percentage."""
+    """A spender's share as a bar and a percentage."""
     return cells.ranked_share(spender.share, spender.largest, _BAR)
 
 

@@ -1,7 +1,7 @@
-"""Each resource and each screen of the dashboard and of the command line: one entry each.
+"""The table of all resources and screens, for the dashboard and the command line.
 
-An entry says where the declaration is and what a person can do there. It imports nothing but the
-description of an action: this table is loaded before the first rows.
+An entry names the module of its declaration and lists its actions. The table loads before the first
+paint, so it imports only the action declarations.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ from gwtui.crud.action import (
 )
 
 Parent = Literal["model", "workspace", "guardrail", "key"]
-"""The resource that the rows of a list belong to."""
+"""The resource that contains the rows of a list."""
 EVIDENCE = "evidence"
-"""The screen of one unresolved change, with its evidence."""
+"""The screen with the evidence on one unresolved change."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegistryEntry:
-    """A resource or screen: its id and title, and where it is declared ("module:NAME").
+    """A resource or screen: its id, title, and declaration ("module:NAME").
 
-    ``declaration`` names a ResourceSpec, ``screen`` a screen class of its own.
+    ``declaration`` names a ResourceSpec, ``screen`` a custom screen class.
 
     In the dashboard:
     - ``tab``: it has a tab; otherwise it is reached by its name, its ``key`` and links.
     - ``place``: False if only the command line has it.
-    - ``parent``: the resource whose rows open it; it lists what belongs to one of them.
-    - ``whole``: the screen that lists the same for all parents, if there is one.
+    - ``parent``: the resource whose rows open it; it lists the items of one parent.
+    - ``whole``: the screen that lists the items of all parents, if there is one.
     - ``aliases``: further names for it in a path.
 
     On the command line, if it has a ``help``:
-    - ``of``: the parent that must be named to list it; optional with ``any_of``.
+    - ``of``: the parent that a list needs; optional with ``any_of``.
     - ``single``: there is exactly one object.
-    - ``brief``: rows are listed without the parts that take a request for each row.
-    - ``by_id``: objects are read by their id and never listed.
-    - ``named``: names are kept for completion.
+    - ``brief``: lists omit the fields that need a request for each row.
+    - ``by_id``: objects are read by id and never listed.
+    - ``named``: names are cached for shell completion.
     """
 
     id: str
@@ -66,7 +66,7 @@ class RegistryEntry:
     by_id: bool = False
     named: bool = False
     actions: tuple[Action, ...] = ()
-    """In the order in which its screen offers them."""
+    """The actions, in the order in which the screen offers them."""
 
 
 _RESOURCES, _SCREENS = "gwtui.resources", "gwtui.ui.screens"

@@ -1,7 +1,7 @@
-"""Findings of the account in one list: what is so, how grave, why it matters, what mends it.
+"""Account findings in one list: the finding, its severity, the reason and the remedy.
 
-What mends a finding is an action of the dashboard and a command, the same that work without a
-finding: they read afresh, plan and ask.
+A remedy is an existing action of the dashboard and a command. Both read fresh data, plan and ask
+for confirmation.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from gwtui.domain.findings import SEVERITIES, AccountFinding, FindingSeverity, R
 from gwtui.watch.feeds.findings import findings_feed
 
 _PLAIN = re.compile(r"[0-9A-Za-z][0-9A-Za-z._:-]{0,127}")
-"""An identity that a shell takes as it is; any other is not put into a command."""
+"""Matches identities that need no quoting in a shell; no command is offered for others."""
 
 
 @dataclass(frozen=True, slots=True)
 class RemedyWay:
-    """``title`` for people, the ``action`` on the row, the ``command`` with ID for the identity.
+    """A remedy: ``title``, dashboard ``action``, and ``command`` with ID for the identity.
 
-    ``field`` is the one in question of the form that the action opens.
+    ``field`` is the form field to focus.
     """
 
     title: str
@@ -49,12 +49,12 @@ REMEDIES: Mapping[Remedy, RemedyWay] = {
 
 
 def remedy_of(finding: AccountFinding) -> RemedyWay | None:
-    """The action that fixes a finding; None if there is none, or its subject has no id."""
+    """Return the remedy of a finding; None if there is none, or its subject has no id."""
     return REMEDIES.get(finding.remedy) if finding.subject.identity else None
 
 
 def command_of(finding: AccountFinding) -> str | None:
-    """The command that plans the fix; words in capitals are placeholders."""
+    """Return the command that plans the remedy; capitalized words are placeholders."""
     way, identity = remedy_of(finding), finding.subject.identity
     if way is None or _PLAIN.fullmatch(identity) is None:
         return None
@@ -145,27 +145,27 @@ def _fix(finding: AccountFinding, _now: datetime) -> Sequence[DetailRow]:
 
 
 def _about(finding: AccountFinding, _now: datetime) -> Sequence[DetailRow]:
-    one = finding.subject
+    subject = finding.subject
     return [
-        DetailRow("name", cells.text(one.name)),
-        DetailRow("kind", cells.text(one.resource)),
-        DetailRow("workspace", cells.text(one.workspace)),
-        DetailRow("identity", cells.text(one.identity)),
+        DetailRow("name", cells.text(subject.name)),
+        DetailRow("kind", cells.text(subject.resource)),
+        DetailRow("workspace", cells.text(subject.workspace)),
+        DetailRow("identity", cells.text(subject.identity)),
         DetailRow("rule", Cell(finding.rule)),
     ]
 
 
 def _raw(finding: AccountFinding) -> dict[str, Any]:
-    one = finding.subject
+    subject = finding.subject
     return {
         "rule": finding.rule,
         "severity": finding.severity,
         "title": finding.title,
-        "resource": one.resource or None,
-        "identity": one.identity or None,
-        "name": one.name or None,
-        "workspace_id": one.workspace_id,
-        "workspace": one.workspace or None,
+        "resource": subject.resource or None,
+        "identity": subject.identity or None,
+        "name": subject.name or None,
+        "workspace_id": subject.workspace_id,
+        "workspace": subject.workspace or None,
         "message": finding.message,
         "advice": finding.advice or None,
         "fix": command_of(finding),

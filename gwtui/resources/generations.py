@@ -1,6 +1,6 @@
-"""One generation, with every field it has, and the feedback that can be sent about it.
+"""A single generation with all of its fields, and feedback on it.
 
-Extended contract section 8. Unknown fields are shown as such.
+Extended contract section 8. Unknown fields are displayed as unknown.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ CATEGORIES = {
 
 
 def shown_name(generation: Generation) -> str:
-    """The generation by its id."""
+    """Return the id of a generation."""
     return f"Generation {cells.text(generation.id).text}"
 
 
@@ -53,13 +53,13 @@ def _ms(value: Decimal | None) -> Cell:
     return Cell(f"{value:,.0f} ms")
 
 
-def _token_table(one: Generation, _now: datetime) -> Sequence[DetailTable]:
+def _token_table(generation: Generation, _now: datetime) -> Sequence[DetailTable]:
     figures = (
-        ("prompt", one.tokens_prompt, one.native_tokens_prompt),
-        ("completion", one.tokens_completion, one.native_tokens_completion),
-        ("reasoning", None, one.native_tokens_reasoning),
-        ("cached", None, one.native_tokens_cached),
-        ("images", None, one.native_tokens_completion_images),
+        ("prompt", generation.tokens_prompt, generation.native_tokens_prompt),
+        ("completion", generation.tokens_completion, generation.native_tokens_completion),
+        ("reasoning", None, generation.native_tokens_reasoning),
+        ("cached", None, generation.native_tokens_cached),
+        ("images", None, generation.native_tokens_completion_images),
     )
     return [
         DetailTable(
@@ -72,32 +72,31 @@ def _token_table(one: Generation, _now: datetime) -> Sequence[DetailTable]:
     ]
 
 
-def _time_rows(one: Generation, _now: datetime) -> Sequence[DetailRow]:
-    rate = _speed(one)
+def _time_rows(generation: Generation, _now: datetime) -> Sequence[DetailRow]:
+    rate = _speed(generation)
     return [
-        DetailRow("first token", _ms(one.latency)),
-        DetailRow("generation", _ms(one.generation_time)),
-        DetailRow("moderation", _ms(one.moderation_latency)),
+        DetailRow("first token", _ms(generation.latency)),
+        DetailRow("generation", _ms(generation.generation_time)),
+        DetailRow("moderation", _ms(generation.moderation_latency)),
         DetailRow(
             "speed", cells.NOTHING if rate is None else Cell(f"{rate:,.1f} tokens/s"), "worked out"
         ),
     ]
 
 
-def _speed(one: Generation) -> Decimal | None:
-    """Completion tokens per second of generation."""
-    count = one.native_tokens_completion
+def _speed(generation: Generation) -> Decimal | None:
+    count = generation.native_tokens_completion
     if count is None:
-        count = one.tokens_completion
-    if count is None or not one.generation_time or one.generation_time < 0:
+        count = generation.tokens_completion
+    if count is None or not generation.generation_time or generation.generation_time < 0:
         return None
-    return Decimal(count) * _SECOND / one.generation_time
+    return Decimal(count) * _SECOND / generation.generation_time
 
 
-def _tries(one: Generation, _now: datetime) -> Sequence[DetailRow | DetailTable]:
-    tries = one.provider_responses
+def _tries(generation: Generation, _now: datetime) -> Sequence[DetailRow | DetailTable]:
+    tries = generation.provider_responses
     if not tries:
-        none = cells.missing(one, "provider_responses", _NOT_USED)
+        none = cells.missing(generation, "provider_responses", _NOT_USED)
         return [DetailRow("", none if tries is None else cells.names(()))]
     return [DetailTable(_TRY, tuple(_try(each) for each in tries))]
 
@@ -241,7 +240,7 @@ FIELDS = Fields(
 
 
 def plan_feedback(request: FeedbackRequest, context: PlanContext) -> Plan[None]:
-    """One POST /generation/feedback. The comment stays off the disk: it may quote what was said."""
+    """Plan one POST /generation/feedback. The comment is not recorded: it may quote a prompt."""
     return Plan(
         action="generation.feedback",
         title=f"Send feedback on generation {safe_line(request.generation_id, 60)}",

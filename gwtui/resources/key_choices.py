@@ -1,4 +1,4 @@
-"""Custom keys of actions: their notation, and conflicts between them."""
+"""Custom keys of actions: notation, validation and conflicts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gwtui.resources.entries import EVIDENCE
 from gwtui.resources.registry import RESOURCES
 
 KeyChoices = Mapping[str, Sequence[str]]
-"""Keys as they are written in the file, by the id of their action."""
+"""Key names in file notation, by action id."""
 
 _NAMES = frozenset(
     {
@@ -43,13 +43,13 @@ _SIGN_NAMES = {
     "low_line": "underscore",
 }
 _SAME_AS = {"ctrl+i": "Tab", "ctrl+m": "Enter", "ctrl+h": "Backspace", "ctrl+j": "Enter"}
-"""Keys that terminals send as another one."""
+"""Keys that terminals report as another key."""
 _FOCUS = {"tab": "moves between the parts of a screen", "shift+tab": "moves between the parts"}
 _PRESSES = frozenset({"enter", "space"})
 _MOVES = frozenset({"backspace", "delete", "left", "right", "home", "end"})
-"""Keys that move in what is typed, or take from it, with whatever is held beside them."""
+"""Keys that move the cursor or delete text in an input, with any modifier."""
 _EDITS = frozenset(f"ctrl+{name}" for name in "acdefkuvwxyz")
-"""Further ones that change what is typed."""
+"""Further keys that edit text in an input."""
 _SCROLLS = dict.fromkeys(("pageup", "pagedown"), "scrolls what is long there")
 _FIXED = {
     FORM: {"f2": "shows what remains, in the form of a guardrail"},
@@ -60,19 +60,19 @@ _FIXED = {
         **dict.fromkeys(("escape", "q"), "leaves the dialog of a new key"),
     },
 }
-"""Keys of dialogs that cannot be chosen, by scope, and what they do."""
+"""Fixed keys of dialogs and their function, by scope. They cannot be assigned."""
 _TABLE = {
     key: f"is {what.lower()} in lists" for keys, _, what in TABLE_KEYS for key in keys.split(",")
 }
 
 
 def key_name(text: str) -> str | None:
-    """A key as it is kept ("question_mark", "ctrl+p", "X"); None where there is no such key."""
+    """Return the internal name of a key ("question_mark", "ctrl+p", "X"); None if unknown."""
     if len(text) == 1:
         return _sign(text)
-    found = _MODIFIED.match(text.lower())
-    if found is not None:
-        modifiers, last = sorted(found[0].rstrip("+").split("+")), text[found.end() :]
+    prefix = _MODIFIED.match(text.lower())
+    if prefix is not None:
+        modifiers, last = sorted(prefix[0].rstrip("+").split("+")), text[prefix.end() :]
         name = _sign(last.lower()) if len(last) == 1 else _named(last)
         return None if name is None else "+".join([*modifiers, name])
     return _named(text)
@@ -97,12 +97,12 @@ def _sign(char: str) -> str | None:
 
 
 def key_names(keys: Iterable[str]) -> tuple[str, ...]:
-    """Keys as they are kept; what is none is left out."""
+    """Return the internal names of keys, without unknown ones."""
     return tuple(filter(None, map(key_name, keys)))
 
 
 def problem_of(action_id: str, keys: Sequence[str]) -> str:
-    """The problem with custom keys of an action, apart from conflicts; "" if none."""
+    """Return the problem with the custom keys of an action, except conflicts; "" if none."""
     try:
         action = registry.by_id(action_id)
     except KeyError:
@@ -124,7 +124,6 @@ def problem_of(action_id: str, keys: Sequence[str]) -> str:
 
 
 def _taken(action: Action, key: str) -> str:
-    """The fixed use of a key in the scopes of an action; "" if none."""
     if key in _FOCUS:
         return _FOCUS[key]
     if action.scope not in DIALOG_SCOPES:
@@ -137,14 +136,13 @@ def _taken(action: Action, key: str) -> str:
 
 
 def _is_beside_typing(key: str) -> bool:
-    """Whether a key does nothing in a field that is typed into."""
     if key.replace("shift+", "") in _EDITS or key.rpartition("+")[2] in _MOVES:
         return False
     return "ctrl+" in key or "alt+" in key or key in _NAMES - {"space"}
 
 
 def conflicts(chosen: KeyChoices) -> Iterator[tuple[str, str]]:
-    """Actions whose chosen key another one has on the same screen, each with what is wrong."""
+    """Yield (action id, problem) for each custom key that another action on the same screen has."""
     given = {action_id: key_names(keys) for action_id, keys in chosen.items()}
     for action_id, keys in chosen.items():
         for other in _met(registry.by_id(action_id)):
@@ -156,13 +154,12 @@ def conflicts(chosen: KeyChoices) -> Iterator[tuple[str, str]]:
 
 
 def _reach(key: str, action_id: str, other: Action) -> bool:
-    """Whether a key of both gets to both: of the frame's, only control keys get into dialogs."""
+    """Frame actions get only control keys inside dialogs, so other keys do not conflict there."""
     scopes = {registry.by_id(action_id).scope, other.scope}
     return len(scopes) == 1 or not scopes & {*DIALOG_SCOPES} or key.startswith("ctrl+")
 
 
 def _met(action: Action) -> Iterable[Action]:
-    """The actions that are offered on a screen or in a dialog beside this one."""
     places, dialogs = registry.place_actions(), registry.dialog_actions()
     if action.scope in DIALOG_SCOPES:
         own = (one for one in dialogs if one.scope == action.scope)
@@ -176,7 +173,6 @@ def _met(action: Action) -> Iterable[Action]:
 
 
 def _meet(action: Action, other: Action) -> bool:
-    """Whether a screen offers both; the first is of APP, COPY, LIST or FIGURES."""
     scopes = {action.scope, other.scope}
     if scopes & {APP, COPY} or action.scope == other.scope:
         return EVIDENCE not in scopes or bool(scopes & {APP, COPY})

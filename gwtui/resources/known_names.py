@@ -1,4 +1,4 @@
-"""The names that lists leave for completion on the command line: which, and leaving them."""
+"""Caches the names of list rows for shell completion."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ NAMED_LISTS = tuple(entry.id for entry in ENTRIES if entry.named)
 
 
 def store_names(connection: Connection, spec: ResourceSpec[Any], rows: Sequence[Any]) -> None:
-    """Keep what the rows of a whole list are called. Blocks for a moment, never raises.
+    """Cache the names of a complete list. Blocks briefly, never raises.
 
-    Nothing is kept of a list that is not named on a command line.
+    Lists that the command line does not refer to by name are ignored.
     """
     if spec.id not in NAMED_LISTS or not connection.label:
         return
@@ -37,9 +37,9 @@ def store_names(connection: Connection, spec: ResourceSpec[Any], rows: Sequence[
 
 
 def store_read_names(hub: FeedHub) -> None:
-    """Keep the names of the lists that were read in full. Blocks for a moment, never raises."""
+    """Cache the names of the lists that were read in full. Blocks briefly, never raises."""
     for entry in ENTRIES:
-        # A declaration that nobody loaded has listed nothing.
+        # A resource whose declaration is not loaded has no rows to cache.
         if entry.id in NAMED_LISTS and entry.declaration.partition(":")[0] in sys.modules:
             spec = RESOURCES[entry.id]
             rows = spec.feed(hub, Scope()).state.value

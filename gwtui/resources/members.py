@@ -186,12 +186,11 @@ MEMBERSHIP = Attachment(
 
 
 def _person(member: OrganizationMember) -> str:
-    """A member of the organization in a sentence: the name, else the mail address."""
     return quoted(member.full_name or member.email, member.id)
 
 
 def user_ids(members: Iterable[WorkspaceMember]) -> set[str]:
-    """Who they are."""
+    """Return the user ids of members."""
     return {member.user_id for member in members if member.user_id}
 
 
@@ -199,7 +198,7 @@ def user_ids(members: Iterable[WorkspaceMember]) -> set[str]:
 
 
 def add_form(workspace: Workspace, choices: Choices) -> FormSpec:
-    """The form that adds people to a workspace: one list to pick from."""
+    """Return the form that adds people to a workspace."""
     return FormSpec(
         title=f"Add members to workspace {WORKSPACES.name(workspace)}",
         model=ChangeMembersRequest,
@@ -222,9 +221,9 @@ def add_form(workspace: Workspace, choices: Choices) -> FormSpec:
 def plan_add(
     workspace: Workspace, people: Sequence[OrganizationMember], present: Collection[str] = ()
 ) -> Plan[MembersAdded]:
-    """One POST .../members/add for all of ``people``; ``present`` are the user ids there already.
+    """Plan one POST .../members/add for all of ``people``.
 
-    ``people`` is not empty and each has an id.
+    ``people`` is not empty and each has an id; ``present`` are the user ids of present members.
     """
     identity = identity_of(workspace.id, "workspace")
     users = [identity_of(person.id, "member") for person in people]
@@ -246,7 +245,6 @@ def plan_add(
 
 
 def _remove_again(workspace: Workspace, people: Sequence[OrganizationMember]) -> Undo[MembersAdded]:
-    """The way back from adding: those who were new are removed."""
     identity = identity_of(workspace.id, "workspace")
     names = {person.id or "": person.full_name or person.email or "" for person in people}
 
@@ -271,9 +269,9 @@ def plan_remove_all(
     people: Names,
     now: datetime,
 ) -> Plan[Any]:
-    """As many requests as the members take, as one plan; who has active keys is left out.
+    """Plan the removal of all members, in as many requests as needed.
 
-    When nobody is left, why is the obstacle.
+    Members with active keys are skipped. It is an obstacle if no member remains to be removed.
     """
     every = [
         plan_remove(workspace, members[start : start + MAX_MEMBERS], keys, people, now)
@@ -291,10 +289,10 @@ def plan_remove(
     people: Names,
     now: datetime,
 ) -> Plan[MembersRemoved]:
-    """One POST .../members/remove for the members that have no active key in the workspace.
+    """Plan one POST .../members/remove for the members without an active key in the workspace.
 
-    ``keys`` are the workspace's, None where they could not be read; ``people`` names users.
-    Members with active keys are left out and named; when nobody is left, that is the obstacle.
+    ``keys`` are those of the workspace, None if they could not be read; ``people`` has the names of
+    users. Members with active keys are skipped and named. It is an obstacle if no member remains.
     """
     identity = identity_of(workspace.id, "workspace")
     held = _active_keys(keys or (), now)
@@ -326,7 +324,6 @@ def plan_remove(
 
 
 def _add_again(workspace: Workspace, users: Sequence[str]) -> Undo[MembersRemoved]:
-    """The way back from removing: who is still in the organization is added."""
     identity = identity_of(workspace.id, "workspace")
 
     async def way(client: GatewayClient, _now: datetime) -> Plan[Any]:
@@ -342,7 +339,6 @@ def _add_again(workspace: Workspace, users: Sequence[str]) -> Undo[MembersRemove
 
 
 def _active_keys(keys: Iterable[ApiKey], now: datetime) -> dict[str, list[str]]:
-    """User id -> the active keys that this user made."""
     held: dict[str, list[str]] = {}
     for key in keys:
         if key.creator_user_id and is_active(key, now):

@@ -1,6 +1,6 @@
-"""People of the organization with their workspaces, and its settings as a list of one.
+"""People of the organization with their workspaces, and its settings as a single-row list.
 
-Extended contract section 4. The settings are for commands; the dashboard edits them in a form.
+Extended contract section 4. The settings list is for commands; the dashboard edits them in a form.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ROLE_PREFIX = "org:"
 
 
 def role_cell(role: str | None) -> Cell:
-    """A role without the prefix for its scope; an unknown one unchanged."""
+    """A role without its scope prefix; an unknown role is unchanged."""
     word = None if role is None else role.removeprefix(_ROLE_PREFIX)
     return cells.text(word, "accent" if word == "admin" else "plain")
 
@@ -179,7 +179,7 @@ SETTINGS: ResourceSpec[OrganizationSettings] = ResourceSpec(
 )
 
 
-# What can be written to the settings ------------------------------------------------------------
+# Writes of the settings -------------------------------------------------------------------------
 
 FIELDS = Fields(
     Field(
@@ -192,38 +192,35 @@ FIELDS = Fields(
 
 
 class _SettingsService(NamedTuple):
-    """The settings as a service of the engine: there is one object, whatever its identity."""
+    """The settings as a service: there is one object, whatever the identity."""
 
     organization: OrganizationService
 
     async def get(self, _identity: str) -> OrganizationSettings:
-        """Read the current settings. Raises GatewayError."""
         return await self.organization.settings()
 
     async def update(
         self, _identity: str, request: UpdateOrganizationSettingsRequest
     ) -> OrganizationSettings:
-        """One PATCH. Raises GatewayError."""
         return await self.organization.update_settings(request)
 
 
 class _SettingsWrites(Writes[OrganizationSettings]):
-    """There is one object, which needs no name."""
+    """Writes of the settings, which need no name because there is one object."""
 
-    def title(self, one: Any) -> str:  # noqa: ARG002 - whichever it is
-        """The name at the start of a sentence."""
+    def title(self, resource: Any) -> str:  # noqa: ARG002 - whichever it is
         return "The organization's settings"
 
     def plan_update(self, *given: Any, **options: Any) -> Plan[OrganizationSettings]:
-        """One PATCH, planned as for any resource."""
         plan = super().plan_update(*given, **options)
         return replace(plan, title="Change the settings of the organization")
 
     def edit_form(
-        self, one: OrganizationSettings, context: FormContext, verb: Update | None = None
+        self, resource: OrganizationSettings, context: FormContext, verb: Update | None = None
     ) -> FormSpec:
-        """The form of the settings."""
-        return replace(super().edit_form(one, context, verb), title="Settings of the organization")
+        return replace(
+            super().edit_form(resource, context, verb), title="Settings of the organization"
+        )
 
 
 SETTINGS_WRITES: Writes[OrganizationSettings] = _SettingsWrites(

@@ -9,8 +9,8 @@
     [keys]
     keys.delete = ["X"]
 
-``SETTINGS`` is the one table of what there can be: the file, ``gwtui config`` and the dashboard
-read it. Nothing in here is about a gateway, and nothing is a secret.
+``SETTINGS`` defines all settings for the file, ``gwtui config`` and the dashboard. No setting
+depends on a gateway or is a secret.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from gwtui.resources.registry import RESOURCES
 FILE_NAME = "preferences.toml"
 THEME_NAMES = ("gwtui-dark", "gwtui-light", "gwtui-contrast", "gwtui-terminal")
 DETAIL_WIDTHS = range(20, 81)
-"""Percent of the terminal that the detail pane may be given."""
+"""Allowed width of the detail pane, in percent of the terminal."""
 
 KEYS = "keys"
 _LISTS = tuple(RESOURCES)
@@ -133,7 +133,6 @@ def _key_conflicts(settings: Settings) -> Iterator[tuple[str, str]]:
 
 
 def _keys_of(settings: Settings) -> dict[str, list[str]]:
-    """Keys as they are written, by the id of their action."""
     return {
         _action(name): value
         for name, value in settings.items()
@@ -142,24 +141,24 @@ def _keys_of(settings: Settings) -> dict[str, list[str]]:
 
 
 def preferences_file(path: Path) -> SettingsFile:
-    """The file of the preferences."""
+    """Return the preferences file at this path."""
     return SettingsFile(path, SETTINGS, _key_conflicts)
 
 
 def sorting(text: str) -> tuple[str, bool]:
-    """Column and whether descending, of "used:desc"."""
+    """Parse a sort order, such as "used:desc", into column and whether descending."""
     column, _, direction = text.partition(":")
     return column, direction == "desc"
 
 
 def sorting_text(column: str, descending: bool) -> str:
-    """The text of a sorting, as ``sorting`` reads it."""
+    """Format a sort order for ``sorting``."""
     return f"{column}:desc" if descending else column
 
 
 @dataclass(frozen=True, slots=True)
 class ListPreferences:
-    """The preferences of a list; None where nothing was chosen."""
+    """The preferences of a list; None if nothing was chosen."""
 
     sort: tuple[str, bool] | None = None
     columns: tuple[str, ...] | None = None
@@ -168,10 +167,10 @@ class ListPreferences:
 
 
 class Preferences:
-    """The settings of a file, as they were at the start and as they were changed since.
+    """The settings of a file, as loaded and with the changes since.
 
-    ``file`` None keeps them for this run only. A file that cannot be understood gives no settings
-    and is never written: ``problem`` says why.
+    With ``file`` None, they are kept for this run only. An invalid file gives no settings and is
+    never written; ``problem`` says why.
     """
 
     def __init__(self, file: Path | None = None) -> None:
@@ -188,13 +187,13 @@ class Preferences:
 
     @property
     def theme(self) -> str | None:
-        """The theme, None for the usual one."""
+        """The theme; None for the default."""
         theme = self._settings.get("theme")
         return theme if isinstance(theme, str) else None
 
     @property
     def keys(self) -> dict[str, tuple[str, ...]]:
-        """Keys that were chosen, by the id of their action."""
+        """Custom keys by action id."""
         chosen = _keys_of(self._settings)
         if not chosen:
             return {}
@@ -203,21 +202,21 @@ class Preferences:
         return {action_id: key_names(keys) for action_id, keys in chosen.items()}
 
     def of_list(self, resource: str) -> ListPreferences:
-        """The preferences of a list."""
+        """Return the preferences of a list."""
         sort, columns, detail, width = (
             self._settings.get(f"lists.{resource}.{name}")
             for name in ("sort", "columns", "detail", "detail_width")
         )
-        found: Any = (
+        settings: Any = (
             sorting(str(sort)) if sort else None,
             tuple(columns) if isinstance(columns, list) else None,
             detail,
             width,
         )
-        return ListPreferences(*found)
+        return ListPreferences(*settings)
 
     def remember(self, changes: Mapping[str, TomlValue | None]) -> bool:
-        """Change settings; None removes one. Whether ``write`` has something to do."""
+        """Change settings in memory; None removes one. Returns whether a ``write`` is needed."""
         different = {
             name: value for name, value in changes.items() if self._settings.get(name) != value
         }
@@ -230,9 +229,9 @@ class Preferences:
             return bool(self._unwritten)
 
     def write(self) -> None:
-        """Write what was changed into the file; it may be called in another thread.
+        """Write the changed settings to the file; may be called in another thread.
 
-        Raises SettingsError: then the next ``write`` tries it again.
+        Raises SettingsError: the next ``write`` then tries again.
         """
         with self._lock:
             changes, self._unwritten = self._unwritten, {}

@@ -1,6 +1,6 @@
-"""Unresolved changes: sent from this machine, and nobody knows whether they happened.
+"""Unresolved changes: sent from this machine, with an unknown outcome.
 
-Evidence on one is what the gateway has now. Nothing is sent but reads.
+The evidence compares them with the current state. Only reads are sent.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _sent(intent: LedgerEntry) -> Sequence[DetailRow]:
 
 
 def intended_rows(intent: LedgerEntry) -> Sequence[DetailRow]:
-    """The requested changes, field by field."""
+    """Return the requested changes, field by field."""
     rows = [
         DetailRow("resource", cells.text(intent.resource)),
         DetailRow("identity", cells.text(intent.identity)),
@@ -104,13 +104,13 @@ _STRANGE = "This version of gwtui cannot find evidence for this kind of change."
 
 @cache
 def declared_writes() -> Mapping[str, Writes[Any]]:
-    """The declared writes whose evidence follows from the declaration, by resource."""
-    found = (spec.writes() for spec in SPECS.values() if spec.writes is not None)
-    return {writes.resource: writes for writes in found}
+    """Return the write declarations by resource; their evidence follows from the declaration."""
+    declared = (spec.writes() for spec in SPECS.values() if spec.writes is not None)
+    return {writes.resource: writes for writes in declared}
 
 
 async def find_evidence(inspection: InspectionContext) -> Evidence:
-    """Everything that can be found now. Raises GatewayError."""
+    """Collect the evidence on a write. Raises GatewayError."""
     intent = inspection.intent
     if intent.resource == "generation":
         return Evidence(intent, (_NO_WAY,))
@@ -126,7 +126,6 @@ async def find_evidence(inspection: InspectionContext) -> Evidence:
 
 
 async def _context(inspection: InspectionContext) -> PlanContext:
-    """Names of what the fields mention; without them their identifiers are shown."""
     client, summary = inspection.client, inspection.intent.summary
     names: dict[str, str] = {}
     if "workspace_id" in summary:
@@ -154,7 +153,10 @@ Inspection: TypeAlias = Inspected[Evidence]
 def evidence_feed(
     hub: FeedHub, ledger: Ledger, plan: str, search_span: timedelta
 ) -> Feed[Inspection]:
-    """The evidence on the write of that plan, searched within ``search_span`` of it."""
+    """Return a feed of the evidence on the write of ``plan``.
+
+    It covers ``search_span`` before and after the write.
+    """
 
     async def inspection(client: GatewayClient, write: UnresolvedWrite) -> Evidence:
         now = hub.clock.now()

@@ -1,7 +1,6 @@
-"""The resources and screens of ``entries``, by what they are looked up for.
+"""Look up the resources and screens of ``entries``.
 
-A declaration is loaded when it is first looked up: the first paint waits for one screen, not for
-all of them.
+A declaration is loaded on first use, because the first paint needs only one screen.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ T = TypeVar("T")
 
 
 class _Declarations(Mapping[str, T]):
-    """Declarations by resource id, each imported when it is asked for."""
+    """Declarations by resource id, each imported on first use."""
 
     def __init__(self, places: Mapping[str, str]) -> None:
         self._entries = places
@@ -44,7 +43,7 @@ _PLACES = tuple(entry for entry in ENTRIES if entry.place)
 SPECS: Mapping[str, ResourceSpec[Any]] = _Declarations(
     {entry.id: entry.declaration for entry in ENTRIES if entry.declaration}
 )
-"""Every declared list, by resource id."""
+"""All list declarations, by resource id."""
 
 RESOURCES: Mapping[str, ResourceSpec[Any]] = _Declarations(
     {entry.id: entry.declaration for entry in _PLACES if not entry.screen}
@@ -54,38 +53,38 @@ RESOURCES: Mapping[str, ResourceSpec[Any]] = _Declarations(
 SCREENS: Mapping[str, Callable[..., Any]] = _Declarations(
     {entry.id: entry.screen for entry in _PLACES if entry.screen}
 )
-"""Resources with a screen of their own.
+"""Resources with a custom screen, by id.
 
-One that a row can open takes ``parent``, ``parent_name`` and ``opener``, like ResourceScreen.
+The screens of rows take ``parent``, ``parent_name`` and ``opener``, like ResourceScreen.
 """
 
 TABS: tuple[str, ...] = tuple(entry.id for entry in _PLACES if entry.tab)
-"""The tabs from left to right; each is in RESOURCES or in SCREENS."""
+"""The tabs from left to right; each is in RESOURCES or SCREENS."""
 
 PARENTS: Mapping[str, str] = {entry.id: entry.parent for entry in _PLACES if entry.parent}
-"""Which resource's rows open it, for each list that needs one."""
+"""List resource -> the resource whose rows open it."""
 
 PLACES: tuple[str, ...] = tuple(entry.id for entry in _PLACES if not entry.parent)
 """The screens that a path can name, with or without a tab."""
 
 ALIASES: Mapping[str, str] = {alias: entry.id for entry in _PLACES for alias in entry.aliases}
-"""Further names in paths, each with the resource that it stands for."""
+"""Alias in a path -> resource."""
 
 _WHOLES: Mapping[str, str] = {entry.id: entry.whole for entry in _PLACES if entry.whole}
 
 
 def resource_of(word: str, path: str = "") -> str:
-    """The resource that the first word of a path means, with ``path`` behind it.
+    """Return the resource for the first word of a path; ``path`` is the rest.
 
-    A list that a row opens is the one of all rows where no row is named. What is no resource is
-    given back as it is.
+    A list of a parent's items, without a parent in the path, is the list of the items of all
+    parents. Unknown words are returned unchanged.
     """
     resource = ALIASES.get(word, word)
     return resource if path else _WHOLES.get(resource, resource)
 
 
 TITLES: Mapping[str, str] = {entry.id: entry.title for entry in _PLACES}
-"""The tab titles by resource."""
+"""Screen titles by resource."""
 
 KEYS: Mapping[str, str] = {entry.id: entry.key for entry in _PLACES}
-"""The keys of screens without a tab."""
+"""The keys of screens without a tab, by resource."""

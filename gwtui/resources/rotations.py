@@ -1,8 +1,8 @@
-"""Plans of a rotation: the one that begins it, and each next step up to deleting the old key.
+"""Plans of a key rotation: start it, and each next step until the old key is deleted.
 
-Beginning makes a successor with the same limits and guardrail (extended contract sections 1 and 5).
-What cannot be copied (the value, what was spent, the outside user's own key) the plan says. What
-the plan has to know is read here, too, from the gateway and from this machine.
+A rotation creates a successor with the same limits and guardrail (extended contract sections 1 and
+5). The plan names what cannot be copied: the value, past spending and the external user's key. This
+module also reads the data for the plans.
 """
 
 from __future__ import annotations
@@ -72,11 +72,11 @@ _ORDER: tuple[RotationStage, ...] = (
     "not made",
     "forgotten",
 )
-"""The order of the stages: those that need an action first."""
+"""The stages in sort order: those that need an action first."""
 
 
 def stage_cell(row: RotationRow) -> Cell:
-    """The stage, in a word."""
+    """The stage as a word."""
     return Cell(row.status.stage, _TONES.get(row.status.stage, "muted"))
 
 
@@ -116,16 +116,20 @@ COLUMNS: tuple[Column[RotationRow], ...] = (
 
 
 def _course(row: RotationRow, now: datetime) -> Sequence[DetailRow]:
-    one = row.rotation
+    rotation = row.rotation
     not_yet = Cell("not yet", "muted")
     return [
-        cells.moment_row("began", one.began, now),
-        cells.moment_row("successor", one.made_at, now, not_yet),
-        cells.moment_row("value stored", one.delivered_at, now, Cell("not known", "muted")),
-        cells.moment_row("figures since", row.status.since or one.figures_at, now, not_yet),
-        DetailRow("unused after", Cell(age(one.unused_for.total_seconds())), "of the same figures"),
-        cells.moment_row("disabled", one.disabled_at, now, not_yet),
-        DetailRow("kept disabled", Cell(age(one.kept_for.total_seconds())), "before it is deleted"),
+        cells.moment_row("began", rotation.began, now),
+        cells.moment_row("successor", rotation.made_at, now, not_yet),
+        cells.moment_row("value stored", rotation.delivered_at, now, Cell("not known", "muted")),
+        cells.moment_row("figures since", row.status.since or rotation.figures_at, now, not_yet),
+        DetailRow(
+            "unused after", Cell(age(rotation.unused_for.total_seconds())), "of the same figures"
+        ),
+        cells.moment_row("disabled", rotation.disabled_at, now, not_yet),
+        DetailRow(
+            "kept disabled", Cell(age(rotation.kept_for.total_seconds())), "before it is deleted"
+        ),
     ]
 
 
@@ -144,9 +148,9 @@ def _key(key: ApiKey | None, name: str, identity: str | None, now: datetime) -> 
 
 
 def _new(row: RotationRow, now: datetime) -> Sequence[DetailRow]:
-    one = row.rotation
-    own = DetailRow("guardrail", cells.text(one.guardrail or "none of its own"))
-    return [*_key(row.new, one.new_name, one.new_hash, now), own]
+    rotation = row.rotation
+    own = DetailRow("guardrail", cells.text(rotation.guardrail or "none of its own"))
+    return [*_key(row.new, rotation.new_name, rotation.new_hash, now), own]
 
 
 def _moment(moment: datetime | None) -> str | None:
@@ -154,22 +158,22 @@ def _moment(moment: datetime | None) -> str | None:
 
 
 def _raw(row: RotationRow) -> dict[str, Any]:
-    one, status = row.rotation, row.status
+    rotation, status = row.rotation, row.status
     return {
-        "id": one.id,
+        "id": rotation.id,
         "stage": status.stage,
         "message": status.message,
         "next": status.next,
         "step": status.step or None,
         "due": _moment(status.due),
-        "old": {"hash": one.old_hash, "name": one.old_name},
-        "successor": {"hash": one.new_hash, "name": one.new_name},
-        "guardrail": one.guardrail,
-        "began": _moment(one.began),
-        "figures_since": _moment(status.since or one.figures_at),
-        "disabled_since": _moment(one.disabled_at),
-        "unused_for_seconds": int(one.unused_for.total_seconds()),
-        "kept_for_seconds": int(one.kept_for.total_seconds()),
+        "old": {"hash": rotation.old_hash, "name": rotation.old_name},
+        "successor": {"hash": rotation.new_hash, "name": rotation.new_name},
+        "guardrail": rotation.guardrail,
+        "began": _moment(rotation.began),
+        "figures_since": _moment(status.since or rotation.figures_at),
+        "disabled_since": _moment(rotation.disabled_at),
+        "unused_for_seconds": int(rotation.unused_for.total_seconds()),
+        "kept_for_seconds": int(rotation.kept_for.total_seconds()),
     }
 
 
@@ -214,7 +218,7 @@ ROTATIONS: ResourceSpec[RotationRow] = ResourceSpec(
 
 
 _DATED = re.compile(r"\s+\d{4}-\d{2}-\d{2}(?: \d+)?\Z")
-"""The suffix that an earlier rotation added to the name."""
+"""Matches the date that an earlier rotation added to the name."""
 _COPIED = ("limit", "limit_reset", "include_byok_in_limit")
 _SHORTEST, _LONGEST = timedelta(minutes=10), timedelta(days=365)
 
@@ -222,7 +226,7 @@ Span = Annotated[timedelta, Field(ge=_SHORTEST, le=_LONGEST)]
 
 
 class RotateRequest(RequestModel):
-    """The form of a key rotation."""
+    """The form model of a key rotation."""
 
     name: KeyName = Field(description="name of the successor")
     unused_for: Span = Field(
@@ -234,7 +238,7 @@ class RotateRequest(RequestModel):
 
 
 def rotate_form(name: str) -> FormSpec:
-    """The rotation form; everything else is copied from the old key."""
+    """Return the rotation form; all other fields are copied from the old key."""
     return FormSpec(
         title="Rotate key: a successor with the same limits",
         model=RotateRequest,
@@ -250,7 +254,7 @@ def rotate_form(name: str) -> FormSpec:
 
 
 def successor_name(old: str, taken: frozenset[str], now: datetime) -> str:
-    """The old name with the day: "ci 2026-11-23"; numbered where that is taken."""
+    """Return the old name with the date, "ci 2026-11-23", and a number if that name is taken."""
     base = f"{_DATED.sub('', old) or 'key'} {now:%Y-%m-%d}"
     name, number = base, 2
     while name in taken:
@@ -260,13 +264,12 @@ def successor_name(old: str, taken: frozenset[str], now: datetime) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RotationSource:
-    """The old key, read afresh, and what surrounds it.
+    """The old key, read afresh, and the data needed to rotate it.
 
-    ``guardrail`` is the one that it holds itself; ``guardrail_known`` False where that could not be
-    read. ``people`` are the user ids of the organization, None where they could not be read.
-    ``log`` is where the rotations of ``gateway`` are written down. ``workspace_id`` is where the
-    key was listed. ``under_way`` are the hashes of keys that are
-    being rotated already.
+    ``guardrail`` is its directly assigned guardrail; ``guardrail_known`` is False if that could not
+    be read. ``people`` are the user ids of the organization, None if unreadable. Rotations of
+    ``gateway`` are recorded in ``log``. ``workspace_id`` is the workspace that the key was listed
+    in. ``under_way`` are the hashes of keys in an active rotation.
     """
 
     old: ApiKey
@@ -280,10 +283,10 @@ class RotationSource:
 
 
 def plan_rotation(source: RotationSource, asked: RotateRequest, at: PlanContext) -> Plan[Any]:
-    """One POST for the successor, then one for its guardrail where the old key holds one.
+    """Plan one POST for the successor, and one for its guardrail if the old key has one.
 
-    The rotation is written down right before the first of them goes out: what cannot be written
-    down is not sent. Raises ValueError for a key without a hash.
+    The rotation is recorded right before the first request, which is not sent if that fails. Raises
+    ValueError for a key without a hash.
     """
     old = source.old
     request, wrong = _successor(source, asked, at)
@@ -329,7 +332,6 @@ def _hash(old: ApiKey) -> str:
 def _successor(
     source: RotationSource, asked: RotateRequest, at: PlanContext
 ) -> tuple[CreateKeyRequest, tuple[str, ...]]:
-    """The request for a key like the old one, and the fields of it that no request may set."""
     old = source.old
     given: dict[str, Any] = {"name": asked.name}
     given |= {name: value for name in _COPIED if (value := getattr(old, name)) is not None}
@@ -350,7 +352,6 @@ def _successor(
 
 
 def _expiry(old: ApiKey, now: datetime) -> datetime | None:
-    """The new expiry, one lifetime of the old key from now; None if it never expires."""
     if old.expires_at is None or old.created_at is None:
         return None
     try:
@@ -416,7 +417,6 @@ def _effects(
 def _remembered(
     plan: Plan[CreatedKey], rotation: KeyRotation, log: RotationLog, successor: _Successor
 ) -> Plan[CreatedKey]:
-    """The plan, extended to log the rotation before sending and the new key afterwards."""
     send = plan.send
 
     async def begin_and_send(client: GatewayClient) -> CreatedKey:
@@ -429,7 +429,7 @@ def _remembered(
         new_hash = None if created.data is None else created.data.hash
         if new_hash:
             successor.record(new_hash)
-            # The ledger says so, too: what cannot be written down here is found there.
+            # The ledger has the new hash as well, so a failed write loses nothing.
             with contextlib.suppress(OSError):
                 await asyncio.to_thread(
                     log.note, rotation.id, "made", rotation.began, new_hash=new_hash
@@ -440,7 +440,7 @@ def _remembered(
 
 
 class _Successor:
-    """The request body and the previous guardrail of the new key, filled in once it exists."""
+    """The body and previous values of the assignment request, set once the new key exists."""
 
     def __init__(self) -> None:
         self.body: dict[str, JsonValue] = {"key_hashes": []}
@@ -453,10 +453,7 @@ class _Successor:
 
 
 def _assign(guardrail: Guardrail, name: str, successor: _Successor) -> Plan[int]:
-    """One POST for the successor, whose hash is in ``successor`` once the key exists.
-
-    The ledger's intent is written after that, so that it says which key it was.
-    """
+    """The ledger's intent of this request is written after the key exists, so it names the key."""
     identity = guardrail.id or ""
 
     async def send(client: GatewayClient) -> int:
@@ -479,19 +476,19 @@ def _assign(guardrail: Guardrail, name: str, successor: _Successor) -> Plan[int]
 
 
 async def binding_plan(client: GatewayClient, row: RotationRow) -> Plan[Any]:
-    """Assign the old key's guardrail to the successor. Raises GatewayError."""
-    one = row.rotation
-    guardrail = await client.guardrails.get(one.guardrail or "")
+    """Plan to assign the old key's guardrail to the successor. Raises GatewayError."""
+    rotation = row.rotation
+    guardrail = await client.guardrails.get(rotation.guardrail or "")
     current = await items_or_none(client.guardrails.key_assignments(None))
     names = {guardrail.id or "": guardrail.name or ""}
-    called = {one.new_hash or "": quoted(one.new_name, one.new_hash)}
+    called = {rotation.new_hash or "": quoted(rotation.new_name, rotation.new_hash)}
     return plan_assign(assignments.KEYS, guardrail, called, current, names)
 
 
 async def retiring_plan(
     client: GatewayClient, row: RotationRow, at: PlanContext, *, delete: bool
 ) -> Plan[Any]:
-    """Disable the old key, or delete it, in view of a fresh reading. Raises GatewayError."""
+    """Plan to disable or delete the old key, from a fresh reading. Raises GatewayError."""
     fresh: ApiKey = await KEYS.read(client, row.rotation.old_hash)
     around = await KEYS.around(client, fresh, at)
     if delete:
@@ -502,7 +499,7 @@ async def retiring_plan(
 async def read_source(
     session: Session, fresh: ApiKey, workspace_id: str | None = None
 ) -> RotationSource:
-    """Read the data for the plan. Raises GatewayError if the key's guardrail is gone."""
+    """Read the data for a rotation. Raises GatewayError if the key's guardrail is gone."""
     gateway = session.gateway
     held = await items_or_none(gateway.guardrails.key_assignments(None))
     identity = next((one.guardrail_id for one in held or () if one.key_hash == fresh.hash), None)
@@ -522,7 +519,7 @@ async def read_source(
 
 
 async def read_name(gateway: GatewayClient, old: ApiKey, now: datetime) -> str:
-    """A name for the successor that no other key has, as far as the keys can be read."""
+    """Return a name for the successor that no known key has."""
     try:
         rows = await fetch_keys(gateway, None)
     except GatewayError:
@@ -532,5 +529,5 @@ async def read_name(gateway: GatewayClient, old: ApiKey, now: datetime) -> str:
 
 
 def rotation_log(session: Session) -> RotationLog:
-    """The file of rotations beside the session's ledger."""
+    """Return the rotation log, a file beside the session's ledger."""
     return RotationLog(session.executor.ledger.path.with_name(FILE_NAME))

@@ -1,4 +1,4 @@
-"""The open connection of the dashboard: what exists only while a gateway is known."""
+"""The session of the dashboard: everything that depends on an open connection."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 
 _LAST_WRITE = 0.3
-"""Seconds that a write under way still gets at the end. Whoever quits has waited longer before."""
+"""Seconds to wait on close for writes in flight; quitting has already waited longer before."""
 
 
 class Session:
-    """A connection and everything that lives as long as it does.
+    """A connection and the objects that share its lifetime.
 
-    It serves to read at once. ``complete`` opens the rest, which takes a good part of a second:
-    the ledger is gone through for what an earlier run left, what is watched is recorded, alerts
-    are told. A write loads its executor by itself, and with it the ledger that it needs.
+    It can read at once. ``complete`` opens the rest, which takes a noticeable time: it checks the
+    ledger for writes of earlier runs, and starts recording and alerts. The first write loads the
+    executor and the ledger.
     """
 
     def __init__(
@@ -49,11 +49,11 @@ class Session:
         self.gateway = gateway
         self.hub = hub
         self.history: Recorder | None = None
-        """The recorder; None until the session is complete, and if nothing is recorded."""
+        """The recorder; None until the session is complete, or if recording is off."""
         self.alerts: Alerts | None = None
-        """The alerts of what is recorded; None where nothing is recorded."""
+        """The alerts; None until the session is complete, or if recording is off."""
         self.completed = asyncio.Event()
-        """Set once all of it is open."""
+        """Set once the session is complete."""
         self._clock = clock
         self._files = files
         self._rest = AsyncExitStack()
@@ -61,14 +61,14 @@ class Session:
 
     @cached_property
     def executor(self) -> WriteExecutor:
-        """The executor of writes, with its ledger."""
+        """The executor of writes, created with its ledger on first use."""
         from gwtui.resources.session_rest import write_executor  # noqa: PLC0415 - as complete
 
         return write_executor(self.gateway, self.hub, self._clock, self._files.ledger)
 
     @property
     def recorder(self) -> Recorder | None:
-        """The recorder, once its file is open; else None."""
+        """The recorder; None until its file is open."""
         return self.history if self.history is not None and self.history.open_archive else None
 
     @property
@@ -77,18 +77,18 @@ class Session:
         return self.executor.in_flight if "executor" in vars(self) else 0
 
     def abandon(self) -> None:
-        """Write down what is known of the writes that were sent, before the process ends hard."""
+        """Record the known state of sent writes before the process is killed."""
         if "executor" in vars(self):
             self.executor.abandon()
 
     async def complete(self) -> None:
-        """Open what reading does not need, once however often this is called."""
+        """Open everything that reading does not need; further calls do nothing."""
         if self._completing is None:
             self._completing = asyncio.create_task(self._complete(), name="rest of the session")
         await asyncio.shield(self._completing)
 
     async def _complete(self) -> None:
-        # Its modules take a while to load, and the first rows are being painted.
+        # Load the modules in a thread, because the first rows are being painted.
         await asyncio.to_thread(import_module, "gwtui.resources.session_rest")
         from gwtui.resources.session_rest import open_rest, tidy_ledger  # noqa: PLC0415 - as above
 
@@ -99,7 +99,7 @@ class Session:
         self.completed.set()
 
     async def close(self) -> None:
-        """Close it in the reverse order; a write under way gets a moment for its answer."""
+        """Close everything in reverse order, after waiting briefly for writes in flight."""
         try:
             if self._completing is not None:
                 self._completing.cancel()
@@ -120,8 +120,8 @@ class Session:
 class SessionFiles:
     """The local files of a session.
 
-    ``ledger`` None is that of the user. The history is recorded below the directory ``data``; None
-    records nothing. The alert rules are in the directory ``config``; None watches none.
+    ``ledger`` None is the user's default ledger. ``data`` is the directory of the history, None for
+    no recording. ``config`` is the directory of the alert rules, None for no alerts.
     """
 
     ledger: Ledger | None = None
@@ -131,11 +131,11 @@ class SessionFiles:
 
 @dataclass(slots=True)
 class TryMemory:
-    """The keys and drafts of test requests in this run; kept in memory only.
+    """The keys and drafts of test requests; kept in memory only.
 
-    ``allowed`` lets them be sent while read-only. ``given`` is the key of the environment,
-    ``typed`` the one that a person typed last. ``draft`` is what stood in the form when it was
-    left, by field.
+    ``allowed`` permits sending while read-only. ``given`` is the key from the environment,
+    ``typed`` the last typed key. ``draft`` has the values of the form when it was last closed, by
+    field.
     """
 
     allowed: bool = False
@@ -144,20 +144,20 @@ class TryMemory:
     draft: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def hold_reason(self, connection: Connection) -> str | None:
-        """Why no request is sent to a model, to end a sentence with; None when it may be."""
+        """Return why no test request can be sent, to end a sentence with; None if it can."""
         if not connection.read_only or self.allowed:
             return None
         return f"{READ_ONLY_PROFILE}, and a try costs money; gwtui --allow-tries allows it"
 
     def forget(self) -> None:
-        """The run ends."""
+        """Discard all keys and drafts at the end of the run."""
         self.given = self.typed = None
         self.draft = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """The state of opening a session; ``error`` may be shown as it is."""
+    """The state of opening a session; ``error`` is safe to display."""
 
     error: str | None = None
     retry_at: datetime | None = None
@@ -169,7 +169,7 @@ async def open_session(
     clock: Clock,
     files: SessionFiles = SessionFiles(),
 ) -> AsyncIterator[Session]:
-    """A session that can read, closed at the end.
+    """Open a session that can read; closed at the end of the context.
 
     The client's libraries are loaded here, after the first paint.
     """
@@ -186,10 +186,10 @@ async def open_session(
 
 
 def connection_error_text(error: BaseException) -> str:
-    """One line on a failure to connect, for a person.
+    """Return one line that explains a connection failure to a person.
 
-    Only errors of this program and of the system are quoted: the text of any other may repeat a
-    token or a body.
+    Only errors of gwtui and of the operating system are quoted: other messages may contain a token
+    or a body.
     """
     ours = type(error).__module__.startswith("gwtui.")
     if (ours or isinstance(error, OSError)) and str(error):

@@ -1,6 +1,6 @@
-"""The rest of a session, opened after its first rows: the recorder and the alerts.
+"""The parts of a session that open after the first rows: the recorder and the alerts.
 
-It is loaded by ``Session.complete``: the first rows wait for none of it.
+``Session.complete`` loads this module.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from gwtui.watch.hub import FeedHub, Scope
 
 @dataclass(slots=True)
 class SessionRest:
-    """The opened parts; None for those that are disabled."""
+    """The opened parts; None for disabled ones."""
 
     history: Recorder | None = None
     alerts: Alerts | None = None
@@ -36,7 +36,10 @@ class SessionRest:
 def write_executor(
     gateway: GatewayClient, hub: FeedHub, clock: Clock, ledger: Ledger | None
 ) -> WriteExecutor:
-    """The executor of writes; ``ledger`` None is that of the user. Records the key's label."""
+    """Return the executor of writes, which records the key's label.
+
+    ``ledger`` None is the user's default ledger.
+    """
     current_key = current_key_feed(hub, Scope())
 
     def key_label() -> str | None:
@@ -49,7 +52,7 @@ def write_executor(
 
 
 async def tidy_ledger(hub: FeedHub, executor: WriteExecutor) -> None:
-    """Go through the ledger for what an earlier run left; the hub's feeds read it from now on."""
+    """Mark unfinished writes of earlier runs in the ledger, and let the hub's feeds read it."""
     hub.ledger = executor.ledger
     await asyncio.to_thread(executor.write_log.tidy)
 
@@ -58,9 +61,9 @@ async def tidy_ledger(hub: FeedHub, executor: WriteExecutor) -> None:
 async def open_rest(
     hub: FeedHub, data: Path | None, config: Path | None
 ) -> AsyncIterator[SessionRest]:
-    """Record what the hub's feeds watch below ``data``; evaluate the alert rules in ``config``.
+    """Record the watched feeds below ``data`` and evaluate the alert rules in ``config``.
 
-    ``data`` None records nothing; alerts need a recording. All is closed at the end.
+    ``data`` None disables recording and alerts; ``config`` None disables alerts.
     """
     if data is None:
         yield SessionRest()
@@ -78,7 +81,6 @@ async def open_rest(
 
 @asynccontextmanager
 async def _alerts(hub: FeedHub, history: Recorder, config: Path) -> AsyncIterator[Alerts]:
-    """The alerts of what is recorded, by the rules in the directory ``config``."""
     operator = Operator.present()
     who = f"{operator.user}@{operator.host}"
     async with open_alerts(history, config / FILE_NAME, who) as alerts:

@@ -1,7 +1,7 @@
-"""The users of a resource that is about to be changed or deleted, as sentences for its plan.
+"""The users of a resource that is about to be changed or deleted, as sentences for the plan.
 
-Read from the gateway when it is needed, each part within a moment: a part that fails or takes too
-long is said to be unknown, it holds nothing up.
+They are read from the gateway with a short timeout each; a part that fails or takes too long is
+reported as unknown.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from gwtui.domain.times import relative
 T = TypeVar("T")
 
 PATIENCE = 1.5
-"""Seconds that each part may take."""
+"""Timeout of each part, in seconds."""
 DAYS = 7
-"""Completed UTC days of activity that are counted."""
+"""Number of completed UTC days of activity that are included."""
 
 Uses = tuple[str, ...]
-"""One sentence for each kind of use."""
+"""Sentences, one for each kind of use."""
 
 
 async def value_or_none(reading: Awaitable[T], patience: float = PATIENCE) -> T | None:
-    """The value of a read; None if it fails or takes too long."""
+    """Return the value of a read; None if it fails or times out."""
     try:
         async with asyncio.timeout(patience):
             return await reading
@@ -48,13 +48,13 @@ async def value_or_none(reading: Awaitable[T], patience: float = PATIENCE) -> T 
 
 
 async def items_or_none(reading: Awaitable[Listing[T]]) -> tuple[T, ...] | None:
-    """The items of a list; None when it fails or takes too long."""
+    """Return the items of a list; None if it fails or times out."""
     listed = await value_or_none(reading)
     return None if listed is None else listed.items
 
 
 def unread_sentence(*parts: str) -> Uses:
-    """The sentence on parts that are not known."""
+    """Return the sentence that names unknown parts."""
     return (f"Could not be read: {several(parts)}.",) if parts else ()
 
 
@@ -62,7 +62,7 @@ def unread_sentence(*parts: str) -> Uses:
 
 
 async def key_uses(client: GatewayClient, key: ApiKey, now: datetime) -> Uses:
-    """Recent use of a key, its guardrail, and the credentials that name it."""
+    """Read the recent use of a key, its guardrail, and the credentials that name it."""
     activity, held, credentials = await asyncio.gather(
         items_or_none(client.activity.list(api_key_hash=key.hash)),
         value_or_none(_guardrail_on(client, key)),
@@ -84,7 +84,6 @@ async def key_uses(client: GatewayClient, key: ApiKey, now: datetime) -> Uses:
 
 
 async def _guardrail_on(client: GatewayClient, key: ApiKey) -> str:
-    """The guardrail on a key by its name, empty for none. Raises GatewayError."""
     assigned = (await client.guardrails.key_assignments(None)).items
     identity = next((one.guardrail_id for one in assigned if one.key_hash == key.hash), None)
     if not identity:
@@ -99,10 +98,10 @@ async def _guardrail_on(client: GatewayClient, key: ApiKey) -> str:
 def statement_of_use(
     key: ApiKey, now: datetime, activity: Sequence[ActivityRow] | None = None
 ) -> str:
-    """Recent use of a key, as one statement.
+    """Describe the recent use of a key in one statement.
 
-    ``activity`` is that of the last completed UTC days, None where it was not read. Use of provider
-    keys counts like any other.
+    ``activity`` has the last completed UTC days, None if it was not read. Spending on provider keys
+    counts as use.
     """
     requests = _recent_requests(activity or (), now)
     last = _last_use(key, now)
@@ -126,7 +125,6 @@ def _recent_requests(activity: Sequence[ActivityRow], now: datetime) -> int:
 
 
 def _last_use(key: ApiKey, now: datetime) -> list[str]:
-    """When the key was last used, by its own figures; nothing where they show no use."""
     if key.last_used_at is not None:
         return [f"last request {relative(key.last_used_at, now)}"]
     for when, credits, own in (
@@ -146,7 +144,7 @@ def _spent_this_month(key: ApiKey) -> list[str]:
 
 
 def amounts(credits: Decimal | None, own: Decimal | None) -> str:
-    """Spending of credits and on provider keys; empty if none."""
+    """Return the spending in credits and on provider keys; "" if there is none."""
     parts = ((credits, "of credits"), (own, "on provider keys"))
     return " and ".join(f"{usd(amount)} {where}" for amount, where in parts if amount)
 
@@ -167,7 +165,6 @@ def _day(text: str | None) -> date | None:
 
 
 def _naming(credentials: Sequence[ByokCredential], key: ApiKey) -> list[str]:
-    """The credentials that only some keys may use, this one among them."""
     naming = [one for one in credentials if key.hash in (one.allowed_api_key_hashes or ())]
     if not naming:
         return []
@@ -192,7 +189,7 @@ def _verb(things: Sequence[object], one: str, many: str) -> str:
 
 
 async def credential_uses(client: GatewayClient, credential: ByokCredential) -> Uses:
-    """Which models, members and keys may use a provider key."""
+    """Read which models, members and keys may use a provider key."""
     hashes = credential.allowed_api_key_hashes
     users, models = credential.allowed_user_ids, credential.allowed_models
     keys, people = await asyncio.gather(
@@ -227,7 +224,7 @@ async def _key_names(client: GatewayClient, credential: ByokCredential) -> dict[
 
 
 async def people_names(client: GatewayClient) -> dict[str, str] | None:
-    """User id -> name or mail address; None when they are not known."""
+    """Read user id -> name or email address; None if unreadable."""
     people = await items_or_none(client.organization.members())
     if people is None:
         return None
@@ -243,7 +240,7 @@ async def _none() -> dict[str, str] | None:
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceContents:
-    """The contents of a workspace, as the caller read them; None if unreadable."""
+    """The contents of a workspace; None for unreadable parts."""
 
     keys: Sequence[ApiKey] | None = None
     budgets: Sequence[Budget] | None = None
@@ -263,13 +260,13 @@ async def workspace_contents(client: GatewayClient, identity: str) -> WorkspaceC
     )
     own = None
     if credentials is not None:
-        # Those that are usable everywhere are listed in every workspace.
+        # Credentials that are usable everywhere are listed in every workspace.
         own = [one for one in credentials if one.workspace_id == identity]
     return WorkspaceContents(keys, budgets, guardrails, members, own)
 
 
 def workspace_uses(contents: WorkspaceContents, now: datetime) -> Uses:
-    """The contents of a workspace, as sentences for the plan of a change."""
+    """Describe the contents of a workspace, as sentences for a plan."""
     held = []
     if contents.keys is not None:
         active = sum(is_active(key, now) for key in contents.keys)
@@ -288,7 +285,7 @@ def workspace_uses(contents: WorkspaceContents, now: datetime) -> Uses:
 
 
 def budget_uses(keys: Sequence[ApiKey] | None, now: datetime) -> Uses:
-    """The number of keys that draw on the budgets of a workspace."""
+    """Return the number of keys that draw on the budgets of a workspace, as a sentence."""
     if keys is None:
         return unread_sentence("the keys that use it")
     active = [key for key in keys if is_active(key, now)]
@@ -309,7 +306,7 @@ def budget_uses(keys: Sequence[ApiKey] | None, now: datetime) -> Uses:
 async def guardrail_bindings(
     client: GatewayClient, identity: str
 ) -> tuple[Sequence[KeyAssignment] | None, Sequence[MemberAssignment] | None]:
-    """The keys and the members that a guardrail is assigned to now; None what is not known."""
+    """Read the keys and the members that a guardrail is assigned to; None if unreadable."""
     keys, members = await asyncio.gather(
         items_or_none(client.guardrails.key_assignments(identity)),
         items_or_none(client.guardrails.member_assignments(identity)),

@@ -59,7 +59,7 @@ from gwtui.watch.feeds.workspaces import (
 
 T = TypeVar("T")
 
-# What can be written ------------------------------------------------------------------------------
+# Writes -------------------------------------------------------------------------------------------
 
 _LOGGING = "is_observability_io_logging_enabled"
 
@@ -111,7 +111,7 @@ def _logged_keys(value: list[int] | None, values: Mapping[str, Any], _facts: Fac
 
 
 def _field(name: str, label: str, **more: Any) -> Field:
-    # An empty text or list means the same as none.
+    # Empty texts and lists count as no value.
     return Field(name, label, blank=("", []), **more)
 
 
@@ -241,20 +241,19 @@ def _delete_effects(
 
 
 class _WorkspaceWrites(Writes[Workspace]):
-    """Writes of a workspace: active keys prevent deleting it, the default one is confirmed."""
+    """Workspace writes: active keys prevent deletion; the default one needs a confirmation."""
 
     def plan_delete(self, fresh: Workspace, context: PlanContext, around: Any = None) -> Plan[None]:
-        """One DELETE. ``around`` is an WorkspaceSurroundings; ``fresh`` has an id."""
-        found: WorkspaceSurroundings = around or WorkspaceSurroundings(WorkspaceContents())
-        plan = super().plan_delete(fresh, context, found)
+        surroundings: WorkspaceSurroundings = around or WorkspaceSurroundings(WorkspaceContents())
+        plan = super().plan_delete(fresh, context, surroundings)
         identity = plan.identity or ""
         return replace(
             plan,
             send=lambda client: client.workspaces.delete(
-                identity, confirm_default=found.is_default
+                identity, confirm_default=surroundings.is_default
             ),
-            obstacles=tuple(_obstacles(found.contents.keys, context.now)),
-            summary={**plan.summary, "default": found.is_default},
+            obstacles=tuple(_obstacles(surroundings.contents.keys, context.now)),
+            summary={**plan.summary, "default": surroundings.is_default},
         )
 
 
@@ -293,7 +292,6 @@ def _obstacles(keys: Sequence[ApiKey] | None, now: datetime) -> list[str]:
 
 
 def _losses(contents: WorkspaceContents, now: datetime) -> list[str]:
-    """Resources deleted with the workspace, and those left without one."""
     lines = _idle_keys(contents.keys, now)
     budgets = _each(
         contents.budgets, lambda one: safe_line(f"{usd(one.limit_usd)} {one.interval or ''}")
@@ -330,20 +328,20 @@ def _each(things: Sequence[T] | None, name: Callable[[T], str]) -> list[str] | N
     return None if things is None else [name(thing) for thing in things]
 
 
-# In lists and the detail pane ---------------------------------------------------------------------
+# Columns and detail sections ----------------------------------------------------------------------
 
 PERIODS = {"daily": "today", "weekly": "this week", "monthly": "this month", "lifetime": "in all"}
-"""The window of a budget, from now."""
+"""The current window of a budget."""
 _SHORT = {"daily": "day", "weekly": "week", "monthly": "month", "lifetime": "life"}
 
 
 def shown_name(space: Workspace) -> str:
-    """The display name of a workspace."""
+    """Return the display name of a workspace."""
     return cells.text(space.shown_name).text
 
 
 def budget_uses(row: WorkspaceRow) -> tuple[BudgetUse, ...]:
-    """The budgets from the shortest interval on; an interval the contract lacks comes last."""
+    """Return the budgets by ascending interval; unknown intervals come last."""
     figures = row.figures
     if figures is None or figures.budgets is None:
         return ()
@@ -356,21 +354,21 @@ def budget_uses(row: WorkspaceRow) -> tuple[BudgetUse, ...]:
 
 
 def tightest(row: WorkspaceRow) -> BudgetUse | None:
-    """The budget of which most is spent; the first one when no share is known."""
+    """Return the budget with the highest spent share, or the first one if no share is known."""
     uses = budget_uses(row)
     known = [use for use in uses if use.share is not None]
     return max(known, key=lambda use: use.share or Decimal(0)) if known else next(iter(uses), None)
 
 
 def share_tone(share: Decimal) -> Tone:
-    """The tone of a spent share."""
+    """Return the tone of a spent share."""
     if share >= 1:
         return "bad"
     return "warn" if share >= NEAR_LIMIT else "plain"
 
 
 def budget_cell(row: WorkspaceRow) -> Cell:
-    """The tightest budget: "week 83%", or its size when its share is not known."""
+    """The tightest budget: "week 83%", or its limit if the share is unknown."""
     figures = row.figures
     if figures is None or figures.budgets is None:
         return _not_read(row)
@@ -384,7 +382,7 @@ def budget_cell(row: WorkspaceRow) -> Cell:
 
 
 def resets_words(interval: str, now: datetime) -> str:
-    """When a budget starts over: "resets 2026-12-01, in 10 days"; always at 00:00 UTC."""
+    """Return when a budget resets, always at 00:00 UTC: "resets 2026-12-01, in 10 days"."""
     moment = next_reset(interval, now)
     if moment is None:
         return "never resets" if interval == "lifetime" else "resets unknown"
@@ -407,7 +405,6 @@ def members_cell(row: WorkspaceRow) -> Cell:
 
 
 def _not_read(row: WorkspaceRow) -> Cell:
-    """A figure that is still being read, or one that could not be."""
     return Cell("…", "muted") if row.figures is None else cells.NOTHING
 
 
@@ -416,7 +413,7 @@ _READING = Cell("reading…", "muted")
 
 
 def logging_label(space: Workspace) -> str:
-    """Whether requests are logged privately, and which share of them."""
+    """Return whether requests are logged privately, and the logged share."""
     if space.is_observability_io_logging_enabled is None:
         return cells.DASH
     if not space.is_observability_io_logging_enabled:
@@ -426,7 +423,7 @@ def logging_label(space: Workspace) -> str:
 
 
 def _rate(rate: Decimal) -> str:
-    """The contract's smallest rate, 0.0001, takes two places."""
+    """The smallest rate of the contract, 0.0001, needs two decimals."""
     return money.percent(rate, places=2)
 
 
@@ -463,7 +460,6 @@ def _content_rows(row: WorkspaceRow, now: datetime) -> Sequence[DetailRow]:
 
 
 def _default_guardrail(row: WorkspaceRow) -> DetailRow:
-    """The guardrail that applies to all traffic; it has an id before it is created."""
     label, identity = "default guardrail", row.workspace.default_guardrail_id
     guardrails = None if row.figures is None else row.figures.guardrails
     if identity is None or guardrails is None:

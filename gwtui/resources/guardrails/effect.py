@@ -1,7 +1,6 @@
-"""The effect of guardrails on models and endpoints: columns, cells and the list for one model.
+"""The effect of guardrails on models and endpoints: columns, cells, and the list for one model.
 
-The list and what stands below a form's fields read the same. The rules themselves are in
-``domain.guardrail_effect``.
+The list and the notes in forms share these texts. ``domain.guardrail_effect`` has the rules.
 """
 
 from __future__ import annotations
@@ -36,30 +35,30 @@ _RANK = (
     "no endpoint",
     "excluded",
 )
-"""The order of verdicts: problems first, what is excluded on purpose last."""
+"""Verdicts in sort order: problems first, intended exclusions last."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedRestrictions:
-    """A guardrail by the name that is shown, and what it restricts."""
+    """The display name of a guardrail, and its restrictions."""
 
     name: str
     restrictions: GuardrailRestrictions
 
 
 def model_identity(effect: ModelEffect) -> str:
-    """The model's identifier; for one without, its slug and name."""
+    """Return the model's identifier, or its slug and name if it has none."""
     return effect.model.id or f"?{effect.model.canonical_slug}|{effect.model.name}"
 
 
 def verdict_cell(effect: ModelEffect, _now: datetime) -> Cell:
-    """The verdict in a word."""
-    found = effect.verdict
-    return Cell(found.word, found.tone)
+    """The verdict as a word."""
+    reason = effect.verdict
+    return Cell(reason.word, reason.tone)
 
 
 def rank(effect: ModelEffect, *, blocked_first: bool = False) -> int:
-    """The place of a verdict in the order; with ``blocked_first``, excluded models come first."""
+    """Return the sort rank of a verdict; with ``blocked_first``, excluded models come first."""
     word = effect.verdict.word
     return -1 if blocked_first and word == "excluded" else _RANK.index(word)
 
@@ -69,7 +68,7 @@ def _sort(effect: ModelEffect, _now: datetime) -> SortValue:
 
 
 def left_cell(effect: ModelEffect) -> Cell:
-    """Remaining endpoints of all there are."""
+    """The number of allowed endpoints, of all endpoints of the model."""
     if not effect.known or effect.unreadable:
         return cells.NOTHING
     text = f"{len(effect.remaining)} of {effect.total}"
@@ -77,7 +76,7 @@ def left_cell(effect: ModelEffect) -> Cell:
 
 
 def healthy_cell(effect: ModelEffect) -> Cell:
-    """Remaining endpoints that work now."""
+    """The number of allowed endpoints that are currently healthy."""
     if not effect.known or effect.unreadable:
         return cells.NOTHING
     return Cell(str(effect.healthy), "plain" if effect.healthy else "muted")
@@ -115,16 +114,16 @@ EFFECT_COLUMNS: tuple[Column[ModelEffect], ...] = (
 
 
 def endpoint_title(endpoint: Endpoint) -> str:
-    """The provider with its variant, fit to be shown."""
+    """Return the provider with its variant, safe to display."""
     name = endpoint.provider_name or endpoint.name or endpoint.tag
     _, _, variant = (endpoint.tag or "").partition("/")
     return cells.text(f"{name} /{variant}" if variant else name).text
 
 
 class LiveEffect:
-    """The endpoints that remain under the values of a form, cached until a rule changes.
+    """Computes which endpoints the values of a form allow; cached until a rule changes.
 
-    ``view`` gives the catalog, None while nobody has read it.
+    ``view`` returns the catalog, or None if it has not been read.
     """
 
     def __init__(self, view: Callable[[], CatalogView | None], dialect: Dialect) -> None:
@@ -133,7 +132,7 @@ class LiveEffect:
         self._last: tuple[CatalogView, GuardrailRestrictions, GuardrailEffect] | None = None
 
     def of(self, values: Mapping[str, Any]) -> GuardrailEffect | None:
-        """The effect of these values, None while the catalog is not known."""
+        """Return the effect of these values; None without a catalog."""
         view = self._view()
         if view is None:
             return None
@@ -143,7 +142,7 @@ class LiveEffect:
         return self._last[2]
 
     def note(self, values: Mapping[str, Any]) -> Cell | None:
-        """One line below a field, None while the catalog is not known."""
+        """Return a one-line summary for below a field; None without a catalog."""
         effect = self.of(values)
         if effect is None:
             return None
@@ -197,12 +196,12 @@ COLUMNS: tuple[Column[GuardrailOnModel], ...] = (
 )
 
 
-def _remaining_rows(one: GuardrailOnModel, _now: datetime) -> Sequence[DetailRow]:
-    if one.effect.unreadable:
-        found = one.effect.verdict
-        return [DetailRow("", Cell(found.word, found.tone), found.why)]
+def _remaining_rows(guardrail: GuardrailOnModel, _now: datetime) -> Sequence[DetailRow]:
+    if guardrail.effect.unreadable:
+        reason = guardrail.effect.verdict
+        return [DetailRow("", Cell(reason.word, reason.tone), reason.why)]
     rows = []
-    for endpoint in one.effect.remaining:
+    for endpoint in guardrail.effect.remaining:
         state = verdict(endpoint)
         name = Cell(endpoint_title(endpoint))
         rows.append(DetailRow("", name, state.word))

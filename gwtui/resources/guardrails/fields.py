@@ -41,7 +41,7 @@ from gwtui.domain.safe_text import safe_line
 
 _PERIODS = {"daily": "each UTC day", "weekly": "each UTC week", "monthly": "each UTC month"}
 LISTS = ("allowed_models", "ignored_models", "allowed_providers", "ignored_providers")
-"""The lists that decide which endpoints remain."""
+"""The list fields that decide which endpoints remain."""
 FILTERS = ("content_filter_builtins", "content_filters")
 _PATTERN_LIMIT = 120
 
@@ -66,38 +66,35 @@ def _reset(value: str | None, values: Mapping[str, Any], facts: Facts) -> Cell:
 
 
 class _GuardrailFields(Fields):
-    """A rule that an answer leaves out is null. Content filters are read as a request has them."""
+    """Guardrail fields. An omitted rule is null, and content filters are read in request format."""
 
     def read(self, model: ResponseModel, names: Iterable[str]) -> dict[str, Any]:
-        """Filters as requests, those of an unknown kind included; a list with a gap is missing."""
         known = super().read(model, names)
         for name in FILTERS:
             filters = known.get(name)
             if filters is not None and any(one.gaps for one in filters):
-                # A list is replaced whole: it would lose the entry that is not whole.
+                # An update replaces the whole list and would lose the unreadable entry.
                 del known[name]
             elif filters is not None:
                 known[name] = [_as_request(one) for one in filters]
         return known
 
     def is_known(self, name: str, model: ResponseModel) -> bool:
-        """Whether the value was readable; of a list some of it."""
         return bool(getattr(model, name)) or not is_garbled(model, name)
 
 
 def is_garbled(model: ResponseModel, *names: str) -> bool:
-    """Whether one of these fields, or an entry of one, could not be read."""
+    """Return whether one of these fields, or an entry of it, could not be read."""
     return any(gap.partition("[")[0] in names for gap in model.gaps)
 
 
-def _as_request(one: BuiltinFilter | CustomFilter) -> RequestModel:
-    """Convert the gateway's values for a request, keeping unknown ones as they are."""
+def _as_request(content_filter: BuiltinFilter | CustomFilter) -> RequestModel:
     model, names = (
         (BuiltinFilterRequest, ("slug", "action", "scan_scope"))
-        if isinstance(one, BuiltinFilter)
+        if isinstance(content_filter, BuiltinFilter)
         else (CustomFilterRequest, ("pattern", "action", "label"))
     )
-    values = {name: value for name in names if (value := getattr(one, name)) is not None}
+    values = {name: value for name in names if (value := getattr(content_filter, name)) is not None}
     try:
         return model.model_validate(values)
     except ValidationError:
@@ -106,7 +103,7 @@ def _as_request(one: BuiltinFilter | CustomFilter) -> RequestModel:
 
 @cache
 def fields_of(dialect: Dialect) -> Fields:
-    """The fields that the dialect knows, vendors by their names."""
+    """Return the fields that a dialect supports, with its vendor names."""
     absent = dialect.absent_fields.get("Guardrail", frozenset())
     return _GuardrailFields(*(one for one in _declared(dialect) if one.name not in absent))
 
@@ -185,7 +182,6 @@ def _list(
 
 
 def _zdr(name: str, vendor: str) -> Field:
-    """On, off, or left to what else applies."""
     return Field(
         name,
         f"ZDR {vendor}",
@@ -209,17 +205,17 @@ def _reset_text(value: Any, context: PlanContext) -> str:
     return word if reset is None else f"{word}, next on {describe_reset(value, context.now)}"
 
 
-def builtin_filter_text(one: BuiltinFilter | BuiltinFilterRequest) -> str:
-    """A builtin filter in a few words: "email: redact"."""
-    scope = one.slug == PROMPT_INJECTION and one.scan_scope == "user_only"
+def builtin_filter_text(builtin: BuiltinFilter | BuiltinFilterRequest) -> str:
+    """Return a builtin filter in a few words: "email: redact"."""
+    scope = builtin.slug == PROMPT_INJECTION and builtin.scan_scope == "user_only"
     end = " (user messages only)" if scope else ""
-    return f"{safe_line(one.slug, 40)}: {safe_line(one.action, 40)}{end}"
+    return f"{safe_line(builtin.slug, 40)}: {safe_line(builtin.action, 40)}{end}"
 
 
-def custom_filter_text(one: CustomFilter | CustomFilterRequest) -> str:
-    """A custom filter in a few words: "redact /gw-[0-9]+/ as [KEY]"."""
-    end = f" as {safe_line(one.label, 40)}" if one.label else ""
-    return f"{safe_line(one.action, 40)} /{safe_line(one.pattern, _PATTERN_LIMIT)}/{end}"
+def custom_filter_text(custom: CustomFilter | CustomFilterRequest) -> str:
+    """Return a custom filter in a few words: "redact /gw-[0-9]+/ as [KEY]"."""
+    end = f" as {safe_line(custom.label, 40)}" if custom.label else ""
+    return f"{safe_line(custom.action, 40)} /{safe_line(custom.pattern, _PATTERN_LIMIT)}/{end}"
 
 
 def _each(describe: Callable[[Any], str]) -> Format:
@@ -230,7 +226,7 @@ def _each(describe: Callable[[Any], str]) -> Format:
 
 
 FIELDS = _GuardrailFields(*_declared(GENERIC))
-"""Every field that some service has, the vendors by the reference's names."""
+"""The fields of all dialects, with the vendor names of the reference dialect."""
 
 
 async def _regions() -> Sequence[PickOption]:

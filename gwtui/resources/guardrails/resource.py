@@ -34,7 +34,7 @@ _PERIODS = {"daily": "day", "weekly": "week", "monthly": "month"}
 
 
 def entries_cell(row: GuardrailRow, allowed: str, ignored: str) -> Cell:
-    """A pair of lists in a few cells: "all", "only 3", "all but 2", "only 3 less 1"."""
+    """An allow list and an ignore list: "all", "only 3", "all but 2", "only 3 less 1"."""
     guardrail = row.guardrail
     if is_garbled(row.guardrail, allowed, ignored):
         return cells.NOTHING
@@ -46,7 +46,7 @@ def entries_cell(row: GuardrailRow, allowed: str, ignored: str) -> Cell:
 
 
 def cap_cell(row: GuardrailRow) -> Cell:
-    """The cap and its period: "$100.00/day"."""
+    """The spending cap and its period: "$100.00/day"."""
     guardrail = row.guardrail
     if "limit_usd" in guardrail.gaps:
         return cells.NOTHING
@@ -60,7 +60,7 @@ def cap_cell(row: GuardrailRow) -> Cell:
 
 
 def zdr_cell(row: GuardrailRow) -> Cell:
-    """The ZDR switches in a word: "all", "2 of 4", "off" or "inherit"."""
+    """The state of the ZDR switches: "all", "2 of 4", "off" or "inherit"."""
     names = _in_group(row, "Retention")
     if is_garbled(row.guardrail, *names):
         return cells.NOTHING
@@ -72,7 +72,6 @@ def zdr_cell(row: GuardrailRow) -> Cell:
 
 
 def _in_group(row: GuardrailRow, group: str) -> list[str]:
-    """The fields of a group of the form that the service has."""
     return [field.name for field in fields_of(row.dialect) if field.group == group]
 
 
@@ -81,7 +80,7 @@ def _field_rows(row: GuardrailRow, names: Iterable[str], now: datetime) -> list[
 
 
 def filter_count(row: GuardrailRow) -> int | None:
-    """The number of content filters; None if unreadable."""
+    """Return the number of content filters; None if unreadable."""
     guardrail = row.guardrail
     if is_garbled(row.guardrail, *FILTERS):
         return None
@@ -95,12 +94,12 @@ def filters_cell(row: GuardrailRow) -> Cell:
 
 
 def count_of(rows: Sequence[object] | None) -> int | None:
-    """The number of entries; None if unknown."""
+    """Return the number of entries; None if unknown."""
     return None if rows is None else len(rows)
 
 
 def binds_cell(row: GuardrailRow) -> Cell:
-    """The keys and members that it applies to; without any it enforces nothing."""
+    """The numbers of keys and members that it applies to; "nothing" is a warning."""
     if row.is_default:
         return Cell("whole workspace") if row.exists else Cell("not created yet", "muted")
     if row.bound is None:
@@ -119,7 +118,7 @@ def binds_cell(row: GuardrailRow) -> Cell:
 
 
 _NAMES = 8
-"""Keys or members named before the rest is only counted."""
+"""Maximum number of named keys or members; any others are only counted."""
 _SCOPES = {"user_only": "user messages only", "all_messages": "all messages"}
 
 
@@ -232,7 +231,6 @@ def _lifecycle_rows(row: GuardrailRow, now: datetime) -> Sequence[DetailRow]:
 
 
 def _when_made(section: Section[GuardrailRow]) -> Section[GuardrailRow]:
-    """What an answer lacks; of one that is not made there was no answer."""
     return Section(section.title, lambda row, now: section.content(row, now) if row.exists else [])
 
 
@@ -266,7 +264,6 @@ def _members(row: GuardrailRow) -> int | None:
 
 
 def _reach(row: GuardrailRow, _now: datetime) -> SortValue:
-    """Whole workspaces first, then by how many keys and members there are."""
     if row.is_default:
         return float("inf") if row.exists else -1
     keys, members = _keys(row), _members(row)

@@ -1,4 +1,4 @@
-"""Run the samples of a guardrail: send each prompt once and compare the outcome."""
+"""Run guardrail samples: send each prompt once and compare the outcome."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from gwtui.local.guardrail_samples import GuardrailSample
 from gwtui.watch.feeds.guardrails import GuardrailRow
 
 SAMPLE_TOKENS = 16
-"""Tokens of answer that a sample asks for: the verdict is on the prompt, the answer only costs."""
+"""Max output tokens of a sample: the verdict is on the prompt, and output only adds cost."""
 
 _STOPS: frozenset[RefusalKind] = frozenset(
     {"key not usable", "credits needed", "not connected", "read-only"}
 )
-"""Refusals that all samples would meet: the first one ends the run."""
+"""Errors that every sample would get: the first one ends the run."""
 
 _WHY = 400
 CostCheck = Callable[[ChatRequest], Awaitable[str | None]]
-"""Why a request may not be sent, None when it may: the maximum cost of a try."""
+"""Returns why a request exceeds the maximum cost; None if it may be sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class SampleResult:
     """The result of a sample.
 
-    ``got`` is None when that is not known: it failed for another reason, was not sent, or the
-    service tells nothing of its guardrails; ``why`` says so, or what the guardrail did. ``cost`` is
-    USD, 0 for what was refused, None when it is not known.
+    ``got`` is None if the outcome is unknown: another error, not sent, or a gateway that does not
+    report its guardrails. ``why`` explains that, or describes what the guardrail did. ``cost`` is
+    USD: 0 for a refused request, None if unknown.
     """
 
     sample: GuardrailSample
@@ -51,7 +51,7 @@ class SampleResult:
 
     @property
     def passed(self) -> bool:
-        """Whether what should happen did."""
+        """Whether the outcome was the expected one."""
         return self.got == self.sample.expect
 
 
@@ -63,23 +63,24 @@ async def run_samples(
     model: str | None = None,
     check_cost: CostCheck | None = None,
 ) -> AsyncIterator[SampleResult]:
-    """Send each sample once, one after the other, and tell what became of it.
+    """Send each sample once, in order, and yield its result.
 
-    ``model`` is for samples that name none. Raises GatewayError for what all of them would meet.
+    ``model`` is for samples without a model. Raises GatewayError for errors that every sample would
+    get.
     """
     for sample in samples:
         yield await _run(models, sample, guardrail_id, sample.model or model or "", check_cost)
 
 
 def total_cost(results: Sequence[SampleResult]) -> Decimal | None:
-    """The cost of the run in USD; None if part of it is unknown."""
+    """Return the cost of the run in USD; None if the cost of a sample is unknown."""
     if any(result.cost is None for result in results):
         return None
     return sum((result.cost or Decimal(0) for result in results), Decimal(0))
 
 
 async def binds_key(gateway: GatewayClient, row: GuardrailRow, hash: str) -> bool:
-    """Whether the guardrail holds for the key: its own, its maker's, or its workspace's."""
+    """Return whether a guardrail applies to a key, its creator or its workspace."""
     try:
         key = await gateway.keys.get(hash)
     except StatusError:
@@ -139,8 +140,8 @@ def _served(sample: GuardrailSample, answer: ChatAnswer, guardrail_id: str) -> S
         why = "the gateway tells nothing of its guardrails"
         return SampleResult(sample, None, why, answer.cost, answer.generation_id)
     own = [stage for stage in verdict.stages if _is_of(stage, guardrail_id)]
-    found = [action for stage in own for action in actions_of(stage)]
-    got: GuardrailOutcome = max(found, key=GUARDRAIL_OUTCOMES.index, default="pass")
+    actions = [action for stage in own for action in actions_of(stage)]
+    got: GuardrailOutcome = max(actions, key=GUARDRAIL_OUTCOMES.index, default="pass")
     reasons = [stage.summary or stage.name or "" for stage in own]
     others = len(verdict.stages) - len(own)
     if others:
@@ -151,5 +152,5 @@ def _served(sample: GuardrailSample, answer: ChatAnswer, guardrail_id: str) -> S
 
 
 def _is_of(stage: PipelineStage, guardrail_id: str) -> bool:
-    """A stage that names no guardrail may be of this one."""
+    """A stage without a guardrail id may belong to this guardrail."""
     return stage.guardrail_id is None or stage.guardrail_id.lower() == guardrail_id.lower()

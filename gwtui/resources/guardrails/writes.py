@@ -57,9 +57,9 @@ _HINT = Cell("F2 lists the allowed endpoints", "muted")
 
 
 def form_fields(context: FormContext, present: Guardrail | None) -> Iterator[Field]:
-    """The fields as a form edits them; ``present`` is what is changed.
+    """Yield the form fields; ``present`` is the edited guardrail, None for a creation.
 
-    Below each rule with a value stands what all rules together leave of the catalog.
+    Below each rule with a value, a note counts the endpoints that all rules together allow.
     """
     catalog = catalog_feed(context.hub)
     effect = LiveEffect(lambda: catalog.state.value, context.dialect)
@@ -88,10 +88,10 @@ def _models(context: FormContext, present: Guardrail | None) -> Choices:
 
 
 def model_options(models: Sequence[Model], present: frozenset[str]) -> list[PickOption]:
-    """One option for each model with its variants: the slug that they share.
+    """Return one option for each model, shared by its variants, with the slug as value.
 
-    The gateway answers with that slug whatever was sent. An entry that names a model by another
-    identifier keeps its own option, so that it does not look unknown.
+    The gateway always answers with the slug. An entry that names a model by another identifier
+    keeps its own option, so that it does not look unknown.
     """
     options: dict[str, PickOption] = {}
     for model in models:
@@ -107,8 +107,6 @@ def model_options(models: Sequence[Model], present: frozenset[str]) -> list[Pick
 
 
 def _live(effect: LiveEffect, *, always: bool) -> Preview:
-    """The effect of all rules on the catalog, below lists with entries, or always."""
-
     def preview(value: Any, values: Mapping[str, Any], _facts: Facts) -> Cell | None:
         if value is None and not always:
             return None
@@ -118,15 +116,15 @@ def _live(effect: LiveEffect, *, always: bool) -> Preview:
 
 
 def _switch(effect: LiveEffect) -> Preview:
-    """While a switch is on, what all rules leave; otherwise what the field is for."""
     return lambda value, values, _facts: effect.note(values) if value else None
 
 
 @dataclass(frozen=True, slots=True)
 class BoundBy:
-    """The keys and members of a guardrail, as the caller read them; None if unreadable.
+    """The keys and members of a guardrail; None if unreadable.
 
-    ``workspace`` is the workspace whose default guardrail it is, if any; ``people`` names users.
+    ``workspace`` is set if this is the default guardrail of a workspace; ``people`` has the names
+    of users.
     """
 
     keys: Sequence[KeyAssignment] | None = None
@@ -135,7 +133,7 @@ class BoundBy:
     people: Names = field(default_factory=dict)
 
     def in_words(self, what: str) -> Uses:
-        """The effect on keys and members: a sentence per kind, starting with ``what``."""
+        """Return sentences on the affected keys and members, each starting with ``what``."""
         lines = []
         if self.workspace is not None:
             lines.append(f"all traffic of workspace {_space(self.workspace)}")
@@ -154,7 +152,7 @@ class BoundBy:
 
     @property
     def uses(self) -> Uses:
-        """Whom a change binds."""
+        """Sentences on the keys and members that a change affects."""
         nobody = ("The guardrail is not assigned: no request is affected.",)
         return self.in_words("Applies immediately to") or nobody
 
@@ -168,7 +166,6 @@ def _create_effects(request: CreateGuardrailRequest, _context: PlanContext) -> I
 def _update_effects(
     fresh: Guardrail, request: UpdateGuardrailRequest, _context: PlanContext
 ) -> Iterator[str]:
-    """The added and removed entries of each list, which long lists would hide."""
     known = FIELDS.read(fresh, LISTS)
     for name in LISTS:
         label, before, after = FIELDS.labels[name], known.get(name), getattr(request, name)
@@ -207,15 +204,14 @@ _UPDATE = Update(
 
 @dataclass(frozen=True, kw_only=True)
 class _GuardrailWrites(Writes[Guardrail]):
-    """A workspace's default guardrail has a fixed name, and comes to exist with its first change.
+    """Guardrail writes. A default guardrail has a fixed name and is created on its first edit.
 
-    Only the ``row`` that was chosen tells which one that is.
+    Whether a guardrail is a default one is only known from the list ``row``.
     """
 
     row: GuardrailRow | None = None
 
     def for_row(self, row: GuardrailRow | None, dialect: Dialect) -> Writes[Guardrail]:
-        """With the fields that the dialect knows, and in view of the row."""
         here = replace(self, fields=fields_of(dialect), row=row)
         if row is None:
             return replace(here, around=here._bound)
@@ -224,12 +220,11 @@ class _GuardrailWrites(Writes[Guardrail]):
             update = replace(update, done=lambda _before, changed: f"{here.title(changed)} set up")
         return replace(here, update=update, uses=here._bound_at_once, around=here._bound)
 
-    def title(self, one: Any) -> str:
-        """The guardrail at the beginning of a sentence: a default one by its workspace."""
-        return super().title(one) if self.row is None else f"Guardrail {self.row.quoted_name}"
+    def title(self, resource: Any) -> str:
+        return super().title(resource) if self.row is None else f"Guardrail {self.row.quoted_name}"
 
     async def read(self, client: GatewayClient, identity: str) -> Guardrail:
-        """The guardrail as it is now; one that is not made yet restricts nothing."""
+        """A default guardrail that does not exist yet is read as one without restrictions."""
         try:
             return await super().read(client, identity)
         except NotFoundError:
@@ -238,7 +233,6 @@ class _GuardrailWrites(Writes[Guardrail]):
             return self.row.guardrail
 
     def form_fields(self, context: FormContext, one: Guardrail | None) -> Iterator[Field]:
-        """With what the rules leave; the name of a default guardrail as it is."""
         for each in form_fields(context, one):
             if each.name == "name" and self.row is not None and self.row.is_default:
                 yield replace(each, fixed=(self.row.display_name, _FIXED_NAME))
@@ -246,23 +240,23 @@ class _GuardrailWrites(Writes[Guardrail]):
                 yield each
 
     def edit_form(
-        self, one: Guardrail, context: FormContext, verb: Update | None = None
+        self, resource: Guardrail, context: FormContext, verb: Update | None = None
     ) -> FormSpec:
-        """The form of an existing guardrail, or of a default one that its first change makes."""
-        form = super().edit_form(one, context, verb)
+        form = super().edit_form(resource, context, verb)
         if self.row is None or not self.row.is_default:
             return form
         heading = "Edit" if self.row.exists else "Set up"
         return replace(form, title=f"{heading} guardrail {self.row.display_name}")
 
     def check(self, request: Any, dialect: Dialect) -> Sequence[Problem]:
-        """Check for fields that the dialect refuses, and for the deprecated switch."""
         return never_sent(request, dialect)
 
-    def sent_by_gateway(self, one: Guardrail) -> dict[str, Any]:
-        """Every field that came readable: a rule that an answer leaves out is null."""
-        known = self.known(one)
-        return {name: known[name] for name in known if name != "workspace_id" or name in one.raw}
+    def sent_by_gateway(self, resource: Guardrail) -> dict[str, Any]:
+        """An omitted rule is null, so every readable field counts as sent."""
+        known = self.known(resource)
+        return {
+            name: known[name] for name in known if name != "workspace_id" or name in resource.raw
+        }
 
     def plan_update(
         self,
@@ -273,7 +267,7 @@ class _GuardrailWrites(Writes[Guardrail]):
         *,
         verb: Update | None = None,
     ) -> Plan[Guardrail]:
-        """One PATCH. ``fresh`` has an id; of a default one that is not made it is the row's."""
+        """Plan one PATCH; an uncreated default guardrail is planned from the row."""
         row = self.row
         default = row.workspace if row is not None and row.is_default else None
         if default is not None and self._is_to_be_made(fresh):
@@ -286,7 +280,7 @@ class _GuardrailWrites(Writes[Guardrail]):
     def _plan_first_update(
         self, workspace: Workspace, request: RequestModel, context: PlanContext
     ) -> Plan[Guardrail]:
-        """The PATCH that makes a workspace's default guardrail, under the gateway's own name."""
+        """Plan the PATCH that creates a default guardrail; the gateway sets its name."""
         identity = identity_of(workspace.default_guardrail_id, "default guardrail")
         return Plan(
             action="guardrails.edit",
@@ -300,10 +294,9 @@ class _GuardrailWrites(Writes[Guardrail]):
             summary=request.body(),
         )
 
-    # Whom it binds now --------------------------------------------------------------------------
+    # Affected keys and members ------------------------------------------------------------------
 
     async def _bound_by(self, client: GatewayClient, identity: str) -> BoundBy:
-        """Read the assignments; those that cannot be read in time are None."""
         if self.row is None:
             return BoundBy(*await guardrail_bindings(client, identity))
         (keys, members), people = await asyncio.gather(
@@ -318,7 +311,7 @@ class _GuardrailWrites(Writes[Guardrail]):
     async def _bound_at_once(
         self, client: GatewayClient, fresh: Guardrail, at: PlanContext
     ) -> Uses:
-        # The plan of a first change says itself what that binds.
+        # The plan of a first edit has its own sentence on the affected traffic.
         return () if self._is_to_be_made(fresh) else (await self._bound(client, fresh, at)).uses
 
     def _is_to_be_made(self, fresh: Guardrail) -> bool:

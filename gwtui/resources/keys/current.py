@@ -1,4 +1,4 @@
-"""The key that the dashboard itself uses: GET /key, extended contract section 1."""
+"""The key that the dashboard uses: GET /key, extended contract section 1."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SCOPES: Mapping[str, str] = {
 
 
 def key_rights_section(rights: KeyRights | None) -> Section[CurrentKey]:
-    """The section on the models that the key may use."""
+    """Return a section on the models that the key may use."""
     return Section("Catalog", lambda _current, _now: [_reach_row(rights)])
 
 
@@ -52,7 +52,7 @@ def _reach_row(rights: KeyRights | None) -> DetailRow:
 
 
 def shown_name(current: CurrentKey) -> str:
-    """The key in use by its masked form."""
+    """Return the masked key."""
     return f"This key {cells.text(current.label).text}" if current.label else "This key"
 
 

@@ -36,22 +36,22 @@ if TYPE_CHECKING:
     from gwtui.watch.hub import FeedHub, Scope
 
 _BAR = 16
-"""Cells of the bar: the percentage goes beside it in a pane of 38."""
+"""Width of the bar in cells, so that bar and percentage fit into a pane of 38 cells."""
 
 
 def state_of(row: KeyRow, now: datetime) -> KeyState:
-    """The state word of a row's key."""
+    """Return the state of a key, such as "expired"."""
     return key_state(row.key, now)
 
 
 def state_cell(row: KeyRow, now: datetime) -> Cell:
-    """The state word."""
+    """The state of a key as a coloured word."""
     state = state_of(row, now)
     return Cell(state.word, state.tone)
 
 
 def limit_cell(row: KeyRow) -> Cell:
-    """The limit; null is "no limit", a missing one is unknown."""
+    """The spending limit: "no limit" for null, unknown if missing."""
     limit = row.key.limit
     return cells.missing(row.key, "limit", "no limit") if limit is None else cells.usd(limit)
 
@@ -63,24 +63,24 @@ def used_cell(row: KeyRow) -> Cell:
 
 
 def used_tone(part: Decimal) -> Tone:
-    """The tone of a used share."""
+    """Return the tone of a used share."""
     if part >= 1:
         return "bad"
     return "warn" if part >= NEAR_LIMIT else "plain"
 
 
 def no_reset_cell(row: KeyRow) -> Cell:
-    """The text for no schedule: "never" with a limit, nothing without one."""
+    """The reset cell without a schedule: "never" if there is a limit, else empty."""
     return cells.NOTHING if row.key.limit is None else cells.missing(row.key, "limit_reset")
 
 
 def reset_cell(row: KeyRow) -> Cell:
-    """The schedule of the limit, an unknown one as it came."""
+    """The reset schedule of the limit; an unknown schedule is displayed unchanged."""
     return cells.text(row.key.limit_reset) if row.key.limit_reset else no_reset_cell(row)
 
 
 def left_tone(row: KeyRow) -> Tone:
-    """The tone of the rest of the limit."""
+    """Return the tone of the remaining limit."""
     left = row.key.limit_remaining
     return "bad" if left is not None and left <= 0 else "plain"
 
@@ -92,7 +92,7 @@ def _bindings(hub: FeedHub, _scope: Scope) -> Feed[Bindings]:
 
 
 def binding_of(key_hash: str | None, workspace_id: str | None, bindings: Bindings) -> KeyBinding:
-    """The guardrails on a key, from a reading of the whole account."""
+    """Return the guardrails that apply to a key, from the bindings of the whole account."""
     rows = bindings.guardrails or {}
     own_id = bindings.by_key.get(key_hash or "")
     return KeyBinding(
@@ -104,12 +104,12 @@ def binding_of(key_hash: str | None, workspace_id: str | None, bindings: Binding
 
 
 def own_name(binding: KeyBinding) -> str | None:
-    """The name of the key's own guardrail; None if it has none or it is unknown."""
+    """Return the name of the directly assigned guardrail; None if none or unknown."""
     return binding.own_id if binding.own is None else binding.own.display_name
 
 
 def own_cell(binding: KeyBinding | None) -> Cell:
-    """The key's own guardrail."""
+    """The directly assigned guardrail."""
     if binding is None:
         return cells.READING
     if not binding.known:
@@ -118,7 +118,7 @@ def own_cell(binding: KeyBinding | None) -> Cell:
 
 
 def binding_rows(binding: KeyBinding | None, _now: datetime) -> Sequence[DetailRow]:
-    """The lines of the detail pane."""
+    """Return the detail rows on the guardrails of a key."""
     hint = ""
     if binding is not None and binding.known:
         bound = binding.target is not None
@@ -127,7 +127,6 @@ def binding_rows(binding: KeyBinding | None, _now: datetime) -> Sequence[DetailR
 
 
 def _default_row(binding: KeyBinding | None) -> DetailRow:
-    """The default guardrail of the key's workspace."""
     value, note = cells.READING, ""
     if binding is not None:
         default = binding.default
@@ -155,7 +154,7 @@ def _identity_rows(row: KeyRow, now: datetime) -> Sequence[DetailRow]:
 
 
 def _limit_rows(row: KeyRow, now: datetime) -> Sequence[DetailRow]:
-    """The same lines for every key, so that those below keep their place."""
+    """Every key gets the same rows, so that the rows below keep their position."""
     key = row.key
     left = key.limit_remaining
     overdrawn = "overdrawn" if left is not None and left < 0 else ""
@@ -176,7 +175,6 @@ def _drawn_share(row: KeyRow) -> Cell:
 
 
 def _reset_rows(row: KeyRow, now: datetime) -> Iterator[DetailRow]:
-    """The schedule, and when the limit starts over next."""
     moment = next_reset(row.key.limit_reset, now)
     wait = "" if moment is None else f", {times.relative(moment, now)}"
     yield DetailRow("reset", Cell(f"{reset_cell(row).text}{wait}", reset_cell(row).tone))
@@ -184,7 +182,7 @@ def _reset_rows(row: KeyRow, now: datetime) -> Iterator[DetailRow]:
 
 
 def usage_table(key: ApiKey | CurrentKey) -> DetailTable:
-    """Spending in credits and on provider keys, by period."""
+    """Return a table of spending by period: in credits and on provider keys (BYOK)."""
     return DetailTable(
         ("USD", "usage", "BYOK"),
         tuple(

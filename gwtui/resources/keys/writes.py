@@ -1,7 +1,7 @@
 """The writes of API keys.
 
-Extended contract section 1: PATCH carries only what changes, null clears, ``expires_at`` is fixed
-at creation, a move to another workspace takes guardrail assignments along.
+Extended contract section 1: PATCH sends only changes, null clears a field, ``expires_at`` is fixed
+at creation, and moving to another workspace removes guardrail assignments.
 """
 
 from __future__ import annotations
@@ -184,7 +184,6 @@ def _delete_effects(fresh: ApiKey, uses: Uses | None, context: PlanContext) -> I
 
 
 def _cut_off(key: ApiKey, now: datetime) -> str:
-    """The effects of disabling or deleting a key on its requests."""
     if key.disabled:
         return "Requests are already refused because the key is disabled."
     if is_expired(key.expires_at, now):
@@ -201,10 +200,10 @@ def _made(created: Any) -> ApiKey | None:
 async def replacement_plan(
     client: GatewayClient, lost: LedgerEntry, context: PlanContext
 ) -> Plan[Any]:
-    """Delete a key whose value was never stored, and create it again as it was asked for.
+    """Plan to delete a key whose value was never stored, and to create it again as requested.
 
-    ``lost`` is its creation in the ledger. Raises NotFoundError where the key is gone, another
-    GatewayError where it cannot be read, ValidationError where the ledger does not tell enough.
+    ``lost`` is the ledger entry of its creation. Raises NotFoundError if the key is gone, another
+    GatewayError if it cannot be read, ValidationError if the ledger entry is incomplete.
     """
     request = CreateKeyRequest.model_validate(dict(lost.summary))
     fresh: ApiKey = await WRITES.read(client, lost.identity or "")

@@ -61,7 +61,7 @@ _UPTIMES = (
 
 
 def tier_cell(endpoint: Endpoint) -> Cell:
-    """The service tier; null is the standard one."""
+    """The service tier; "standard" for null."""
     if endpoint.service_tier is None and "service_tier" not in endpoint.gaps:
         return _STANDARD
     return cells.text(endpoint.service_tier)
@@ -82,8 +82,8 @@ def _identity_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
 
 def _health_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
     endpoint = row.endpoint
-    found = verdict(endpoint)
-    rows = [DetailRow("verdict", Cell(found.word, found.tone), found.why)]
+    health = verdict(endpoint)
+    rows = [DetailRow("verdict", Cell(health.word, health.tone), health.why)]
     for label, field, rule in _UPTIMES:
         value = getattr(endpoint, field)
         note = row.why_no(field) if value is None else rule
@@ -118,7 +118,7 @@ def _performance(row: EndpointRow, _now: datetime) -> Sequence[DetailRow | Detai
 
 
 def percentile(figures: Percentiles | None, name: str) -> Decimal | None:
-    """One percentile by name ("p50"); None when it is not known."""
+    """Return a percentile by name ("p50"); None if unknown."""
     value = None if figures is None else getattr(figures, name)
     return value if isinstance(value, Decimal) else None
 
@@ -199,7 +199,6 @@ _PAST = (
 
 
 def _past_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
-    """A bar per recorded hour, with the minimum and the maximum."""
     rows = []
     for label, figure, floor, ceiling, show, unit in _PAST:
         curve = row.past.get(figure)
@@ -253,17 +252,17 @@ SECTIONS: tuple[Section[EndpointRow], ...] = (
 _HIDDEN = Cell("hidden", "muted")
 _SEVERITY: dict[Tone, int] = {"bad": 0, "warn": 1, "good": 2, "accent": 2, "plain": 2, "muted": 3}
 _IN_SHARE = 3
-"""Tokens of input to one of output in the blended price, as most price lists reckon it."""
+"""Input tokens per output token in the blended price, the ratio of most price lists."""
 
 
 def _status(row: EndpointRow, _now: datetime) -> Cell:
-    found = verdict(row.endpoint)
-    return Cell(found.word, found.tone)
+    health = verdict(row.endpoint)
+    return Cell(health.word, health.tone)
 
 
 def _status_rank(row: EndpointRow, _now: datetime) -> SortValue:
-    found = verdict(row.endpoint)
-    return f"{_SEVERITY.get(found.tone, 2)} {found.word}"
+    health = verdict(row.endpoint)
+    return f"{_SEVERITY.get(health.tone, 2)} {health.word}"
 
 
 def _price_column(name: str, title: str, key: str) -> Column[EndpointRow]:
@@ -313,7 +312,7 @@ def _discount(row: EndpointRow) -> Decimal | None:
 
 
 def tools_word(endpoint: Endpoint) -> str | None:
-    """Whether tools can be used, and how many server tools the provider runs itself."""
+    """Return tool support and the number of native server tools: "yes, 2 native"."""
     parameters, native = endpoint.supported_parameters, len(endpoint.native_tools or ())
     if parameters is None and not native:
         return None
@@ -477,9 +476,9 @@ ENDPOINTS: ResourceSpec[EndpointRow] = ResourceSpec(
 
 
 def blended(row: EndpointRow) -> Decimal | None:
-    """USD per million tokens, three of input to one of output, discount applied.
+    """Return the blended price in USD per million tokens (3 input : 1 output, discounted).
 
-    None where a price is not known, and where something else than tokens is charged.
+    None if a price is unknown, or if something other than tokens is charged.
     """
     pricing = row.endpoint.pricing
     prompt, completion = per_million(pricing, "prompt"), per_million(pricing, "completion")
@@ -496,7 +495,7 @@ def _blended_cell(row: EndpointRow) -> Cell:
 
 
 _FIRST = ("provider", "status", "blend", "context", "tools", "uptime_30m", "latency_p50")
-"""The columns that find room first, beside the model."""
+"""The first columns after the model."""
 
 _OWN: tuple[Column[EndpointRow], ...] = (
     text_column("model", "Model", lambda row: row.model_name, 22, help="display name", grow=True),
@@ -514,7 +513,6 @@ _OWN: tuple[Column[EndpointRow], ...] = (
 
 
 def _columns() -> tuple[Column[EndpointRow], ...]:
-    """Those of one model's endpoints, with the model, the blended price and the age."""
     model, blend, identifier, read = _OWN
     beside = {column.id: replace(column, grow=False) for column in (blend, *COLUMNS)}
     first = [beside.pop(name) for name in _FIRST]
@@ -522,7 +520,7 @@ def _columns() -> tuple[Column[EndpointRow], ...]:
 
 
 def identity(row: EndpointRow) -> str:
-    """An identity that is unique in the whole catalog."""
+    """Return an identity that is unique in the whole catalog."""
     return f"{row.model_id or row.model_name}|{row.identity}"
 
 

@@ -1,6 +1,6 @@
-"""Prices of a model or an endpoint, and what one request costs at every endpoint of a model.
+"""Prices of a model or an endpoint, and the cost of one request at each endpoint of a model.
 
-Contract "Pricing object"; a cost is that of ``domain.pricing``, in USD.
+Contract "Pricing object". Costs are computed by ``domain.pricing``, in USD.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gwtui.watch.feeds.models import EndpointRow
 
 _FREE = Cell("free", "good")
 _ELSEWHERE = Cell("other", "muted")
-"""The token price if something else is charged."""
+"""Displayed as the token price if something else is charged."""
 _TOKENS = "M tokens"
 
 _UNITS = {
@@ -40,7 +40,7 @@ _OTHER = {
     "request": "request",
     "web_search": "search",
 }
-"""Prices worth a word in a list, and their units in short."""
+"""Prices that lists mention, and the short form of their units."""
 
 MAX_TOKENS = 1_000_000_000_000
 _SUFFIXES = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000, "b": 1_000_000_000}
@@ -52,14 +52,14 @@ _MOST_PLACES = 10
 
 
 def discounted_price(pricing: Pricing, price: Decimal) -> Decimal:
-    """A listed price with the discount taken off; one that varies (negative) stays as it is."""
+    """Return a listed price minus the discount; a variable (negative) price is unchanged."""
     return price if price < 0 else price * (1 - discount_of(pricing))
 
 
 def per_million(pricing: Pricing | None, key: str) -> Decimal | None:
-    """USD per million tokens as charged under default conditions.
+    """Return the discounted price in USD per million tokens, without overrides.
 
-    None when it is not known, and where something else than tokens is charged.
+    None if it is unknown, or if something other than tokens is charged.
     """
     price = None if pricing is None else pricing.price(key)
     if pricing is None or price is None or price < 0 or not is_by_token(pricing):
@@ -68,7 +68,7 @@ def per_million(pricing: Pricing | None, key: str) -> Decimal | None:
 
 
 def per_million_cell(pricing: Pricing | None, key: str) -> Cell:
-    """The price of ``per_million`` as a cell."""
+    """The price of ``per_million``."""
     price = None if pricing is None else pricing.price(key)
     if pricing is None or price is None:
         return cells.NOTHING
@@ -80,23 +80,23 @@ def per_million_cell(pricing: Pricing | None, key: str) -> Cell:
 
 
 def is_free(pricing: Pricing) -> bool:
-    """Whether nothing is charged; a model priced by the image is not free for its tokens' sake."""
+    """Return whether nothing at all is charged, including images and requests."""
     prices = [price for key in PRICE_KEYS if (price := pricing.price(key)) is not None]
     return bool(prices) and not any(prices)
 
 
 def is_by_token(pricing: Pricing) -> bool:
-    """Whether tokens of text are charged, or nothing at all; not pictures or requests instead."""
+    """Return whether text tokens are charged, or nothing at all."""
     return is_free(pricing) or any(pricing.price(key) for key in ("prompt", "completion"))
 
 
 def other_prices(pricing: Pricing | None) -> str | None:
-    """Prices other than for prompt, completion and cached tokens: "$0.04/image"."""
+    """Return prices other than for prompt, completion and cached tokens: "$0.04/image"."""
     return ", ".join(_others(pricing)) or None
 
 
 def other_prices_cell(pricing: Pricing | None) -> Cell:
-    """The first of them whole, and how many more there are: half a price misleads."""
+    """The first of ``other_prices`` in full, and the number of further ones."""
     first, *more = _others(pricing) or [""]
     return cells.text(f"{first} +{len(more)}" if more else first)
 
@@ -112,7 +112,7 @@ def _others(pricing: Pricing | None) -> list[str]:
 
 
 def discount_cell(pricing: Pricing | None) -> Cell:
-    """The discount on every price."""
+    """The discount on all prices."""
     if pricing is None or pricing.discount is None:
         return cells.NOTHING
     if pricing.discount == 0:
@@ -121,7 +121,7 @@ def discount_cell(pricing: Pricing | None) -> Cell:
 
 
 def price_table(pricing: Pricing) -> Sequence[DetailRow | DetailTable]:
-    """Every price that there is, with its unit; beside it what is charged when discounted."""
+    """Return rows for all prices with their units, and the discounted prices beside them."""
     priced = [(key, price) for key in PRICE_KEYS if (price := pricing.price(key)) is not None]
     if not priced:
         return [DetailRow("prices", Cell("none given", "warn"))]
@@ -148,7 +148,7 @@ def price_table(pricing: Pricing) -> Sequence[DetailRow | DetailTable]:
 
 
 def unit_price(key: str, price: Decimal) -> Cell:
-    """A price in the unit people compare: per million for tokens, else per piece."""
+    """A price per million tokens, or per unit for everything else."""
     if price == 0:
         return _FREE
     if price < 0:
@@ -157,7 +157,7 @@ def unit_price(key: str, price: Decimal) -> Cell:
 
 
 def unit_of(key: str) -> str:
-    """The unit of a price key."""
+    """Return the unit of a price key."""
     return _UNITS.get(key, _TOKENS)
 
 
@@ -169,7 +169,7 @@ _RULE = Cell("Where several apply, the later one wins, price by price.", "muted"
 
 
 def override_rows(pricing: Pricing, now: datetime) -> Sequence[DetailRow]:
-    """The overrides one by one, in the contract's order, at the prices that are charged."""
+    """Return a row for each override, in the contract's order, with discounted prices."""
     rules = override_rules(pricing)
     rows = [
         DetailRow(f"{rule.position}.", _conditions(rule, now), _prices(pricing, rule))
@@ -201,9 +201,9 @@ def _text(pricing: Pricing, key: str, price: Decimal) -> str:
 
 @dataclass(frozen=True, slots=True)
 class QuotedEndpoint:
-    """An endpoint and what it asks; ``quote`` is None when it gives no price.
+    """An endpoint and the cost of a request; ``quote`` is None if it has no price.
 
-    ``places`` are the decimal places that totals of this comparison are shown with.
+    ``places`` is the number of decimals for all totals of the comparison.
     """
 
     row: EndpointRow
@@ -213,7 +213,7 @@ class QuotedEndpoint:
 
     @property
     def total(self) -> Decimal | None:
-        """USD for the whole request; None when a part of it is unknown."""
+        """Total cost of the request in USD; None if part of it is unknown."""
         return None if self.quote is None else self.quote.total
 
     @property
@@ -225,7 +225,7 @@ class QuotedEndpoint:
 
 
 def compare_quotes(rows: Iterable[EndpointRow], usage: Usage) -> tuple[QuotedEndpoint, ...]:
-    """The cost of a usage at every endpoint, the cheapest first, those without a price last."""
+    """Return the cost of a usage at every endpoint, the cheapest first, unpriced ones last."""
     offers = [
         QuotedEndpoint(
             row, None if row.endpoint.pricing is None else quote(row.endpoint.pricing, usage)
@@ -245,13 +245,12 @@ def _cheapest_first(offer: QuotedEndpoint) -> tuple[bool, Decimal, str]:
 
 
 def _places(totals: Iterable[Decimal]) -> int:
-    """As many places as the smallest total needs for three digits, to align the points."""
     smallest = min((total for total in totals if total > 0), default=Decimal(1))
     return min(max(money.CENTS, money.SIGNIFICANT_DIGITS - 1 - smallest.adjusted()), _MOST_PLACES)
 
 
 def parse_tokens(text: str) -> int:
-    """Tokens as people type them: 128000, 128_000, 128k, 1.5m. Raises ValueError with a reason."""
+    """Parse a token count: 128000, 128_000, 128k, 1.5m. Raises ValueError with a reason."""
     cleaned = text.strip().lower().replace(",", "").replace("_", "").replace(" ", "")
     if not cleaned:
         return 0
@@ -270,7 +269,7 @@ def parse_tokens(text: str) -> int:
 
 
 def parse_when(text: str, now: datetime) -> datetime:
-    """The moment of a request, UTC: "" or "now", "18:30", "sat 18:30" or a date and time.
+    """Parse the time of a request: "" or "now", "18:30", "sat 18:30" or a date and time; UTC.
 
     A weekday without a date is the next such day, today included. Raises ValueError.
     """
@@ -305,7 +304,7 @@ def _factor(offer: QuotedEndpoint) -> Cell:
 
 
 def rules_text(offer: QuotedEndpoint) -> str | None:
-    """The overrides and the discount that apply, named."""
+    """Return the names of the overrides and the discount that apply."""
     if offer.quote is None:
         return None
     return ", ".join(offer.quote.applied) or "base price"

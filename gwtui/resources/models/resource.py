@@ -46,7 +46,7 @@ _NONE_GIVEN = "none given"
 
 
 def trait_rows(model: Model, _now: datetime) -> Sequence[DetailRow]:
-    """One line for each that the gateway gave; what it may leave out is left out here too."""
+    """Return a row for each trait that the gateway sent; optional missing traits are left out."""
     rows = [*_request_limits(model)]
     if model.reasoning is not None:
         rows += _reasoning(model.reasoning)
@@ -107,7 +107,10 @@ _TOP = "at the provider that is used first"
 
 
 def modality(model: Model) -> str | None:
-    """Inputs and outputs as one word: "text+image -> text"; the gateway's own when lists lack."""
+    """Return inputs and outputs as one word: "text+image -> text".
+
+    Without the lists, this is the gateway's own text.
+    """
     architecture = model.architecture
     if architecture is None:
         return None
@@ -118,7 +121,7 @@ def modality(model: Model) -> str | None:
 
 
 def withdrawn_at(model: Model) -> datetime | None:
-    """The start of the day on which the model is withdrawn, UTC; None when not announced."""
+    """Return the start (UTC) of the day on which the model is withdrawn; None if not announced."""
     if model.expiration_date is None:
         return None
     try:
@@ -300,7 +303,7 @@ USER_MODELS: ResourceSpec[Model] = replace(
     feed=user_models_feed,
     empty="The guardrails on this key leave no model.",
 )
-"""The same list, narrowed to what the key in use may call."""
+"""The model list, limited to the models that the key in use may call."""
 
 
 def _datacenters(provider: Provider) -> Cell:

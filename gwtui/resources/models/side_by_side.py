@@ -1,6 +1,6 @@
-"""The figures of some endpoints or models beside each other, with what differs and what is best.
+"""Compare the figures of endpoints or models side by side, marking differences and best values.
 
-Nothing is sent: answers are compared in ``gwtui.resources.tries.comparison``.
+No request is sent: ``gwtui.resources.tries.comparison`` compares answers.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _HIGHER = frozenset(
     {"context", "max_output", "discount", "throughput_p50", "throughput_p90", "throughput_p99"}
     | {"uptime_5m", "uptime_30m", "uptime_1d"}
 )
-"""Columns whose lowest and highest figure is the best."""
+"""Columns whose best value is the lowest, and those whose best value is the highest."""
 _NAMES = frozenset({"name", "id", "provider", "model", "model_id", "read", "parameters", "other"})
-"""Columns left out: they are in the heading, or shown in full below."""
+"""Columns left out, because the heading or a later part displays them."""
 _TOKENS = ("prompt", "completion")
 _HAS, _HAS_NOT = Cell("yes", "good"), Cell("no", "muted")
 
 
 @dataclass(frozen=True, slots=True)
 class FigureLine:
-    """One figure of each; ``best`` are the places of those that are best, where that means one."""
+    """One figure of each row; ``best`` has the indexes of the best values, if there are any."""
 
     label: str
     cells: tuple[Cell, ...]
@@ -43,23 +43,23 @@ class FigureLine:
 
     @property
     def differs(self) -> bool:
-        """Whether not all of them are the same."""
+        """Whether the values differ."""
         return len({cell.text for cell in self.cells}) > 1
 
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """Names, figures by part, and what all of them support."""
+    """A comparison: the names, the figures in titled parts, and the shared parameters."""
 
     names: tuple[tuple[str, str], ...]
-    """The two-line names of the rows."""
+    """The name of each row, in two lines."""
     parts: tuple[tuple[str, tuple[FigureLine, ...]], ...]
     shared: tuple[str, ...]
-    """The parameters that every one supports."""
+    """The parameters that every row supports."""
 
 
 def side_by_side(spec: ResourceSpec[Any], rows: Sequence[Any], now: datetime) -> SideBySide:
-    """The figures of these rows of a list of models or endpoints, in the order of its columns."""
+    """Compare the figures of models or endpoints, in column order."""
     figures = []
     for column in spec.columns:
         if column.id not in _NAMES:
@@ -87,7 +87,6 @@ def side_by_side(spec: ResourceSpec[Any], rows: Sequence[Any], now: datetime) ->
 
 
 def _best(column: str, values: Sequence[tuple[int, Any] | None]) -> frozenset[int]:
-    """The places of the best value; none when all are the same or only one is known."""
     known = [value for value in values if value is not None]
     if column not in _LOWER | _HIGHER or len(set(known)) < FEWEST:
         return frozenset()
@@ -96,7 +95,6 @@ def _best(column: str, values: Sequence[tuple[int, Any] | None]) -> frozenset[in
 
 
 def _prices(pricings: Sequence[Pricing | None]) -> tuple[FigureLine, ...]:
-    """Every further price that one of them has, as it is charged."""
     lines = []
     for key in PRICE_KEYS:
         prices = [None if one is None else one.price(key) for one in pricings]
@@ -113,7 +111,7 @@ def _prices(pricings: Sequence[Pricing | None]) -> tuple[FigureLine, ...]:
 
 
 def _cheapest(prices: Sequence[Decimal | None]) -> frozenset[int]:
-    """Negative prices vary: which is the cheapest is not known then."""
+    """A negative price varies, so no price is known to be the cheapest."""
     known = [price for price in prices if price is not None]
     if len(set(known)) < FEWEST or min(known) < 0:
         return frozenset()
@@ -127,15 +125,14 @@ def _support(name: str, given: frozenset[str] | None) -> Cell:
 
 
 def _parameters(row: Any) -> frozenset[str] | None:
-    """The supported parameters of a row; None if unknown."""
     holder = row.endpoint if isinstance(row, EndpointRow) else row
     given = holder.supported_parameters
     return None if given is None else frozenset(given)
 
 
 def _pricing(row: Any) -> Pricing | None:
-    found: Pricing | None = (row.endpoint if isinstance(row, EndpointRow) else row).pricing
-    return found
+    pricing: Pricing | None = (row.endpoint if isinstance(row, EndpointRow) else row).pricing
+    return pricing
 
 
 def _called(spec: ResourceSpec[Any], row: Any) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""The ZDR preview: which endpoints zero data retention leaves, by model; extended section 7."""
+"""The ZDR preview: endpoints that zero data retention allows, by model; extended section 7."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gwtui.watch.feeds.models import ZdrRow, catalog_feed, zdr_feed
 
 
 def complete(row: ZdrRow, view: CatalogView) -> ZdrRow:
-    """The row with all endpoints of its model, so that what is lost can be named."""
+    """Return the row with all endpoints of its model, to name those that would be excluded."""
     offers = next((one for one in view.offers if one.model.id == row.model.id), None)
     if offers is None or offers.endpoints is None:
         return row
@@ -38,7 +38,7 @@ def complete(row: ZdrRow, view: CatalogView) -> ZdrRow:
 
 
 def state_cell(row: ZdrRow) -> Cell:
-    """The effect of zero data retention on the model."""
+    """The effect of zero data retention on the model, as a word."""
     if not row.remaining:
         return Cell("unavailable", "bad")
     if not row.healthy:
@@ -115,13 +115,13 @@ def _why(row: ZdrRow) -> str:
 def _remaining_rows(row: ZdrRow, _now: datetime) -> Sequence[DetailRow]:
     if not row.remaining:
         return [DetailRow("", Cell("none", "bad"))]
-    found = []
+    rows = []
     for endpoint in row.remaining:
         state = verdict(endpoint)
-        found.append(
+        rows.append(
             DetailRow("", Cell(f"✓ {endpoint_title(endpoint)}"), f"{state.word}: {state.why}")
         )
-    return found
+    return rows
 
 
 def _lost_rows(row: ZdrRow, _now: datetime) -> Sequence[DetailRow]:

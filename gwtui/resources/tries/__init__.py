@@ -1,1 +1,1 @@
-"""A real request through a key: what it would meet, what it may cost at most, what came of it."""
+"""Test requests through a key: their plan, their maximum cost and their outcome."""

@@ -1,4 +1,4 @@
-"""One prompt to several endpoints or models: sent once to each, at the same time or in turn."""
+"""Compare endpoints or models: send one prompt to each, concurrently or in sequence."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _NAME = 60
 
 
 class ComparisonError(ValueError):
-    """The named answers cannot be compared; the message is for people."""
+    """The named endpoints or models cannot be compared; the message is for people."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """One of those that are compared; ``name`` is fit to be shown."""
+    """An endpoint or model in a comparison; ``name`` is safe to display."""
 
     name: str
     request: ChatRequest
@@ -37,7 +37,7 @@ class Contender:
 
 @dataclass(slots=True)
 class ContenderResult:
-    """The answer of one contender so far; ``error`` is why it failed or broke off."""
+    """The answer of one contender so far; ``error`` is why it failed or was interrupted."""
 
     name: str
     answer: ChatAnswer = field(default_factory=ChatAnswer)
@@ -45,16 +45,17 @@ class ContenderResult:
 
     @property
     def text(self) -> str:
-        """The text of the answer, or of the model's refusal, as it came: not fit to be shown."""
+        """The raw text of the answer or of the model's refusal; not safe to display."""
         return self.answer.text or self.answer.refusal
 
 
 def endpoint_contenders(
     request: ChatRequest, endpoints: Sequence[Endpoint], entries: Iterable[str]
 ) -> tuple[Contender, ...]:
-    """The request at each of the endpoints of its model that are named, by tag or by provider.
+    """Return the request once for each named endpoint of its model.
 
-    A tag means one endpoint, a provider any of its own. Raises ComparisonError.
+    An entry is a tag, which names one endpoint, or a provider, which may route to any of its
+    endpoints. Raises ComparisonError.
     """
     entries = tuple(entries)
     if not LEAST <= len(entries) <= MOST:
@@ -70,7 +71,7 @@ def endpoint_contenders(
 
 
 def comparison_problem(plans: Sequence[TryPlan], max_cost: Decimal | None) -> str | None:
-    """Why nothing is to be sent at this maximum of all together, in USD; None when it may be."""
+    """Return why a comparison exceeds its total maximum cost in USD; None if it may be sent."""
     if max_cost is None:
         return None
     unknown = next((why for plan in plans if (why := cap_problem(plan, max_cost))), None)
@@ -107,9 +108,9 @@ async def compare(
     *,
     at_once: bool = True,
 ) -> list[ContenderResult]:
-    """Send each request once, all together or one after the other; ``tell`` of each that ended.
+    """Send each request once, concurrently or in sequence; call ``tell`` for each result.
 
-    Cancelling it hangs up on all that are under way.
+    Cancellation closes all open requests.
     """
 
     async def ask(contender: Contender) -> ContenderResult:

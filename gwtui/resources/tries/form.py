@@ -1,7 +1,7 @@
-"""The form of a request to try, and the keys to send it with.
+"""The form of a test request, and the keys to send it with.
 
-A key is one of this run, of the environment, or typed; trying stores none. Bounds are
-those of the contract's own requests.
+A key is known from this run, from the environment, or typed; test requests store no key. Bounds
+come from the contract's request models.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from gwtui.resources.session import TryMemory
 from gwtui.resources.tries.plan import DEFAULT_MAX_COST, CapAdvice, key_hash
 
 TYPED = "typed"
-"""The source that is no key yet: one is typed."""
+"""The id of the source for a key that is still to be typed."""
 _KEY_NAME = 40
 
 
 @dataclass(frozen=True, slots=True)
 class KeySource:
-    """A key that is at hand; ``label`` is fit to be shown, ``value`` None for one to be typed."""
+    """An available key; ``label`` is safe to display, ``value`` is None for a key to be typed."""
 
     id: str
     label: str
@@ -44,7 +44,7 @@ class KeySource:
 
     @property
     def hash(self) -> str | None:
-        """By which the gateway knows the key."""
+        """The hash that identifies the key at the gateway; None if there is no key yet."""
         return None if self.value is None else key_hash(self.value)
 
 
@@ -52,12 +52,12 @@ _TO_BE_TYPED = KeySource(TYPED, "type it here")
 
 
 def key_sources(memory: TryMemory) -> tuple[KeySource, ...]:
-    """Every key at hand, the newest first, then the one to be typed."""
+    """Return all available keys, the newest first, then the source for a typed key."""
     return (*_at_hand(memory), _TO_BE_TYPED)
 
 
 def new_key_sources(name: str, value: Secret) -> tuple[KeySource, ...]:
-    """A key that was made just now, before it is stored anywhere, and one to be typed."""
+    """Return a newly created key and the source for a typed key."""
     return (KeySource("made", f"new key {safe_line(name, _KEY_NAME)}", value), _TO_BE_TYPED)
 
 
@@ -69,7 +69,7 @@ def _at_hand(memory: TryMemory) -> Iterator[KeySource]:
 
 
 def initial_source(sources: Sequence[KeySource], preselected: str | None) -> KeySource:
-    """The source that a form begins with: the key of the hash ``preselected``, else the first."""
+    """Return the initial source: the key with hash ``preselected``, or else the first one."""
     if preselected is None:
         return sources[0]
     return next((each for each in sources if each.hash == preselected), sources[-1])
@@ -95,7 +95,7 @@ def _whole(value: Any) -> Any:
 
 
 class TryForm(RequestModel):
-    """A request to be tried, as a form fills it in."""
+    """The form model of a test request."""
 
     model: Text = Field(description="author/slug")
     only: ProviderSlugs | None = Field(None, description="only these may serve it")
@@ -119,7 +119,7 @@ class TryForm(RequestModel):
     )
 
     def chat_request(self) -> ChatRequest:
-        """The request to send. Raises ValidationError."""
+        """Return the request to send. Raises ValidationError."""
         messages: list[Any] = [{"role": "system", "content": self.system}] if self.system else []
         messages.append({"role": "user", "content": self.prompt})
         given = {
@@ -133,12 +133,12 @@ class TryForm(RequestModel):
 
 
 KEPT = ("model", "only", "prompt", "system", "max_tokens", "temperature", "stream", "max_cost")
-"""Fields that a form begins with again; the key is kept elsewhere."""
+"""Fields that are restored when the form opens again; the key is kept elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
 class TriedKey:
-    """The key of the row that the form was opened on, by hash and name; the name is shown."""
+    """The hash and display name of the key whose row the form was opened on."""
 
     hash: str
     name: str
@@ -151,7 +151,7 @@ def try_form(
     initial: Mapping[str, Any],
     preselected: TriedKey | None = None,
 ) -> FormSpec:
-    """The form; ``initial`` are values by field, ``preselected`` the key of the selected row."""
+    """Return the form; ``initial`` has values by field, ``preselected`` the selected key."""
 
     def check(request: TryForm) -> Sequence[Problem]:
         return missing_key_problems(sources, request.key_from, request.key)
@@ -198,7 +198,7 @@ def try_form(
 def key_fields(
     sources: Sequence[KeySource], preselected: TriedKey | None
 ) -> Sequence[fields.Field]:
-    """The fields ``key_from``, where there is a choice, and ``key``."""
+    """Return the field ``key_from``, if there is a choice, and the field ``key``."""
     known = {source.id: source for source in sources}
 
     def about_source(value: str, _values: Mapping[str, Any], _facts: Facts) -> Cell | None:
@@ -223,13 +223,12 @@ def key_fields(
 def missing_key_problems(
     sources: Sequence[KeySource], key_from: str, key: Secret | None
 ) -> list[Problem]:
-    """The problem that a key must be typed, where the source has none."""
+    """Return a problem if the source needs a typed key and there is none."""
     at_hand = any(source.id == key_from and source.value is not None for source in sources)
     return [] if at_hand or key is not None else [Problem("key", "type or paste the inference key")]
 
 
 def _whose(key: Secret, preselected: TriedKey | None) -> Cell | None:
-    """Whether it is the value of the selected row's key, by its hash."""
     if preselected is None:
         return None
     if key_hash(key) == preselected.hash:

@@ -32,7 +32,7 @@ from gwtui.resources.tries.plan import TryFacts, TryPlan, exclusion_reasons, exp
 _MESSAGE = 400
 _NAME = 60
 _PLACES = 5
-"""Of what is left of a limit: a request costs less than a cent."""
+"""Decimals of a remaining limit, because one request costs less than a cent."""
 _TONES: Mapping[str, Tone] = {
     "pass": "good",
     "flag": "accent",
@@ -51,16 +51,17 @@ _ON_SCREEN: Mapping[RefusalKind, str] = {
     "provider failed": "try again, or choose another provider",
     "read-only": "nothing was sent; gwtui --allow-tries sends it all the same, and costs money",
 }
-"""Remedies whose text for the command line would name its options."""
+"""Remedies whose default text names command-line options."""
 
 
 @dataclass(frozen=True, slots=True)
 class TryOutcome:
-    """A request through a key, as far as it is known what came of it.
+    """The outcome of a test request.
 
-    ``expected`` is what the prices give. ``error`` refused it or broke it off, ``cancelled`` is the
-    person's own doing. ``key`` is what is left of the key's limit, and ``generation`` what the
-    service wrote of a request that was cancelled; both are read afterwards, None until then.
+    ``expected`` is the cost by the catalog's prices. ``error`` refused or interrupted the request;
+    ``cancelled`` means that the person stopped it. ``key`` has what is left of the key's limit, and
+    ``generation`` the gateway's record of a cancelled request; both are read later, None until
+    then.
     """
 
     plan: TryPlan
@@ -71,22 +72,22 @@ class TryOutcome:
     key: CurrentKey | None = None
     generation: Generation | None = None
     names: Mapping[str, str] = field(default_factory=dict)
-    """Guardrail id -> name, as far as they are known."""
+    """Guardrail id -> name, for the known ones."""
 
     @property
     def blocked(self) -> bool:
-        """Whether a guardrail kept it back."""
+        """Whether a guardrail blocked the request."""
         return self.error is not None and refusal_kind(self.error) == "blocked by a guardrail"
 
     @property
     def guarded(self) -> bool:
-        """Whether a guardrail did anything to it."""
+        """Whether a guardrail acted on the request."""
         verdict = verdict_of(self.answer.metadata)
         return self.blocked or (verdict is not None and verdict.outcome != "pass")
 
     @property
     def generation_id(self) -> str | None:
-        """By which it can be looked up."""
+        """The id to look up the generation; None if unknown."""
         return self.answer.generation_id
 
     @property
@@ -101,23 +102,25 @@ class TryOutcome:
 
     @property
     def redactions(self) -> tuple[str, ...]:
-        """The labels that replace what filters took out."""
+        """The labels that replace redacted text."""
         verdict = verdict_of(self.answer.metadata)
-        found = [label for stage in (verdict.stages if verdict else ()) for label in _labels(stage)]
-        return tuple(dict.fromkeys(found))
+        labels = [
+            label for stage in (verdict.stages if verdict else ()) for label in _labels(stage)
+        ]
+        return tuple(dict.fromkeys(labels))
 
 
 def answered_outcome(
     plan: TryPlan, answer: ChatAnswer, facts: TryFacts, moment: datetime
 ) -> TryOutcome:
-    """The outcome of a request with a complete or partial answer."""
+    """Return the outcome of a request with a complete or partial answer."""
     names = {one.id: one.name for one in facts.key.bound if one.id and one.name}
     expected = expected_chat_cost(facts, answer, moment)
     return TryOutcome(plan, answer, expected, answer.error, names=names)
 
 
 def headline(tried: TryOutcome) -> Cell:
-    """In one sentence what came of it."""
+    """Return the outcome in one sentence."""
     if tried.cancelled:
         return Cell(f"Cancelled: the connection is closed. {_cancelled_cost(tried)}", "warn")
     if tried.error is not None:
@@ -138,7 +141,7 @@ def _failure(tried: TryOutcome, error: GatewayError) -> Cell:
 
 
 def refusal_lines(error: GatewayError) -> Iterator[Cell]:
-    """Why it was refused, further details of the service, and what to do."""
+    """Yield why the request was refused, further details of the gateway, and the remedy."""
     yield Cell(_message(error))
     for detail in refusal_details(error):
         yield Cell(safe_line(detail, _MESSAGE), "muted")
@@ -262,7 +265,6 @@ def _stage(stage: PipelineStage, tried: TryOutcome) -> str:
 
 
 def _labels(stage: PipelineStage) -> list[str]:
-    """The labels that replace redacted text, wherever a stage has them."""
     return list(_found_labels(stage.data, 8))
 
 
@@ -320,7 +322,6 @@ def _row(sign: str, endpoint: Endpoint, value: Cell, note: str = "") -> DetailRo
 
 
 def _failed(tried: TryOutcome) -> Mapping[str | None, str]:
-    """Providers that failed -> what they answered."""
     metadata = tried.answer.metadata
     return {
         one.provider: str(one.status)
@@ -337,6 +338,6 @@ SECTIONS: Sequence[Section[TryOutcome]] = (
 
 
 def plan_summary(plan: TryPlan) -> str:
-    """The number of eligible endpoints and the maximum cost, before sending."""
+    """Return the number of eligible endpoints and the maximum cost, before sending."""
     left = len({id(each.attempt.endpoint) for each in plan.order})
     return f"{left} of {plan.total} endpoints left · at most {usd(plan.most_cost)}"

@@ -1,10 +1,9 @@
-"""The plan of a request before it is sent, what it is made from, and the expected cost afterwards.
+"""Plan a test request: eligible endpoints, exclusions, maximum cost; and the expected cost later.
 
-Read are the models of the catalog, which is open to any key, and what restricts the key, for which
-a management key is needed: without one the plan says so. Planned are the endpoints left, why others
-are not, and the cost at most. Afterwards the cost by the catalog is compared with the one that the
-service says (inference contract section 6); it is unknown for a request on an own provider key,
-because nobody tells how much of the month's allowance is used.
+The model catalog is readable with any key. The restrictions of a key need a management key; without
+one, the plan names them as unknown. After the answer, the cost by the catalog is compared with the
+reported cost (inference contract section 6); it is unknown for requests on an own provider key,
+because the used part of the monthly allowance is not reported.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ from gwtui.domain.routing import (
 
 @dataclass(frozen=True, slots=True)
 class KeyFacts:
-    """The restrictions of one key, and the provider keys that its requests may use."""
+    """The restrictions of a key, and the provider keys that its requests may use."""
 
     key: ApiKey | None = None
     guardrails: tuple[GuardrailRestrictions, ...] = ()
@@ -65,44 +64,44 @@ class KeyFacts:
     default_sort: str | None = None
     default_model: str | None = None
     gaps: tuple[str, ...] = ()
-    """Missing data, in words."""
+    """Sentences that name missing data."""
     bound: tuple[Guardrail, ...] = ()
-    """The guardrails themselves, for their filters."""
+    """The guardrails that apply, needed for their filters."""
 
 
 @dataclass(frozen=True, slots=True)
 class TryFacts:
-    """Everything that a plan is made from; ``unknown`` names models that the catalog has not."""
+    """The facts for a plan; ``unknown`` are requested models that the catalog does not have."""
 
     offers: tuple[ModelWithEndpoints, ...]
     router: Router
     key: KeyFacts
     unknown: tuple[str, ...] = ()
     known_models: tuple[str, ...] = ()
-    """The known models; read only if a model is unknown."""
+    """The ids of all known models; read only if a requested model is unknown."""
 
 
 def key_hash(key: Secret) -> str:
-    """By which the gateway knows a key: extended contract section 1."""
+    """Return the hash that identifies a key at the gateway: extended contract section 1."""
     return hashlib.sha256(key.get_secret_value().encode()).hexdigest()
 
 
 async def read_try_facts(
     gateway: GatewayClient, models: Sequence[str], key: KeyFacts, dialect: Dialect
 ) -> TryFacts:
-    """The facts of a request that names these models. Raises GatewayError."""
-    found, slugs, zdr = await asyncio.gather(
+    """Read the facts for a request to these models. Raises GatewayError."""
+    by_model, slugs, zdr = await asyncio.gather(
         asyncio.gather(*(_offers(gateway, requested_model(model).id) for model in models)),
         gateway.providers.list(),
         _zdr(gateway),
     )
-    offers = tuple(each for each in found if each is not None)
+    offers = tuple(each for each in by_model if each is not None)
     view = CatalogView(
         offers=offers,
         provider_slugs={one.name: one.slug for one in slugs.items if one.name and one.slug},
         zdr=zdr,
     )
-    unknown = tuple(name for name, each in zip(models, found, strict=True) if each is None)
+    unknown = tuple(name for name, each in zip(models, by_model, strict=True) if each is None)
     listed = (await gateway.catalog.models()).items if unknown else ()
     return TryFacts(
         offers,
@@ -116,7 +115,7 @@ async def read_try_facts(
 async def read_key_facts(gateway: GatewayClient, hash: str) -> KeyFacts:
     """Read the restrictions of a key by its hash; needs a management key.
 
-    What is refused is named in ``gaps``. Raises GatewayError for other failures.
+    Refused reads are named in ``gaps``. Raises GatewayError for other failures.
     """
     try:
         key = await gateway.keys.get(hash)
@@ -144,7 +143,6 @@ async def read_key_facts(gateway: GatewayClient, hash: str) -> KeyFacts:
 
 
 async def _offers(gateway: GatewayClient, model_id: str) -> ModelWithEndpoints | None:
-    """A model with its endpoints; None for one that the catalog does not have."""
     try:
         model, read = await asyncio.gather(
             gateway.catalog.model(model_id), gateway.catalog.endpoints(model_id)
@@ -155,20 +153,18 @@ async def _offers(gateway: GatewayClient, model_id: str) -> ModelWithEndpoints |
 
 
 async def _zdr(gateway: GatewayClient) -> frozenset[EndpointKey] | None:
-    """The endpoints that keep no data; None when that is unknown."""
     try:
-        found = await gateway.catalog.zdr_endpoints()
+        endpoints = await gateway.catalog.zdr_endpoints()
     except GatewayError as error:
         if error.status in {403, 404}:
             return None
         raise
-    return frozenset(endpoint_key(endpoint) for endpoint in found.items)
+    return frozenset(endpoint_key(endpoint) for endpoint in endpoints.items)
 
 
 async def _guardrails(
     gateway: GatewayClient, key: ApiKey, workspace: Workspace | None
 ) -> tuple[Guardrail, ...]:
-    """Those of the key, of who made it, and of its workspace."""
     of_keys, of_members = await asyncio.gather(
         gateway.guardrails.key_assignments(None), gateway.guardrails.member_assignments(None)
     )
@@ -177,18 +173,18 @@ async def _guardrails(
         ids += [o.guardrail_id for o in of_members.items if o.user_id == key.creator_user_id]
     if workspace is not None:
         ids.append(workspace.default_guardrail_id)
-    found = []
+    guardrails = []
     for id in dict.fromkeys(one for one in ids if one):
         try:
-            found.append(await gateway.guardrails.get(id))
+            guardrails.append(await gateway.guardrails.get(id))
         except NotFoundError:
             continue  # a default guardrail that nobody changed yet
-    return tuple(found)
+    return tuple(guardrails)
 
 
 @dataclass(frozen=True, slots=True)
 class CapAdvice:
-    """Advice on raising the maximum cost, in the words of the form or the command line."""
+    """Advice on raising the maximum cost, worded for the form or the command line."""
 
     unknown: str
     above: str
@@ -201,16 +197,16 @@ ON_COMMAND_LINE = CapAdvice(
 
 TryRequest = ChatRequest | EmbeddingRequest
 DEFAULT_MAX_COST = Decimal("0.05")
-"""Maximum cost of one try by default, USD."""
+"""Default maximum cost of one test request, in USD."""
 _BYTES_PER_TOKEN = 4
-"""About, for an honest guess of a prompt's length; bounds are reckoned with 1."""
+"""Average used to estimate prompt lengths; upper bounds assume 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedTry:
-    """An endpoint that may serve the request; ``most`` is what that costs at most.
+    """An endpoint that may serve the request; ``most`` is its maximum cost there.
 
-    On an own provider key, what its provider asks counts, too.
+    With an own provider key, the provider's charge is included.
     """
 
     attempt: RouteAttempt
@@ -218,7 +214,7 @@ class PlannedTry:
 
     @property
     def most_cost(self) -> Decimal | None:
-        """In USD; None when a price or a length is not known."""
+        """Maximum cost in USD; None if a price or a length is unknown."""
         if self.most is None or self.most.cost is None:
             return None
         return self.most.cost + (self.most.upstream_cost or 0)
@@ -226,9 +222,10 @@ class PlannedTry:
 
 @dataclass(frozen=True, slots=True)
 class TryPlan:
-    """What would happen. ``order`` is that of trial, though the first is often drawn by chance.
+    """The plan of a test request.
 
-    ``not_read`` names what the plan does not know, in words.
+    ``order`` are the endpoints in routing order, although the first one is often picked at random.
+    ``not_read`` names unknown data.
     """
 
     order: tuple[PlannedTry, ...]
@@ -237,7 +234,7 @@ class TryPlan:
 
     @property
     def most_cost(self) -> Decimal | None:
-        """The most that it may cost wherever it goes, in USD; None when that is not known."""
+        """Maximum cost in USD over all endpoints; None if unknown."""
         costs = [each.most_cost for each in self.order]
         if not costs or any(cost is None for cost in costs):
             return None
@@ -245,12 +242,12 @@ class TryPlan:
 
     @property
     def total(self) -> int:
-        """Endpoints of the models, left or not."""
+        """Number of endpoints of the models, excluded ones included."""
         return len({id(each.attempt.endpoint) for each in self.order}) + len(self.excluded)
 
 
 def try_plan(request: TryRequest, facts: TryFacts, moment: datetime, chance: Chance) -> TryPlan:
-    """The plan of a request that is sent at ``moment``."""
+    """Return the plan of a request that is sent at ``moment``."""
     prompt = max_prompt_tokens(request)
     asked = _route_request(request, facts, moment, prompt)
     route = facts.router.route(facts.offers, asked, chance)
@@ -265,7 +262,7 @@ def try_plan(request: TryRequest, facts: TryFacts, moment: datetime, chance: Cha
 
 
 def models_of(request: TryRequest) -> tuple[str, ...]:
-    """The models that a request names, in order."""
+    """Return the models that a request names, in order."""
     fallbacks = request.models if isinstance(request, ChatRequest) else None
     return tuple(dict.fromkeys([*([request.model] if request.model else []), *(fallbacks or [])]))
 
@@ -273,7 +270,7 @@ def models_of(request: TryRequest) -> tuple[str, ...]:
 def cap_problem(
     plan: TryPlan, max_cost: Decimal | None, ways: CapAdvice = ON_COMMAND_LINE
 ) -> str | None:
-    """Why the request is not to be sent at this maximum in USD; None when it may be."""
+    """Return why a request exceeds the maximum cost in USD; None if it may be sent."""
     if max_cost is None or (not plan.order and plan.total):
         return None  # nothing left: the gateway refuses it, which costs nothing
     most = plan.most_cost
@@ -326,19 +323,19 @@ def _most(
 
 
 def exclusion_reasons(excluded: ExcludedEndpoint) -> tuple[RouteReason, ...]:
-    """Every reason, once."""
+    """Return the distinct reasons for an exclusion."""
     return tuple(dict.fromkeys(each.reason for each in excluded.exclusions))
 
 
 _STANDARD = frozenset({None, "auto", "default", "standard"})
-"""Tier names of an endpoint without a tier."""
+"""Names of the standard tier, which endpoints report as null."""
 
 
 def expected_chat_cost(facts: TryFacts, answer: ChatAnswer, moment: datetime) -> RequestCost | None:
-    """The cost of an answer that came at ``moment``, with the rule that set it.
+    """Return the catalog cost of an answer received at ``moment``, with the pricing rule.
 
-    None when it cannot be known: usage is missing, no endpoint of the provider is in the catalog,
-    or several are with different prices.
+    None if it is unknown: usage is missing, no endpoint of the provider is in the catalog, or there
+    are several with different prices.
     """
     usage = answer.usage
     if usage is None or usage.prompt_tokens is None or usage.completion_tokens is None:
@@ -352,7 +349,7 @@ def expected_chat_cost(facts: TryFacts, answer: ChatAnswer, moment: datetime) ->
 def expected_embedding_cost(
     facts: TryFacts, answer: EmbeddingAnswer, moment: datetime
 ) -> RequestCost | None:
-    """As ``expected_chat_cost``, for an answer with vectors."""
+    """Return the same as ``expected_chat_cost`` for an embedding answer."""
     usage, result = answer.result.usage, answer.result
     if usage is None or usage.prompt_tokens is None or usage.is_byok:
         return None
@@ -363,7 +360,6 @@ def expected_embedding_cost(
 def _prices(
     facts: TryFacts, model: str | None, provider: str | None, tier: str | None
 ) -> list[Pricing]:
-    """Of each endpoint that may have served it; of all when the provider is unknown."""
     return [
         endpoint.pricing
         for offers in facts.offers
@@ -378,7 +374,7 @@ def _prices(
 def _expected(
     prices: Sequence[Pricing], used: Usage, charged: Decimal | None
 ) -> RequestCost | None:
-    """Whether the key's workspace logs for the data discount is seen in what the service says."""
+    """The data discount applies only to workspaces that log: the reported cost tells."""
     costs = [request_cost(each, used) for each in prices]
     if not costs or len({cost.cost for cost in costs}) > 1:
         return None
