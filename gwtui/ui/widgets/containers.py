@@ -1,4 +1,4 @@
-"""Containers of the dashboard."""
+"""Containers for dialogs: a scroll area that follows the focus, and a box that fits the screen."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from textual.widget import Widget
 from gwtui.ui.widgets.lifetime import RunsWhileOpen
 
 _MIN_LINES = 3
-"""Lines that a long part keeps on the smallest terminal."""
+"""Minimum height in lines to which the long part of a dialog shrinks."""
 
 
 class FoldingScroll(RunsWhileOpen, VerticalScroll):
-    """Keeps the focused widget in view when its size changes."""
+    """A scroll area that keeps the focused widget in view when its size or content changes."""
 
     def on_resize(self) -> None:
-        """There may be less room."""
+        """Scroll to the focused widget."""
         self._keep_in_view()
 
     def watch_virtual_size(self) -> None:
-        """Lines were wrapped again."""
+        """Scroll to the focused widget: wrapped lines may have moved it."""
         self._keep_in_view()
 
     def _keep_in_view(self) -> None:
@@ -35,7 +35,7 @@ class FoldingScroll(RunsWhileOpen, VerticalScroll):
 
 
 class _ShrinkLongPart(VerticalLayout):
-    """Stacks the parts of a dialog; the one with the class ``long`` shrinks until all fit."""
+    """Vertical layout that shrinks the child with the class ``long`` until all children fit."""
 
     name = "shrink-long-part"
 
@@ -46,7 +46,7 @@ class _ShrinkLongPart(VerticalLayout):
         last = placements[-1]
         excess = last.region.bottom + last.margin.bottom - size.height
         place = next((at for at, child in enumerate(children) if child.has_class("long")), None)
-        # Without a height the parts are only measured.
+        # A height of 0 means that Textual only measures the children.
         if place is None or excess <= 0 or not size.height:
             return placements
         long = placements[place]
@@ -58,11 +58,11 @@ class _ShrinkLongPart(VerticalLayout):
 
 
 class DialogBox(Vertical):
-    """The frame of a dialog. Title and buttons stay in sight; a long part scrolls."""
+    """The frame of a dialog: title and buttons stay visible while the long part scrolls."""
 
     _LAYOUT = _ShrinkLongPart()
 
     @property
     def layout(self) -> Layout:
-        """A style could only name one of Textual's own layouts."""
+        """The layout, set here because CSS can only name Textual's own layouts."""
         return self._LAYOUT

@@ -1,4 +1,4 @@
-"""The details of a resource as lines of text: labelled figures and small tables."""
+"""Formats the details of a resource as lines of text: labelled values and small tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ _GAP = "  "
 
 
 def detail_lines(spec: ResourceSpec[Any], item: Any, now: datetime, width: int) -> list[Content]:
-    """The details of ``item``. Sections without content are left out."""
+    """Return the title and the sections of ``item``, wrapped to ``width`` cells.
+
+    Sections without content are left out.
+    """
     return section_lines(spec.name(item), spec.sections, item, now, width)
 
 
@@ -33,9 +36,10 @@ def section_lines(
     *,
     hints: bool = True,
 ) -> list[Content]:
-    """The details of an item that is not in a list. ``name`` must have passed ``safe_text``.
+    """Return a title and sections about ``item``, wrapped to ``width`` cells.
 
-    ``hints`` shows rows about the keys of its list.
+    ``name`` is the title and must have passed ``safe_text``. Without ``hints``, rows that only
+    explain keys are left out.
     """
     lines = _wrap(toned(name, "plain", bold=True), width)
     contents = [
@@ -61,9 +65,9 @@ def _hints(part: DetailRow | DetailTable) -> bool:
 
 
 def _row(row: DetailRow, label: int, width: int) -> list[Content]:
-    """The label, the value wrapped beside it, and the note after or below it.
+    """Return the label with the wrapped value beside it, then the note.
 
-    If a word of the value is too long for that, the value starts below the label.
+    A value with a word too long for the space beside the label starts below it.
     """
     if row.hint:
         row = replace(row, value=replace(row.value, text=with_keys(row.value.text)))
@@ -85,7 +89,6 @@ def _row(row: DetailRow, label: int, width: int) -> list[Content]:
 
 
 def _longest_word(text: str) -> int:
-    """Width of the longest word; 0 for an identity, which can be shortened."""
     return 0 if is_id(text) else max(map(cell_len, text.split()), default=0)
 
 
@@ -93,14 +96,14 @@ def _wrap(content: Content, width: int) -> list[Content]:
     if content.cell_length <= width and "\n" not in content.plain:
         return [content]
     if is_id(content.plain):
-        # It is complete in a wider pane, in the raw JSON and when copied.
+        # An id may be cut: a wider pane, the raw JSON and the clipboard have all of it.
         style = content.spans[0].style if content.spans else ""
         return [Content.styled(shortened(content.plain, width), style)]
     return list(_breakable(content, width).wrap(width)) or [content]
 
 
 def _breakable(content: Content, width: int) -> Content:
-    """The content with a line feed after a separator in each word longer than a line."""
+    # Add a line break after the last separator that fits, in each word longer than a line.
     for word in re.finditer(r"\S+", content.plain):
         separators = re.finditer(r"[/_:.,-]", word[0][:width])
         end = max((found.end() for found in separators), default=0)
@@ -112,10 +115,9 @@ def _breakable(content: Content, width: int) -> Content:
 
 
 def table_lines(table: DetailTable, width: int) -> list[Content]:
-    """A table with right-aligned figures, whose cells wrap if there is no room.
+    """Return a table as lines of at most ``width`` cells; figures are right-aligned.
 
-    If columns cannot be made narrow enough without breaking words, it becomes a list with one line
-    per figure.
+    Cells wrap if the table is too wide. If that would break words, each figure gets its own line.
     """
     heads = [Cell(title, "muted") for title in table.columns]
     grid: Sequence[Sequence[Cell]] = [heads, *table.rows]
@@ -126,7 +128,6 @@ def table_lines(table: DetailTable, width: int) -> list[Content]:
 
 
 def _table_row(row: Sequence[Cell], widths: Sequence[int]) -> list[Content]:
-    """The lines of a row, as many as its cells need when wrapped."""
     folded = [
         [part.plain for part in _wrap(Content(cell.text), width)]
         for cell, width in zip(row, widths, strict=False)
@@ -144,9 +145,9 @@ def _table_row(row: Sequence[Cell], widths: Sequence[int]) -> list[Content]:
 
 
 def _column_widths(grid: Sequence[Sequence[Cell]], room: int) -> list[int] | None:
-    """The widths of the widest cells; columns with room to wrap become narrower until all fit.
+    """Return the column widths, reduced until the table fits ``room`` cells.
 
-    None if they cannot fit without breaking words.
+    Returns None if that would break words.
     """
     columns = [
         [row[column].text for row in grid if column < len(row)]
@@ -167,7 +168,6 @@ def _column_widths(grid: Sequence[Sequence[Cell]], room: int) -> list[int] | Non
 
 
 def _listed(table: DetailTable, width: int) -> list[Content]:
-    """The first cell of each row, with its figures and their titles below."""
     lines: list[Content] = []
     for row in table.rows:
         first, *figures = row

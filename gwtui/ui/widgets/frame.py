@@ -1,6 +1,6 @@
-"""The frame of a screen: header, status line, and the footer with the most important keys.
+"""The frame of a screen: header, breadcrumbs, status line, and the footer with key hints.
 
-The header shows the current tab, the gateway, and restrictions such as read-only.
+The header shows the tabs, the gateway, and restrictions such as read-only.
 """
 
 from __future__ import annotations
@@ -37,18 +37,21 @@ SILENT = "NO ANSWER"
 _CRUMB = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 _GAP = 2
 _NARROWEST = 12
-"""Minimum width of each fact on the right."""
+"""Minimum width in cells of each fact at the right of the status line."""
 _BETWEEN = " · "
 _LONGEST_TITLE = 40
 _SHORTEST_TITLE = 4
-"""Minimum width of a tab's title; with less room the tab shows only its key."""
+"""Minimum width in cells of a tab's title; with less room, the tab shows only its key."""
 _ALWAYS = ("app.help", "app.quit")
-"""Shown at any width: with these a person finds all other keys, or quits."""
+"""Actions that get a footer hint first: they lead to all other keys, or quit."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeaderTab:
-    """A screen with a number key, or the current screen."""
+    """A tab in the header: a screen with a number key, or the current screen.
+
+    ``action`` is the id of the action that opens the screen.
+    """
 
     action: str
     key: str
@@ -58,45 +61,45 @@ class HeaderTab:
 
 @dataclass(frozen=True, slots=True)
 class HeaderFacts:
-    """The content of the header. Texts from data must have passed ``safe_text``."""
+    """Everything that the header can show. Text from the gateway must have passed ``safe_text``."""
 
     tabs: tuple[HeaderTab, ...]
     workspace: str | None = None
-    """None means all workspaces; an empty name is not shown."""
+    """The workspace name; None for all workspaces, empty to leave it out."""
     profile: str = ""
     host: str = ""
     token_source: str = ""
     read_only: bool = False
     why_read_only: str = ""
-    """The reason for read-only, if it is not the profile."""
+    """Why the program is read-only, unless the profile says so."""
     critical: bool = False
     alerts: Cell | None = None
-    """The number of active alerts, if there are any."""
+    """The number of active alerts; None without any."""
     faults: bool = False
-    """Whether the gateway injects faults."""
+    """Whether the gateway injects faults on purpose."""
     errors: int = 0
-    """The number of program errors that were contained."""
+    """Number of errors in gwtui itself that were caught."""
     silent: bool = False
-    """Whether the gateway does not answer."""
+    """Whether the gateway has stopped answering."""
     name: str = "gwtui"
     apart: bool = True
-    """Whether there are gaps between the tabs."""
+    """Whether there are spaces between the tabs."""
     current_cells: int = _LONGEST_TITLE
-    """Maximum width of the current tab's title."""
+    """Maximum width in cells of the current tab's title."""
     other_cells: int = _LONGEST_TITLE
-    """Maximum width of the other titles; 0 shows only their keys."""
+    """Maximum width in cells of the other tabs' titles; 0 shows only their keys."""
 
     @property
     def origin(self) -> tuple[str, ...]:
-        """The host, the source of the token, and the reason for read-only."""
+        """Host, source of the token, and reason for read-only, without empty ones."""
         source = f"key: {self.token_source}" if self.token_source else ""
         return tuple(filter(None, (self.host, source, self.why_read_only)))
 
 
 def header_parts(facts: HeaderFacts, width: int) -> tuple[Part, ...]:
-    """The most detailed header that fits ``width`` cells.
+    """Return the most detailed header that fits ``width`` cells.
 
-    Badges and profile are never left out. The status line shows the facts of ``left_out``.
+    Badges and profile are never dropped. ``left_out`` returns the facts that were dropped.
     """
     variant = _fitted(facts, width)
     blank = Part(Content(" " * _spare(variant, width)))
@@ -104,7 +107,7 @@ def header_parts(facts: HeaderFacts, width: int) -> tuple[Part, ...]:
 
 
 def left_out(facts: HeaderFacts, width: int) -> tuple[str, ...]:
-    """The facts that the header has no room for."""
+    """Return the facts that the header drops for lack of room; the status line shows them."""
     variant = _fitted(facts, width)
     hidden = facts.workspace and not variant.workspace
     scope = (f"w {facts.workspace}",) if hidden else ()
@@ -113,23 +116,22 @@ def left_out(facts: HeaderFacts, width: int) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def _fitted(facts: HeaderFacts, width: int) -> HeaderFacts:
-    for variant in _shorter(facts):
+    for variant in _variants(facts):
         if _spare(variant, width) >= 0:
             break
     if facts.workspace and variant.workspace:
-        # The name was cut in steps; give it the rest of the line.
+        # The workspace name was cut to a fixed width; give it the rest of the line.
         cells = cell_len(variant.workspace) + _spare(variant, width)
         variant = replace(variant, workspace=_cut(facts.workspace, cells))
     return variant
 
 
 def _spare(facts: HeaderFacts, width: int) -> int:
-    """The cells that are left; negative without enough room."""
     return width - sum(part.content.cell_length for part in (*_left(facts), *_right(facts)))
 
 
-def _shorter(facts: HeaderFacts) -> Iterator[HeaderFacts]:
-    """The facts with less and less detail. The profile matters more than the titles of tabs."""
+def _variants(facts: HeaderFacts) -> Iterator[HeaderFacts]:
+    # From the most to the least detailed. The profile matters more than the titles of tabs.
     alerts = facts.alerts and replace(facts.alerts, text=facts.alerts.text.partition(" ")[0])
     titles = range(max(cell_len(tab.title) for tab in facts.tabs), _SHORTEST_TITLE - 1, -1)
     steps: tuple[dict[str, Any], ...] = (
@@ -189,7 +191,6 @@ def _right(facts: HeaderFacts) -> Iterator[Part]:
 
 
 def _badges(facts: HeaderFacts) -> Iterator[Part]:
-    """The badges that ask for attention."""
     if facts.alerts is not None:
         colours = "alarm" if facts.alerts.tone == "bad" else "badge"
         yield Part(badge(facts.alerts.text, colours) + " ", "go.alerts")
@@ -200,7 +201,7 @@ def _badges(facts: HeaderFacts) -> Iterator[Part]:
 
 
 def crumbs_line(crumbs: Sequence[str], width: int) -> Content:
-    """The path to a screen that another one opened; the last crumb is cut last."""
+    """Return the breadcrumbs in one line; earlier crumbs are cut before the last one."""
     here = toned(crumbs[-1], "plain", bold=True)
     room = max(1, width - 2 - here.cell_length)
     way = _CRUMB.join([*crumbs[:-1], ""])
@@ -211,7 +212,7 @@ def crumbs_line(crumbs: Sequence[str], width: int) -> Content:
 
 
 def header_facts(app: GwtuiApp, current: str) -> HeaderFacts:
-    """The content of the header on the tab ``current``."""
+    """Collect the content of the header; ``current`` is the id of the highlighted tab."""
     facts = HeaderFacts(_tabs(current), app.scope_name, errors=len(caught_errors))
     if app.session is None and app.bound_for is not None:
         to = app.bound_for
@@ -239,7 +240,10 @@ def header_facts(app: GwtuiApp, current: str) -> HeaderFacts:
 
 
 def gateway_label(app: GwtuiApp) -> str:
-    """The gateway, for dialogs that cover the header; empty for one on a private socket."""
+    """Return a label of the connected gateway, for dialogs that cover the header.
+
+    Empty without a connection, and for a gateway on a private socket.
+    """
     if app.session is None:
         return ""
     connection = app.session.connection
@@ -250,7 +254,7 @@ def gateway_label(app: GwtuiApp) -> str:
 
 
 def _host(connection: Connection) -> str:
-    """Empty for a gateway on a private socket: its address is meaningless."""
+    # The address of a private socket means nothing to people.
     return "" if connection.socket_path else safe_text(urlsplit(connection.base_url).netloc, 60)
 
 
@@ -260,7 +264,6 @@ def _source(connection: Connection) -> str:
 
 
 def _tabs(current: str) -> tuple[HeaderTab, ...]:
-    """The tabs, plus the current screen if it has none."""
     places = [(action, tab_of(action)) for action in place_actions()]
     return tuple(
         HeaderTab(
@@ -275,17 +278,20 @@ def _tabs(current: str) -> tuple[HeaderTab, ...]:
 
 
 def status_line(left: Content, facts: HeaderFacts, width: int) -> Content:
-    """The line above the footer: ``left``, and the facts that the header leaves out."""
+    """Return the status line: ``left``, then the facts that the header drops, right-aligned."""
     return status_content(left, left_out(facts, width), width)
 
 
 def badge(text: str, colours: str = "badge") -> Content:
-    """A text with a background, in the theme's colours "badge" or "alarm"."""
+    """Return ``text`` with a coloured background; ``colours`` is "badge" or "alarm"."""
     return Content.styled(f" {text} ", f"bold ${colours}-foreground on ${colours}-background")
 
 
 def beside(texts: Sequence[str], room: int) -> str:
-    """The facts in at most ``room`` cells; the longest are cut first."""
+    """Join facts with dots in at most ``room`` cells, shortening the longest ones first.
+
+    Each fact keeps a minimum width, so the line can still be longer than ``room``.
+    """
     fitted = list(texts)
     while (excess := cell_len(_BETWEEN.join(fitted)) - room) > 0:
         place = max(range(len(fitted)), key=lambda at: cell_len(fitted[at]))
@@ -297,9 +303,9 @@ def beside(texts: Sequence[str], room: int) -> str:
 
 
 def status_content(left: Content, facts: Sequence[str], width: int, *, least: int = 0) -> Content:
-    """A line with ``left`` and the right-aligned facts, which ``left`` never displaces.
+    """Return a line with ``left`` and right-aligned ``facts``.
 
-    The facts get ``least`` cells if they need as many.
+    ``left`` is truncated to make room for the facts, which get up to ``least`` cells in any case.
     """
     if not facts:
         return left
@@ -312,7 +318,7 @@ def status_content(left: Content, facts: Sequence[str], width: int, *, least: in
 
 
 class TwoEnds(OneLine):
-    """A line with a left and a right text; the right one may take half of it."""
+    """A line with a left-aligned and a right-aligned text; the right one takes at most half."""
 
     def __init__(self, left: Content, right: str, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -320,7 +326,7 @@ class TwoEnds(OneLine):
         self._right = (right,) if right else ()
 
     def render(self) -> Content:
-        """Both texts in the available width."""
+        """Return both texts in the width of the widget."""
         width = self.size.width
         return status_content(self._left, self._right, width, least=width // 2)
 
@@ -328,9 +334,9 @@ class TwoEnds(OneLine):
 def footer_parts(
     actions: Sequence[Action], width: int, focused: Widget | None = None
 ) -> tuple[Part, ...]:
-    """The hints that fit ``width`` cells; later ones are left out first.
+    """Return the key hints that fit ``width`` cells; hints at the end are dropped first.
 
-    If the focused widget takes keys first, its keys are shown instead.
+    If the focused widget handles keys itself, the footer shows the keys of that widget.
     """
     if keys := focus_keys(focused):
         return (Part(toned(f" {keys}", "muted")),)
@@ -343,7 +349,7 @@ def footer_parts(
             break
         room -= needed
         kept.add(action.id)
-    # Global keys come last, so that they are always at the same end.
+    # Global keys stand at the right end of every footer.
     ordered = sorted(hinted, key=lambda action: action.scope == APP)
     hints = [Part(_hint(action), action.id) for action in ordered if action.id in kept]
     return (Part(Content(" ")), *hints)

@@ -1,4 +1,4 @@
-"""Mixins for the lifetime of screens and widgets."""
+"""Mixins for screens and widgets: what happens while one opens, resizes and closes."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from gwtui.local.caught_errors import guarded
 
 
 class RunsWhileOpen(MessagePump):
-    """Mixin that ends the callbacks and workers of a screen or widget when it closes.
+    """Mixin that stops callbacks and workers of a screen or widget when it closes.
 
-    Textual runs callbacks after a refresh even if their screen is closed by then, and cancels
-    workers only after removing widgets. Both would fail to find widgets.
+    Textual runs callbacks after a refresh even on a closed screen, and cancels workers only after
+    it has removed their widgets. Both would fail because the widgets no longer exist.
     """
 
     @property
     def is_open(self) -> bool:
-        """Whether it is mounted, and neither it nor a widget around it is closing."""
+        """Whether the widget is mounted, and no widget or screen around it is closing."""
         widget = cast("Widget", self)
         running = all(node.is_running for node in widget.ancestors_with_self)
         return widget.is_mounted and widget.is_attached and running
@@ -31,7 +31,7 @@ class RunsWhileOpen(MessagePump):
     def call_after_refresh(
         self, callback: Callable[..., object], *args: Any, **kwargs: Any
     ) -> bool:
-        """Call the callback after the next refresh, unless this is closed by then."""
+        """Call ``callback`` after the next refresh, unless the widget has closed by then."""
 
         def call() -> object:
             guarded_callback = guarded(f"refresh of {type(self).__name__}", callback, None)
@@ -40,14 +40,14 @@ class RunsWhileOpen(MessagePump):
         return super().call_after_refresh(call)
 
     async def on_prune(self, event: Prune) -> None:  # noqa: ARG002 - as the widget's own
-        """Cancel all workers inside it before its widgets are removed, and drop what they painted.
+        """Cancel the workers of all widgets inside and free their painted lines.
 
-        A cache of Textual keeps the last thousand widgets with their painted lines, closed ones
-        too: up to 40 MiB.
+        Called before the widgets are removed. Textual caches the last thousand widgets with
+        their painted lines, including closed ones, which takes up to 40 MiB.
         """
         closing = cast("Widget", self)
         for widget in closing.walk_children(Widget, with_self=True):
-            widget.refresh()  # frees the lines
+            widget.refresh()  # frees the painted lines
             if widget.show_vertical_scrollbar:
                 widget.vertical_scrollbar.refresh()
         for worker in tuple(closing.workers):
@@ -56,26 +56,26 @@ class RunsWhileOpen(MessagePump):
 
 
 class InputTarget:
-    """A screen's answers to the input queue, which decide when keys typed ahead reach it."""
+    """Mixin that tells the input queue which keys to hold back while rows are loading."""
 
     @property
     def is_loading(self) -> bool:
-        """Whether rows that some keys act on are still being read."""
+        """Whether rows that keys act on are still being read."""
         return False
 
     def awaits(self, event: events.Event) -> bool:  # noqa: ARG002 - the hook's
-        """Whether an input acts on these rows."""
+        """Whether ``event`` acts on rows, so that the queue holds it while they are loading."""
         return False
 
 
 class TerminalSized(Screen[ScreenResultType], InputTarget):
-    """A screen that ignores every size but the current size of the terminal.
+    """A screen that only accepts the current size of the terminal.
 
-    Textual applies each resize event to a screen, and posts another one with the applied size. With
-    two events in the queue, the two sizes would alternate endlessly. The second event is ignored,
-    too: the screen has been laid out at that size.
+    Textual answers each resize event with another one of the applied size. With two events in the
+    queue, the two sizes would alternate endlessly. So events with an outdated size are ignored, and
+    so is the second event: the screen already has that size.
 
-    The screen also gets its breakpoint classes before its first layout: Textual sets them after
+    The screen also gets its breakpoint classes before its first layout. Textual sets them after
     the first paint, and would have to paint twice.
     """
 

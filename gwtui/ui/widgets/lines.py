@@ -1,4 +1,4 @@
-"""Lines of text: one, or many that scroll."""
+"""Widgets that show text line by line: one line, scrollable lines, drawings, growing text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gwtui.ui.text import STYLES, toned
 
 
 class OneLine(Widget):
-    """A line of content. Text from data must have passed ``safe_text``."""
+    """A line of text, cut with an ellipsis. Text from data must have passed ``safe_text``."""
 
     DEFAULT_CSS = """
     OneLine { height: 1; width: 1fr; text-wrap: nowrap; text-overflow: ellipsis; }
@@ -34,35 +34,35 @@ class OneLine(Widget):
         self._content = Content("")
 
     def show(self, content: Content) -> None:
-        """Show the content; an unchanged one is not repainted."""
+        """Show ``content``; repaints only if it differs from the current content."""
         if not content.is_same(self._content):
             self._content = content
             self.refresh()
 
     @property
     def text(self) -> str:
-        """The text without styles."""
+        """The shown text without styles."""
         return self._content.plain
 
     def render(self) -> Content:
-        """The line."""
+        """Return the current content."""
         return self._content
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a line, with the action that a click runs."""
+    """A part of a line. ``action`` is the id of the action that a click runs; None for none."""
 
     content: Content
     action: str | None = None
 
 
 class PartsLine(OneLine):
-    """A line made of parts, some of which run an action when clicked."""
+    """A line of parts; a click on a part with an action posts ``Clicked``."""
 
     @dataclass
     class Clicked(Message):
-        """A part with an action was clicked."""
+        """The person clicked a part; ``action`` is the id of its action."""
 
         action: str
 
@@ -71,12 +71,12 @@ class PartsLine(OneLine):
         self._parts: tuple[Part, ...] = ()
 
     def show_parts(self, parts: Sequence[Part]) -> None:
-        """Show these parts without gaps."""
+        """Show the parts side by side, without gaps."""
         self._parts = tuple(parts)
         self.show(Content("").join(part.content for part in parts))
 
     def on_click(self, event: events.Click) -> None:
-        """Run the action of the part under the pointer."""
+        """Post ``Clicked`` if the part under the pointer has an action."""
         start = 0
         for part in self._parts:
             end = start + part.content.cell_length
@@ -88,7 +88,7 @@ class PartsLine(OneLine):
 
 
 class LinesView(ScrollView, can_focus=True):
-    """Unwrapped lines of content. Text from data must have passed ``safe_text``."""
+    """Scrollable lines, which do not wrap. Text from data must have passed ``safe_text``."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "scroll_up", show=False),
@@ -107,7 +107,7 @@ class LinesView(ScrollView, can_focus=True):
         self._lines: tuple[Content, ...] = ()
 
     def show(self, lines: Sequence[Content]) -> None:
-        """Show these lines, and keep the scroll position."""
+        """Replace the lines and keep the scroll position; unchanged lines cause no repaint."""
         before, self._lines = self._lines, tuple(lines)
         if len(before) != len(lines) or not all(map(Content.is_same, before, lines)):
             width = max((line.cell_length for line in lines), default=0)
@@ -116,11 +116,11 @@ class LinesView(ScrollView, can_focus=True):
 
     @property
     def text(self) -> str:
-        """The text without styles."""
+        """The shown text without styles, one line per line."""
         return "\n".join(line.plain for line in self._lines)
 
     def render_line(self, y: int) -> Strip:
-        """One line of the visible part."""
+        """Return line ``y`` of the visible part."""
         scroll_x, scroll_y = self.scroll_offset
         width, style = self.size.width, self.visual_style.rich_style
         if y + scroll_y >= len(self._lines):
@@ -132,47 +132,47 @@ class LinesView(ScrollView, can_focus=True):
 
 
 class Drawing:
-    """A drawing made of lines, such as a plot."""
+    """Base of drawings that adapt to a size, such as plots."""
 
     __slots__ = ()
 
     def draw(self, width: int, height: int) -> Sequence[Content]:
-        """The drawing in ``width`` cells and ``height`` lines."""
+        """Return the drawing as lines, in ``width`` cells and ``height`` lines."""
         raise NotImplementedError
 
 
 class DrawingView(LinesView, can_focus=False):
-    """Shows a drawing in the size of the widget; only changed lines are repainted."""
+    """Shows a drawing in the current size of the widget."""
 
     DEFAULT_CSS = "DrawingView { overflow: hidden hidden; }"
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.drawing: Drawing | None = None
-        """What is shown."""
+        """The current drawing; None until the first one is set."""
 
     def draw(self, drawing: Drawing) -> None:
-        """Show another drawing."""
+        """Replace the drawing; an equal one causes no repaint."""
         if drawing != self.drawing:
             self.drawing = drawing
             self.on_resize()
 
     def on_resize(self) -> None:
-        """Draw in the new size."""
+        """Draw the current drawing in the new size."""
         if self.drawing is not None and self.size.width and self.size.height:
             self.show(self.drawing.draw(self.size.width, self.size.height))
 
 
 MOST = 200_000
-"""Characters that are shown."""
+"""Maximum number of characters in a growing text; the rest is dropped."""
 _LEAST_WIDTH = 20
 
 
 class GrowingText(LinesView):
-    """Paragraphs of plain text from outside, which goes through ``safe_text`` here.
+    """Wrapped plain text that grows piece by piece; it is passed through ``safe_text`` here.
 
-    While its end is in view, it scrolls with the text: by half of its height at once, so that not
-    every new line repaints all others.
+    If the end of the text is in view, the view follows new text. It scrolls by half of its height
+    at a time, because every scroll step repaints all lines.
     """
 
     DEFAULT_CSS = "GrowingText { overflow-x: hidden; scrollbar-gutter: stable; }"
@@ -181,17 +181,17 @@ class GrowingText(LinesView):
         super().__init__(id=id)
         self._pieces: list[tuple[str, Tone]] = []
         self._full: list[Content] = []
-        """Lines that nothing is added to any more."""
+        """Wrapped lines of complete paragraphs."""
         self._open = ""
-        """The rest of the text, which is folded again with each piece."""
+        """The last paragraph, which is wrapped again with each new piece."""
         self._tone: Tone = "plain"
         self._length = 0
         self._cut = False
         self._marks = ""
-        """A pattern of the words that stand out."""
+        """Pattern of the words to highlight; empty for none."""
 
     def put(self, pieces: Iterable[tuple[str, Tone]]) -> None:
-        """Append texts; another tone starts a new paragraph."""
+        """Append texts with their tones; a new tone starts a new paragraph."""
         for text, tone in pieces:
             fits = text[: max(0, MOST - self._length)]
             if len(fits) < len(text) and not self._cut:
@@ -205,19 +205,19 @@ class GrowingText(LinesView):
         self._show_all()
 
     def mark(self, words: Sequence[str]) -> None:
-        """Highlight these words everywhere in the text."""
+        """Highlight these words wherever they occur in the text."""
         self._marks = "|".join(map(re.escape, filter(None, words)))
         self.on_resize()
 
     def on_resize(self) -> None:
-        """Wrap everything to the new width."""
+        """Wrap the whole text to the new width."""
         self._full, self._open = [], ""
         for text, tone in self._pieces:
             self._add(text, tone)
         self._show_all()
 
     def watch_show_vertical_scrollbar(self, shown: bool) -> None:
-        """Start a new scroll bar at the current position."""
+        """Move a scroll bar that just appeared to the current position."""
         if shown:
             self.vertical_scrollbar.position = self.scroll_y
 
@@ -247,9 +247,9 @@ class GrowingText(LinesView):
         step = max(1, height // 2)
         over = len(lines) - height
         if height and over > 0:
-            # Room for the next half page, so that the end can stand in the middle.
+            # Blank lines up to the next half page, into which the text grows without scrolling.
             lines += [Content("")] * (-over % step)
         self.show(lines)
         if follows:
-            # Forced: the scrollbar only comes with the next layout.
+            # Forced: the scroll bar appears only with the next layout.
             self.scroll_to(y=len(lines) - height, animate=False, force=True)

@@ -1,4 +1,4 @@
-"""Drawings of figures as lines of text: curves between axes, timelines of states, bars per day."""
+"""Draws figures as lines of text: curves with axes, timelines of states, bar charts."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from gwtui.watch.history.model import Curve, Point
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A zoom level: its name, its length, and the stride in which its window moves.
+    """A zoom level: its name, its length, and the stride by which the plot window moves.
 
-    Between strides the window stands still, so that new readings only extend the curve: a moving
-    curve would send the whole plot at each reading.
+    Between two strides the window stays in place, so that new samples only extend the curve. A
+    window that moved with each sample would repaint the whole plot.
     """
 
     name: str
@@ -40,43 +40,46 @@ SPANS: tuple[Span, ...] = (
 )
 """The zoom levels, shortest first."""
 _LEAST_SEEN = 4
-"""A window with few readings is shortened to a quarter at most."""
+"""Divisor of the shortest window: a window with few samples shrinks to a quarter at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlotWindow:
-    """The time range of a plot, UTC."""
+    """The time range of a plot, from ``since`` up to but not including ``until``, UTC."""
 
     since: datetime
     until: datetime
 
     @property
     def seconds(self) -> float:
-        """The length in seconds."""
+        """The length of the window in seconds."""
         return (self.until - self.since).total_seconds()
 
     def holds(self, moment: datetime) -> bool:
-        """Whether a moment lies in the window."""
+        """Whether ``moment`` lies in the window."""
         return self.since <= moment < self.until
 
     def column(self, moment: datetime, count: int, *, end: bool = False) -> int:
-        """The column, out of ``count``, of a moment; with ``end``, the column after it."""
+        """Return the index of the column for ``moment``, if the plot has ``count`` columns.
+
+        With ``end``, the result is an exclusive end and may be ``count``.
+        """
         share = (moment - self.since).total_seconds() / self.seconds * count
         return min(count if end else count - 1, max(0, round(share)))
 
 
 def window_at(span: Span, now: datetime) -> PlotWindow:
-    """The window of a span around ``now``, which ends at the next full stride (UTC)."""
+    """Return the window of ``span`` that contains ``now``; it ends at the next full stride, UTC."""
     stride = int(span.stride.total_seconds())
     until = datetime.fromtimestamp((int(now.timestamp()) // stride + 1) * stride, UTC)
     return PlotWindow(until - span.length - span.stride, until)
 
 
 def fitted(window: PlotWindow, curves: Iterable[Curve | None]) -> PlotWindow:
-    """The window without the empty time before the first reading.
+    """Return ``window`` without the empty time before the first sample of any curve.
 
-    It starts at a quarter, half or three quarters of the window, so that a plot does not move
-    with each reading.
+    The start is rounded down to a quarter of the window, so that the plot does not move with each
+    sample.
     """
     quarter = (window.until - window.since) / _LEAST_SEEN
     points = (point for curve in curves if curve is not None for point in curve.points)
@@ -88,19 +91,19 @@ def fitted(window: PlotWindow, curves: Iterable[Curve | None]) -> PlotWindow:
 
 @dataclass(frozen=True, slots=True)
 class PlotLine:
-    """A curve with its ``name`` in the plot. None means that nothing was recorded."""
+    """A curve, its label and its colour in the plot; ``curve`` is None if nothing was recorded."""
 
     curve: Curve | None
     name: str = ""
     tone: Tone = "accent"
 
     def points(self, window: PlotWindow) -> tuple[Point, ...]:
-        """The points that lie in a window."""
+        """Return the samples of the curve that lie in ``window``."""
         points = () if self.curve is None else self.curve.points
         return tuple(point for point in points if window.holds(point.at))
 
     def columns(self, window: PlotWindow, count: int) -> list[list[Point]]:
-        """The points in each column; gaps have none."""
+        """Return the samples in each of ``count`` columns; a column in a gap is empty."""
         columns: list[list[Point]] = [[] for _ in range(count)]
         for point in self.points(window):
             if point.state != "gap" and self.curve is not None:
@@ -113,11 +116,11 @@ class PlotLine:
 
 @dataclass(frozen=True, slots=True)
 class PlotFigure(Drawing):
-    """A plot. ``format_value`` gives the text of a figure, with its unit.
+    """A plot of one or more curves against time.
 
-    ``title`` must have passed ``safe_text``. The vertical axis reaches at least ``ceiling``.
-    ``absent`` is the word for a null. ``marks`` are moments to mark on the time axis, such as price
-    changes.
+    ``title`` must have passed ``safe_text``. ``format_value`` formats a value with its unit. The
+    vertical axis reaches at least up to ``ceiling``. ``absent`` replaces the value if the newest
+    sample is null. ``marks`` are moments to mark on the time axis, such as price changes.
     """
 
     title: str
@@ -130,11 +133,11 @@ class PlotFigure(Drawing):
 
     @property
     def points(self) -> Iterator[Point]:
-        """All points in the window."""
+        """The samples of all curves that lie in the window."""
         return (point for line in self.lines for point in line.points(self.window))
 
     def draw(self, width: int, height: int) -> list[Content]:
-        """The plot in ``width`` cells and ``height`` lines, three at least."""
+        """Return the plot as lines, in ``width`` cells and ``height`` lines, but at least three."""
         rows = max(1, height - 2)
         scale = _scale(self, rows)
         empty = all(point.state == "gap" for point in self.points)
@@ -148,35 +151,35 @@ class PlotFigure(Drawing):
         for row, marks in enumerate(cells):
             name = toned(figures.get(row, "").rjust(axis), "muted")
             edge = toned("┤" if row in figures else "│", "muted")
-            # Join neighbours of one tone: each change of colour costs bytes.
+            # Join cells of the same tone: each change of colour costs bytes.
             runs = groupby(marks, key=lambda mark: mark[1])
             texts = (toned("".join(sign for sign, _ in run), tone) for tone, run in runs)
             lines.append(Content.assemble(name, edge, *texts))
-        return [*lines, toned(_moments(self, _ZONE.ljust(axis + 1), room), "muted")]
+        return [*lines, toned(_time_axis(self, _ZONE.ljust(axis + 1), room), "muted")]
 
 
 # The axes ---------------------------------------------------------------------------------------
 
 _LINES_A_STEP, _MOST_STEPS = 3, 8
-"""Lines between two figures of the vertical axis, and the maximum number of steps."""
+"""Minimum number of lines per step of the vertical axis, and maximum number of steps."""
 _STEPS = tuple(Decimal(step) for step in ("1", "2", "2.5", "5", "10"))
 _COARSE = Decimal("1e9")
-"""Largest step tried to make the figures of the axis differ."""
+"""Largest step that is tried to make all labels of the vertical axis differ."""
 _TIME_STEPS = (
     *(MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE),
     *(HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR),
     *(DAY, 2 * DAY, 3 * DAY, 7 * DAY, 14 * DAY),
 )
 _MONDAY = 4 * DAY
-"""Seconds from the epoch, a Thursday, to a Monday."""
+"""Seconds from the epoch, a Thursday, to the first Monday."""
 _ZONE = "UTC"
 _TICK_ROOM = 9
-"""Width of a label of the time axis, with the space around it."""
+"""Cells per label of the time axis, including the space around it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The range of the vertical axis, and the ``step`` between its round figures."""
+    """The range of the vertical axis, and the ``step`` between its labels."""
 
     bottom: Decimal
     top: Decimal
@@ -184,7 +187,7 @@ class Scale:
 
     @property
     def figures(self) -> Iterator[Decimal]:
-        """The round figures from the bottom to the top."""
+        """The values to label, from the bottom to the top."""
         value = self.bottom
         while value < self.top:
             yield value
@@ -192,7 +195,7 @@ class Scale:
         yield self.top
 
     def share(self, value: Decimal) -> float:
-        """The position of a value: 0 at the bottom, 1 at the top, clamped."""
+        """Return the relative height of ``value``: 0 at the bottom, 1 at the top, clamped."""
         return min(1.0, max(0.0, float((value - self.bottom) / (self.top - self.bottom))))
 
 
@@ -204,10 +207,10 @@ def scale_of(
     rows: int = 8,
     finest: Decimal = Decimal(0),
 ) -> Scale:
-    """A range of round figures that contains ``low`` and ``high``, for ``rows`` lines.
+    """Return a scale with round numbers that contains ``low`` and ``high``.
 
-    The range reaches at least ``ceiling``, and ends there unless a value is higher. No step is
-    smaller than ``finest``.
+    ``rows`` is the height in lines. The scale reaches at least up to ``ceiling``, and ends there
+    unless a value is higher. No step is smaller than ``finest``.
     """
     values = [value for value in (low, high, ceiling) if value is not None]
     bottom, top = (min(values), max(values)) if values else (Decimal(0), Decimal(1))
@@ -226,10 +229,10 @@ def scale_of(
 
 
 def _scale(figure: PlotFigure, rows: int) -> Scale:
-    """The range of all lines, with steps large enough for distinct labels."""
     low = min((point.low for point in figure.points if point.low is not None), default=None)
     high = max((point.high for point in figure.points if point.high is not None), default=None)
     finest = Decimal(0)
+    # Double the step until all labels differ.
     while True:
         scale = scale_of(low, high, ceiling=figure.ceiling, rows=rows, finest=finest)
         names = [figure.format_value(value) for value in scale.figures]
@@ -239,7 +242,10 @@ def _scale(figure: PlotFigure, rows: int) -> Scale:
 
 
 def _axis_figures(figure: PlotFigure, scale: Scale, rows: int) -> Iterator[tuple[int, str]]:
-    """The labels of the vertical axis by line, top and bottom first."""
+    """Yield the line index and the text of each label of the vertical axis.
+
+    Of several labels on the same line, the last one counts.
+    """
     yield 0, figure.format_value(scale.top)
     if rows == 1:
         return
@@ -251,7 +257,7 @@ def _axis_figures(figure: PlotFigure, scale: Scale, rows: int) -> Iterator[tuple
 
 
 def ticks_of(window: PlotWindow, most: int) -> Iterator[tuple[datetime, str]]:
-    """About ``most`` round moments of a window, with their labels."""
+    """Yield about ``most`` round moments in the window, with their labels."""
     step = next((step for step in _TIME_STEPS if window.seconds / step <= max(1, most)), 14 * DAY)
     monday = _MONDAY if step % (7 * DAY) == 0 else 0
     seconds = -(-(window.since.timestamp() - monday) // step) * step + monday
@@ -261,8 +267,7 @@ def ticks_of(window: PlotWindow, most: int) -> Iterator[tuple[datetime, str]]:
         seconds += step
 
 
-def _moments(figure: PlotFigure, corner: str, room: int) -> str:
-    """The time axis."""
+def _time_axis(figure: PlotFigure, corner: str, room: int) -> str:
     line = [*corner, *" " * room]
     for moment in filter(figure.window.holds, figure.marks):
         line[len(corner) + figure.window.column(moment, room)] = "▲"
@@ -275,7 +280,6 @@ def _moments(figure: PlotFigure, corner: str, room: int) -> str:
 
 
 def _title(figure: PlotFigure, width: int) -> Content:
-    """The title and the newest value of each line."""
     parts = [toned(figure.title, "plain", bold=True)]
     for line in figure.lines:
         name = toned(f"{line.name} ", line.tone) if line.name else ""
@@ -285,7 +289,7 @@ def _title(figure: PlotFigure, width: int) -> Content:
 
 
 def _newest(line: PlotLine, figure: PlotFigure) -> str:
-    """The last value of the newest slot with data."""
+    # Gaps are skipped: the newest sample counts, however old.
     for point in reversed(line.points(figure.window)):
         if point.state == "null":
             return figure.absent
@@ -298,19 +302,20 @@ def _newest(line: PlotLine, figure: PlotFigure) -> str:
 
 _BRAILLE = 0x2800
 _ACROSS, _DOWN = 2, 4
-"""Dots per cell."""
+"""Number of dots in a cell: columns and lines."""
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
-"""The bit of a dot, by its line and column in the cell."""
+"""The bit of each dot in a braille character, by line and column."""
 ABSENT = "·"
 NOTHING = "no samples recorded in this period"
 Mark = tuple[str, Tone]
-"""A cell: its sign and its tone."""
+"""A cell of the plot: its character and its tone."""
 
 
 def _dots(figure: PlotFigure, scale: Scale, width: int, height: int) -> list[list[Mark]]:
-    """The cells, line by line: the means as a curve, the extremes as dots.
+    """Return the cells of the plot, line by line.
 
-    If a column has many readings, filling the range between the extremes would hide the curve.
+    Each curve joins the means of its samples; lowest and highest values are single dots. Filling
+    the range between them would hide the curve.
     """
     bits = [[0] * width for _ in range(height)]
     marks: list[list[Mark]] = [[(" ", "plain")] * width for _ in range(height)]
@@ -344,7 +349,7 @@ def _dots(figure: PlotFigure, scale: Scale, width: int, height: int) -> list[lis
 
 
 def _mean(points: Sequence[Point]) -> Decimal:
-    """The mean of the points; a point without a mean counts with its last or lowest value."""
+    # A sample without a mean counts with its last or lowest value.
     typical = [next(v for v in (p.mean, p.last, p.low) if v is not None) for p in points]
     return sum(typical, Decimal(0)) / len(typical)
 
@@ -359,19 +364,19 @@ _SIGNS: dict[Tone, str] = {
     "plain": " ",
     "accent": "▂",
 }
-"""Heights tell the states apart where colours do not: the worse, the taller."""
+"""Characters by tone. The worse the state, the taller: states differ even without colours."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A cell of a timeline; "plain" without a word is a gap."""
+    """A cell of a timeline; tone "plain" without a word is a gap."""
 
     word: str
     tone: Tone
 
 
 def legend(states: Sequence[Block]) -> Content:
-    """The signs of a timeline with the names of their states."""
+    """Return the legend of a timeline: the character and the name of each state."""
     return Content("  ").join(
         Content.assemble(toned(_SIGNS[state.tone], state.tone), toned(f" {state.word}", "muted"))
         for state in states
@@ -379,11 +384,11 @@ def legend(states: Sequence[Block]) -> Content:
 
 
 def timeline(blocks: Sequence[Block]) -> Content:
-    """The blocks side by side; equal neighbours are joined."""
+    """Return the blocks as one line; equal neighbours are joined and labelled if there is room."""
     parts = []
     for block, run in groupby(blocks):
         length, sign = sum(1 for _ in run), _SIGNS[block.tone]
-        # What is well needs no word; what is not says so as soon as there is room.
+        # Healthy states and gaps carry no label.
         worded = block.tone not in {"good", "plain"} and length >= len(block.word)
         parts.append(toned((block.word if worded else "").center(length, sign), block.tone))
     return Content.assemble(*parts)
@@ -401,17 +406,20 @@ UNKNOWN_BAR = "?"
 
 PICKED = STYLES["accent"]
 SERIES = tuple(f"$series-{number}" for number in range(1, 4))
-"""Styles of the parts, by rank."""
+"""Styles of the top entries of a ranking, in order of rank."""
 REST = STYLES["muted"]
 _CHOSEN_REST = STYLES["plain"]
 
 _Text = tuple[str, str]
-"""Text and its style."""
+"""A text and its style."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar; None is unknown. ``parts`` are stacked from below; the rest is muted."""
+    """A bar of a chart; ``value`` None is unknown.
+
+    ``parts`` are values stacked from the bottom; the rest of the bar is muted.
+    """
 
     label: str
     value: Decimal | None
@@ -420,23 +428,23 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Chart(Drawing):
-    """A bar chart. ``format_value`` gives the text of a figure, with its unit.
+    """A bar chart. ``format_value`` formats a value with its unit.
 
-    ``chosen`` are the indices of the first and last selected bar, which have the labels; None
-    selects all.
+    ``chosen`` holds the indices of the first and last selected bar; only these two are labelled.
+    None means that no bars are selected; every seventh bar is labelled.
     """
 
     bars: Sequence[Bar]
     format_value: Callable[[Decimal], str]
     chosen: tuple[int, int] | None = None
     looks: tuple[str, ...] = ()
-    """The style of each part, the same in every bar."""
+    """The styles of the stacked parts, the same in every bar."""
 
     def draw(self, width: int, height: int) -> list[Content]:
-        """The chart in ``width`` cells and ``height`` lines: axis, bars, labels below."""
+        """Return axis, bars and labels as lines, in ``width`` cells and ``height`` lines."""
         rows = max(1, height - 1)
         highest = max((bar.value or Decimal(0) for bar in self.bars), default=Decimal(0))
-        # Finer steps than those of a plot: only the ends and the middle have figures.
+        # Finer steps than those of a plot: only the ends and the middle are labelled.
         top = scale_of(Decimal(0), highest, rows=2 * rows).top
         figures = {rows - 1: self.format_value(Decimal(0)), 0: self.format_value(top)}
         if rows >= _ROWS_WITH_HALF and rows % 2 == 0:
@@ -466,7 +474,7 @@ class Chart(Drawing):
 
 
 def _eighths(chart: Chart, bar: Bar, rest: str, top: Decimal, rows: int) -> list[str] | None:
-    """The style of each eighth of a line, from below; None for an unknown value."""
+    """Return the style of each eighth of a line from the bottom up; None for an unknown value."""
     if bar.value is None:
         return None
     styles: list[str] = []
@@ -478,9 +486,9 @@ def _eighths(chart: Chart, bar: Bar, rest: str, top: Decimal, rows: int) -> list
 
 
 def _cell(eighths: Sequence[str] | None, level: int, wide: int) -> _Text:
-    """The part of a bar on one line; level 0 is the lowest line.
+    """Return the text and style of a bar on one line; level 0 is the lowest line.
 
-    A full cell can show two styles, any other cell one.
+    A full cell can show two styles, any other cell only one.
     """
     if eighths is None:
         return (UNKNOWN_BAR if level == 0 else " ") * wide, STYLES["warn"]
@@ -499,10 +507,10 @@ def _most(styles: Sequence[str]) -> str:
 
 
 def _joined(cells: Iterable[_Text]) -> list[Content]:
-    """Join neighbouring bars of the same style; of a blank only the background counts."""
     joined: list[_Text] = [("", "")]
     for text, style in cells:
         before, look = joined[-1]
+        # Blanks show only their background, so they can join any style without one.
         if style == look or (text.isspace() and _BACKGROUND not in look):
             joined[-1] = before + text, look
         else:
@@ -511,19 +519,19 @@ def _joined(cells: Iterable[_Text]) -> list[Content]:
 
 
 def _steps(value: Decimal, top: Decimal, rows: int) -> int:
-    """A height in eighths of a line; at least 1 for any positive value."""
     exact = max(Decimal(0), value) / top * rows * _LEVELS
+    # Any positive value is visible.
     if 0 < exact < 1:
         return int(exact.to_integral_value(ROUND_CEILING))
     return round(exact)
 
 
 def _labels(bars: Sequence[Bar], places: Iterable[int], pitch: int, room: int) -> str:
-    """The labels below the bars at these indices, as far as they fit."""
     line = [" "] * room
     for index in places:
         label = bars[index].label
         start = min(index * pitch, room - len(label))
+        # A label that would overlap another one is left out.
         if start >= 0 and all(cell == " " for cell in line[start : start + len(label) + 1]):
             line[start : start + len(label)] = label
     return "".join(line).rstrip()

@@ -1,4 +1,4 @@
-"""One-line prompts above the status line, for a filter, a time or a model."""
+"""One-line inputs, and prompts above the status line for a filter, a time or a model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 Complete = Callable[[str], str | None]
-"""Returns the completion of a text as a whole; None if there is none."""
+"""Returns the whole completed text for a typed text; None if there is no completion."""
 LANGUAGE = (
     'word  -without  "two words"  column:text  =exact  >80  created<7d  ~pattern  (this or that)'
 )
@@ -38,22 +38,21 @@ _VALUE = 40
 
 
 class _ControlCharacterMarks(Highlighter):
-    """Shows control characters in the value as visible marks."""
+    """Shows control characters in an input as visible marks."""
 
     def __init__(self, field: Input) -> None:
         self._field = field
 
     def highlight(self, text: Text) -> None:
-        # Rich has already removed some control characters from the text.
+        # ``text`` lacks some control characters: Rich has already removed them.
         text.plain = safe_characters(self._field.value)
 
 
 class QuietInput(Input):
-    """An input without a blinking cursor, which would cost bytes and attention.
+    """A one-line input without a blinking cursor, which would cost bandwidth and attention.
 
-    Typing never changes its width, so that it needs no new layout. The value may contain control
-    characters from the gateway; they are shown as visible marks. Tab and Right accept the
-    suggestion.
+    Its width never changes while typing, so no new layout is needed. The value may contain control
+    characters from the gateway, shown as visible marks. Tab and Right accept the completion.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "take", show=False)]
@@ -73,24 +72,24 @@ class QuietInput(Input):
         self._complete: Complete = _nothing
 
     def complete_by(self, complete: Complete) -> None:
-        """Suggest completions behind the text."""
+        """Set the function that completes the text; its completion is shown after the cursor."""
         self._complete = complete
         self.suggester = _Ghost(complete)
 
     def completed(self, text: str) -> str | None:
-        """Returns the completion of a text as a whole; None if there is none."""
+        """Return the whole completed text for ``text``; None if there is no completion."""
         return self._complete(text)
 
     def action_take(self) -> None:
-        """Accept the completion; without one, Tab does what it does elsewhere.
+        """Accept the completion; without one, leave Tab to the screen.
 
-        It is computed now, because keys may arrive faster than suggestions are shown.
+        The completion is computed now, because keys may arrive before the shown one is up to date.
         """
         if not self._take_completion():
             raise SkipAction
 
     def action_cursor_right(self, select: bool = False) -> None:
-        """Accept the completion at the end of the text, otherwise move."""
+        """Accept the completion at the end of the text; elsewhere, move the cursor."""
         if select or not self._take_completion():
             super().action_cursor_right(select)
 
@@ -103,25 +102,25 @@ class QuietInput(Input):
         return True
 
     def begin_with(self, text: str) -> None:
-        """Set the text; what is typed next is appended, even after a change of focus."""
+        """Set the text and put the cursor behind it, so that typing appends."""
         self.select_on_focus = False
         self.value = text
         self.cursor_position = len(text)
 
     def watch_virtual_size(self) -> None:
-        """Scroll back if the text became shorter."""
+        """Scroll back when the text became shorter."""
         self.scroll_x = self.validate_scroll_x(self.scroll_x)
 
 
 class _Ghost(Suggester):
-    """Suggests the completion of the typed text."""
+    """Suggests the completion of the typed text after the cursor."""
 
     def __init__(self, complete: Complete) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
         self._complete = complete
 
     async def get_suggestion(self, value: str) -> str | None:
-        """The completed text; None if there is none."""
+        """Return the whole completed text; None if there is no completion."""
         return self._complete(value)
 
 
@@ -131,7 +130,7 @@ def _nothing(_text: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """The completion that Tab inserted, and its alternatives for the next Tab."""
+    """The suggestion that Tab inserted, and its alternatives for the next Tab."""
 
     before: str
     behind: str
@@ -143,8 +142,8 @@ class _Taken:
 class FilterInput(QuietInput):
     """The input of a filter. A question mark at the start of a word opens the syntax help.
 
-    Tab inserts the first suggestion for the text before the cursor, and cycles through the others.
-    Without ``suggest`` Tab moves the focus.
+    Tab inserts the first suggestion for the text before the cursor, then the next ones. Without
+    ``suggest``, Tab moves the focus.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -153,7 +152,7 @@ class FilterInput(QuietInput):
     ]
 
     class HelpAsked(Message):
-        """The person asks for the filter syntax."""
+        """The person asked for the filter syntax."""
 
     def __init__(self, *, id: str | None = None, placeholder: str = "") -> None:
         super().__init__(id=id, placeholder=placeholder)
@@ -162,9 +161,10 @@ class FilterInput(QuietInput):
 
     @property
     def offered(self) -> tuple[Suggestions, int | None]:
-        """The suggestions at the cursor, and the index of the one that Tab inserted, if any.
+        """The suggestions for the text before the cursor, and the index of the inserted one.
 
-        After a single suggestion, these are the suggestions for what follows it.
+        The index is None unless Tab inserted one of several suggestions. Once Tab has inserted the
+        only suggestion, these are the suggestions for the text that follows it.
         """
         taken = self._taken
         several = taken is not None and len(taken.offered.offered) > 1
@@ -178,7 +178,7 @@ class FilterInput(QuietInput):
         return Suggestions(len(before)), None
 
     def action_complete(self, way: int) -> None:
-        """Insert the first suggestion, or replace the inserted one by the next or previous."""
+        """Insert the first suggestion; if Tab already inserted one, go on by ``way`` (1 or -1)."""
         if self.suggest is None:
             (self.screen.focus_next if way > 0 else self.screen.focus_previous)()
             return
@@ -197,7 +197,7 @@ class FilterInput(QuietInput):
         self.cursor_position = len(completed)
 
     async def on_key(self, event: events.Key) -> None:
-        """Open the help; every other key is typed."""
+        """Open the syntax help on a question mark at the start of a word."""
         before = self.value[: self.cursor_position]
         if event.key == "question_mark" and (not before or before.endswith(" ")):
             event.stop()
@@ -206,7 +206,7 @@ class FilterInput(QuietInput):
 
 
 class Prompt(Horizontal):
-    """A sign and an input, hidden until opened. Escape leaves it; Tab does not."""
+    """A sign and an input, hidden until opened. Escape closes the prompt; Tab stays in it."""
 
     FOCUS_KEYS: ClassVar[str] = "Enter continues · Esc cancels"
     INPUT: ClassVar[type[QuietInput]] = QuietInput
@@ -221,14 +221,14 @@ class Prompt(Horizontal):
 
     @dataclass
     class Entered(Message):
-        """Something was entered, or the prompt was left (``text`` empty)."""
+        """The person entered ``text``, or left the prompt (``text`` is empty)."""
 
         prompt: Prompt
         text: str
 
         @property
         def control(self) -> Prompt:
-            """The prompt, for the selector of ``on``."""
+            """The prompt that sent this, for the selector of ``on``."""
             return self.prompt
 
     def __init__(self, sign: str, hint: str = "", *, id: str | None = None) -> None:
@@ -238,12 +238,12 @@ class Prompt(Horizontal):
         self.input = self.INPUT(placeholder=hint)
 
     def compose(self) -> ComposeResult:
-        """The sign and the input."""
+        """Yield the sign and the input."""
         yield Static(f" {self._sign} ", classes="sign", markup=False)
         yield self.input
 
     def offer(self, names: Iterable[str]) -> None:
-        """Suggest completions from these names."""
+        """Complete typed text to the first matching name."""
         typeable = [name for name in names if name.isprintable()]
 
         def complete(text: str) -> str | None:
@@ -252,33 +252,30 @@ class Prompt(Horizontal):
         self.input.complete_by(complete)
 
     def open(self, text: str = "") -> None:
-        """Show the prompt and focus it at once, so that no key is lost.
-
-        It starts empty, or with a ``text`` that is to be corrected.
-        """
+        """Show the prompt with this text, and focus it at once so that no key is lost."""
         self.input.begin_with(text)
         self.show()
 
     def show(self) -> None:
-        """Show the prompt with its current text."""
+        """Show and focus the prompt, keeping its text."""
         self.display = True
         self.screen.set_focus(self.input)
 
     def close(self) -> None:
-        """Hide the prompt."""
+        """Hide the prompt, keeping its text."""
         self.display = False
 
     def submit(self, text: str) -> None:
-        """Close, and report the text."""
+        """Hide the prompt, and post ``Entered`` with ``text``."""
         self.close()
         self.post_message(self.Entered(self, text))
 
     def action_leave(self) -> None:
-        """Close without a text."""
+        """Leave the prompt: post ``Entered`` with an empty text."""
         self.submit("")
 
     def action_stay(self) -> None:
-        """Stay: a prompt has only one field."""
+        """Ignore Tab: a prompt has only one field."""
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
@@ -287,37 +284,37 @@ class Prompt(Horizontal):
 
 
 class FilterPrompt(Prompt):
-    """The filter of a list: it applies while typed; Enter keeps it, Escape clears it."""
+    """The prompt for a list's filter, applied while typing. Enter keeps it, Escape clears it."""
 
     FOCUS_KEYS = "Enter keeps the filter · Esc clears it · Tab completes · ? explains it"
     INPUT = FilterInput
 
     @dataclass
     class Changed(Message):
-        """The text has changed."""
+        """The filter text has changed."""
 
         text: str
 
     class Closed(Message):
-        """The prompt is closed, and the list gets the focus."""
+        """The person finished or cleared the filter; the list should get the focus."""
 
     @property
     def text(self) -> str:
-        """The filter."""
+        """The filter text."""
         return self.input.value
 
     @property
     def filter_input(self) -> FilterInput:
-        """The input with its suggestions."""
+        """The input, typed as ``FilterInput``."""
         return cast("FilterInput", self.input)
 
     def clear(self) -> None:
-        """Clear the filter, and close the prompt."""
+        """Clear the filter, and hide the prompt."""
         self.input.value = ""
         self.close()
 
     def action_leave(self) -> None:
-        """Clear the filter."""
+        """Clear the filter, hide the prompt, and post ``Closed``."""
         self.clear()
         self.post_message(self.Closed())
 
@@ -327,21 +324,24 @@ class FilterPrompt(Prompt):
         self.post_message(self.Changed(event.value))
 
     def submit(self, text: str) -> None:
-        """Keep the filter."""
+        """Keep the filter, or hide the prompt if ``text`` is empty; post ``Closed``."""
         if not text:
             self.clear()
         self.post_message(self.Closed())
 
 
 def suggestion_line(error: str, offered: Suggestions, taken: int | None) -> Content:
-    """The error in a filter, or its suggestions; ``taken`` is the index that Tab inserted."""
+    """Return the line above a filter prompt: the error, or else the suggestions.
+
+    ``taken`` is the index of the suggestion that Tab inserted, which comes first.
+    """
     if error:
         return toned(f"{_MARGIN}{error}", "bad")
     if not offered.offered:
         return Content("")
     parts = [toned("Tab", "accent"), Content("  ")]
     first = 0 if taken is None else taken
-    for place, one in enumerate(offered.offered[first:], first):
+    for place, suggestion in enumerate(offered.offered[first:], first):
         tone: Tone = "accent" if place == taken else "muted"
-        parts += [toned(safe_line(one.shown, _VALUE), tone), Content("  ")]
+        parts += [toned(safe_line(suggestion.shown, _VALUE), tone), Content("  ")]
     return Content("").join(parts)

@@ -1,4 +1,4 @@
-"""The virtual table that every resource list is drawn with."""
+"""The virtual table that draws every resource list."""
 
 from gwtui.ui.widgets.table.widget import (
     CountsChanged,

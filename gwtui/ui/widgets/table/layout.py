@@ -1,4 +1,4 @@
-"""Which columns fit into a width, where each stands, and the strips of header and rows."""
+"""Layout of a table: which columns fit, where they stand, and how header and rows are drawn."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 
 GUTTER = 2
-"""Cells before the first column: the cursor's shape and the mark."""
+"""Cells before the first column, for the cursor and the mark."""
 GAP = 2
 """Cells between two columns."""
 _NAMES = 4
-"""Long names may take a quarter of the room from other columns."""
+"""A long text in the first column may take a quarter of the width before others are placed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One shown column: its index in the declaration, its first cell and its width."""
+    """A visible column: its index in the declaration, its position and its width in cells."""
 
     index: int
     x: int
@@ -39,23 +39,23 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The shown columns of one page.
+    """The visible columns of one page.
 
-    The first column is frozen: it is on every page. Page 0 shows the most important columns; the
+    The first column is frozen: every page shows it. Page 0 shows the most important columns; the
     others follow on further pages, in the order of declaration. If the person chose columns, the
     pages show only these, in the chosen order.
     """
 
     slots: tuple[Slot, ...]
     hidden: tuple[int, ...]
-    """Indices of the columns that only other pages show."""
+    """Indices of the columns that are on other pages."""
     page: int
     pages: int
     width: int
 
     @property
     def marker(self) -> str:
-        """The number of hidden columns and the side where they are, such as "+3>"; "" for none."""
+        """The number of hidden columns and the side they are on, such as "+3>"; empty if none."""
         if not self.hidden:
             return ""
         before = "<" if self.page else ""
@@ -63,13 +63,13 @@ class Layout:
         return f"{before}+{len(self.hidden)}{after}"
 
     def is_marker(self, x: int) -> bool:
-        """Whether the marker, at the right end of the frozen column, covers a cell."""
+        """Whether the cell ``x`` of the header shows the marker."""
         frozen = self.slots[0]
         end = frozen.x + frozen.width
         return len(self.marker) < frozen.width and end - len(self.marker) <= x < end
 
     def slot_at(self, x: int) -> Slot | None:
-        """The column at a cell; the gap after a column belongs to it."""
+        """Return the column at the cell ``x``, None if there is none; a gap counts to its left."""
         if x < 0:
             return None
         for slot in self.slots:
@@ -86,11 +86,12 @@ def arrange(
     choice: Sequence[int] | None = None,
     longest: Mapping[int, int] = MappingProxyType({}),
 ) -> Layout:
-    """Arrange the columns of a page in ``width`` cells; a page out of range is clamped.
+    """Return the layout of a page in ``width`` cells; a page out of range is clamped.
 
-    ``choice`` lists the columns that the person chose; None shows the most important ones.
-    ``longest`` is the width of the longest text by column. A frozen column that can grow gets that
-    width, up to a quarter of the room, before less important columns are shown.
+    ``choice`` lists the indices of the columns that the person chose; None shows all columns in the
+    order of declaration. ``longest`` is the width of the longest text by column index. A frozen
+    column that can grow gets that width, up to a quarter of the room, before other columns are
+    added.
     """
     room = max(width - GUTTER, 1)
     chosen = range(len(columns)) if choice is None else choice
@@ -128,7 +129,7 @@ def _fill(
     room: int,
     longest: Mapping[int, int],
 ) -> None:
-    """Give spare room to long texts, then to growing columns; narrow the columns without room."""
+    # Shrink columns without room, then widen those with long texts, then those that grow.
     for index in (shown[0], shown[-1]):
         excess = max(_needed(widths, shown) - room, 0)
         widths[index] = max(widths[index] - excess, 1)
@@ -149,7 +150,7 @@ MARK = "●"
 ASCENDING = "▲"
 DESCENDING = "▼"
 Styles = Callable[[str], Style]
-"""The style of "header", "header-sorted", "mark", "match", or of a tone."""
+"""Returns the style for "header", "header-sorted", "mark", "match", or a tone."""
 
 
 def row_strip(  # noqa: PLR0913 - all by name
@@ -162,10 +163,10 @@ def row_strip(  # noqa: PLR0913 - all by name
     marked: bool = False,
     matches: Sequence[Spans] = (),
 ) -> Strip:
-    """One row; the row under the cursor has the style ``cursor``.
+    """Return one row of the table; ``cursor`` is the style of the row under the cursor.
 
-    Shapes in the gutter show cursor and mark without colours. ``matches`` are the filter matches
-    in each cell; empty without a filter.
+    Cursor and mark also have characters in the gutter, visible without colours. ``matches`` holds
+    the positions of the filter matches per cell; it is empty without a filter.
     """
     base = cursor or styles("plain")
     parts = [
@@ -185,7 +186,10 @@ def row_strip(  # noqa: PLR0913 - all by name
 def _highlighted(
     text: str, whole: str, matches: Spans, style: Style, match: Style
 ) -> Iterator[tuple[str, Style]]:
-    """A cell in parts, with the visible ``matches`` (places in ``whole``) highlighted."""
+    """Yield a cell in parts, with the visible ``matches`` highlighted.
+
+    ``matches`` are positions in ``whole``; ``text`` may be cut at the end or padded at the start.
+    """
     pushed = len(text) - len(whole) if text.endswith(whole) else 0
     cut = next((at for at, sign in enumerate(text) if sign != whole[at : at + 1]), len(text))
     end_of_text = len(text) if pushed else cut
@@ -202,7 +206,10 @@ def _highlighted(
 def header_strip(
     layout: Layout, columns: Sequence[Column[Any]], sorting: tuple[str, bool], styles: Styles
 ) -> Strip:
-    """The titles, the sort arrow, and the number of hidden columns."""
+    """Return the header: titles, sort arrow, and the marker for hidden columns.
+
+    ``sorting`` is the id of the sort column and whether the order is descending.
+    """
     header = styles("header")
     parts = [(" " * layout.slots[0].x, header)]
     for slot in layout.slots:
@@ -224,7 +231,7 @@ def _title(column: Column[Any], arrow: str, marker: str, width: int) -> str:
     title = safe_text(column.title)
     if arrow and cell_len(title) >= width:
         title = fit(title, max(width - 1, 0))
-    # Beside right-aligned figures the arrow stands before the title, which stays above them.
+    # In a right-aligned column the arrow comes first, so that the title stays above the figures.
     return fit(arrow + title if column.right else title + arrow, width, right=column.right)
 
 
@@ -233,6 +240,5 @@ def _gap(slot: Slot, layout: Layout) -> str:
 
 
 def _strip(parts: Iterable[tuple[str, Style]], width: int, rest: Style) -> Strip:
-    """Parts as segments, joined if they have one style, in exactly ``width`` cells."""
     strip = Strip([Segment(text, style) for text, style in parts if text])
     return strip.adjust_cell_length(width, rest).simplify()

@@ -1,4 +1,4 @@
-"""The state of a table without widgets: items by identity, filter, sort order, cursor, marks."""
+"""The state of a table without widgets: items, filter, sort order, cursor and marks."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 
 
 Loss = Literal["deleted", "filtered"]
-"""Why a row has disappeared: it no longer exists, or the filter hides it."""
+"""Why the selected row is no longer visible: its item is gone, or the filter hides it."""
 FEW = 1_000
-"""Number of rows whose texts are read at once; more would delay typing."""
+"""Maximum number of rows whose text is read in one go; more would delay typing."""
 _OPERATORS = (":", "=", "!=", "<", ">", "~")
 _PART = 100
 _LIFETIME = timedelta(seconds=60)
-"""Texts may depend on the time ("in 3 days"), so a filter reads them again after this time."""
+"""Age at which a filter reads texts again, since they may depend on the time ("in 3 days")."""
 _FIRST_ROWS = 200
-"""Rows that are measured in a long list."""
+"""Number of rows that are measured for the column widths."""
 _LONGEST = 40
-"""Maximum width that is measured; longer texts are cut anyway."""
+"""Maximum text width that is measured, in cells."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """The selected row disappeared; the cursor is on its ``neighbour``, if there is one."""
+    """The selected row is no longer visible; the cursor moved to ``neighbour``, if there is one."""
 
     identity: str
     reason: Loss
@@ -44,9 +44,9 @@ T = TypeVar("T")
 
 
 class TableModel(Generic[T]):
-    """Items by identity, in the order in which they are shown.
+    """The items of a table by identity, in display order.
 
-    Methods that can make the selected row disappear return what was lost.
+    Methods that may hide the selected row return a ``Lost`` if they did.
     """
 
     def __init__(
@@ -59,38 +59,38 @@ class TableModel(Generic[T]):
         self.columns = tuple(columns)
         self.now = now
         self.sorting = ("", False)
-        """Column id and whether descending; "" keeps the order of the items."""
+        """Column id, and whether the order is descending; "" keeps the order of the items."""
         self.filter_error: str | None = None
         self.filter_unfinished = False
-        """Whether the error is at the end of the text, which may be incomplete."""
+        """Whether the error is at the end of the text, where the person may still be typing."""
         self.filter_note = ""
-        """A part of the filter that may not mean what the person expects."""
+        """A warning about a part of the filter that is probably not what the person meant."""
         self.highlights: Highlights | None = None
-        """Finds the matches of the filter in a text."""
+        """Finds the matches of the filter in a text; None without a filter."""
         self.provisional = False
-        """Whether the filter still waits for texts; see ``read_texts``."""
+        """Whether rows are missing because their text is not read yet; see ``read_texts``."""
         self.order: Sequence[str] = ()
-        """Identities of the visible rows from top to bottom."""
+        """Identities of the visible rows, from top to bottom."""
         self.marks: set[str] = set()
         self.longest: Mapping[int, int] = {}
-        """Width of the longest text, for columns whose width depends on it."""
+        """Width of the longest text by column index, for columns that adapt to it."""
         self._identity = identity
         self._facets = facets
         self._filter_names = [*(column.id for column in self.columns), *facets]
         self._query: Query | None = None
         self._filter_text = ""
-        """The text of the active query."""
+        """The text of the filter that applies now."""
         self._items: dict[str, T] = {}
         self._sorted: Sequence[str] = ()
         self._index: dict[str, int] = {}
         self._cursor: str | None = None
-        """The row that was selected last; kept while no row is visible."""
+        """Identity of the row selected last; kept while no row is visible."""
         self._range_start: str | None = None
-        """The row that was marked last, where a range starts."""
+        """Identity of the row marked last, where a range starts."""
         self._texts: dict[str, tuple[T, str]] = {}
-        """The item whose text was read, and the text, by identity."""
+        """Searchable text by identity, with the item that it was read from."""
         self._read_at: datetime | None = None
-        """When all texts were read last."""
+        """When all texts were last read."""
 
     # What is there ----------------------------------------------------------------------------
 
@@ -99,7 +99,7 @@ class TableModel(Generic[T]):
 
     @property
     def items(self) -> Iterator[T]:
-        """All items in order, visible or not."""
+        """All items in sort order, including those that the filter hides."""
         return (self._items[identity] for identity in self._sorted)
 
     @property
@@ -109,12 +109,12 @@ class TableModel(Generic[T]):
 
     @property
     def total(self) -> int:
-        """Number of items, visible or not."""
+        """The number of items, including those that the filter hides."""
         return len(self._items)
 
     @property
     def unknown_columns(self) -> tuple[str, ...]:
-        """Names in the filter that are not columns; they are searched as plain text."""
+        """Column names in the filter that do not exist; they are searched as plain text."""
         return () if self._query is None else self._query.unknown_columns(self._filter_names)
 
     @property
@@ -124,18 +124,18 @@ class TableModel(Generic[T]):
 
     @property
     def selected(self) -> T | None:
-        """The item under the cursor."""
+        """The item under the cursor; None if no row is visible."""
         identity = self.selected_identity
         return None if identity is None else self._items[identity]
 
     @property
     def selected_identity(self) -> str | None:
-        """The identity under the cursor."""
+        """The identity of the row under the cursor; None if no row is visible."""
         return self._cursor if self._cursor in self._index else None
 
     @property
     def cursor(self) -> int | None:
-        """The cursor's index among the visible rows."""
+        """The index of the cursor among the visible rows; None if no row is visible."""
         return None if self._cursor is None else self._index.get(self._cursor)
 
     @property
@@ -149,13 +149,16 @@ class TableModel(Generic[T]):
         return len(self.marks - self._index.keys())
 
     def index_of(self, identity: str) -> int | None:
-        """The index of a visible row."""
+        """Return the index of a visible row; None if it is not visible."""
         return self._index.get(identity)
 
     # What changes it --------------------------------------------------------------------------
 
     def show(self, items: Sequence[T]) -> Lost | None:
-        """Replace the items. An item that equals the present one is kept, with its text."""
+        """Replace the items.
+
+        An item equal to the previous one is not replaced, so its text need not be read again.
+        """
         before, fresh = self._items, self._keyed(items)
         for identity, item in fresh.items():
             old = before.get(identity)
@@ -171,10 +174,11 @@ class TableModel(Generic[T]):
         return self._arrange()
 
     def filter_by(self, text: str) -> Lost | None:
-        """Filter the rows. A query with an error keeps the last valid one.
+        """Filter the rows. If the query has an error, the last valid query stays active.
 
-        If the last valid one only searched for the column's name as text ("used" of "used>x"), the
-        valid part of the new query applies instead.
+        Exception: if the last valid query was only the beginning of a column condition ("used" of
+        "used>x"), it would search for the column's name as text. Then the valid part of the new
+        query applies.
         """
         from gwtui.domain.filters import Highlights, parse  # noqa: PLC0415 - with the first filter
 
@@ -193,7 +197,7 @@ class TableModel(Generic[T]):
         return self._arrange()
 
     def sort_by(self, column: str, descending: bool) -> None:
-        """Sort the rows. Raises KeyError for an unknown column."""
+        """Sort the rows by a column. Raises KeyError for an unknown column."""
         if all(known.id != column for known in self.columns):
             raise KeyError(column)
         self.sorting = (column, descending)
@@ -206,7 +210,7 @@ class TableModel(Generic[T]):
             self._cursor = self.order[min(max(index, 0), len(self.order) - 1)]
 
     def select(self, identity: str) -> bool:
-        """Move the cursor to an identity; returns False if it is not visible."""
+        """Move the cursor to a row; return False if the row is not visible."""
         if identity not in self._index:
             return False
         self._cursor = identity
@@ -218,21 +222,24 @@ class TableModel(Generic[T]):
         self._range_start = identity
 
     def mark_on(self, step: int) -> None:
-        """Mark the selected row and the next (1) or previous (-1) one, and go there."""
+        """Mark the selected row and its neighbour, and move the cursor there.
+
+        ``step`` is 1 for the row below, -1 for the row above.
+        """
         if (place := self.cursor) is not None:
             self.move_to(place + step)
             self._range_start = self._range_start or self.order[place]
             self.marks |= {self.order[place], self._cursor or ""}
 
     def mark_range(self) -> None:
-        """Mark the rows from the last marked one to the selected one."""
+        """Mark all rows between the row marked last and the selected row, both included."""
         if (last := self.cursor) is not None:
             first = self._index.get(self._range_start or "", last)
             self.marks |= set(self.order[min(first, last) : max(first, last) + 1])
             self._range_start = self.order[last]
 
     def clear_marks(self) -> None:
-        """Unmark all rows, including hidden ones."""
+        """Unmark all rows, including those that the filter hides."""
         self.marks.clear()
         self._range_start = None
 
@@ -241,11 +248,14 @@ class TableModel(Generic[T]):
         self.marks |= set(self.order)
 
     def invert_marks(self) -> None:
-        """Invert the marks of the visible rows; hidden marks stay."""
+        """Invert the marks of the visible rows; hidden rows keep theirs."""
         self.marks ^= set(self.order)
 
     def read_texts(self) -> Iterator[None]:
-        """Read the texts that a filter searches, one part per step; call ``refilter`` after it."""
+        """Read the texts that a filter searches, a part of them per iteration.
+
+        Call ``refilter`` afterwards.
+        """
         now, unread = self.now(), self._unread()
         if self._read_at is None or now - self._read_at > _LIFETIME:
             self._read_at, unread = now, list(self._items)
@@ -254,25 +264,24 @@ class TableModel(Generic[T]):
             yield
 
     def refilter(self) -> Lost | None:
-        """Apply the filter again: texts were read, or depend on the time."""
+        """Apply the filter again, because texts were read or depend on the time."""
         return None if self._query is None else self._arrange()
 
     # Inside -----------------------------------------------------------------------------------
 
     def _keyed(self, items: Sequence[T]) -> dict[str, T]:
-        """Items by identity; a repeated identity gets a suffix."""
         keyed: dict[str, T] = {}
         repeats: dict[str, int] = {}
         for item in items:
             identity = plain = self._identity(item)
-            while identity in keyed:
+            while identity in keyed:  # the gateway repeated an identity: add a suffix
                 repeats[plain] = repeats.get(plain, 1) + 1
                 identity = f"{plain}#{repeats[plain]}"
             keyed[identity] = item
         return keyed
 
     def _measure_texts(self) -> None:
-        """Measure the first rows. A width never shrinks, so that columns keep their place."""
+        # Widths never shrink, so that columns keep their place.
         widths = dict(self.longest)
         now, rows = self.now(), list(islice(self._items.values(), _FIRST_ROWS))
         for at, column in enumerate(self.columns):
@@ -292,7 +301,7 @@ class TableModel(Generic[T]):
             )
 
     def _arrange(self) -> Lost | None:
-        """Filter, and keep the cursor on its row, or move it to the nearest visible neighbour."""
+        """Filter the sorted rows; a lost cursor moves to the nearest visible row."""
         before, place, lost = self.order, self.cursor, self._cursor
         self.order = self._sorted if self._query is None else self._matching(self._query)
         self._index = {identity: index for index, identity in enumerate(self.order)}
@@ -305,7 +314,7 @@ class TableModel(Generic[T]):
         return Lost(lost, "filtered" if lost in self._items else "deleted", neighbour)
 
     def _matching(self, query: Query) -> list[str]:
-        """The rows that match. Rows whose text was not read yet never match text."""
+        """Return the rows that match. A row whose text was not read yet does not match text."""
         reads_text = query.reads_text(self._filter_names)
         unread = self._unread() if reads_text else ()
         self.provisional = len(unread) > FEW
@@ -322,7 +331,6 @@ class TableModel(Generic[T]):
         return visible
 
     def _unread(self) -> list[str]:
-        """The rows whose text was not read, or read before the item was replaced."""
         texts = self._texts
         return [
             identity
@@ -338,7 +346,10 @@ class TableModel(Generic[T]):
 
 
 def nearest(before: Sequence[str], place: int, after: Collection[str]) -> str | None:
-    """The identity in ``after`` that is closest to index ``place``; of two, the one below."""
+    """Return the identity in ``after`` that was closest to index ``place`` in ``before``.
+
+    Of two equally close ones, the lower row wins. Returns None if none is left.
+    """
     left = [
         (abs(at - place), at < place, identity)
         for at, identity in enumerate(before)

@@ -1,7 +1,4 @@
-"""The virtual table that every resource list is drawn with.
-
-Cells are read when their line is painted; ``ScreenDiff`` sends only those that look different.
-"""
+"""The virtual table widget: it reads and paints only the rows in view."""
 
 from __future__ import annotations
 
@@ -28,60 +25,61 @@ from gwtui.ui.widgets.table.model import FEW, Lost, TableModel
 T = TypeVar("T")
 
 HEADER = 1
-"""Lines of the header; the first row stands below it."""
+"""Number of header lines above the first row."""
 WHEEL = 3
-"""Rows per notch of the mouse wheel."""
+"""Number of rows to scroll per notch of the mouse wheel."""
 _STYLES = ("header", "header-sorted", "cursor", "mark", "match", *get_args(Tone))
 
 
 @dataclass
 class TableMessage(Message):
-    """Base of the messages; ``table`` is the sender. They name identities, never row numbers."""
+    """Base of the messages of a table, which ``table`` sent. Rows are named by identity."""
 
     table: Widget
 
     @property
     def control(self) -> Widget:
-        """The sender, for the selector of ``on``."""
+        """The table that sent this, for the selector of ``on``."""
         return self.table
 
 
 @dataclass
 class Highlighted(TableMessage, namespace="resource_table"):
-    """The cursor is on another identity, or on none (None) because nothing is visible."""
+    """The cursor moved to another row; ``identity`` is None if no row is visible."""
 
     identity: str | None
 
 
 @dataclass
 class Opened(TableMessage, namespace="resource_table"):
-    """The person pressed Enter on the selected row, or clicked it."""
+    """The person opened the selected row with Enter or a click."""
 
     identity: str
 
 
 @dataclass
 class SelectionLost(TableMessage, namespace="resource_table"):
-    """The selected row vanished."""
+    """The selected row is no longer visible."""
 
     lost: Lost
 
 
 class SortChanged(TableMessage, namespace="resource_table"):
-    """The rows are in another order."""
+    """The sort order has changed."""
 
 
 class CountsChanged(TableMessage, namespace="resource_table"):
-    """The number of visible rows, all rows, marked rows or hidden columns has changed."""
+    """The number of rows, visible rows, marked rows or hidden columns has changed."""
 
 
 class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
     """A list of any length, drawn from its declared columns.
 
-    Cursor, marks and scroll position belong to identities: new data, another order or a filter
-    never move the cursor to another resource without a ``SelectionLost``. ``now`` returns the time
-    for the cells. ``facets`` are additional names for the filter. ``can_mark`` allows marking rows,
-    where an action supports it.
+    Cursor, marks and scroll position belong to identities: new data, another sort order or a filter
+    never move the cursor to another row without a ``SelectionLost``.
+
+    ``now`` returns the time that cells are drawn for. ``facets`` are additional filter fields.
+    ``can_mark`` lets the person mark rows.
     """
 
     ALLOW_SELECT = False
@@ -115,11 +113,11 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
         self.choice: tuple[int, ...] | None = None
         """Indices of the columns that the person chose; None for the default."""
         self.page = 0
-        """The requested page of columns."""
+        """The requested page of columns; the layout clamps it."""
         self._shape: tuple[object, Layout] | None = None
-        """The layout, and the values that it was arranged for."""
+        """The layout, preceded by the inputs that it was computed from."""
         self._end: str | None = None
-        """The last row, if the cursor was sent there."""
+        """Identity of the last row, if the person sent the cursor there."""
         self._counts = (0, 0, 0, 0)
         self._highlighted: str | None = None
 
@@ -127,17 +125,20 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
 
     @property
     def selected(self) -> T | None:
-        """The item under the cursor."""
+        """The item under the cursor; None if no row is visible."""
         return self.model.selected
 
     @property
     def selected_identity(self) -> str | None:
-        """The identity under the cursor. Capture it when a key is pressed, not later."""
+        """The identity of the row under the cursor; None if no row is visible.
+
+        Capture it when a key is pressed: later the cursor may be on another row.
+        """
         return self.model.selected_identity
 
     @property
     def identities(self) -> Sequence[str]:
-        """The identities of the visible rows from top to bottom."""
+        """The identities of the visible rows, from top to bottom."""
         return self.model.order
 
     @property
@@ -147,22 +148,22 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
 
     @property
     def total_count(self) -> int:
-        """The number of all rows."""
+        """The number of rows, including those that the filter hides."""
         return self.model.total
 
     @property
     def marked(self) -> tuple[str, ...]:
-        """Identities of the marked rows in sort order, including hidden ones."""
+        """The identities of the marked rows in sort order, including hidden rows."""
         return self.model.marked
 
     @property
     def sorting(self) -> tuple[str, bool]:
-        """Id of the sort column, and whether descending; ("", False) if unsorted."""
+        """The id of the sort column, and whether descending; ("", False) if unsorted."""
         return self.model.sorting
 
     @property
     def shape(self) -> Layout:
-        """The columns at the current width. The scroll bar's column stays free."""
+        """The column layout for the current width, without the scroll bar."""
         width = self.scrollable_content_region.width
         inputs = (width, self.page, self.choice, self.model.longest)
         if self._shape is None or self._shape[0] != inputs:
@@ -171,12 +172,12 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
 
     @property
     def lines(self) -> int:
-        """Rows that fit below the header."""
+        """The number of rows that fit below the header."""
         return max(self.size.height - HEADER, 1)
 
     @property
     def top(self) -> int:
-        """Index of the first row in view."""
+        """The index of the first row in view."""
         return self.scroll_offset.y
 
     # What others do ---------------------------------------------------------------------------
@@ -184,8 +185,8 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
     def show(self, items: Sequence[T], *, keep_ends: bool = False) -> None:
         """Replace the items.
 
-        With ``keep_ends``, a cursor on the first row stays on the first row, and one that was sent
-        to the last row goes on to the new last row.
+        With ``keep_ends``, a cursor on the first row stays on the first row, and a cursor that the
+        person sent to the last row moves on to the new last row.
         """
         at_first = keep_ends and self.model.cursor == 0
         at_last = keep_ends and self._end is not None and self._end == self.selected_identity
@@ -198,7 +199,7 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
             self._prepare_filter()
 
     def filter_by(self, text: str) -> None:
-        """Filter the rows; an error in the text is in ``model.filter_error``."""
+        """Filter the rows; ``model.filter_error`` holds the error if ``text`` is invalid."""
         self._follow(lambda: self.model.filter_by(text))
 
     def sort_by(self, column: str, descending: bool = False) -> None:
@@ -208,12 +209,12 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
             self.post_message(SortChanged(self))
 
     def choose_columns(self, choice: tuple[int, ...] | None) -> None:
-        """Show the first page of these columns, by index; None for the default columns."""
+        """Show only these columns, given by index, in this order; None for the default columns."""
         self.choice, self.page = choice, 0
         self._changed()
 
     def select(self, identity: str) -> bool:
-        """Move the cursor to an identity and scroll to it; returns False if it is not visible."""
+        """Move the cursor to a row and scroll to it; return False if the row is not visible."""
         is_visible = self.model.select(identity)
         if is_visible:
             self._changed()
@@ -229,42 +230,42 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
         self._end = self.selected_identity
 
     def change_marks(self, change: Callable[[TableModel[T]], object]) -> None:
-        """Change the marks, if rows can be marked."""
+        """Apply ``change`` to the model if the table allows marks."""
         if self.can_mark:
             change(self.model)
             self._changed()
 
     def tick(self) -> None:
-        """Update texts that depend on the time."""
+        """Repaint texts that depend on the time, and apply the filter to them again."""
         self.refresh()
         if self.model.filtering:
             self._prepare_filter()
 
     def scroll_rows(self, top: float) -> None:
-        """Scroll row ``top`` to the top; does nothing before the table is mounted."""
+        """Scroll so that row ``top`` is the first in view; does nothing before mounting."""
         if self.is_mounted:
-            # Forced: before the next layout the scroll bar may not know the new rows.
+            # Forced: the scroll bar may not have the new number of rows before the next layout.
             self.scroll_to(y=max(top, 0), animate=False, force=True)
 
     # Keys and mouse ---------------------------------------------------------------------------
 
     def action_press(self, name: str) -> None:
-        """Do what a key of ``TABLE_KEYS`` stands for."""
+        """Run the effect of a key in ``TABLE_KEYS``."""
         _ON_KEY[name](self)
 
     def open_selected(self) -> None:
-        """Ask the screen to open the selected row."""
+        """Post ``Opened`` for the selected row."""
         if (identity := self.selected_identity) is not None:
             self.post_message(Opened(self, identity))
 
     def toggle_mark(self) -> None:
-        """Mark or unmark the selected row, and go to the next one."""
+        """Mark or unmark the selected row, and move to the next one."""
         if self.can_mark and (identity := self.selected_identity) is not None:
             self.model.toggle_mark(identity)
             self.step(1)
 
     def on_click(self, event: events.Click) -> None:
-        """Sort by a title, show hidden columns by their count, select a row or open it."""
+        """In the header, sort or turn to hidden columns; below, select a row or open it."""
         event.stop()
         at = event.get_content_offset_capture(self)
         index = self.top + at.y - HEADER
@@ -285,11 +286,11 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
         self._wheel(event, -1)
 
     def scroll_page_down(self, **_options: Any) -> None:
-        """Scroll down by a screenful, for a click below the handle of the scroll bar."""
+        """Scroll down by a page; Textual calls this for a click below the scroll bar's handle."""
         self.scroll_rows(self.top + self.lines)
 
     def scroll_page_up(self, **_options: Any) -> None:
-        """Scroll up by a screenful."""
+        """Scroll up by a page."""
         self.scroll_rows(self.top - self.lines)
 
     def _wheel(self, event: events.MouseScrollDown | events.MouseScrollUp, way: int) -> None:
@@ -308,18 +309,18 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
             self.sort_by(*self.model.columns[slot.index].order_after(self.sorting))
 
     def on_hide(self, event: events.Hide) -> None:
-        """Keep the focus if the table was hidden only for a moment and is visible again."""
+        """Keep the focus if the table is visible again by now."""
         if all(node.display for node in self.ancestors_with_self):
             event.prevent_default()
 
     # Painting ---------------------------------------------------------------------------------
 
     def on_resize(self) -> None:
-        """Keep the cursor in view."""
+        """Lay out the columns again, and scroll the cursor into view."""
         self._changed()
 
     def render_line(self, y: int) -> Strip:
-        """The header or a row."""
+        """Return the header or a row as line ``y`` of the widget."""
         model, shape = self.model, self.shape
         if y < HEADER:
             strip = header_strip(shape, model.columns, model.sorting, self._style)
@@ -350,7 +351,7 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
     # Inside -----------------------------------------------------------------------------------
 
     def _follow(self, change: Callable[[], Lost | None]) -> None:
-        """Change the rows; the anchor row keeps its line on the screen."""
+        """Change the rows so that the anchor row stays on its line of the screen."""
         anchor = self._anchor()
         line = 0 if anchor is None else (self.model.index_of(anchor) or 0) - self.top
         lost = change()
@@ -364,7 +365,7 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
         self._changed(reveal=anchor is None)
 
     def fit_height(self) -> None:
-        """Tell the scroll bar the number of rows."""
+        """Set the scrollable height to the number of rows."""
         self.virtual_size = Size(self.shape.width, self.visible_count + HEADER)
 
     def _prepare_filter(self) -> None:
@@ -372,40 +373,39 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
             self.run_worker(self._read_texts(), group="texts", exclusive=True)
 
     async def _read_texts(self) -> None:
-        """Read the texts of many rows, and handle input between the parts."""
         any_read = False
         for _ in self.model.read_texts():
             any_read = True
-            await asyncio.sleep(0)
+            await asyncio.sleep(0)  # let Textual handle input between two parts
         if any_read:
             self._follow(self.model.refilter)
 
     def _anchor(self) -> str | None:
-        """The selected row if it is in view, else the first row in view."""
+        """Return the selected row if it is in view, else the first row in view."""
         cursor = self.model.cursor
         if cursor is not None and self.top <= cursor < self.top + self.lines:
             return self.selected_identity
         return self.model.order[self.top] if self.top < self.visible_count else None
 
     def step(self, rows: int) -> None:
-        """Move the cursor by this number of rows, up if negative."""
+        """Move the cursor by ``rows`` rows; negative moves up."""
         cursor = self.model.cursor
         if cursor is not None:
             self.model.move_to(cursor + rows)
             self._changed()
 
     def leap(self, way: int) -> None:
-        """Move cursor and view by a screenful; the cursor keeps its line."""
+        """Move cursor and view by a page, down (1) or up (-1)."""
         self.scroll_rows(self.top + way * self.lines)
         self.step(way * self.lines)
 
     def turn(self, way: int) -> None:
-        """Go to another page of columns."""
+        """Show the next (1) or previous (-1) page of columns."""
         self.page = min(max(self.shape.page + way, 0), self.shape.pages - 1)
         self._changed(reveal=False)
 
     def _changed(self, *, reveal: bool = True) -> None:
-        """Repaint, and report a changed selection and changed counts to the screen.
+        """Repaint, and post messages if the selection or a count has changed.
 
         ``reveal`` scrolls the cursor into view.
         """
@@ -437,4 +437,4 @@ _ON_KEY: Mapping[str, Callable[[ResourceTable[Any]], object]] = {
     "mark_up": lambda table: table.change_marks(lambda model: model.mark_on(-1)),
     "open": lambda table: table.open_selected(),
 }
-"""The effect of each key of ``TABLE_KEYS``."""
+"""The effect of each key in ``TABLE_KEYS``."""
