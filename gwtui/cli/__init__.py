@@ -1,1 +1,1 @@
-"""The command line. Data goes to stdout, narration to stderr; exit codes are in ``exits``."""
+"""The command line. Data goes to stdout, messages to stderr; ``exits`` has the exit codes."""

@@ -40,8 +40,6 @@ from gwtui.watch.history.model import HistoryError, HistoryMissingError, Subject
 def _listing(
     spec: ResourceSpec[Any], rows_of: Callable[[argparse.Namespace, Paths], Sequence[Any]]
 ) -> Run:
-    """A verb that prints rows from files on this machine."""
-
     @exits.reporting(AlertFileError)
     @exits.reporting(HistoryError, code=exits.FAILED)
     def run(arguments: argparse.Namespace) -> int:
@@ -80,7 +78,6 @@ def _events(arguments: argparse.Namespace, paths: Paths) -> Sequence[AlertEvent]
 @exits.reporting(AlertFileError)
 @exits.reporting(ProgramError, code=exits.FAILED)
 def _test(_arguments: argparse.Namespace) -> int:
-    """Run the alert command once with a made-up alert."""
     paths = Paths.of_user()
     command = load_alerts(_file(paths)).effects.command
     if command is None:
@@ -105,7 +102,6 @@ def _file(paths: Paths) -> Path:
 
 
 def _history(arguments: argparse.Namespace, paths: Paths) -> Path:
-    """The history file of the gateway; no key is read."""
     if arguments.demo:
         return history_path(paths.data, "demo", BASE_URL)
     profile = find_profile(arguments, paths)

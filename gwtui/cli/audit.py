@@ -1,4 +1,4 @@
-"""``gwtui audit``: the changes made from this machine."""
+"""``gwtui audit``: the log of changes made from this machine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _get(arguments: argparse.Namespace) -> int:
-    """Print the entries of one change: a resolved one has two. Returns an exit code."""
     entries = [one for one in _read(arguments) if one.id.startswith(arguments.id)]
     if not entries:
         raise exits.CommandError(f"the audit log has no change {arguments.id!r}")
@@ -37,7 +36,6 @@ def _get(arguments: argparse.Namespace) -> int:
 
 
 def _read(arguments: argparse.Namespace) -> list[LedgerEntry]:
-    """The entries of the selected time and profile. Raises CommandError."""
     if arguments.demo and arguments.profile:
         raise exits.CommandError("give either --demo or --profile, not both", exits.USAGE)
     since, until = past_moments(arguments)

@@ -40,35 +40,34 @@ _KINDS: Mapping[str, type[ConditionRule]] = {
     "keys": KeyLimitRule,
     "expiry": KeyExpiryRule,
 }
-"""The kind of alert rule of each threshold."""
+"""The alert rule kind of each threshold."""
 _ALWAYS = ("credits", "uptime")
-"""The thresholds that default to the alert rules even without ``--rules``."""
+"""Thresholds that the alert rules supply even without ``--rules``."""
 
 
 def _arguments() -> Iterator[Argument]:
-    """An option for each threshold of a profile."""
-    for one in THRESHOLDS:
-        option = _REPEATED.get(one.name, f"--{one.name.translate(_DASHES)}")
-        if one.kind == "names":
+    for setting in THRESHOLDS:
+        option = _REPEATED.get(setting.name, f"--{setting.name.translate(_DASHES)}")
+        if setting.kind == "names":
             yield Argument(
                 option,
-                dest=one.name,
+                dest=setting.name,
                 action="append",
                 metavar="AUTHOR/SLUG",
                 kind="models",
-                help=f"{one.help}; may be repeated",
+                help=f"{setting.help}; may be repeated",
             )
-        elif one.kind == "flag":
-            yield Argument(option, action="store_true", default=None, help=one.help)
+        elif setting.kind == "flag":
+            yield Argument(option, action="store_true", default=None, help=setting.help)
         else:
-            default = f" (default: {one.default})" if one.default else ""
-            metavar = "N" if one.kind == "amount" else one.name.rpartition("_")[2].upper()
-            yield Argument(option, metavar=metavar, help=f"{one.help}{default}")
+            default = f" (default: {setting.default})" if setting.default else ""
+            metavar = "N" if setting.kind == "amount" else setting.name.rpartition("_")[2].upper()
+            yield Argument(option, metavar=metavar, help=f"{setting.help}{default}")
     yield DEMO
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run all checks and print the status line; returns 0, 1, 2 or 3."""
+    """Run all checks and print the status line; returns the plugin exit code 0, 1, 2 or 3."""
     paths = Paths.of_user()
     try:
         thresholds, rules = _configured(arguments, paths)
@@ -98,16 +97,13 @@ def _refuse(message: str) -> int:
 def _configured(
     arguments: argparse.Namespace, paths: Paths
 ) -> tuple[Thresholds, tuple[ConditionRule, ...]]:
-    """The thresholds and the rules to check by. Raises CommandError.
-
-    Options override the thresholds of the profile, which override the alert rules.
-    """
+    """Options override the thresholds of the profile, which override the alert rules."""
     profile = None if arguments.demo else find_profile(arguments, paths)
     thresholds = {} if profile is None else {**profile.check}
-    for one in THRESHOLDS:
-        typed = getattr(arguments, one.name)
+    for setting in THRESHOLDS:
+        typed = getattr(arguments, setting.name)
         if typed is not None:
-            thresholds[one.name] = _typed(one, typed)
+            thresholds[setting.name] = _typed(setting, typed)
     if problem := disorder(thresholds):
         raise CommandError(problem)
     try:
@@ -120,7 +116,6 @@ def _configured(
 
 
 def _typed(setting: Setting, typed: Any) -> Any:
-    """The value of an option. Raises CommandError."""
     try:
         value = setting.parsed(typed) if isinstance(typed, str) else typed
         problem = setting.problem(setting.name, value)
@@ -132,7 +127,7 @@ def _typed(setting: Setting, typed: Any) -> Any:
 
 
 def rules_of(thresholds: Thresholds, alert_rules: Iterable[AlertRule]) -> tuple[ConditionRule, ...]:
-    """The rules to check by: the given thresholds, or else the alert rules."""
+    """Return the rules to check: the given thresholds, or else the alert rules."""
     rules: list[ConditionRule] = []
     window = {"window": thresholds[_WINDOW]} if _WINDOW in thresholds else {}
     for name, kind in _KINDS.items():
@@ -152,7 +147,7 @@ def rules_of(thresholds: Thresholds, alert_rules: Iterable[AlertRule]) -> tuple[
 def _rule(
     kind: type[ConditionRule], severity: str, bound: Decimal, thresholds: Thresholds
 ) -> ConditionRule:
-    """A threshold as a rule. Not validated: thresholds may have any bounds."""
+    """Rules for alerts are validated, but thresholds may have any bounds."""
     fields: dict[str, Any] = {
         "name": kind.kind.title,
         "severity": severity,

@@ -1,7 +1,7 @@
-"""The findings of a check, and the status line that a monitoring system reads.
+"""The findings of a check, and the status line for a monitoring system.
 
 The format is that of monitoring plugins: a status, a text and, after a bar, performance data, each
-as ``'label'=value[unit];warning;critical;min;max``.
+item as ``'label'=value[unit];warning;critical;min;max``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gwtui.domain.safe_text import safe_ends, safe_line
 _TEXT = 300
 _LABEL = 120
 _LONGEST = 8000
-"""Monitoring systems cut longer lines."""
+"""Maximum length of the status line; monitoring systems cut longer lines."""
 
 
 class Severity(IntEnum):
@@ -34,7 +34,7 @@ _WORST_FIRST = (Severity.CRITICAL, Severity.UNKNOWN, Severity.WARNING, Severity.
 
 @dataclass(frozen=True, slots=True)
 class CheckedFigure:
-    """A figure with its rules; the value None is unknown."""
+    """A figure with the rules that judge it; ``value`` None is unknown."""
 
     label: str
     value: Decimal | None = None
@@ -44,7 +44,7 @@ class CheckedFigure:
     most: str = ""
 
     def perfdata(self) -> str:
-        """The figure as performance data."""
+        """Return the figure as performance data."""
         label = safe_line(self.label, _LABEL)
         for special in "'=|":
             label = label.replace(special, "_")
@@ -53,7 +53,7 @@ class CheckedFigure:
         return f"'{label}'={value};{bounds};{self.least};{self.most}".rstrip(";")
 
     def _bound(self, severity: str) -> str:
-        """A bound as a range of monitoring plugins: "50:" alerts below 50."""
+        """In the range notation of monitoring plugins, "50:" alerts below 50."""
         bounds = [rule.bounds for rule in self.rules if rule.severity == severity]
         if not bounds:
             return ""
@@ -71,13 +71,13 @@ class Finding:
 
 
 def worst_of(findings: Sequence[Finding]) -> Severity:
-    """The worst severity, in the order critical, unknown, warning; UNKNOWN without findings."""
+    """Return the worst severity: critical, unknown, warning, ok. UNKNOWN without findings."""
     present = {finding.severity for finding in findings}
     return next((one for one in _WORST_FIRST if one in present), Severity.UNKNOWN)
 
 
 def one_line(findings: Sequence[Finding]) -> str:
-    """The status line, with the worst findings first."""
+    """Return the status line, with the worst findings first."""
     severity = worst_of(findings)
     ranked = sorted(findings, key=lambda one: _WORST_FIRST.index(one.severity))
     texts = [_plain(one.text) for one in ranked] or ["nothing was checked"]
@@ -87,5 +87,5 @@ def one_line(findings: Sequence[Finding]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Without bars, which start the performance data."""
+    """A bar would start the performance data."""
     return safe_ends(text, _TEXT).replace("|", "/")

@@ -1,6 +1,6 @@
-"""The sources of a check: readings of the account, judged by the rules as alerts are.
+"""The sources of a check: account data, judged by the same rules as alerts.
 
-A source that cannot be read is UNKNOWN and stops no other.
+A source that cannot be read is UNKNOWN; the others are still checked.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _PLACES = 3
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """The feeds, thresholds and rules for the sources."""
+    """The feeds, thresholds and rules for a check."""
 
     hub: FeedHub
     thresholds: Thresholds
@@ -69,7 +69,7 @@ class CheckContext:
 
     @property
     def reading(self) -> ObservedReading:
-        """A reading at the current time."""
+        """The time stamp and interval for readings made now."""
         return ObservedReading(self.hub.clock.now(), 60)
 
 
@@ -81,11 +81,11 @@ class Checked(NamedTuple):
 
 
 class CheckSource(NamedTuple):
-    """Readings that the rules of one ``kind`` judge.
+    """A source of readings for the rules of one ``kind``.
 
-    ``label`` names the figure; with a place for the identity there is one of each subject, else
-    only of the worst. ``things`` names the subjects, "" for the account. ``required``: a missing
-    figure is UNKNOWN.
+    ``label`` names the figure. With a placeholder for the identity, every subject has a figure;
+    otherwise only the worst subject has. ``things`` is the plural of the subjects, "" for the
+    account. ``required``: a missing figure is UNKNOWN.
     """
 
     kind: type[ConditionRule]
@@ -101,7 +101,7 @@ class CheckSource(NamedTuple):
 async def check_gateway(
     connect: Connect, thresholds: Thresholds, rules: tuple[ConditionRule, ...]
 ) -> list[Finding]:
-    """The findings of all sources at the gateway. Raises TimeoutError."""
+    """Connect and check all sources; return the findings. Raises TimeoutError."""
     async with (
         asyncio.timeout(float(thresholds.get("timeout", TIME_LIMIT))),
         connect() as connection,
@@ -117,7 +117,7 @@ async def check_gateway(
 
 
 async def check_all(look: CheckContext) -> list[Finding]:
-    """The findings of all sources. Never raises GatewayError."""
+    """Check all sources; return the findings. Never raises GatewayError."""
     sources = (_findings_of(name, source, look) for name, source in SOURCES.items())
     results = await asyncio.gather(*sources, _alerts(look))
     return [finding for findings in results for finding in findings]
@@ -138,7 +138,6 @@ async def _findings_of(name: str, source: CheckSource, look: CheckContext) -> Se
 def _judge(
     source: CheckSource, rules: Sequence[ConditionRule], subject: Subject, reading: RuleReading
 ) -> Finding:
-    """The verdict on one subject, with its figure."""
     watching = [rule for rule in rules if rule.watches(subject, reading.facts)]
     value = watching[0].measure(reading) if watching else None
     shown = None if value is None or value >= FAR else _rounded(value)
@@ -162,7 +161,6 @@ def _rounded(value: Decimal) -> Decimal:
 def _summary(
     source: CheckSource, judged: Sequence[Finding], direction: Direction
 ) -> Sequence[Finding]:
-    """One finding for all subjects, which names the worst ones; none without a subject."""
     if not judged:
         return ()
     ranked = sorted(judged, key=partial(_rank, direction))
@@ -180,9 +178,8 @@ def _summary(
     return [Finding(worst_of(ranked), text, tuple(figures))]
 
 
-def _rank(direction: Direction, one: Finding) -> tuple[bool, Decimal]:
-    """Sorts the worst figure first, and missing ones last."""
-    value = one.figures[0].value
+def _rank(direction: Direction, finding: Finding) -> tuple[bool, Decimal]:
+    value = finding.figures[0].value
     if value is None:
         return True, Decimal(0)
     return False, value if direction == "below" else -value
@@ -204,7 +201,6 @@ async def _credits(look: CheckContext) -> Checked:
 
 
 async def _runway(look: CheckContext) -> Checked:
-    """The days left by the recorded history, else by the usage of the keys today."""
     balance, now = (await _value(credits_feed(look.hub))).balance, look.reading.at
     past = (await credits_past_feed(look.hub).refresh()).value
     state = None if past is None else past.state
@@ -259,7 +255,6 @@ async def _of_model(look: CheckContext, model: str) -> Checked:
 
 
 async def _alerts(look: CheckContext) -> Sequence[Finding]:
-    """The alerts of a dashboard that records on this machine."""
     if not look.thresholds.get("alerts"):
         return ()
     try:
@@ -290,4 +285,4 @@ SOURCES: Mapping[str, CheckSource] = {
     ),
     "expiry of keys": CheckSource(KeyExpiryRule, _keys, "keys_first_expiry_days", "keys"),
 }
-"""The sources by the name in their error message."""
+"""The sources, by the name used in error messages."""

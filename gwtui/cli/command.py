@@ -1,7 +1,7 @@
-"""A command as data: its arguments, what it runs, and its verbs.
+"""A command as data: its arguments, its function, and its verbs.
 
-argparse parses the words; help, completion and manual pages are made from the same data.
-No token is ever an argument: other users of the machine could read it.
+argparse parses the words; help, completion and manual pages are generated from the same data. No
+token is ever an argument, because other users of the machine could read it.
 """
 
 from __future__ import annotations
@@ -34,15 +34,16 @@ _SYNONYMS = {
     "ls": "list",
     "show": "get",
 }
-"""Verbs that people try, and the verb of gwtui that is suggested instead."""
+"""Common verbs of other programs, and the verb that gwtui suggests instead."""
 
 
 class Argument:
-    """An option, or an operand if its name has no dashes.
+    """An option; or an operand, if its name has no dashes.
 
-    ``values`` are the only valid values, ``offers`` are completed among others. ``kind`` says which
-    names are completed, such as "keys". ``group`` is the heading above it in the help. Arguments
-    with the same ``either`` exclude each other. ``settings`` are passed on to ``add_argument``.
+    ``values`` are the only valid values; ``offers`` are completed, but others are valid too.
+    ``kind`` selects the names to complete, such as "keys". ``group`` is the heading in the help.
+    Arguments with the same ``either`` are mutually exclusive. ``settings`` are passed to
+    ``add_argument``.
     """
 
     def __init__(
@@ -67,7 +68,7 @@ class Argument:
 
     @property
     def is_option(self) -> bool:
-        """Whether it is an option."""
+        """Whether this is an option."""
         return self.names[0].startswith("-")
 
     @property
@@ -77,22 +78,22 @@ class Argument:
 
     @property
     def joined(self) -> bool:
-        """Whether it takes several values, separated by commas."""
+        """Whether it takes several values separated by commas."""
         return "," in self.settings.get("metavar", "")
 
     @property
     def several(self) -> bool:
-        """Whether an operand may be repeated."""
+        """Whether it is an operand that can be repeated."""
         return self.settings.get("nargs") in {"*", "+"}
 
     @property
     def title(self) -> str:
-        """The name of its value in the help."""
+        """The placeholder for its value in the help."""
         known = f"{{{','.join(self.values)}}}" if self.values else ""
         return self.settings.get("metavar") or known or self.names[-1].lstrip("-").upper()
 
     def add_to(self, parser: Any) -> None:
-        """Add it to a parser or to a group of one."""
+        """Add the argument to a parser or an argument group."""
         settings = {**self.settings}
         if self.values or not self.is_option:
             settings["metavar"] = self.title
@@ -108,12 +109,12 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command that runs something, or has verbs, which are commands themselves.
+    """A command that runs a function, or has verbs, which are commands themselves.
 
     ``run`` gets the arguments and returns an exit code. ``verb`` is the default verb. ``about`` is
     a longer description than ``help``; ``notes`` are printed below the options. ``refuse`` replaces
-    the usage error of a command whose output other programs expect in a format of its own; it gets
-    the message and returns the exit code.
+    the usage error of a command whose output has a fixed format for other programs; it gets the
+    message and returns the exit code.
     """
 
     name: str = ""
@@ -127,7 +128,10 @@ class Command:
     refuse: Callable[[str], int] | None = None
 
     def call(self, words: Sequence[str], above: str = "gwtui") -> int:
-        """Run it with the words that follow its name; returns an exit code."""
+        """Run the command with the words after its name; returns an exit code.
+
+        ``above`` has the words up to its name, such as "gwtui keys".
+        """
         if self.run is not None:
             return self.run(self.parse(words, above))
         verbs = {verb.name: verb for verb in self.verbs}
@@ -143,11 +147,11 @@ class Command:
         return verbs[name].call(without(words, places[:1]), f"{above} {self.name}")
 
     def parse(self, words: Sequence[str], above: str = "gwtui") -> argparse.Namespace:
-        """The parsed arguments; exits the program if they are wrong."""
+        """Return the parsed arguments; exits the program with a usage error if they are invalid."""
         return _Parser(self, f"{above} {self.name}".strip()).read(words)
 
     def help_text(self, above: str = "gwtui", width: int | None = None) -> str:
-        """The text of ``--help``: its options, or its verbs with a line each."""
+        """Return the text of ``--help``: its options, or its verbs with one line each."""
         command = f"{above} {self.name}".strip()
         if self.run is not None:
             return _Parser(self, command, width).format_help().rstrip()
@@ -176,12 +180,12 @@ def _unknown_verb(command: str, verb: str, known: Mapping[str, Command]) -> str:
 
 
 def sentence(help: str) -> str:
-    """A line of help as a sentence of its own."""
+    """Return a line of help as a sentence: capitalized, with a full stop."""
     return f"{help[:1].upper()}{help[1:]}."
 
 
 class _Parser(argparse.ArgumentParser):
-    """Parses the arguments of one command, and suggests the closest option for an unknown one."""
+    """Parses the arguments of one command; suggests the closest option for an unknown one."""
 
     def __init__(self, command: Command, prog: str, width: int | None = None) -> None:
         super().__init__(
@@ -202,7 +206,7 @@ class _Parser(argparse.ArgumentParser):
             argument.add_to(place)
 
     def read(self, words: Sequence[str]) -> argparse.Namespace:
-        """Parse all words; unknown ones are refused."""
+        """Parse all words; unknown words are an error."""
         arguments, unknown = self.parse_known_args(words)
         if unknown:
             known = [name for one in (*self.command.arguments, *CONNECTION) for name in one.names]
@@ -219,7 +223,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def whole_number(least: int, most: int) -> Callable[[str], int]:
-    """A parser of numbers within these bounds."""
+    """Return a parser for whole numbers between ``least`` and ``most``."""
 
     def read(text: str) -> int:
         if text.isascii() and text.isdigit() and least <= int(text) <= most:
@@ -230,7 +234,7 @@ def whole_number(least: int, most: int) -> Callable[[str], int]:
 
 
 DAY = 86_400
-"""The longest interval between two readings, in seconds."""
+"""Maximum interval between two readings, in seconds."""
 
 
 # Shared arguments -------------------------------------------------------------------------------
@@ -297,9 +301,9 @@ FAULT = Argument(
 
 
 def positionals(words: Sequence[str], arguments: Iterable[Argument]) -> list[int]:
-    """The positions of the words that are neither options nor values of options.
+    """Return the positions of the operands: words that are neither options nor option values.
 
-    Options are those of ``arguments`` and those that every command takes.
+    Known options are those of ``arguments`` and those that every command takes.
     """
     options = (*CONNECTION, *arguments)
     with_value = {name for one in options if one.takes_value for name in one.names}
@@ -316,5 +320,5 @@ def positionals(words: Sequence[str], arguments: Iterable[Argument]) -> list[int
 
 
 def without(words: Sequence[str], places: Sequence[int]) -> list[str]:
-    """The words without those at these positions."""
+    """Return the words without those at ``places``."""
     return [word for index, word in enumerate(words) if index not in places]

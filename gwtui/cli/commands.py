@@ -1,6 +1,6 @@
-"""The commands of the command line, and the dashboard, which is the default.
+"""All commands; the dashboard is the default command.
 
-A command's module is loaded when the command is called.
+The module of a command is imported when the command is called.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ COMMANDS: Mapping[str, str] = {
     "man": "show the manual pages, or write them to a directory",
     "gateway": "run the embedded gateway and issue keys for it",
 }
-"""The commands and their descriptions. The module of a command has its name, and a COMMAND."""
+"""Command -> description. The module has the same name and defines COMMAND."""
 _MODULES = {"try": ("tries.command", "COMMAND"), "logout": ("profiles", "LOGOUT")}
-"""Module and name of the commands that are exceptions."""
+"""Module and object of commands that are exceptions to this rule."""
 
 
 def load(name: str, verb: str = "") -> Command:
-    """A command or a resource by its name; of a resource only what ``verb`` needs."""
+    """Return a command or resource; of a resource, only the parts that ``verb`` needs."""
     if name in COMMANDS:
         module, constant = _MODULES.get(name, (name, "COMMAND"))
         command: Command = getattr(import_module(f"gwtui.cli.{module}"), constant)
@@ -53,20 +53,19 @@ def load(name: str, verb: str = "") -> Command:
 
 
 def every_command() -> Iterator[Command]:
-    """The dashboard, all commands and all resources. Loading them takes about a second."""
+    """Yield the dashboard, all commands and all resources. Importing them takes about a second."""
     yield DASHBOARD
     for name in {**COMMANDS, **RESOURCES}:
         yield load(name)
 
 
 def plain_tree() -> dict[str, Any]:
-    """The command tree as JSON values: the dashboard with all commands as its verbs."""
+    """Return the command tree as JSON values: the dashboard, with all commands as verbs."""
     program, *commands = map(_plain, every_command())
     return {**program, "verbs": commands, "common": [*map(_plain_argument, CONNECTION)]}
 
 
 def _plain(command: Command) -> dict[str, Any]:
-    """A command as JSON values, with the arguments of its default verb."""
     default = next((one for one in command.verbs if one.name == command.verb), command)
     return {
         "name": command.name,
@@ -154,4 +153,4 @@ DASHBOARD = Command(
     f"resources, with 'gwtui RESOURCE VERB', such as 'gwtui keys list':\n{_RESOURCES}\n\n"
     "Run 'gwtui COMMAND --help' or 'gwtui RESOURCE --help' for details.",
 )
-"""The command that runs if none is named."""
+"""The default command."""

@@ -1,8 +1,8 @@
-"""``gwtui complete``: the completions of a partial command line, for a shell.
+"""``gwtui complete``: complete a partial command line for a shell.
 
-No gateway is asked: the commands come from a file that is written once per version, the names from
-what earlier commands and dashboards left in the cache directory. A person waits for the answer, so
-imports are few, and every error is an empty answer.
+No gateway is read. Commands come from a file that is written once per version; names come from the
+cache of earlier commands and dashboards. A person is waiting, so imports are few, and any error
+gives an empty answer.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from gwtui.local.name_cache import IDENTIFIERS, cache_file, read_names
 from gwtui.local.paths import Paths
 
 Node = Mapping[str, Any]
-"""A command or an argument as plain values."""
+"""A command or argument as JSON values."""
 Word = tuple[str, str]
 """A completion and its description."""
 _BREAKS = ":="
-"""Characters at which bash breaks words."""
+"""Characters at which bash splits words."""
 _QUOTES = "'\""
 _SPECIAL = frozenset(" \t\n\"'\\|&;<>()$`*?[]#~%!{}")
 _BEGUN = 3
-"""The length from which on identifiers are offered beside names."""
+"""Typed length from which identifiers are offered as well as names."""
 _MOST = 500
-"""The most completions that are offered."""
+"""Maximum number of completions."""
 _ABOUT = 60
 _TREE = "commands.json"
 _DEMO = "demo"
 
 
 def answer_shell(arguments: Sequence[str]) -> int:
-    """Print completions: "bash LINE POINT", or "zsh|fish WORD..." up to the cursor.
+    """Print completions for "bash LINE POINT" or "zsh|fish WORD...", up to the cursor.
 
     Returns 1 if the shell should complete a file name instead.
     """
@@ -66,13 +66,12 @@ def answer_shell(arguments: Sequence[str]) -> int:
 
 
 def _of_bash(line: str, point: str) -> tuple[list[str], str]:
-    """The words up to the cursor without the program, and the open quote or ""."""
     words, quote = split(line.encode()[: int(point)].decode(errors="ignore"))
     return words[1:], quote
 
 
 def split(line: str) -> tuple[list[str], str]:
-    """The words of a line as a shell splits them, and the open quote of the last one or "".
+    """Split a line like a shell; return the words and the open quote of the last word, or "".
 
     The last word is empty if the line ends with a blank.
     """
@@ -84,19 +83,19 @@ def split(line: str) -> tuple[list[str], str]:
 
 
 def quoted(word: str) -> str:
-    """A word, quoted for bash."""
+    """Return a word quoted for bash."""
     return "".join(f"\\{sign}" if sign in _SPECIAL else sign for sign in word)
 
 
 class TypedLine:
-    """A command line up to the cursor: its command, and the argument that is being typed."""
+    """A command line up to the cursor: the command, and the argument being typed."""
 
     def __init__(self, tree: Node, words: Sequence[str]) -> None:
         *self._before, self._typed = words or [""]
         self._tree = tree
         self._command = tree
         self._front = ""
-        """The part of the current word before the value: "--output="."""
+        """The part of the current word in front of the value: "--output="."""
         self._argument: Node | None = None
         operands = 0
         for word in self._before:
@@ -135,7 +134,6 @@ class TypedLine:
         return next((one for one in every if name in one["names"]), None)
 
     def _operand(self, before: int) -> Node | None:
-        """What takes the next operand, where there were some before."""
         arguments: Sequence[Node] = self._command["arguments"]
         operands = [one for one in arguments if not one["option"]]
         if before < len(operands):
@@ -143,7 +141,7 @@ class TypedLine:
         return operands[-1] if operands and operands[-1]["several"] else None
 
     def candidates(self) -> list[Word]:
-        """Completions of the last word."""
+        """Return the completions of the current word."""
         candidates: dict[str, str] = {}
         for word, about in self._offers():
             if word.startswith(self._typed):
@@ -163,7 +161,6 @@ class TypedLine:
             yield from ((word, "") for word in self._values(self._argument))
 
     def _values(self, argument: Node) -> Iterator[str]:
-        """The known values of an argument, after those that were typed already."""
         typed, front = self._typed.removeprefix(self._front), self._front
         if argument["joined"] and "," in typed:
             front = f"{front}{typed.rpartition(',')[0]},"
@@ -180,12 +177,12 @@ def _paths() -> Paths:
 
 
 def tree_file() -> Path:
-    """The path of the cached command tree."""
+    """Return the path of the cached command tree."""
     return _paths().cache / _TREE
 
 
 def known_tree() -> Mapping[str, Any]:
-    """The command tree, from the cache or built, which takes about a second."""
+    """Return the command tree from the cache, or build it, which takes about a second."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         cached = json.loads(tree_file().read_bytes())
         if cached["version"] == __version__:
@@ -211,7 +208,10 @@ def make_tree() -> Mapping[str, Any]:
 
 
 def known_names(kind: str, given: Sequence[str], *, identifiers: bool = False) -> Iterable[str]:
-    """The names of one kind at the gateway of the command line, as last read."""
+    """Return the cached names of one kind, for the profile of the command line.
+
+    ``given`` are the words of the command line.
+    """
     if kind == "profiles":
         return _profiles()[1]
 
@@ -224,7 +224,6 @@ def known_names(kind: str, given: Sequence[str], *, identifiers: bool = False) -
 
 
 def _profile(given: Sequence[str]) -> str:
-    """The profile of the command line, or the default one; empty for none."""
     for word, following in zip(given, [*given[1:], ""], strict=True):
         if word == "--demo":
             return _DEMO
@@ -236,7 +235,6 @@ def _profile(given: Sequence[str]) -> str:
 
 
 def _profiles() -> tuple[str, tuple[str, ...]]:
-    """The default profile and all profiles of the profiles file."""
     path = _paths().config / "profiles.toml"
     try:
         # Reading a named pipe would block.

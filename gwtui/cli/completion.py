@@ -1,4 +1,4 @@
-"""``gwtui completion``: the completion scripts of the shells.
+"""``gwtui completion``: print the completion script of a shell.
 
 The scripts call ``gwtui complete`` (``gwtui/cli/complete.py``).
 """

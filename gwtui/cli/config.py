@@ -1,4 +1,4 @@
-"""``gwtui config``: print and change preferences. No gateway is asked."""
+"""``gwtui config``: print and change preferences, without a gateway."""
 
 from __future__ import annotations
 
@@ -22,12 +22,10 @@ from gwtui.resources.preferences import FILE_NAME, SETTINGS, preferences_file
 
 _COLUMNS = ("setting", "value", "default", "help")
 _LONGEST = 10_000
-"""The most characters of a printed value."""
+"""Maximum length of a printed value."""
 
 
 def _of_file(work: Callable[[SettingsFile, argparse.Namespace], None]) -> Run:
-    """A verb that reads or changes the settings file."""
-
     @exits.reporting(SettingsError)
     def run(arguments: argparse.Namespace) -> int:
         work(preferences_file(Paths.of_user().config / FILE_NAME), arguments)
@@ -37,7 +35,6 @@ def _of_file(work: Callable[[SettingsFile, argparse.Namespace], None]) -> Run:
 
 
 def _setting(name: str) -> Setting:
-    """The setting with this name. Raises CommandError."""
     setting = next((one for one in SETTINGS if one.means(name)), None)
     if setting is None:
         raise exits.CommandError(f"{name}: {unknown_setting(name, SETTINGS)}", exits.USAGE)
@@ -85,7 +82,6 @@ def _unset(file: SettingsFile, arguments: argparse.Namespace) -> None:
 
 
 def _checked(file: SettingsFile) -> dict[str, TomlValue]:
-    """The settings of the file; unknown ones are reported. Raises SettingsError."""
     settings = file.read(thorough=True)
     for name, problem in settings.unknown.items():
         narrate(f"ignored: {file.path}: {safe_text(name)}: {problem}")

@@ -35,11 +35,11 @@ _log = logging.getLogger(__name__)
 
 _DEFAULT_ROUTE = "keys"
 _TEXTUAL_VARIABLES = ("TEXTUAL", "TEXTUAL_LOG", "TEXTUAL_DEBUG")
-"""They make Textual log every key press and every pasted text."""
+"""Environment variables that make Textual log all key presses and pasted text."""
 
 
 def run(arguments: argparse.Namespace, key: Secret | None = None) -> int:
-    """Run the dashboard, with a key that was typed already or None; returns its exit code."""
+    """Run the dashboard; returns its exit code. ``key`` is a key that was already typed."""
     for variable in _TEXTUAL_VARIABLES:
         os.environ.pop(variable, None)
     if wants_fault_list(arguments):
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace, key: Secret | None = None) -> int:
 
 
 def run_board(arguments: argparse.Namespace) -> int:
-    """Run the dashboard on its board, read-only."""
+    """Run the dashboard on its board screen, read-only."""
     given = {
         "route": "board",
         "read_only": True,
@@ -73,10 +73,7 @@ def run_board(arguments: argparse.Namespace) -> int:
 
 
 def _app(arguments: argparse.Namespace, route: str, paths: Paths, key: Secret | None) -> GwtuiApp:
-    """The dashboard on the gateway of the arguments. Raises CommandError.
-
-    Only the app refers to the connection and its key: switching profiles drops both.
-    """
+    """Only the app refers to the connection and its key, so that switching profiles drops both."""
     # Removed from the environment before a child process could inherit it.
     try_key = take_token(os.environ, TRY_KEY_VARIABLE)
     connect = resolve_connection(arguments, paths, may_ask=True, key=key)
@@ -106,7 +103,7 @@ def _show(app: GwtuiApp, *, mouse: bool) -> int:
     finally:
         status = app.return_code if app.return_code is not None else exits.OK
         _log.info("exit status %s", status)
-        # Even if another error ended the program.
+        # This also runs if an error ended the program.
         if app.crash is not None:
             keep_report(app.crash)
     app.shutdown.finish()
@@ -114,7 +111,6 @@ def _show(app: GwtuiApp, *, mouse: bool) -> int:
 
 
 def _contradiction(arguments: argparse.Namespace) -> str | None:
-    """The error message for options that exclude each other."""
     for option, given in (("--fresh", arguments.fresh), ("--fault", arguments.fault)):
         if given and not arguments.demo:
             return f"{option} requires --demo"
@@ -122,7 +118,6 @@ def _contradiction(arguments: argparse.Namespace) -> str | None:
 
 
 def _unknown_route(route: str) -> str | None:
-    """The error message for a route to an unknown resource."""
     first, _, path = route.strip("/").partition("/")
     place = resource_of(first, path)
     if place in PLACES or (place in PARENTS and path):

@@ -1,4 +1,4 @@
-"""Run the command that the words of a command line name, or open the dashboard."""
+"""Run the command that a command line names, or open the dashboard."""
 
 from __future__ import annotations
 
@@ -53,10 +53,7 @@ def _run(words: Sequence[str]) -> int:
 
 
 def _refuse_mistyped(first: str) -> None:
-    """Suggest the closest command before the dashboard judges the other words.
-
-    Raises CommandError.
-    """
+    """Suggest the closest command before the dashboard's parser rejects the other words."""
     place = first.partition("/")[0]
     known = [*COMMANDS, *RESOURCES, *PLACES, *ALIASES]
     if place not in known and (meant := closest(place, known)) is not None:

@@ -26,7 +26,7 @@ _TEXT = 300
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run every check and print the results; FAILED if one has an error."""
+    """Run all checks and print the results; returns FAILED if one has an error."""
     lines = _lines(arguments, Paths.of_user())
     print_local_rows(DOCTOR, lines, arguments)
     if has_errors(lines):
@@ -36,7 +36,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _lines(arguments: argparse.Namespace, paths: Paths) -> list[DoctorLine]:
-    """The result of every check; one that fails stops no other."""
     profile: Profile | None = None
     with contextlib.suppress(exits.CommandError):
         profile = None if arguments.demo else find_profile(arguments, paths)
@@ -61,7 +60,6 @@ def _lines(arguments: argparse.Namespace, paths: Paths) -> list[DoctorLine]:
 
 
 async def _tls_alone(profile: Profile) -> DoctorLine:
-    """The TLS check, which needs no token."""
     try:
         connection = profile.connection(None, "none")
     except ProfileError as error:

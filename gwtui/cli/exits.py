@@ -33,7 +33,7 @@ MEANINGS = {
 
 
 class CommandError(Exception):
-    """Ends a command with a message on stderr and the exit code ``code``."""
+    """Ends a command with a message on stderr and an exit code."""
 
     def __init__(self, message: str, code: int = FAILED) -> None:
         super().__init__(message)
@@ -42,9 +42,9 @@ class CommandError(Exception):
 
 @contextmanager
 def reporting(*errors: type[Exception], code: int = USAGE, context: str = "") -> Iterator[None]:
-    """End the command with the message of these errors; ``context`` goes before it.
+    """Turn these errors into a CommandError; ``context`` is put in front of the message.
 
-    Also a decorator.
+    A context manager, also usable as a decorator.
     """
     try:
         yield

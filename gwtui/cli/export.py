@@ -1,4 +1,4 @@
-"""``gwtui export metrics``: the watched figures for Prometheus."""
+"""``gwtui export metrics``: export the watched figures for Prometheus."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _FIRST = 30.0
-"""Seconds to wait for the first readings before exporting what is there."""
+"""Seconds to wait for the first readings; then the available ones are exported."""
 _PORTS = range(65536)
 _MODE = 0o644
-"""Readable for the node exporter, which runs as another user."""
+"""File mode: readable for the node exporter, which runs as another user."""
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -55,7 +55,6 @@ async def _export(arguments: argparse.Namespace, connect: Connect) -> int:
 async def _registry(
     arguments: argparse.Namespace, connect: Connect
 ) -> AsyncIterator[CollectorRegistry]:
-    """The registry of the readings, after the first ones were made."""
     async with connect() as connection, hub_over(connection) as hub:
         readings = Readings(hub)
         try:
@@ -109,7 +108,6 @@ async def _write_files(registry: CollectorRegistry, arguments: argparse.Namespac
 
 
 async def _ended() -> None:
-    """Wait for SIGTERM or SIGINT."""
     over = asyncio.Event()
     with on_signals(lambda _code: over.set()):
         await over.wait()

@@ -1,4 +1,4 @@
-"""``gwtui findings``: what to look at across the account; --fail-on turns it into an exit code."""
+"""``gwtui findings``: problems across the account; --fail-on turns them into an exit code."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def verdict(
     code: int,
     fail_on: str | None,
 ) -> int:
-    """The exit code; ``code`` is that of reading the findings.
+    """Return the exit code; ``code`` is the one from reading the findings.
 
-    With ``fail_on`` it is FOUND if a shown finding has at least this severity, and never OK if one
-    is unknown.
+    With ``fail_on``, it is FOUND if a shown finding has at least this severity, and not OK if a
+    finding is unknown.
     """
     if fail_on is not None:
         severities = _SEVERITIES[: _SEVERITIES.index(fail_on) + 1]

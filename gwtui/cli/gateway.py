@@ -40,7 +40,6 @@ _MAX_PORT = 65535
 
 
 def _verb(work: Run) -> Run:
-    """A verb; its errors are those of opening the gateway."""
     in_use = exits.reporting(DatabaseInUseError, code=exits.IN_USE)
     return exits.reporting(GatewayStartError, code=exits.FAILED)(in_use(work))
 

@@ -65,7 +65,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class LoginPlan:
-    """The profile as it will be; nothing has been written yet."""
+    """The profile as it will be stored; nothing is written yet."""
 
     profile: Profile
     storage: Storage
@@ -73,11 +73,11 @@ class LoginPlan:
     """The fields to write; None removes a field."""
     becomes_default: bool
     before: Profile | None
-    """The present profile, None for a new one."""
+    """The current profile; None for a new one."""
 
 
 def plan_login(arguments: argparse.Namespace, paths: Paths) -> LoginPlan:
-    """The plan; prompts for an address if there is none. Raises ProfileError."""
+    """Return the plan; prompts for an address if there is none. Raises ProfileError."""
     book = load_profiles(paths.config / FILE_NAME, keep_unknown=True)
     data = paths.data
     address = arguments.base_url or (
@@ -108,7 +108,7 @@ def plan_login(arguments: argparse.Namespace, paths: Paths) -> LoginPlan:
 
 
 def prompted_gateway(arguments: argparse.Namespace) -> Profile:
-    """The unnamed profile of a typed address. Raises ProfileError."""
+    """Prompt for an address and return an unnamed profile for it. Raises ProfileError."""
 
     def profile_of(address: str) -> Profile:
         return replace(
@@ -124,7 +124,7 @@ def prompted_gateway(arguments: argparse.Namespace) -> Profile:
 
 
 def ask_address(profile_of: Callable[[str], Profile]) -> Profile:
-    """Prompt for an address until a gateway answers there.
+    """Prompt for an address until a gateway answers; return the profile of that address.
 
     ``profile_of`` may raise ProfileError. Raises PromptLeftError, and NoAnswerGivenError without a
     terminal.
@@ -144,7 +144,7 @@ def ask_address(profile_of: Callable[[str], Profile]) -> Profile:
 
 
 async def _find_gateway(connection: Connection) -> None:
-    """Raises GatewayError if no gateway answers; a refusal without a key is an answer."""
+    """A gateway that refuses the request because it has no key counts as an answer."""
     try:
         await read_current_key(connection)
     except (NotFoundError, ServerError):
@@ -154,7 +154,7 @@ async def _find_gateway(connection: Connection) -> None:
 
 
 def ask_key(profile: Profile) -> tuple[Secret, CurrentKey]:
-    """Prompt for a key until the gateway accepts it. Raises PromptLeftError."""
+    """Prompt for a key until the gateway accepts it; return it. Raises PromptLeftError."""
     while True:
         try:
             typed = read_token(f"Management key for {profile.host}: ")
@@ -166,7 +166,6 @@ def ask_key(profile: Profile) -> tuple[Secret, CurrentKey]:
 
 
 def _name_for(address: str, book: ProfileBook) -> str:
-    """The profile of this host, or a name derived from it."""
     host = ad_hoc_profile(address).host
     known = [name for name, profile in book.profiles.items() if profile.host == host]
     if len(known) > 1:
@@ -182,7 +181,6 @@ def _name_for(address: str, book: ProfileBook) -> str:
 def _chosen_storage(
     arguments: argparse.Namespace, present: Profile | None, data: Path, name: str
 ) -> tuple[Storage, dict[str, TomlValue | None]]:
-    """Where the key is stored and the profile's fields for it; unchanged without options."""
     saved = saved_token_path(data, name)
     if arguments.token_command is not None:
         if not arguments.token_command:
@@ -265,10 +263,6 @@ def keep(plan: LoginPlan, paths: Paths, token: Secret) -> None:
 
 
 def _token_and_key(plan: LoginPlan) -> tuple[Secret, CurrentKey]:
-    """The key to store, verified at the gateway.
-
-    Raises NoAnswerGivenError, TokenError and GatewayError.
-    """
     profile = plan.profile
     if plan.storage == "keyring":
         _require_keyring(profile.name)
@@ -285,7 +279,7 @@ def _token_and_key(plan: LoginPlan) -> tuple[Secret, CurrentKey]:
 
 
 def keyring_trouble(name: str) -> str | None:
-    """Why the keyring cannot store the key of this profile; None if it can."""
+    """Return why the keyring cannot store the key of this profile; None if it can."""
     try:
         asyncio.run(read_secret(name))
     except KeyringUnavailableError as error:
@@ -294,7 +288,7 @@ def keyring_trouble(name: str) -> str | None:
 
 
 def _require_keyring(name: str) -> None:
-    """Fail before a key is typed that cannot be stored. Raises TokenError."""
+    """Fail before the person types a key that cannot be stored."""
     error = keyring_trouble(name)
     if error is not None:
         raise TokenError(

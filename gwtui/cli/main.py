@@ -1,4 +1,4 @@
-"""Entry point. Imports are late: a shell waits for completions at every Tab."""
+"""Entry point. Imports are deferred, because shells run completion at every press of Tab."""
 
 from __future__ import annotations
 

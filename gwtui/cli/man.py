@@ -1,6 +1,6 @@
 """``gwtui man``: manual pages for the program, each command and each resource.
 
-A page is the help of the command and of its verbs as roff (man(7)).
+A page contains the help of a command and of its verbs as roff (man(7)).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gwtui.local.tokens import take_token
 
 _PROGRAM = "gwtui"
 _WIDTH = 74
-"""Columns of the help on a page, which man indents."""
+"""Width of the help text in columns; man indents it."""
 _ENVIRONMENT = {
     "GWTUI_TOKEN": "the management key; gwtui removes it from its environment after reading it",
     "GWTUI_PROFILE": "the profile to use without --profile",
@@ -43,7 +43,7 @@ _FILES = {
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show a page on a terminal, print its roff source elsewhere, or write all pages."""
+    """Show a page on a terminal, print its roff source to a pipe, or write all pages to files."""
     if arguments.directory is not None:
         return _write(arguments.directory)
     name, known = arguments.page or _PROGRAM, (_PROGRAM, *COMMANDS, *RESOURCES)
@@ -85,12 +85,12 @@ def _write(directory: Path) -> int:
 
 
 def page_name(command: Command) -> str:
-    """The name of a page: "gwtui-keys"."""
+    """Return the name of a page: "gwtui-keys"."""
     return f"{_PROGRAM}-{command.name}" if command.name else _PROGRAM
 
 
 def page(command: Command) -> str:
-    """The page of the program, or of a command or a resource with its verbs."""
+    """Return the roff page of the program, or of a command or resource with its verbs."""
     name = page_name(command)
     lines = [
         f'.TH {name.upper()} 1 "" "gwtui {__version__}" "gwtui"',
@@ -111,7 +111,6 @@ def page(command: Command) -> str:
 
 
 def _as_is(title: str, text: str) -> list[str]:
-    """A section whose lines are not filled."""
     return [f".SH {_text(title)}", ".nf", *map(_text, text.splitlines()), ".fi"]
 
 
@@ -123,7 +122,6 @@ def _listed(title: str, rows: Mapping[str, str]) -> list[str]:
 
 
 def _text(line: str) -> str:
-    """One line as roff text: no requests, no escapes, hyphens as typed."""
     plain = line.replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{plain}" if plain.startswith((".", "'")) else plain
 

@@ -42,7 +42,7 @@ class OutputLostError(Exception):
 
 @contextlib.contextmanager
 def data_on_stdout() -> Iterator[None]:
-    """Flush stdout at the end. Raises OutputLostError."""
+    """Flush stdout at the end of the context. Raises OutputLostError."""
     try:
         yield
         sys.stdout.flush()
@@ -55,13 +55,13 @@ def data_on_stdout() -> Iterator[None]:
 
 
 def narrate(message: str) -> None:
-    """Print one line on stderr for the person; never fails."""
+    """Print one line on stderr; never fails."""
     with contextlib.suppress(OSError):
         print(f"gwtui: {safe_line(message, _LINE)}", file=sys.stderr, flush=True)
 
 
 def narrate_lines(lines: Iterable[str]) -> None:
-    """Print several lines on stderr for the person; never fails."""
+    """Print several lines on stderr; never fails."""
     with contextlib.suppress(OSError):
         for line in lines:
             print(safe_text(line, _LINE), file=sys.stderr, flush=True)
@@ -74,7 +74,7 @@ def print_json(value: Any) -> None:
 
 
 def print_value(value: Secret) -> None:
-    """Print a secret on stdout, synced to disk if that is a file. Raises OutputLostError."""
+    """Print a secret on stdout, synced to disk if stdout is a file. Raises OutputLostError."""
     text = value.get_secret_value()
     with data_on_stdout():
         # The value of a hostile gateway could hold escape sequences.
@@ -92,14 +92,14 @@ def _sync() -> None:
 
 
 def print_ndjson(values: Iterable[Any]) -> None:
-    """Print a line of JSON for each value."""
+    """Print each value as a line of JSON."""
     with data_on_stdout():
         for value in values:
             print(exact_json(value))
 
 
 def print_table(rows: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> None:
-    """Print rows in aligned columns. ``right`` tells which columns are right-aligned."""
+    """Print rows in aligned columns. ``right`` has a flag for each column: right-aligned."""
     shown = [[safe_line(cell, _CELL) for cell in row] for row in rows]
     with data_on_stdout():
         for line in table_lines(shown, right):
@@ -107,7 +107,7 @@ def print_table(rows: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> No
 
 
 def table_lines(rows: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> Iterator[str]:
-    """The lines of a table; a row may lack its last cells."""
+    """Yield the lines of a table; the last cells of a row may be missing."""
     widths = [max(map(cell_width, column)) for column in zip_longest(*rows, fillvalue="")]
     sides = right or [False] * len(widths)
     for row in rows:
@@ -119,7 +119,7 @@ def table_lines(rows: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> It
 
 
 def cell_width(text: str) -> int:
-    """The width of a text in columns of a terminal."""
+    """Return the width of a text in terminal cells."""
     if text.isascii():
         return len(text)
     return sum(
@@ -134,7 +134,7 @@ def _padded(cell: str, width: int, *, right: bool) -> str:
 
 
 def print_csv(titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print CSV rows, below a line of titles if there are any."""
+    """Print CSV rows, after a header if ``titles`` is not empty."""
     with data_on_stdout():
         write_csv(sys.stdout, titles, rows)
 
@@ -146,7 +146,7 @@ def print_rows(
     *,
     default: Sequence[str] = (),
 ) -> None:
-    """Print rows without a declaration, in any of the output formats.
+    """Print dictionaries in any of the output formats.
 
     ``known`` are all columns, ``default`` those of a table. Raises CommandError for an unknown
     column, and OutputLostError.

@@ -1,4 +1,4 @@
-"""The process: its log, crash reports, and protection of its memory."""
+"""Process setup: log, crash reports, and memory protection."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ LOG_LEVELS = ("off", "error", "warning", "info", "debug")
 DEFAULT_LOG_LEVEL = "info"
 _SAYS_ONLY = frozenset({"-h", "--help", "--version"})
 _PR_SET_DUMPABLE = 4
-"""Of prctl(2)."""
+"""The option PR_SET_DUMPABLE of prctl(2)."""
 _NO_CORE = 1
-"""Bytes. Unlike 0, the kernel also applies this limit to dump handlers."""
+"""Core size limit in bytes. Unlike 0, the kernel also applies 1 to core dump handlers."""
 
 
 def prepare_process(words: Sequence[str]) -> None:
-    """Protect the process and open its log, before anything can hold a secret."""
+    """Protect the process and open its log; call it before anything can hold a secret."""
     no_core_dump()
     no_plugins()
     sys.excepthook = _died
@@ -35,7 +35,7 @@ def prepare_process(words: Sequence[str]) -> None:
 
 
 def no_core_dump() -> None:
-    """Disable core dumps: they would contain the token and every displayed key."""
+    """Disable core dumps, which would contain the token and displayed keys."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource  # noqa: PLC0415 - not on every system
 
@@ -45,14 +45,14 @@ def no_core_dump() -> None:
 
 
 def no_plugins() -> None:
-    """Keep pydantic from loading plugins of other packages: they would see every value."""
+    """Prevent pydantic from loading plugins of other packages, which would see every value."""
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
 
 
 def no_debugger() -> None:
-    """Hide memory and environment from other processes of the user, where possible.
+    """Hide memory and environment from other processes of the user, on Linux only.
 
-    Child processes are readable again; they hold no secret.
+    Child processes are readable again, but hold no secret.
     """
     if sys.platform != "linux":
         return
@@ -80,7 +80,7 @@ def keep_report(report: str) -> None:
 
 
 def report_caught_errors() -> None:
-    """Point to the log if an error boundary caught an error."""
+    """Print where the log is if an error boundary caught an error."""
     from gwtui.local.caught_errors import caught_errors  # noqa: PLC0415 - not to say the version
     from gwtui.local.log import FILE_NAME  # noqa: PLC0415
 
@@ -97,7 +97,7 @@ def _open_log(words: Sequence[str]) -> None:
 
 
 def _level(words: Sequence[str]) -> str:
-    """The requested log level. An invalid one is refused later, by the parser."""
+    """The parser reports an invalid level later."""
     level = DEFAULT_LOG_LEVEL
     for word, following in zip(words, [*words[1:], ""], strict=False):
         name, given, value = word.partition("=")
@@ -111,7 +111,7 @@ def _state() -> Path:
 
 
 def _died(_kind: type[BaseException], error: BaseException, _trace: TracebackType | None) -> None:
-    """Replaces the traceback of the interpreter, which quotes messages."""
+    """Replaces the interpreter's traceback, which would quote messages."""
     if isinstance(error, KeyboardInterrupt):
         return
     with contextlib.suppress(Exception):
@@ -127,7 +127,7 @@ def _could_not_be_raised(unraisable: sys.UnraisableHookArgs) -> None:
 
 
 def _note(what: str, error: BaseException | None) -> None:
-    """Log it only: a dashboard may be on the screen."""
+    """Only log the error: the dashboard may be on the screen."""
     with contextlib.suppress(Exception):
         import logging  # noqa: PLC0415 - loaded by then, or nothing is logged
 

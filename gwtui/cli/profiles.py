@@ -1,4 +1,4 @@
-"""``gwtui profiles`` and ``gwtui logout``: known gateways, and removing their keys."""
+"""``gwtui profiles`` and ``gwtui logout``: list known gateways, and remove their keys."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class StillThereError(Exception):
 
 
 def remove_key(profile_name: str, place: KeyLocation, data: Path) -> bool:
-    """Remove the key of a profile from one place; False if there was none.
+    """Remove the key of a profile from one place; return whether there was one.
 
     Raises StillThereError.
     """
@@ -66,11 +66,7 @@ def remove_key(profile_name: str, place: KeyLocation, data: Path) -> bool:
 
 
 def _remove_everywhere(name: str, book: ProfileBook, paths: Paths, *, and_profile: bool) -> int:
-    """Remove the key of a profile wherever gwtui may have stored it; returns an exit code.
-
-    A token command or token file belongs to the person: it stays and is named. Raises
-    ProfileError.
-    """
+    """A token command or token file belongs to the person: it is named, but never removed."""
     profile = book.profiles.get(name)
     removed, failed = _from_every_place(name, profile, paths)
     if profile is None:
@@ -96,7 +92,6 @@ def _remove_everywhere(name: str, book: ProfileBook, paths: Paths, *, and_profil
 
 
 def _from_every_place(name: str, profile: Profile | None, paths: Paths) -> tuple[bool, bool]:
-    """Whether a key was removed, and whether one could not be removed."""
     places: tuple[KeyLocation, ...] = ("saved file", "keyring")
     removed = failed = False
     for place in places:
@@ -111,8 +106,6 @@ def _from_every_place(name: str, profile: Profile | None, paths: Paths) -> tuple
 
 
 def _of_book(work: Callable[[ProfileBook, argparse.Namespace], int]) -> Run:
-    """A command on the profiles; errors in their file are usage errors."""
-
     @exits.reporting(ProfileError)
     def run(arguments: argparse.Namespace) -> int:
         return work(load_profiles(_file(), keep_unknown=True), arguments)

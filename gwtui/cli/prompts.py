@@ -19,15 +19,15 @@ _MOST_BYTES = 64 * 1024
 
 
 class NoAnswerGivenError(Exception):
-    """There was no usable answer; the message never repeats what was typed."""
+    """There was no usable answer; the message never quotes what was typed."""
 
 
 class PromptLeftError(NoAnswerGivenError):
-    """The prompt was left with Ctrl+C or Ctrl+D."""
+    """The person left the prompt with Ctrl+C or Ctrl+D."""
 
 
 def read_token(prompt: str) -> Secret:
-    """A token, typed without echo or read from stdin. Raises NoAnswerGivenError."""
+    """Read a token without echo, or from stdin. Raises NoAnswerGivenError."""
     content = _unseen(prompt, MAX_BYTES)
     if not content.strip():
         raise NoAnswerGivenError("no key was given")
@@ -38,7 +38,7 @@ def read_token(prompt: str) -> Secret:
 
 
 def read_line(prompt: str) -> str:
-    """A line typed on the terminal.
+    """Read a line from the terminal.
 
     Raises PromptLeftError, and NoAnswerGivenError without a terminal.
     """
@@ -55,7 +55,7 @@ def read_line(prompt: str) -> str:
 
 
 def read_secret(prompt: str) -> str:
-    """Read a secret from the terminal without echo, or from stdin, where it may be multi-line.
+    """Read a secret without echo, or from stdin, where it may have several lines.
 
     Raises NoAnswerGivenError.
     """
@@ -72,7 +72,7 @@ def read_secret(prompt: str) -> str:
 
 
 async def await_line(prompt: str) -> str:
-    """A line typed on the terminal; cancelling the task ends the prompt."""
+    """Read a line from the terminal; cancelling the task ends the prompt."""
     print(prompt, end="", file=sys.stderr, flush=True)
     loop = asyncio.get_running_loop()
     typed = asyncio.Event()
@@ -86,7 +86,6 @@ async def await_line(prompt: str) -> str:
 
 
 def _unseen(prompt: str, most: int) -> bytes:
-    """Read a line without echo from the terminal, or up to ``most`` + 1 bytes of stdin."""
     if not sys.stdin.isatty():
         return sys.stdin.buffer.read(most + 1)
     try:

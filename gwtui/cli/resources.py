@@ -1,4 +1,4 @@
-"""The resources of the command line, and which of them have special verbs."""
+"""The resources of the command line, and the modules of their special verbs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from gwtui.resources.entries import ENTRIES, RegistryEntry
 
 RESOURCES: Mapping[str, RegistryEntry] = {entry.id: entry for entry in ENTRIES if entry.help}
-"""The resources that can be read and changed without the dashboard."""
+"""The resources with commands, by id."""
 
 CHANGES: Mapping[str, str] = {
     "keys": "gwtui.cli.changes.keys:CHANGES",
@@ -19,8 +19,7 @@ CHANGES: Mapping[str, str] = {
     "rotations": "gwtui.cli.changes.keys:ROTATION_CHANGES",
     "recovery": "gwtui.cli.changes.keys:RECOVERY_CHANGES",
 }
-"""Resource -> "module:NAME" of its verbs that change something, unless the declaration of the
-resource says it all."""
+"""Resource -> "module:NAME" of its verbs for changes, if the declaration is not sufficient."""
 
 READS: Mapping[str, str] = {"activity": "gwtui.cli.lists.activity:VERBS"}
-"""The same for verbs that read in a special way."""
+"""Resource -> "module:NAME" of its special verbs for reading."""

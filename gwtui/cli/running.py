@@ -24,7 +24,7 @@ _ENDINGS = {signal.SIGINT: exits.INTERRUPTED, signal.SIGTERM: exits.TERMINATED}
 
 
 def run_async(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
-    """Run a coroutine to its end; returns its exit code. Raises CommandError."""
+    """Run a coroutine; returns its exit code. Raises CommandError."""
     try:
         return asyncio.run(work())
     except GatewayError as error:
@@ -34,7 +34,7 @@ def run_async(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
 
 @contextmanager
 def on_signals(end: Callable[[int], None]) -> Iterator[list[int]]:
-    """Call ``end`` on SIGINT and SIGTERM; yields the exit codes of the received signals."""
+    """Call ``end`` on SIGINT and SIGTERM; yields a list that collects the exit codes."""
     loop, codes = asyncio.get_running_loop(), list[int]()
 
     def signalled(code: int) -> None:
@@ -52,14 +52,14 @@ def on_signals(end: Callable[[int], None]) -> Iterator[list[int]]:
 
 @asynccontextmanager
 async def reading_hub(connect: Connect) -> AsyncIterator[FeedHub]:
-    """The feeds of a new connection. Raises CommandError."""
+    """Connect and yield the feeds. Raises CommandError."""
     async with connect() as connection, hub_over(connection) as hub:
         yield hub
 
 
 @asynccontextmanager
 async def hub_over(connection: Connection) -> AsyncIterator[FeedHub]:
-    """The feeds of an open connection."""
+    """Yield the feeds of an open connection."""
     async with GatewayClient(connection, on_retry=report_retry) as gateway:
         hub = FeedHub(gateway)
         serve_recorded(hub)
@@ -72,7 +72,7 @@ async def hub_over(connection: Connection) -> AsyncIterator[FeedHub]:
 def serve_recorded(hub: FeedHub) -> Path:
     """Let feeds read the recorded history; returns its path, which may not exist.
 
-    The demo gateway fills the history with its simulated past, once, on first use.
+    The demo gateway fills the history with simulated past data on first use.
     """
     paths, to = Paths.of_user(), hub.connection
     path = hub.history_file = history_path(paths.data, to.label, to.base_url)
@@ -104,5 +104,5 @@ async def _fill_past(connection: Connection, path: Path) -> None:
 
 
 def report_retry(notice: RetryNotice) -> None:
-    """Report the retry of a read."""
+    """Print that a read is retried."""
     narrate(f"{notice.reason}; retrying")

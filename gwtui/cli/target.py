@@ -1,4 +1,4 @@
-"""The connection of a command: which gateway, and which key."""
+"""The connection of a command: the gateway and the key."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 
 _STARTING = 3.0
-"""Seconds to wait for a demo that another process is starting or stopping."""
+"""Seconds to wait while another process starts or stops the demo."""
 _LOOK = 0.1
 
 Connect = Callable[[], "AbstractAsyncContextManager[Connection]"]
-"""Opens a connection that its context manager closes."""
+"""Opens a connection as a context manager, which closes it."""
 
 
 class NoGatewayError(exits.CommandError):
@@ -50,10 +50,10 @@ class NoGatewayError(exits.CommandError):
 def resolve_connection(
     arguments: argparse.Namespace, paths: Paths, *, may_ask: bool, key: Secret | None = None
 ) -> Connect:
-    """How to connect to the gateway of the arguments. Raises CommandError.
+    """Return a function that connects to the gateway of the arguments. Raises CommandError.
 
-    Without ``key`` the token sources are searched; with ``may_ask`` the person is prompted if none
-    has a key. Runs an event loop of its own: not to be called inside one.
+    Without ``key``, the token sources are searched; with ``may_ask``, the person is prompted if
+    none has a key. Runs its own event loop: do not call it inside one.
     """
     if arguments.demo and (arguments.base_url or arguments.profile):
         raise exits.CommandError(
@@ -65,13 +65,12 @@ def resolve_connection(
 
 
 def demo_beside(arguments: argparse.Namespace, paths: Paths) -> Connect:
-    """The demo, for a dashboard that was started on another gateway."""
+    """Return a function that connects to the demo, for a dashboard opened on another gateway."""
     options: dict[str, object] = {"demo": True, "dialect": None, "fresh": False, "fault": []}
     return _demo(argparse.Namespace(**{**vars(arguments), **options}), paths)
 
 
 def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
-    """The embedded gateway in this process, on a socket that only this user can reach."""
     take_token(os.environ)  # so that no child process inherits it
     dialect = DIALECTS[arguments.dialect or "generic"]
     start_over = [getattr(arguments, "fresh", False)]
@@ -122,10 +121,7 @@ async def _start(
     dialect: Dialect,
     faults: FaultInjector | None,
 ) -> DemoSite:
-    """The running demo, or a new one that ends with the stack.
-
-    A demo that is reset or has faults must be the only one. Raises CommandError.
-    """
+    """A demo that is reset or has faults cannot share the gateway of another process."""
     from gwtui.embedded.errors import (  # noqa: PLC0415 - the demo only
         DatabaseInUseError,
         GatewayStartError,
@@ -158,7 +154,6 @@ async def _host(
     dialect: Dialect,
     faults: FaultInjector | None,
 ) -> DemoSite:
-    """Start the demo's gateway in this process. Raises GatewayStartError."""
     from gwtui.embedded.demo import demo_gateway  # noqa: PLC0415 - loads the server
 
     site = demo_gateway(fresh=fresh, data_dir=data_dir, dialect=dialect, faults=faults)
@@ -166,7 +161,7 @@ async def _host(
 
 
 def wants_fault_list(arguments: argparse.Namespace) -> bool:
-    """Whether "--fault list" was given."""
+    """Return whether "--fault list" was given."""
     return "list" in arguments.fault
 
 
@@ -180,7 +175,7 @@ def list_faults() -> int:
 
 
 def fault_injector(faults: Sequence[str]) -> FaultInjector | None:
-    """The requested faults; None for none. Raises CommandError."""
+    """Return the injector of the requested faults; None without faults. Raises CommandError."""
     if not faults:
         return None
     from gwtui.embedded.errors import FaultSyntaxError  # noqa: PLC0415 - the demo only
@@ -193,10 +188,10 @@ def fault_injector(faults: Sequence[str]) -> FaultInjector | None:
 def resolve_connection_without_key(
     arguments: argparse.Namespace, paths: Paths, *, management: bool
 ) -> Connect:
-    """How to connect for a command that has a key of its own. Raises CommandError.
+    """Return a function that connects for a command with its own key. Raises CommandError.
 
     With ``management``, the connection also has the profile's key if a token source has one; the
-    person is never prompted. Not to be called inside an event loop.
+    person is never prompted. Do not call it inside an event loop.
     """
     if arguments.demo:
         return resolve_connection(arguments, paths, may_ask=False)
@@ -218,7 +213,7 @@ def _open(connection: Connection) -> Connect:
 def open_target(
     arguments: argparse.Namespace, paths: Paths, *, may_ask: bool, key: Secret | None = None
 ) -> Connection:
-    """The gateway of a profile or an address, with the given key or one from a token source.
+    """Open the gateway of a profile or address, with ``key`` or a key from a token source.
 
     With ``may_ask``, the person is prompted if there is none. Raises CommandError.
     """
@@ -231,7 +226,6 @@ def open_target(
 
 
 def _with_key(profile: Profile, key: Secret | None = None, *, may_ask: bool) -> Connection | None:
-    """None if there is no key. Raises CommandError."""
     with exits.reporting(ProfileError, TokenError, NoAnswerGivenError, code=exits.FAILED):
         if key is not None:
             return profile.connection(key, "prompt")
@@ -252,7 +246,7 @@ def _keyless(profile: Profile) -> Connection:
 
 
 def find_profile(arguments: argparse.Namespace, paths: Paths) -> Profile:
-    """The gateway of a profile or an address, without its key. Raises CommandError."""
+    """Return the profile or address of the arguments, without its key. Raises CommandError."""
     given = (arguments.profile, arguments.base_url, arguments.dialect, arguments.read_only)
     with exits.reporting(ProfileError):
         book = load_profiles(paths.config / FILE_NAME)

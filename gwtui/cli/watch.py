@@ -1,4 +1,4 @@
-"""``gwtui watch``: the board, or with --ndjson a line of JSON for each reading."""
+"""``gwtui watch``: open the board, or with --ndjson print each reading as a line of JSON."""
 
 from __future__ import annotations
 
@@ -74,10 +74,6 @@ def _board(arguments: argparse.Namespace) -> int:
 
 
 async def _print_readings(connect: Connect, arguments: argparse.Namespace) -> int:
-    """Print readings until a signal or --count ends it; returns an exit code.
-
-    Raises CommandError and OutputLostError.
-    """
     async with connect() as connection, hub_over(connection) as hub:
         await hub.fill_past()
         models = arguments.model or await ask_history(hub, HistoryReader.watched_models, None)
@@ -106,7 +102,7 @@ async def _print_readings(connect: Connect, arguments: argparse.Namespace) -> in
 
 
 class _WatchedFeed(NamedTuple):
-    """A feed, how its value is observed, and its slow-down factor."""
+    """A watched feed, the observer of its values, and the factor for its interval."""
 
     name: str
     feed: Feed[Any]
@@ -127,7 +123,6 @@ def _watched(hub: FeedHub, models: Iterable[str], *, nearest: bool) -> Iterator[
 
 
 async def _print_each(watched: _WatchedFeed, hub: FeedHub, arguments: argparse.Namespace) -> bool:
-    """Print readings of a feed; returns whether any succeeded."""
     name, feed, see, slower = watched
     clock, least = hub.clock, arguments.interval * slower
     succeeded, reported, tried = False, "", 0
@@ -150,7 +145,7 @@ async def _print_each(watched: _WatchedFeed, hub: FeedHub, arguments: argparse.N
 
 
 def reading_lines(observation: Observation, nearest: int) -> Iterator[dict[str, Any]]:
-    """One object per subject; for keys and workspaces only those nearest to their limits."""
+    """Yield one object per subject; for keys and workspaces, only those nearest to their limits."""
     for subject in _chosen(observation.values, nearest):
         yield {
             "at": timestamp_text(observation.at),
@@ -177,7 +172,6 @@ def _share_of_key(values: Values) -> Decimal | None:
 
 
 def _share_of_workspace(values: Values) -> Decimal | None:
-    """The used share of the budget that is nearest to its limit."""
     shares = [
         limit_used_share(
             values.get(figures.budget_figure(interval)),

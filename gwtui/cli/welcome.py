@@ -1,4 +1,4 @@
-"""The question that ``gwtui`` asks on a terminal when there is no profile yet."""
+"""The question that ``gwtui`` asks in a terminal if there is no profile yet."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ _NO_KEYRING = "     (The keyring is not available: {trouble}.)"
 
 
 class Start(NamedTuple):
-    """The options to run the dashboard with, and a key that is stored nowhere."""
+    """The options for the dashboard, and a key that is not stored."""
 
     arguments: argparse.Namespace
     key: Secret | None = None
 
 
 def welcome(arguments: argparse.Namespace) -> Start | None:
-    """Ask how to start, and log in if that was chosen; None to quit."""
+    """Ask how to start, and log in if that was chosen; returns None to quit."""
     narrate_lines(_WELCOME.splitlines())
     match _choice("dlwq"):
         case "d":
@@ -59,7 +59,6 @@ def welcome(arguments: argparse.Namespace) -> Start | None:
 
 
 def _logged_in(arguments: argparse.Namespace) -> Start | None:
-    """Ask for the address and the key of a gateway, and where to store the key; None to quit."""
     arguments = _with(login.COMMAND.parse(()), **vars(arguments))
     login.put_aside_environment_token()
     try:
@@ -87,7 +86,6 @@ def _logged_in(arguments: argparse.Namespace) -> Start | None:
 
 
 def _place(host: str) -> str:
-    """Where to store the key; the keyring is offered only if it works."""
     trouble = login.keyring_trouble(host)
     keyring = _NO_KEYRING.format(trouble=trouble) if trouble else _KEYRING
     narrate_lines(_KEEP.format(keyring=keyring).splitlines())
@@ -99,7 +97,6 @@ def _with(arguments: argparse.Namespace, **changes: object) -> argparse.Namespac
 
 
 def _choice(letters: str) -> str:
-    """The chosen letter; "q" if the prompt was left."""
     prompt = f"Choose {', '.join(letters[:-1])} or {letters[-1]}: "
     try:
         while (chosen := read_line(prompt).lower()) not in letters or not chosen:

@@ -1,4 +1,4 @@
-"""``gwtui whoami``: the gateway, the key and its rights, and the operator of this machine."""
+"""``gwtui whoami``: the gateway, the key and its rights, and the user of this machine."""
 
 from __future__ import annotations
 
@@ -75,20 +75,19 @@ def _print_rows(connection: Connection, profile: str, key: CurrentKey) -> None:
 
 
 def _held_back(connection: Connection, key: CurrentKey) -> str | None:
-    """Why nothing can be changed; None if changes are allowed, as far as is known."""
     if connection.read_only:
         return "read-only connection"
     return "not a management key" if key.is_management_key is False else None
 
 
 async def read_current_key(connection: Connection) -> CurrentKey:
-    """The key of a connection. Raises GatewayError."""
+    """Read the key of a connection. Raises GatewayError."""
     async with GatewayClient(connection, on_retry=report_retry) as gateway:
         return await gateway.keys.current()
 
 
 def key_summary(key: CurrentKey) -> str:
-    """The kind, label and limit of a key in one line."""
+    """Return the kind, label and limit of a key in one line."""
     manages = key.is_management_key
     kind = "key" if manages is None else "management key" if manages else "ordinary key"
     if key.limit is None:

@@ -1,6 +1,6 @@
 """A change on the command line: its values, and the context in which it is planned.
 
-The request model alone decides how a value of ``--set FIELD=VALUE`` is read.
+The request model decides how ``--set FIELD=VALUE`` is parsed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=RequestModel)
 T = TypeVar("T")
 _WHOLE = re.compile(r"[0-9a-f]{64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-"""An identifier that the gateway itself understands: the hash of a key, a UUID."""
+"""Matches identifiers that the gateway accepts without a lookup: key hashes and UUIDs."""
 _WORKSPACE = "workspace_id"
 
 _WORDS = {
@@ -49,9 +49,9 @@ _NAME = 60
 
 
 class NothingToDoError(Exception):
-    """The resource is already in the requested state: nothing is sent, and that is no failure.
+    """The resource is already in the requested state: nothing is sent, and the command succeeds.
 
-    ``brief`` is the shorter text for one row of a bulk change.
+    ``brief`` is a shorter message for one row of a bulk change.
     """
 
     def __init__(self, message: str, brief: str = "no change") -> None:
@@ -60,7 +60,7 @@ class NothingToDoError(Exception):
 
 
 class ChangeContext:
-    """The session, arguments and validated values (``given``, by field) of a planned change."""
+    """The input of a planned change; ``given`` has the valid values by field."""
 
     def __init__(
         self, session: Session, arguments: Namespace, given: Mapping[str, Any], now: datetime
@@ -82,7 +82,7 @@ class ChangeContext:
         return self.session.connection.dialect
 
     def named(self, identity: str) -> ChangeContext:
-        """The same change for one resource of several; they share what was read."""
+        """Return the context for one resource of a bulk change; both share cached readings."""
         arguments = Namespace(**{**vars(self.arguments), "id": identity})
         context = ChangeContext(self.session, arguments, self.given, self.now)
         context.readings = self.readings
@@ -91,26 +91,27 @@ class ChangeContext:
     # Resources ----------------------------------------------------------------------------------
 
     async def identity(self, spec: ResourceSpec[Any], text: str) -> str:
-        """The identifier for a name or a prefix. Raises CommandError and GatewayError."""
+        """Return the identifier for a name or prefix. Raises CommandError and GatewayError."""
         if _WHOLE.fullmatch(text):
             return text
         return spec.identity(await self.row(spec, text))
 
     async def row(self, spec: ResourceSpec[T], text: str) -> T:
-        """The row of a list with that name. Raises CommandError and GatewayError."""
+        """Return the list row with this name. Raises CommandError and GatewayError."""
         rows = await self.readings.value(spec.feed(self.session.hub, Scope()))
         return find_row(spec, rows, text)
 
     async def workspace(self, text: str) -> Workspace:
-        """A workspace, read afresh. Raises CommandError and GatewayError."""
+        """Read a workspace by its name. Raises CommandError and GatewayError."""
         known = text if _WHOLE.fullmatch(text) else None
         identity = known or (await find_workspace(self.readings, text)).id or ""
         return await self.gateway.workspaces.get(identity)
 
     async def workspace_names(self, *, default: bool = False) -> dict[str, str]:
-        """Workspace id -> name; empty if they cannot be read.
+        """Read workspace id -> name; empty if unreadable.
 
-        With ``default``, "" maps to the name of the default workspace if none was given.
+        With ``default``, "" also maps to the name of the default workspace, unless --workspace was
+        given.
         """
         spaces = await self.readings.value_or_nothing(
             workspaces_feed(self.session.hub, Scope()), "names of workspaces"
@@ -125,14 +126,14 @@ class ChangeContext:
     # Values -------------------------------------------------------------------------------------
 
     async def request(self, model: type[R]) -> R:
-        """The given values as a request. Raises CommandError and GatewayError."""
+        """Return the given values as a request. Raises CommandError and GatewayError."""
         workspace = self.given.get(_WORKSPACE)
         if isinstance(workspace, str) and not _WHOLE.fullmatch(workspace.lower()):
             self.given[_WORKSPACE] = (await find_workspace(self.readings, workspace)).id
         return validated(model, self.given)
 
     async def update(self, model: type[R], known: Mapping[str, Any]) -> R:
-        """The given values that differ from the ``known`` ones, as a request.
+        """Return a request with the given values that differ from ``known``.
 
         Raises NothingToDoError if none differs, CommandError and GatewayError.
         """
@@ -149,7 +150,7 @@ class ChangeContext:
 
 
 def report_unchanged(names: Set[str]) -> None:
-    """Tell which given fields already have the requested value: plans do not show them."""
+    """Report fields that already have the requested value, because plans do not display them."""
     if names:
         narrate(f"unchanged: {', '.join(sorted(names))}")
 
@@ -161,9 +162,9 @@ def read_values(
     unsets: Iterable[str],
     now: datetime,
 ) -> dict[str, Any]:
-    """The values of ``--set`` and ``--unset`` by field.
+    """Parse the values of ``--set`` and ``--unset``, by field.
 
-    Raises CommandError, which names the field and never repeats the value.
+    Raises CommandError, which names the field and never quotes the value.
     """
     values: dict[str, Any] = {}
     for pair in sets:
@@ -182,7 +183,7 @@ def read_values(
 
 
 def assign_value(values: dict[str, Any], name: str, value: Any) -> None:
-    """Add a value; "object.field" goes into the object. Raises CommandError for a duplicate."""
+    """Add a value; "object.field" is set inside the object. Raises CommandError for a duplicate."""
     top, _, part = name.partition(".")
     inside = values.setdefault(top, {}) if part else values
     if not isinstance(inside, dict) or (part or top) in inside:
@@ -191,12 +192,12 @@ def assign_value(values: dict[str, Any], name: str, value: Any) -> None:
 
 
 def stdin_value(model: type[RequestModel], fields: Sequence[str], name: str, text: str) -> Any:
-    """A value that was read from stdin. Raises CommandError."""
+    """Parse a value that was read from stdin. Raises CommandError."""
     return SecretStr(text) if _rules(model, name, fields).secret else text
 
 
 def validated(model: type[R], values: Mapping[str, Any]) -> R:
-    """The request. Raises CommandError, which names every invalid field."""
+    """Return the validated request. Raises CommandError, which names all invalid fields."""
     try:
         return model.model_validate(dict(values))
     except ValidationError as error:
@@ -204,7 +205,7 @@ def validated(model: type[R], values: Mapping[str, Any]) -> R:
 
 
 def invalid_values(invalid: Iterable[Problem]) -> CommandError:
-    """The error for a request with invalid fields."""
+    """Return the error for a request with invalid fields."""
     return CommandError("; ".join(map(str, invalid)), USAGE)
 
 
@@ -218,7 +219,6 @@ def _rules(model: type[RequestModel], name: str, fields: Sequence[str]) -> Field
 
 
 def _value(rules: FieldRules, text: str, now: datetime) -> Any:
-    """The value that a text stands for. Raises ValueError with a message for the person."""
     kind = kind_of(Field(rules.name, rules.name), rules)
     match kind:
         case "switch" | "three_way":

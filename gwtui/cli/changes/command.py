@@ -1,4 +1,4 @@
-"""The verbs that change something: plan, confirm, execute, report the outcome."""
+"""Verbs that change something: plan, confirm, execute, report the outcome."""
 
 from __future__ import annotations
 
@@ -75,11 +75,11 @@ class DeclaredChange:
     """A verb that changes something.
 
     ``plan`` reads what it needs and plans the requests; it raises NothingToDoError, CommandError
-    and GatewayError. An operand with the name of a request field is the value of that field.
-    ``model`` has the fields of ``--set`` and ``--unset``, ``fields`` restricts them. ``secret`` is
-    a field that is read from stdin. ``creates``: the identifier of the new resource is printed.
-    ``force`` describes what ``--force`` permits; empty without that option. ``many`` is the list of
-    which the operand "id" may name several rows. ``notes`` are lines of its help.
+    and GatewayError. An operand named like a request field sets that field. ``model`` has the
+    fields of ``--set`` and ``--unset``; ``fields`` restricts them. ``secret`` is a field that is
+    read from stdin. ``creates``: the identifier of the new resource is printed. ``force`` is the
+    help of ``--force``; empty without that option. ``many`` is the list whose rows the operand "id"
+    names, if it accepts several. ``notes`` are lines of help.
     """
 
     name: str
@@ -95,7 +95,7 @@ class DeclaredChange:
     many: ResourceSpec[Any] | None = None
 
     def command(self) -> Command:
-        """The verb of the command line."""
+        """Return the command-line verb."""
         fields = self.typed_fields()
         described = _described(self.model, fields) if self.model is not None and fields else ()
         return Command(
@@ -148,7 +148,6 @@ class DeclaredChange:
         return tuple(name for name in self._fields() if name != self.secret)
 
     def _run(self, arguments: argparse.Namespace) -> int:
-        """Plan, confirm and execute the change; returns an exit code."""
         if not arguments.plan:
             require_terminal(yes=arguments.yes)
         given = self._given(arguments)
@@ -184,7 +183,6 @@ class DeclaredChange:
         return run_async(work)
 
     def _given(self, arguments: argparse.Namespace) -> Mapping[str, Any]:
-        """The given values by field. Raises CommandError."""
         model, fields = self.model, self._fields()
         if model is None:
             return {}
@@ -236,7 +234,6 @@ class DeclaredChange:
 
 
 def _code(plan: Plan[Any], sent: list[Sent]) -> int:
-    """The exit code for the requests that were sent."""
     outcome = sent[-1][1]
     if isinstance(outcome, Applied):
         left = len(plan.parts) - len(sent)
@@ -248,22 +245,18 @@ def _code(plan: Plan[Any], sent: list[Sent]) -> int:
 
 
 def _refuse_early(model: type[RequestModel], given: Mapping[str, Any]) -> None:
-    """Validate the given fields before anything is sent, except a workspace, which may be a name.
-
-    Raises CommandError.
-    """
+    """A workspace is validated later, because it may be given by name."""
     known = {name: value for name, value in given.items() if name != _SCOPE}
     if known or _SCOPE not in given:
         validated(model, known)
 
 
 async def _read_rights(session: Session) -> None:
-    """Read the current key, for the audit log and for its rights."""
+    """The audit log records the current key, and its rights are checked before planning."""
     await current_key_feed(session.hub, Scope()).refresh()
 
 
 def _described(model: type[RequestModel], fields: tuple[str, ...]) -> list[str]:
-    """A line of help for each field."""
     rules = {
         name: one
         for name, one in all_rules(model).items()
@@ -283,7 +276,6 @@ def _help(rules: FieldRules) -> str:
 
 
 def _only_in(model: type[RequestModel], name: str) -> str:
-    """The dialects that have the field, unless all of them do."""
     having = [
         one.name
         for one in DIALECTS.values()

@@ -1,4 +1,4 @@
-"""The verbs create, update, disable, enable and delete, for every declared resource."""
+"""The verbs create, update, disable, enable and delete of all declared resources."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gwtui.resources.registry import SPECS
 
 
 def changes_at(resource: str) -> Iterable[DeclaredChange | Command]:
-    """The changes of a resource, from its own module or from its declaration."""
+    """Return the changes of a resource, from its own module or from its declaration."""
     if resource in CHANGES:
         module, _, name = CHANGES[resource].partition(":")
         own: Iterable[DeclaredChange | Command] = getattr(import_module(module), name)
@@ -33,13 +33,13 @@ def changes_at(resource: str) -> Iterable[DeclaredChange | Command]:
 
 
 def verbs_at(resource: str) -> Iterator[Command]:
-    """The verbs that change a resource."""
-    for one in changes_at(resource):
-        yield one if isinstance(one, Command) else one.command()
+    """Yield the verbs that change a resource."""
+    for change in changes_at(resource):
+        yield change if isinstance(change, Command) else change.command()
 
 
 def row_operand(spec: ResourceSpec[Any], *, several: bool = False) -> Argument:
-    """The operand that names one row of a list, or ``several``."""
+    """Return the operand that names one row of a list, or ``several`` rows."""
     nargs, help = "*" if several else None, declared_writes(spec).operand
     return Argument("id", metavar="ID", nargs=nargs, kind=spec.id, help=help)
 
@@ -51,9 +51,10 @@ def changes_of(
     deletes_with: tuple[Argument, ...] = (),
     notes: tuple[str, ...] = (),
 ) -> Iterator[DeclaredChange]:
-    """The changes that a resource declares.
+    """Yield the changes that a resource declares.
 
-    ``delete`` replaces the planner of deletions; ``notes`` are lines of the help of create.
+    ``delete`` replaces the planner of deletions, ``deletes_with`` are its further arguments, and
+    ``notes`` are lines of help for create.
     """
     writes, verbs = declared_writes(spec), _Verbs(spec)
     rows = (row_operand(spec, several=True),) if writes.operand else ()
@@ -92,7 +93,7 @@ def changes_of(
 
 
 class _Verbs:
-    """Plans changes from the given values and a fresh reading."""
+    """Plans declared changes from the given values and a fresh reading."""
 
     def __init__(self, spec: ResourceSpec[Any]) -> None:
         self._spec = spec
@@ -136,7 +137,6 @@ class _Verbs:
         return writes.plan_delete(fresh, at, await writes.around(context.gateway, fresh, at))
 
     async def _named(self, context: ChangeContext) -> tuple[Writes[Any], Any]:
-        """The declaration for the named row, and the row read afresh."""
         spec, row, identity = self._spec, None, ""
         if self._writes.by_row:
             row = await context.row(spec, context.arguments.id)
@@ -147,7 +147,6 @@ class _Verbs:
         return writes, await writes.read(context.gateway, identity)
 
     async def _names(self, context: ChangeContext, verb: Update) -> Mapping[str, str]:
-        """Names for the identifiers that the plan may show."""
         scoped = "workspace_id" in verb.request.model_fields
         names = await context.workspace_names() if scoped else {}
         feed = self._writes.names
@@ -161,7 +160,7 @@ def _refuse(problems: Sequence[Problem]) -> None:
 
 
 def plan_context(context: ChangeContext, names: Mapping[str, str] | None = None) -> PlanContext:
-    """The context for planning a change now."""
+    """Return the context for planning a change now; ``names`` maps identifiers to names."""
     return PlanContext(context.now, names or {}, context.dialect)
 
 

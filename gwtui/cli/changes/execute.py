@@ -1,4 +1,4 @@
-"""Confirm a plan on the terminal, execute its requests, and print the outcome."""
+"""Confirm a plan in the terminal, execute its requests, and print the outcome."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ PATIENCE = 20.0
 """Seconds to wait for the answer to a sent request after an interrupt."""
 
 LOST = "The request is not sent again. Check the current state before you retry."
-"""The hint after a lost answer."""
+"""Printed after an answer was lost."""
 
 Sent = tuple[Plan[Any], Outcome[Any]]
 
 
 async def send(executor: WriteExecutor, confirmation: Confirmation[Any]) -> list[Sent]:
-    """Send the requests in order, up to the first one that is not applied.
+    """Send the requests in order, and stop at the first one that is not applied.
 
-    An interrupt stops after the request that is under way.
+    An interrupt stops after the request in flight.
     """
     done: list[Sent] = []
     for each in confirmation.each():
@@ -62,10 +62,10 @@ async def send(executor: WriteExecutor, confirmation: Confirmation[Any]) -> list
 async def execute_one(
     executor: WriteExecutor, confirmation: Confirmation[Any]
 ) -> tuple[Outcome[Any], bool]:
-    """The outcome, and whether the person interrupted; errors of the ledger are reported.
+    """Execute one request; return its outcome, and whether the person interrupted.
 
-    A sent request cannot be recalled, and its answer may hold the value of a new key: an interrupt
-    waits for it.
+    An interrupt waits for the answer, because a sent request cannot be recalled and the answer may
+    hold the value of a new key. Ledger errors are reported on stderr.
     """
     task = asyncio.ensure_future(executor.execute(confirmation))
     interrupted = False
@@ -83,7 +83,7 @@ async def execute_one(
 
 
 async def report_unresolved(session: Session) -> None:
-    """Report the writes that are unresolved, if there are any."""
+    """Report the number of unresolved writes on stderr, if there are any."""
     count = len((await unresolved_feed(session.hub).refresh()).value or ())
     if count:
         changes = "1 earlier change is" if count == 1 else f"{count} earlier changes are"
@@ -96,7 +96,7 @@ _TEXT = 400
 
 
 def plan_lines(plan: Plan[Any]) -> Iterator[str]:
-    """A plan as text: changes, warnings, effects and obstacles, a line each."""
+    """Yield the lines of a plan: changes, warnings, effects and obstacles."""
     yield safe_line(plan.title, _TEXT)
     width = max((len(change.field) for change in plan.changes), default=0)
     for change in plan.changes:
@@ -111,7 +111,7 @@ def plan_lines(plan: Plan[Any]) -> Iterator[str]:
 
 
 def print_plan(plan: Plan[Any], as_json: Any = None) -> None:
-    """Print the plan as text, or ``as_json``."""
+    """Print the plan as text, or the JSON value ``as_json`` if given."""
     if as_json is not None:
         print_json(as_json)
         return
@@ -121,7 +121,7 @@ def print_plan(plan: Plan[Any], as_json: Any = None) -> None:
 
 
 def changes_json(plan: Plan[Any]) -> dict[str, Any]:
-    """The changes of a plan as JSON."""
+    """Return the changes of a plan as JSON values."""
     return {
         "identity": plan.identity,
         "title": plan.title,
@@ -135,7 +135,7 @@ def changes_json(plan: Plan[Any]) -> dict[str, Any]:
 
 
 def plan_json(plan: Plan[Any]) -> dict[str, Any]:
-    """A plan as JSON, with the bodies of its requests; secrets are masked."""
+    """Return a plan as JSON values, with its request bodies; secrets are masked."""
     return {
         "action": plan.action,
         "resource": plan.resource,
@@ -153,7 +153,7 @@ def _request(plan: Plan[Any]) -> dict[str, Any]:
 def outcome_json(
     plan: Plan[Any], outcomes: Sequence[tuple[Plan[Any], Outcome[Any]]]
 ) -> dict[str, Any]:
-    """The outcome of a plan and of each of its requests as JSON."""
+    """Return the outcome of a plan and of each of its requests as JSON values."""
     return {
         **plan_json(plan),
         "outcome": outcome_label(outcomes[-1][1]),
@@ -176,7 +176,7 @@ def report_outcome(plan: Plan[Any], outcome: Outcome[Any]) -> None:
 
 
 def outcome_label(outcome: Outcome[Any]) -> str:
-    """The outcome by its name in the audit log: "applied", "refused", "unknown"."""
+    """Return the name of an outcome in the audit log: "applied", "refused", "unknown"."""
     match outcome:
         case Applied():
             return "applied"
@@ -186,12 +186,12 @@ def outcome_label(outcome: Outcome[Any]) -> str:
 
 
 def changed_identity(plan: Plan[Any], outcome: Applied[Any]) -> str | None:
-    """The identifier of what was made or changed."""
+    """Return the identifier of the created or changed resource."""
     return plan.identity if plan.identify is None else plan.identify(outcome.value)
 
 
 def result_json(plan: Plan[Any], outcome: Outcome[Any]) -> dict[str, Any]:
-    """The outcome of one request as JSON."""
+    """Return the outcome of one request as JSON values."""
     result: dict[str, Any] = {"outcome": outcome_label(outcome)}
     if isinstance(outcome, Applied):
         result["identity"] = changed_identity(plan, outcome)
@@ -209,7 +209,10 @@ NO_TERMINAL = "no terminal to confirm on: review the change with --plan, then us
 
 
 async def agree(plan: Plan[T], context: ChangeContext) -> Confirmation[T] | None:
-    """The confirmed plan; None, with the reason on stderr, if not. Raises CommandError."""
+    """Return the confirmed plan; None, with the reason on stderr, if declined.
+
+    Raises CommandError.
+    """
     arguments, session = context.arguments, context.session
     held_back = session.gateway.gate.closed
     reasons = [*plan.obstacles, *([f"Nothing is sent: {held_back}."] if held_back else [])]
@@ -231,7 +234,6 @@ async def agree(plan: Plan[T], context: ChangeContext) -> Confirmation[T] | None
 async def _consent(
     plan: Plan[Any], connection: Connection, arguments: Namespace
 ) -> ConfirmationKind | None:
-    """How the person confirms: by option or when prompted; None if not. Raises CommandError."""
     name = connection.critical_name
     if arguments.yes:
         narrate_lines(f"warning: {safe_line(warning, _TEXT)}" for warning in plan.warnings)
@@ -256,7 +258,7 @@ async def _consent(
 
 
 def require_terminal(*, yes: bool) -> None:
-    """Fail early if a change cannot be confirmed. Raises CommandError."""
+    """Raise CommandError if there is no terminal for the confirmation and ``--yes`` is missing."""
     if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise exits.CommandError(NO_TERMINAL, exits.USAGE)
 
@@ -264,9 +266,10 @@ def require_terminal(*, yes: bool) -> None:
 def print_new_key(
     ledger: Ledger, plan: Plan[Any], created: CreatedKey, about: dict[str, Any] | None = None
 ) -> int:
-    """Print the value of a key that ``plan`` created, and acknowledge it; returns an exit code.
+    """Print the value of a new key and acknowledge it in the ledger; returns an exit code.
 
-    ``about`` is the JSON object to print it with, None for the value alone.
+    ``plan`` created the key. ``about`` is the JSON object to print it with; None prints only the
+    value.
     """
     if created.key is None:
         name = KEYS.name(created.data) if created.data is not None else "without a description"

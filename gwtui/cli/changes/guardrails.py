@@ -1,4 +1,4 @@
-"""Changes of guardrails and of their assignments: extended contract section 5."""
+"""Changes of guardrails and their assignments: extended contract section 5."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ async def _unassign(context: ChangeContext) -> Plan[Any]:
     return as_one("Unassign a guardrail in 2 requests", plans)
 
 
-# What they share --------------------------------------------------------------------------------
+# Helpers ----------------------------------------------------------------------------------------
 
 
 async def _existing(context: ChangeContext) -> GuardrailRow:
@@ -108,7 +108,7 @@ async def _existing(context: ChangeContext) -> GuardrailRow:
 
 
 def _user(people: Sequence[Any], text: str) -> str:
-    """The user id of a person; the text itself for someone who left the organization."""
+    """The text itself is used for people who left the organization."""
     try:
         return find_person(tuple(people), text).id or ""
     except CommandError:
@@ -116,7 +116,6 @@ def _user(people: Sequence[Any], text: str) -> str:
 
 
 def _named(plan: Plan[Any]) -> list[str]:
-    """The keys or members of an assignment."""
     return [str(one) for part in plan.summary.values() if isinstance(part, list) for one in part]
 
 

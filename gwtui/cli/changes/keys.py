@@ -1,4 +1,4 @@
-"""Changes of API keys, of rotations, and of new keys whose value was not stored."""
+"""Changes of API keys and rotations, and acknowledgement of unstored new keys."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _ROTATION = Argument(
 
 
 async def rotate(context: ChangeContext) -> Plan[Any]:
-    """The plan that starts a rotation. Raises CommandError and GatewayError."""
+    """Plan the start of a rotation. Raises CommandError and GatewayError."""
     session, now = context.session, context.now
     row = await context.row(KEYS, context.arguments.id)
     fresh = await context.gateway.keys.get(row.identity)
@@ -140,7 +140,7 @@ def _names(rotation: KeyRotation) -> Sequence[str | None]:
 
 
 def _forget(arguments: argparse.Namespace) -> int:
-    """Record that a rotation is abandoned; nothing is sent."""
+    """Only the rotation log changes: nothing is sent."""
     paths = Paths.of_user()
     log = RotationLog(paths.state / FILE_NAME)
     try:
@@ -179,7 +179,6 @@ _GONE = "the key is gone"
 
 
 def _find_new_key(rows: Iterable[LedgerEntry], text: str) -> LedgerEntry:
-    """The ledger entry of a new key. Raises CommandError."""
     unstored = [entry for entry in rows if entry.is_unacknowledged]
     return find(unstored, text, "unacknowledged key", _names_of_key)
 
@@ -206,7 +205,7 @@ async def _recreate(context: ChangeContext) -> Plan[Any]:
 
 
 def _acknowledge(arguments: argparse.Namespace) -> int:
-    """Record that the value of a new key is stored; nothing is sent."""
+    """Only the ledger changes: nothing is sent."""
     ledger = own_ledger()
     try:
         entry = _find_new_key(ledger.open_writes(), arguments.id)

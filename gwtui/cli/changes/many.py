@@ -71,9 +71,9 @@ SELECTION = (
 
 
 def row_selection(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> RowSelection | None:
-    """The selected rows; None for a single named row, which becomes ``arguments.id``.
+    """Return the selected rows; None for a single named row, which becomes ``arguments.id``.
 
-    A file or a filter always makes a bulk change. Raises CommandError.
+    A file or a filter always makes a bulk change, even with one row. Raises CommandError.
     """
     names: list[str] = [*arguments.id]
     ways = [bool(names), arguments.filter is not None, arguments.from_file is not None]
@@ -94,7 +94,6 @@ def row_selection(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> Row
 
 
 def _query(spec: ResourceSpec[Any], text: str) -> ListQuery:
-    """The query of the filter. Raises CommandError if it is empty or has unknown columns."""
     query = parse_query(spec, text)
     if not parse(text).parts:
         raise exits.CommandError(
@@ -118,7 +117,7 @@ def _names_in(file: str) -> list[str]:
 
 
 def reject_own_fields(spec: ResourceSpec[Any], given: Mapping[str, Any]) -> None:
-    """Several rows cannot get the same name. Raises CommandError."""
+    """Raise CommandError if several rows would get the same name."""
     own = sorted(given.keys() & {*declared_writes(spec).called, "slug"})
     if own:
         raise exits.CommandError(
@@ -132,7 +131,10 @@ def reject_own_fields(spec: ResourceSpec[Any], given: Mapping[str, Any]) -> None
 async def plan_selection(
     change: DeclaredChange, context: ChangeContext, chosen: RowSelection
 ) -> BulkPlan:
-    """A plan for all selected rows. Raises CommandError for an unknown one, GatewayError."""
+    """Plan a change of all selected rows.
+
+    Raises CommandError for an unknown row, and GatewayError.
+    """
     rows = await _rows(context, chosen)
     writes = declared_writes(chosen.spec)
 
@@ -157,7 +159,6 @@ async def plan_selection(
 
 
 async def _rows(context: ChangeContext, chosen: RowSelection) -> Sequence[Any]:
-    """The selected rows of the list."""
     spec, hub = chosen.spec, context.session.hub
     rows = await context.readings.value(spec.feed(hub, Scope()))
     if chosen.query is not None:
@@ -198,9 +199,14 @@ def bulk_json(bulk: BulkPlan) -> dict[str, Any]:
     }
 
 
-def _left_out_json(one: LeftOut) -> dict[str, Any]:
-    outcome = "already" if one.already else "not sent"
-    return {"identity": one.identity, "name": one.name, "outcome": outcome, "why": one.why}
+def _left_out_json(skipped: LeftOut) -> dict[str, Any]:
+    outcome = "already" if skipped.already else "not sent"
+    return {
+        "identity": skipped.identity,
+        "name": skipped.name,
+        "outcome": outcome,
+        "why": skipped.why,
+    }
 
 
 # Execution --------------------------------------------------------------------------------------
@@ -242,7 +248,7 @@ class ManyChanges:
         try:
             await run.run(self._report)
         except asyncio.CancelledError:
-            # Between two requests: none is under way.
+            # Between two requests, so none is in flight.
             self._interrupted = True
         return self._finish(run)
 
@@ -254,7 +260,6 @@ class ManyChanges:
         return outcome
 
     def _report(self) -> None:
-        """Report each result as soon as it is known."""
         results = self._run.results
         while self._reported < len(results) and results[self._reported].status != "not sent":
             result = results[self._reported]
@@ -284,7 +289,6 @@ class ManyChanges:
 
 
 def _result(result: RowResult) -> dict[str, Any]:
-    """The result of one row as JSON."""
     row: dict[str, Any] = {
         "identity": result.part.identity,
         "name": result.part.name,

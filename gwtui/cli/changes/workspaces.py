@@ -125,7 +125,7 @@ async def _remove_members(context: ChangeContext) -> Plan[Any]:
 
 
 def find_person(people: tuple[OrganizationMember, ...], text: str) -> OrganizationMember:
-    """A person in the organization. Raises CommandError."""
+    """Return a person in the organization by id, name or email address. Raises CommandError."""
     return find(people, text, "person", lambda one: (one.id, *_called(one)))
 
 

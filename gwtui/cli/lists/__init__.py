@@ -1,1 +1,1 @@
-"""Read lists and single resources without the dashboard."""
+"""Commands that read lists and single resources."""

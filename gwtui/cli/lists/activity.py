@@ -1,4 +1,4 @@
-"""``gwtui activity list``: usage by row, or summed by day, model, key or other parts."""
+"""``gwtui activity list``: usage rows, or sums by day, model, key or other dimensions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _IDS: Mapping[Part, tuple[str]] = {
     "key": ("key_id",),
     "user": ("user_id",),
 }
-"""The identifier column of a part whose names are not unique."""
+"""Identifier columns of the dimensions whose names are not unique."""
 _FIGURES = ("spend", "byok", "requests", "prompt", "completion", "reasoning", "cached")
 _ROWS_ONLY = ("filter", "sort")
 
@@ -83,7 +83,6 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _parts(arguments: argparse.Namespace) -> tuple[Part, ...]:
-    """The parts of --group-by. Raises CommandError."""
     given = [name for name in _ROWS_ONLY if getattr(arguments, name) is not None]
     if given:
         raise exits.CommandError(f"--{given[0]} cannot be combined with --group-by", exits.USAGE)
@@ -104,7 +103,6 @@ def _parts(arguments: argparse.Namespace) -> tuple[Part, ...]:
 
 
 def _days(arguments: argparse.Namespace, readings: CommandReadings) -> DayRange:
-    """The requested days. Raises CommandError."""
     completed = activity.completed_days(readings.hub.clock.now())
     options = [f"--{name}" for name in ("since", "until") if getattr(arguments, name)]
     with exits.reporting(ValueError, context=f"{' and '.join(options)}: "):
@@ -114,7 +112,6 @@ def _days(arguments: argparse.Namespace, readings: CommandReadings) -> DayRange:
 async def _uses(
     readings: CommandReadings, scope: Scope, by: Sequence[Part], whole: Any
 ) -> UsageRows:
-    """The usage to group, read for each key or each person if grouped by that."""
     hub = readings.hub
     if "key" in by:
         keys = await readings.value(key_activity_feed(hub, scope))
@@ -134,13 +131,11 @@ async def _uses(
 
 
 def _on(uses: UsageRows, days: DayRange) -> UsageRows:
-    """The usage on these days."""
     chosen = tuple(use for use in uses.uses if activity.day_of(use.row) in days)
     return UsageRows(chosen, uses.names, uses.rest)
 
 
 def _in_order(groups: Sequence[ActivityGroup], by: Sequence[Part]) -> list[ActivityGroup]:
-    """Sorted by day if that is one of the parts, then by spend, highest first."""
     place = by.index("day") if "day" in by else None
 
     def order(group: ActivityGroup) -> tuple[Any, ...]:
@@ -152,7 +147,6 @@ def _in_order(groups: Sequence[ActivityGroup], by: Sequence[Part]) -> list[Activ
 
 
 def _sums(group: ActivityGroup, uses: UsageRows, by: Sequence[Part]) -> dict[str, Any]:
-    """A sum as JSON; None is unknown."""
     sums: dict[str, Any] = {}
     for part, identity in zip(by, group.parts, strict=True):
         known = bool(identity) and identity != OTHERS

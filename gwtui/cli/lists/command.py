@@ -1,4 +1,4 @@
-"""The verbs of a resource: ``list`` and ``get``, and the ones special to it."""
+"""The verbs of a resource: ``list``, ``get``, and its special verbs."""
 
 from __future__ import annotations
 
@@ -31,13 +31,12 @@ Rows = Sequence[Any]
 
 
 def _named(where: str) -> Any:
-    """The object at "module:NAME"."""
     module, _, name = where.partition(":")
     return getattr(import_module(module), name)
 
 
 def resource_command(resource: RegistryEntry, verb: str = "") -> Command:
-    """The verbs of a resource; the ones that change it only if ``verb`` does not read."""
+    """Return a resource's command; it has the verbs for changes unless ``verb`` only reads."""
     reading = (
         [get_command(resource)]
         if resource.by_id
@@ -79,7 +78,7 @@ def _workspace_argument(spec: ResourceSpec[Any], help: str) -> Iterator[Argument
 
 
 def list_command(resource: RegistryEntry) -> Command:
-    """The verb that lists all rows, or those that match a filter."""
+    """Return the verb that lists all rows, or those that match a filter."""
     spec = SPECS[resource.id]
     return Command(
         "list",
@@ -96,7 +95,7 @@ def list_command(resource: RegistryEntry) -> Command:
 
 
 def query_arguments(spec: ResourceSpec[Any]) -> tuple[Argument, ...]:
-    """The options for filter, sort order, columns and output of a list."""
+    """Return the options of a list: filter, sort order, columns and output format."""
     columns = [column.id for column in with_id(spec, spec.columns)]
     return (
         Argument(
@@ -112,14 +111,14 @@ def query_arguments(spec: ResourceSpec[Any]) -> tuple[Argument, ...]:
 
 
 def columns_help(spec: ResourceSpec[Any]) -> str:
-    """A line of help for each column."""
+    """Return the help on the columns, one line each."""
     columns = with_id(spec, spec.columns)
     width = max(len(column.id) for column in columns)
     return "\n".join(["columns:", *(f"  {one.id:<{width}}  {one.help}" for one in columns)])
 
 
 def print_local_rows(spec: ResourceSpec[Any], rows: Rows, arguments: argparse.Namespace) -> None:
-    """Print rows of this machine according to ``query_arguments``."""
+    """Print rows from this machine, filtered and sorted according to ``query_arguments``."""
     now, query = SYSTEM_CLOCK.now(), list_query(spec, arguments)
     shown = query.apply(rows, now)
     narrate(_counted(len(shown), len(rows), spec))
@@ -136,7 +135,7 @@ def run_list(
     """Print the rows of a list; returns an exit code.
 
     ``chosen`` selects rows before the filter. ``verdict`` computes the exit code from all rows, the
-    printed ones and the code of reading them.
+    printed rows, and the exit code of reading them.
     """
     spec = SPECS[resource.id]
     query = list_query(spec, arguments)
@@ -179,7 +178,6 @@ async def _print_portions(
     form: str,
     prepare: Callable[[], Awaitable[Callable[[Rows], Rows]]],
 ) -> Rows:
-    """Print the list while it is read; returns its first rows."""
     prepared = await prepare()
     printer = PortionPrinter(query, form, readings.hub.clock)
     await printer.print_all(readings.portions(lambda hub: query.spec.feed(hub, scope)), prepared)
@@ -189,7 +187,6 @@ async def _print_portions(
 async def _completing(
     spec: ResourceSpec[Any], readings: CommandReadings, scope: Scope, *, brief: bool
 ) -> Callable[[Rows], Rows]:
-    """A function that completes rows from a second reading; does nothing for ``brief`` rows."""
     completion = spec.completion
     if completion is None or brief:
         return lambda rows: rows
@@ -209,7 +206,7 @@ def _counted(shown: int, every: int, spec: ResourceSpec[Any]) -> str:
 
 
 def get_command(resource: RegistryEntry) -> Command:
-    """The verb that prints one row in full."""
+    """Return the verb that prints one row in full."""
     spec = SPECS[resource.id]
     called = "identifier" if resource.by_id else _OPERAND
     kind = "" if resource.by_id else resource.id
@@ -258,7 +255,6 @@ def run_get(resource: RegistryEntry, arguments: argparse.Namespace) -> int:
 async def _completed(
     spec: ResourceSpec[Any], row: Any, readings: CommandReadings, scope: Scope
 ) -> Any:
-    """The row, completed from a second reading."""
     completion = spec.completion
     if completion is None or completion.one is None:
         return (await _completing(spec, readings, scope, brief=False))([row])[0]
@@ -270,7 +266,7 @@ async def _completed(
 async def read_scope(
     readings: CommandReadings, resource: RegistryEntry, arguments: argparse.Namespace
 ) -> Scope:
-    """The workspace and the parent of the arguments. Raises CommandError and GatewayError."""
+    """Return the workspace and parent of the arguments. Raises CommandError and GatewayError."""
     workspace: str | None = None
     parent: str | None = arguments.id if resource.by_id else None
     named = getattr(arguments, "workspace", None)

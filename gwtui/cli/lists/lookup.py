@@ -1,4 +1,4 @@
-"""Find the row that a person names, by identifier, prefix or name."""
+"""Find the row that a person names by identifier, prefix or name."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Portion(Generic[T]):
-    """Some rows of a list; the ``last`` portion has all rows, also those of portions before."""
+    """Some rows of a list. The ``last`` portion repeats the rows of all earlier ones."""
 
     rows: Sequence[T]
     last: bool = False
 
 
 class CommandReadings:
-    """The readings of one command, and whether they were complete."""
+    """Reads feeds for one command, and tracks whether all data could be read."""
 
     def __init__(self, hub: FeedHub) -> None:
         self.hub = hub
@@ -46,7 +46,7 @@ class CommandReadings:
         return exits.INCOMPLETE if self._lacks else exits.OK
 
     async def value(self, feed: Feed[T]) -> T:
-        """A fresh value of the feed. Raises GatewayError."""
+        """Return a fresh value of the feed. Raises GatewayError."""
         state = await feed.refresh()
         if state.error is not None or state.value is None:
             raise state.error or GatewayError("The gateway did not answer.")
@@ -57,9 +57,9 @@ class CommandReadings:
     async def portions(
         self, feed_of: Callable[[FeedHub], Feed[Sequence[T]]]
     ) -> AsyncGenerator[Portion[T], None]:
-        """The rows of a list as they arrive, read no faster than they are consumed.
+        """Yield the rows of a list as they arrive, read no faster than they are consumed.
 
-        Close the generator if you leave early. Raises GatewayError.
+        Close the generator if you stop early. Raises GatewayError.
         """
         rows: asyncio.Queue[Sequence[T]] = asyncio.Queue(maxsize=1)
         feed = feed_of(self.hub.streaming(rows.put))
@@ -78,7 +78,7 @@ class CommandReadings:
             await feed.close()
 
     async def value_or_nothing(self, feed: Feed[T], called: str) -> T | None:
-        """Like ``value``, but None, with a report, if it could not be read."""
+        """Return a fresh value of the feed; if it cannot be read, report that and return None."""
         try:
             return await self.value(feed)
         except GatewayError as error:
@@ -86,7 +86,7 @@ class CommandReadings:
             return None
 
     def report_missing(self, message: str) -> None:
-        """Report once that part of the output is missing."""
+        """Print a message about missing output, once, and make the exit code INCOMPLETE."""
         if message not in self._lacks:
             narrate(message)
         self._lacks.append(message)
@@ -106,7 +106,7 @@ def _shortfall(lacks: Shortfall) -> str:
 _SHOWN = 5
 _NAME = 60
 _IDENTITY = 80
-"""Enough for a whole hash, so that it can be copied."""
+"""Displayed characters of an identifier: enough for a complete hash to copy."""
 
 
 def find(
@@ -116,10 +116,10 @@ def find(
     names: Names[T],
     differences: Callable[[Sequence[T]], Sequence[str]] | None = None,
 ) -> T:
-    """The row with this name. Raises CommandError if there is none or several.
+    """Return the row with this name. Raises CommandError if there is none or more than one.
 
-    ``names`` gives the identity of a row and its other names, ``differences`` a text for each of
-    several rows that tells them apart.
+    ``names`` returns the identity of a row and its other names. ``differences`` returns a text for
+    each of several matching rows that distinguishes them.
     """
     rows = tuple(rows)
     matches = lookup(rows, text, names).rows
@@ -144,19 +144,19 @@ def find(
 
 
 def find_row(spec: ResourceSpec[T], rows: Iterable[T], text: str) -> T:
-    """The row of a resource with this name. Raises CommandError."""
+    """Return the row of a resource with this name. Raises CommandError."""
     now = SYSTEM_CLOCK.now()
     return find(rows, text, spec.singular, spec.names(now), lambda few: spec.differences(few, now))
 
 
 async def find_workspace(readings: CommandReadings, text: str) -> Workspace:
-    """A workspace by its id, slug or name. Raises CommandError and GatewayError."""
+    """Read a workspace by its id, slug or name. Raises CommandError and GatewayError."""
     spaces = await readings.value(workspaces_feed(readings.hub, Scope()))
     return find(spaces, text, "workspace", lambda space: (space.id, space.slug, space.name))
 
 
 async def find_parent(readings: CommandReadings, kind: Parent, text: str) -> str:
-    """The identity of the parent of a list. Raises CommandError and GatewayError."""
+    """Return the identity of the parent of a list. Raises CommandError and GatewayError."""
     if kind == "model":
         return text
     if kind == "workspace":

@@ -29,9 +29,10 @@ from gwtui.domain.times import parse_past
 
 @dataclass(frozen=True, slots=True)
 class ListQuery:
-    """Filter, sort order and columns. ``columns``: None for the default ones.
+    """The filter, sort order and columns of a list. ``columns`` None are the default ones.
 
-    ``ordered``: whether the sort order was given; otherwise it is the default of the list.
+    ``ordered``: the sort order was given on the command line; otherwise it is the default of the
+    list.
     """
 
     spec: ResourceSpec[Any]
@@ -42,7 +43,7 @@ class ListQuery:
     ordered: bool = False
 
     def shown(self, *, every: bool) -> bool:
-        """Whether the query needs completed rows; ``every``: all columns are shown."""
+        """Return whether the query needs completed rows. ``every``: all columns are printed."""
         completion = self.spec.completion
         if completion is None:
             return False
@@ -54,7 +55,7 @@ class ListQuery:
         return bool(used & completion.columns) if completion.columns else bool(used)
 
     def apply(self, rows: Sequence[Any], now: datetime) -> list[Any]:
-        """The rows that match, in order."""
+        """Return the matching rows in sort order."""
         matching = self.matching(rows, now)
         if self.sort is None:
             return matching
@@ -64,7 +65,7 @@ class ListQuery:
         return [numbered[number] for number in order]
 
     def matching(self, rows: Sequence[Any], now: datetime) -> list[Any]:
-        """The rows that match, in the given order. Raises CommandError."""
+        """Return the matching rows in their given order. Raises CommandError."""
         if not self.query.parts:
             return list(rows)
         fields: RowFields[Any] = RowFields(self.spec.columns, self.spec.facets, now)
@@ -79,7 +80,6 @@ class ListQuery:
         return matching
 
     def _filters_by(self, completed: frozenset[str]) -> bool:
-        """Whether the filter needs completed rows."""
         if not self.query.parts:
             return False
         return not completed or self._reads_text() or self.query.names_any(completed)
@@ -89,7 +89,7 @@ class ListQuery:
 
 
 def list_query(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> ListQuery:
-    """The query of the arguments. Raises CommandError."""
+    """Return the query of the arguments. Raises CommandError."""
     if arguments.columns is not None and arguments.output in MACHINE_FORMS:
         raise exits.CommandError("--columns requires --output table or csv", exits.USAGE)
     return parse_query(spec, arguments.filter, arguments.sort, arguments.columns)
@@ -163,7 +163,7 @@ PAST = (
 
 
 def past_moments(arguments: argparse.Namespace) -> tuple[datetime | None, datetime | None]:
-    """The start and the end of the time range. Raises CommandError."""
+    """Return the start and end of the time range. Raises CommandError."""
     now = SYSTEM_CLOCK.now()
     with exits.reporting(ValueError, context="--since and --until: invalid time: "):
         since, until = (

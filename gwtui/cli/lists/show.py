@@ -37,13 +37,13 @@ _GAP = 2
 """The width of the gap between two columns."""
 _INDENT = _SPACE = " " * _GAP
 STREAMED_FORMS = ("ndjson", "csv")
-"""Formats that can be printed before the list was read to its end."""
+"""Formats that can be printed before the whole list is read."""
 
 
 def show_list(
     rows: Sequence[Any], query: ListQuery, form: str, now: datetime, *, further: bool = False
 ) -> None:
-    """Print the rows; ``further``: without another CSV header. Raises OutputLostError."""
+    """Print the rows; ``further`` omits the CSV header. Raises OutputLostError."""
     columns = query.columns
     if form == "table":
         _table(rows, columns, query.spec, now)
@@ -78,7 +78,6 @@ def _table(
 
 
 def _fitting(columns: Sequence[Column[Any]], grid: Sequence[Sequence[str]], room: int) -> list[int]:
-    """The columns that fit into ``room``; the last ones are dropped first."""
     widths = [max(cell_width(line[place]) for line in grid) for place in range(len(columns))]
     shown = list(range(len(columns)))
     while len(shown) > 1 and sum(widths[place] + _GAP for place in shown) - _GAP > room:
@@ -94,7 +93,7 @@ def print_detail(spec: ResourceSpec[Any], row: Any, now: datetime) -> None:
 
 
 def section_lines(sections: Sequence[Section[Any]], row: Any, now: datetime) -> Iterator[str]:
-    """The lines of the sections; the text of every cell is safe already."""
+    """Yield the lines of the sections, without hints about keys. Cell texts are safe to print."""
     for section in sections:
         parts = [
             part
@@ -128,7 +127,7 @@ def _detail_table(table: DetailTable) -> Iterator[str]:
 
 
 class PortionPrinter:
-    """Prints matching rows as they arrive. ``first`` keeps a few of them, for completion."""
+    """Prints matching rows as they arrive; ``first`` keeps some rows to cache their names."""
 
     def __init__(self, query: ListQuery, form: str, clock: Clock) -> None:
         self.first: list[Any] = []
@@ -136,9 +135,9 @@ class PortionPrinter:
         self._form = form
         self._clock = clock
         self._met: set[int] = set()
-        """Hashes of identities, which take a fifth of their memory."""
+        """Hashes of printed identities, which take a fifth of the memory of the identities."""
         self._printed = 0
-        # One thread: each has a heap of its own.
+        # A single thread, because each thread has its own heap.
         self._thread = ThreadPoolExecutor(1, "output")
 
     async def print_all(
@@ -149,7 +148,7 @@ class PortionPrinter:
         """Print every row once, after ``complete``.
 
         A list that arrives in one portion is printed in its default order. Raises GatewayError
-        before the first row, exits.CommandError after it, and OutputLostError.
+        before the first row, CommandError after it, and OutputLostError.
         """
         begun = False
         try:
@@ -166,7 +165,6 @@ class PortionPrinter:
             raise self._broken_off(error) from None
 
     def _new(self, portion: Sequence[Any]) -> list[Any]:
-        """The rows that were not in an earlier portion."""
         identity = self._query.spec.identity
         new: list[Any] = []
         for row in portion:

@@ -70,13 +70,12 @@ from gwtui.resources.tries.plan import (
 
 CANCELLED = "cancelled: the connection was closed; tokens generated so far may be billed"
 _WORDS = 60
-"""The most characters of an answer in the table."""
+"""Maximum length of an answer in the table."""
 _HEADS = ("endpoint", "first token", "speed", "total", "tokens", "cost", "answer")
 _FIGURES = (False, True, True, True, True, True, False)
 
 
 def _run(kind: str, arguments: argparse.Namespace) -> int:
-    """Plan or send the request; returns an exit code. Raises CommandError."""
     planning = kind != "compare" and arguments.plan
     request: TryRequest = (embedding_request if kind == "embed" else chat_request)(arguments)
     key = try_key(arguments, may_ask=not planning)
@@ -115,7 +114,6 @@ async def _send(
     facts: TryFacts,
     arguments: argparse.Namespace,
 ) -> int:
-    """Send it and print the answer; returns the exit code. Raises GatewayError."""
     as_json = arguments.output == "json"
     try:
         if not isinstance(request, ChatRequest):
@@ -131,7 +129,6 @@ async def _send(
 async def _answer(
     models: Inference, request: ChatRequest, *, stream: bool, as_json: bool
 ) -> ChatAnswer:
-    """The answer; prints its text unless it will be printed as JSON."""
     printer = AnswerPrinter()
     if stream:
         async with models.stream(request) as pieces:
@@ -156,19 +153,17 @@ def refuse_read_only(connection: Connection, arguments: argparse.Namespace) -> N
 
 
 def _refuse_unknown_model(facts: TryFacts) -> None:
-    """Refuse models that are not in the catalog. Raises CommandError."""
     if facts.unknown:
         raise exits.CommandError(unknown_model(facts), exits.USAGE)
 
 
 def _refuse_cost(problem: str | None) -> None:
-    """Raises CommandError."""
     if problem is not None:
         raise exits.CommandError(f"not sent: {problem}", exits.USAGE)
 
 
 def unknown_model(facts: TryFacts) -> str:
-    """The message about models that are not in the catalog, with the closest match."""
+    """Return a message on models that are not in the catalog, with the closest match."""
     names = ", ".join(facts.unknown)
     meant = did_you_mean(facts.unknown[0], facts.known_models)
     return f"the catalog has no model {names}{meant}; see gwtui models list"
@@ -177,7 +172,7 @@ def unknown_model(facts: TryFacts) -> str:
 def open_inference(
     connection: Connection, key: Secret | None, arguments: argparse.Namespace
 ) -> Inference:
-    """The client for requests through the key. Raises CommandError for an invalid key."""
+    """Return the client for requests through the key. Raises CommandError for an invalid key."""
     if key is None:
         raise exits.CommandError("there is no key for the test request", exits.USAGE)
     with exits.reporting(InvalidConnectionError):
@@ -185,7 +180,6 @@ def open_inference(
 
 
 async def _facts(connection: Connection, key: Secret | None, request: TryRequest) -> TryFacts:
-    """The facts for a plan, with the restrictions of the key if there is a management key."""
     of_key = KeyFacts(gaps=("restrictions of the key: reading them needs a management key",))
     if key is None:
         of_key = KeyFacts(gaps=("restrictions of the key: no key was given",))
@@ -198,7 +192,7 @@ async def _facts(connection: Connection, key: Secret | None, request: TryRequest
 async def read_facts_with(
     connection: Connection, key: Secret | None, models: Sequence[str], of_key: KeyFacts
 ) -> TryFacts:
-    """The catalog as the key, or else the connection's own key, sees it.
+    """Read the catalog with the key, or else with the connection's key; return the facts of a try.
 
     Raises CommandError and GatewayError.
     """
@@ -218,7 +212,6 @@ async def _compare(
     facts: TryFacts,
     arguments: argparse.Namespace,
 ) -> int:
-    """Send the request to several endpoints, up to one total cost; returns the exit code."""
     _refuse_unknown_model(facts)
     endpoints = [endpoint for offers in facts.offers for endpoint in offers.endpoints or ()]
     with exits.reporting(ComparisonError):
@@ -227,8 +220,8 @@ async def _compare(
     plans = [try_plan(one.request, facts, now, chance) for one in chosen]
     _refuse_cost(comparison_problem(plans, arguments.max_cost))
 
-    def tell(one: ContenderResult) -> None:
-        narrate(f"{one.name}: {'answered' if one.error is None else 'failed'}")
+    def tell(result: ContenderResult) -> None:
+        narrate(f"{result.name}: {'answered' if result.error is None else 'failed'}")
 
     try:
         async with open_inference(connection, key, arguments) as models:
@@ -248,25 +241,24 @@ async def _compare(
     return exits.FAILED if failed == len(compared) else exits.INCOMPLETE
 
 
-def _row(one: ContenderResult) -> tuple[str, ...]:
-    answer, usage = one.answer, one.answer.usage
+def _row(result: ContenderResult) -> tuple[str, ...]:
+    answer, usage = result.answer, result.answer.usage
     speed = answer.tokens_per_second
     return (
-        one.name,
+        result.name,
         _ms(answer.first_token_ms),
         "" if speed is None else f"{speed:.0f} tokens/s",
         _ms(answer.elapsed_ms),
         "" if usage is None else grouped(usage.completion_tokens),
-        "" if one.error is not None and answer.cost is None else usd(answer.cost),
-        _summary(one),
+        "" if result.error is not None and answer.cost is None else usd(answer.cost),
+        _summary(result),
     )
 
 
-def _summary(one: ContenderResult) -> str:
-    """The first words of the answer, or the error."""
-    if one.error is not None:
-        return f"{refusal_kind(one.error)}: {one.error.message}"[: 2 * _WORDS]
-    words = " ".join(one.text[: 4 * _WORDS].split())
+def _summary(result: ContenderResult) -> str:
+    if result.error is not None:
+        return f"{refusal_kind(result.error)}: {result.error.message}"[: 2 * _WORDS]
+    words = " ".join(result.text[: 4 * _WORDS].split())
     return words if len(words) <= _WORDS else f"{words[: _WORDS - 1]}…"
 
 
@@ -274,11 +266,11 @@ def _ms(value: float | None) -> str:
     return "" if value is None else f"{value:.0f} ms"
 
 
-def _json(one: ContenderResult) -> dict[str, Any]:
-    error = one.error
+def _json(result: ContenderResult) -> dict[str, Any]:
+    error = result.error
     return {
-        "endpoint": one.name,
-        **chat_json(one.answer, None),
+        "endpoint": result.name,
+        **chat_json(result.answer, None),
         "error": None if error is None else error_json(error),
     }
 

@@ -49,7 +49,6 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    """Send the samples one after the other; FAILED if one differs. Raises CommandError."""
     with exits.reporting(SampleFileError):
         samples = load_samples(Path(arguments.samples))
     for sample in samples:
@@ -82,11 +81,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 async def _identity(connection: Connection, text: str, key: Secret | None) -> str:
-    """The guardrail's id. Raises CommandError and GatewayError.
-
-    Without a management key it must be given as an id, and whether the guardrail applies to the
-    key is unknown.
-    """
+    """Without a management key, names cannot be looked up, and assignments are unknown."""
     if connection.token is None:
         if not _UUID.fullmatch(text):
             raise exits.CommandError(
@@ -109,7 +104,6 @@ async def _identity(connection: Connection, text: str, key: Secret | None) -> st
 def _cost_check(
     connection: Connection, key: Secret | None, max_cost: Decimal | None
 ) -> CostCheck | None:
-    """Why a request is not sent at this maximum; reads each model once. None for no maximum."""
     if max_cost is None:
         return None
     known: dict[str, TryFacts] = {}

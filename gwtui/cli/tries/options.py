@@ -34,14 +34,14 @@ from gwtui.local.tokens import (
 from gwtui.resources.tries.plan import DEFAULT_MAX_COST
 
 DEFAULT_MAX_TOKENS = 512
-"""The default of --max-tokens, which limits the cost."""
+"""Default of --max-tokens, which limits the cost."""
 _NONE = "none"
 _ASK = "Key for the test request (not stored): "
 R = TypeVar("R", bound=RequestModel)
 
 
 def chat_request(arguments: argparse.Namespace) -> ChatRequest:
-    """The request of the options. Raises CommandError."""
+    """Return the chat request of the options. Raises CommandError."""
     messages = [{"role": "system", "content": arguments.system}] if arguments.system else []
     messages.append({"role": "user", "content": _prompt(arguments)})
     given = {
@@ -54,7 +54,7 @@ def chat_request(arguments: argparse.Namespace) -> ChatRequest:
 
 
 def embedding_request(arguments: argparse.Namespace) -> EmbeddingRequest:
-    """The request of the options. Raises CommandError."""
+    """Return the embedding request of the options. Raises CommandError."""
     texts = arguments.prompt or [_prompt(arguments)]
     if not all(text.strip() for text in texts):
         raise _empty()
@@ -77,7 +77,6 @@ def _validated(model: type[R], body: dict[str, Any], given: dict[str, Any]) -> R
 
 
 def _prompt(arguments: argparse.Namespace) -> str:
-    """The prompt from the option, the file or stdin. Raises CommandError."""
     if arguments.prompt is not None and arguments.file is not None:
         raise CommandError("give the prompt with either --prompt or --file, not both", USAGE)
     if isinstance(arguments.prompt, str):
@@ -111,10 +110,10 @@ def _read(source: str, read: Callable[[], str]) -> str:
 
 
 def try_key(arguments: argparse.Namespace, *, may_ask: bool = True) -> Secret | None:
-    """The key from the given source, from the environment or from a prompt.
+    """Return the key from the given source, from the environment or from a prompt.
 
-    None if there is no key and prompting is not allowed. Not to be called inside an event loop.
-    Raises CommandError.
+    None if there is no key and prompting is not allowed. Raises CommandError. Do not call it inside
+    an event loop.
     """
     # Always removed from the environment, so that no child process inherits it.
     from_environment = take_token(os.environ, TRY_KEY_VARIABLE)
@@ -134,7 +133,7 @@ def try_key(arguments: argparse.Namespace, *, may_ask: bool = True) -> Secret | 
 
 
 def _environment() -> dict[str, str]:
-    """The environment of the key command, without the management token."""
+    """The environment of the key command must not contain the management token."""
     return {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
 
 
@@ -177,7 +176,7 @@ KEY = (
         help=f"get the key from this program (default: {TRY_KEY_VARIABLE}, else a prompt)",
     ),
 )
-"""The options for the key."""
+"""Options that select the key."""
 
 COST = (
     Argument(
@@ -194,7 +193,7 @@ COST = (
         help="send the request even if the profile is read-only; it costs money",
     ),
 )
-"""The options that permit sending."""
+"""Options that permit sending."""
 
 MODEL = Argument(
     "--model", required=True, metavar="AUTHOR/SLUG", kind="models", help="id of the model"
@@ -222,7 +221,7 @@ QUESTION = (
     Argument("--top-p", type=float, metavar="N", help="nucleus sampling, 0 to 1"),
     Argument("--seed", type=int, metavar="N", help="seed for reproducible answers"),
 )
-"""The options of a chat request."""
+"""Options of a chat request."""
 
 EMBEDDING = (
     MODEL,
@@ -236,4 +235,4 @@ EMBEDDING = (
     Argument("--file", metavar="FILE", kind=FILES, help="read the text from this file"),
     Argument("--dimensions", type=int, metavar="N", help="dimensions of the vectors"),
 )
-"""The options of an embedding request."""
+"""Options of an embedding request."""

@@ -1,4 +1,4 @@
-"""Output of test requests: the answer on stdout, figures and errors on stderr, or all as JSON.
+"""Output of test requests: the answer on stdout, figures and errors on stderr, or JSON.
 
 On a terminal the answer goes through ``safe_text``; a pipe gets it unchanged.
 """
@@ -32,19 +32,19 @@ from gwtui.resources.tries.plan import (
 )
 
 _MOST = 20_000_000
-"""The most characters that are printed: more than the client reads."""
+"""Maximum length of a printed answer, above the client's limit."""
 _NAME = 80
 
 
 class AnswerPrinter:
-    """Prints an answer, whole or in pieces; safe on a terminal."""
+    """Prints an answer, whole or in pieces; escapes it for a terminal."""
 
     def __init__(self) -> None:
         self._terminal = sys.stdout.isatty()
         self._last = "\n"
 
     def print(self, text: str) -> None:
-        """Print all of it, or the next piece."""
+        """Print the whole answer, or the next piece."""
         if not text:
             return
         self._last = text[-1]
@@ -53,13 +53,13 @@ class AnswerPrinter:
             sys.stdout.write(shown)
 
     def end(self) -> None:
-        """End the last line if the answer does not."""
+        """Print a line break unless the answer ended with one."""
         if self._last != "\n":
             self.print("\n")
 
 
 def show_outcome(tried: TryOutcome, *, as_json: bool) -> int:
-    """Print the figures of an answer, or all of it as JSON; returns the exit code."""
+    """Print the figures of an answer, or answer and figures as JSON; returns the exit code."""
     answer = tried.answer
     if as_json:
         print_json(chat_json(answer, tried.expected))
@@ -97,7 +97,7 @@ def show_embedding(answer: EmbeddingAnswer, facts: TryFacts, *, as_json: bool) -
 
 
 def show_refusal(error: GatewayError, *, as_json: bool) -> None:
-    """Print an error and what to do about it."""
+    """Print an error and its remedy."""
     if as_json:
         print_json({"error": error_json(error)})
     else:
@@ -105,7 +105,7 @@ def show_refusal(error: GatewayError, *, as_json: bool) -> None:
 
 
 def show_plan(plan: TryPlan, problem: str | None, *, as_json: bool) -> int:
-    """Print the plan; FAILED if it would be refused or no endpoint could serve it."""
+    """Print the plan; returns FAILED if it exceeds the cost or no endpoint is eligible."""
     if as_json:
         print_json(_plan_json(plan, problem))
     else:
@@ -120,7 +120,7 @@ def show_plan(plan: TryPlan, problem: str | None, *, as_json: bool) -> int:
 
 
 def refusal_code(error: GatewayError) -> int:
-    """The exit code for an error."""
+    """Return the exit code for an error."""
     if refusal_kind(error) == "blocked by a guardrail":
         return exits.BLOCKED
     if isinstance(error, NoAnswerError | UnreadableAnswerError):
@@ -129,7 +129,7 @@ def refusal_code(error: GatewayError) -> int:
 
 
 def chat_json(answer: ChatAnswer, expected: RequestCost | None) -> dict[str, Any]:
-    """An answer as JSON."""
+    """Return an answer as JSON values."""
     verdict = verdict_of(answer.metadata)
     return {
         "text": answer.text,
@@ -159,7 +159,7 @@ def chat_json(answer: ChatAnswer, expected: RequestCost | None) -> dict[str, Any
 
 
 def error_json(error: GatewayError) -> dict[str, Any]:
-    """An error as JSON."""
+    """Return an error as JSON values."""
     return {
         "kind": refusal_kind(error),
         "status": error.status,
