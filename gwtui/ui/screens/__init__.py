@@ -1,1 +1,1 @@
-"""The screens of the dashboard and its small modal ones."""
+"""The screens of the dashboard, and its dialogs."""

@@ -1,8 +1,8 @@
-"""Activity: what the last 30 completed UTC days cost and did, drawn by day and ranked.
+"""Activity screen: cost and usage of the last 30 complete UTC days, by day and as a ranking.
 
-Some of the days can be chosen: all are drawn, and the chosen ones are summed up and ranked. The
-bars are stacked of the selected line, in the accent colour below all, and of those that lead the
-ranking, each place of which has a colour of its own.
+The person can select some of the days: the chart still shows all days, but totals and ranking
+cover only the selected ones. Each bar stacks the selected row of the ranking at the bottom, then
+the top rows, each rank in its own colour, then the rest.
 """
 
 from __future__ import annotations
@@ -57,27 +57,27 @@ from gwtui.watch.feeds.activity import (
 from gwtui.watch.hub import FeedHub
 
 PEOPLE = "organization"
-"""The resource whose rows open a person's activity."""
+"""Id of the resource whose rows open the activity of one person."""
 _DAYS_HINT = "days, UTC: yesterday, last friday, 7d, 2026-11-20, 2026-11-01 .. 2026-11-07, all"
 _MARGINS = 2
 _TALL = [(34, "-tall")]
-"""The height from which bars are taller, and the CSS class for it."""
+"""Terminal height in lines from which the bars are taller, with the CSS class for it."""
 _OTHERS = "the rest"
 _LONGEST = 32
-"""The most cells of a name in the legend."""
+"""Maximum width in cells of a name in the legend."""
 _SIGN = len("  █ ")
-"""Width of the sign before a name, in cells."""
+"""Width in cells of the coloured sign before a name."""
 
 
 class _Parted(NamedTuple):
-    """A grouping that takes one request per key or person."""
+    """A ranking whose data takes one request per key or person."""
 
     feed: Callable[[FeedHub, Scope], Feed[PartedActivity]]
     usage: Callable[[PartedActivity, Activity], UsageRows]
     noun: str
     plural: str
     which: str
-    """The selection that is read if there are too many."""
+    """Word for the keys or people that are read if there are too many, such as "busiest"."""
 
 
 _PARTED: Mapping[str, _Parted] = {
@@ -87,7 +87,7 @@ _PARTED: Mapping[str, _Parted] = {
 
 
 class ActivityScreen(TableScreen):
-    """The account's activity in the workspace scope, or that of one key or person (``parent``)."""
+    """The activity of the account in the workspace scope, or of one key or person (``parent``)."""
 
     opens = "activity.open"
     VERTICAL_BREAKPOINTS = _TALL
@@ -95,18 +95,18 @@ class ActivityScreen(TableScreen):
     def __init__(self, **opened_by: Any) -> None:
         super().__init__("activity", title="Activity", extra_scopes=(COPY,), **opened_by)
         self._of_person = self.opener is not None and self.opener.id == PEOPLE
-        self._found: Activity | None = None
+        self._activity: Activity | None = None
         self._ranking: Sequence[RankedGroup] = ()
         self._parts: PartedActivity | None = None
-        """Activity by key or person, while these are ranked."""
+        """Activity per key or person, while keys or people are ranked."""
         self._days: tuple[date, ...] = ()
         self._chosen: DayRange | None = None
-        """The selected days; None for all."""
+        """The days that the person selected; None for all days."""
         self._rows: tuple[ActivityRow, ...] = ()
-        """The rows of the complete days."""
+        """The activity of the complete days."""
         self.grouping: Grouping = GROUPINGS[0]
         self._to_top = False
-        """Whether to move to the top, because the ranking changed."""
+        """Whether to move the cursor to the first row: the ranking has changed."""
         self._measure: Measure = MEASURES[0]
         self.table = ResourceTable(
             COLUMNS, lambda one: one.identity, lambda: self.now, id="activity-ranking"
@@ -115,7 +115,7 @@ class ActivityScreen(TableScreen):
     # Hooks of the frame -----------------------------------------------------------------------
 
     def compose_body(self) -> ComposeResult:
-        """The bars, the days, the totals, the ranking."""
+        """Yield the chart with its legend, the totals, and the ranking."""
         with Vertical(id="activity-drawing"):
             yield OneLine(id="activity-measure")
             yield DrawingView(id="activity-chart")
@@ -125,11 +125,11 @@ class ActivityScreen(TableScreen):
         yield self.table
 
     def compose_bars(self) -> ComposeResult:
-        """The prompt for days."""
+        """Yield the prompt for selecting days."""
         yield Prompt("@", _DAYS_HINT, id="activity-days")
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """The activity, and that of single keys while they are ranked."""
+        """Return the activity feed, plus the feed per key or person if the ranking needs it."""
         if self.parent_row is not None and self._of_person:
             return [(user_activity_feed(hub, Scope(parent=self.parent_row)), self._show)]
         scope = Scope(self.gwtui.scope.workspace, self.parent_row)
@@ -140,18 +140,18 @@ class ActivityScreen(TableScreen):
         return uses
 
     def on_mount(self) -> None:
-        """Sort by the drawn measure."""
+        """Start with the complete days, sorted by the drawn measure."""
         self._days = activity.completed_days(self.now)
         self._rank_by_measure()
 
     def empty_text(self) -> str | None:
-        """Explain an empty list."""
-        if self._rows or self._found is None:
+        """Return the text for an account without requests."""
+        if self._rows or self._activity is None:
             return None
         return "No requests in the last 30 complete days (UTC)."
 
     def status_parts(self) -> Sequence[Content]:
-        """The scope, the number of days, and omitted data."""
+        """Return scope, selected days, and notes on data that is missing."""
         parts: list[Content] = []
         if self.parent_row is None and self.gwtui.scope_name is not None:
             parts.append(toned(f"only {self.gwtui.scope_name}", "accent"))
@@ -160,14 +160,13 @@ class ActivityScreen(TableScreen):
             parts.append(toned(f"only {self._chosen} UTC, {way_out}", "accent"))
         elif self._days:
             parts.append(toned(f"{len(self._days)} complete days, without today", "muted"))
-        if self._found is not None:
-            lost = len(self._found.rows) - len(self._rows)
+        if self._activity is not None:
+            lost = len(self._activity.rows) - len(self._rows)
             if lost:
                 parts.append(toned(f"{lost} rows with unreadable or other dates left out", "warn"))
         return [*self._left_out(), *parts]
 
     def _left_out(self) -> Iterator[Content]:
-        """Progress of reading keys or people one by one, and the number left out."""
         parted, parts = _PARTED.get(self.grouping), self._parts
         if parted is None:
             return
@@ -182,11 +181,11 @@ class ActivityScreen(TableScreen):
 
     @property
     def is_loading(self) -> bool:
-        """Whether any of the feeds has not answered yet; some rankings need two."""
+        """Whether a feed has not answered yet; some rankings need two feeds."""
         return any(state.unanswered for state in self.states)
 
     def go_back(self) -> bool:
-        """Show all days again if some were selected."""
+        """Select all days again; returns False if they were selected already."""
         chosen = self._chosen is not None
         if chosen:
             self._choose(None)
@@ -195,12 +194,12 @@ class ActivityScreen(TableScreen):
     # What actions do --------------------------------------------------------------------------
 
     def next_grouping(self) -> None:
-        """Switch to the next grouping: models, providers, workspaces, keys, users."""
+        """Rank by the next grouping: models, providers, workspaces, keys, people."""
         offered = self._offered()
         self._rank_by(offered[(offered.index(self.grouping) + 1) % len(offered)])
 
     def rank_by_key(self) -> None:
-        """Group by key, unless a single key or person is shown."""
+        """Rank by key, or say why that is impossible for one key or person."""
         if "key" in self._offered():
             self._rank_by("key")
         else:
@@ -214,11 +213,11 @@ class ActivityScreen(TableScreen):
         self._show_ranking()
 
     def open_days(self) -> None:
-        """Open the prompt for days."""
+        """Open the prompt for selecting days."""
         self.query_one("#activity-days", Prompt).open()
 
     def step_day(self, way: int) -> None:
-        """Select the previous or next day; the last day if none is selected."""
+        """Select the next (1) or previous (-1) day, starting from the last day."""
         if not self._days:
             return
         chosen = self._chosen
@@ -248,7 +247,7 @@ class ActivityScreen(TableScreen):
             self.focus_body()
 
     def next_measure(self) -> None:
-        """Switch to the next measure: spend, BYOK cost, requests, tokens."""
+        """Draw and rank by the next measure: spend, BYOK cost, requests, tokens."""
         self._measure = MEASURES[(MEASURES.index(self._measure) + 1) % len(MEASURES)]
         self._rank_by_measure()
         self._show_ranking()
@@ -257,9 +256,9 @@ class ActivityScreen(TableScreen):
 
     def _show(self, state: FeedState[Activity]) -> None:
         days = activity.completed_days(self.now)
-        if state.value is None or (state.value is self._found and days == self._days):
+        if state.value is None or (state.value is self._activity and days == self._days):
             return
-        self._found = state.value
+        self._activity = state.value
         self._days = days
         self._rows = activity.within(state.value.rows, days)
         if self._chosen is not None and self._chosen.first not in days:
@@ -274,11 +273,11 @@ class ActivityScreen(TableScreen):
         self.table.sort_by(self._measure, descending=True)
 
     def _show_ranking(self) -> None:
-        if self._found is None:
+        if self._activity is None:
             return
         days = [day for day in self._days if self._chosen is None or day in self._chosen]
         rows = activity.within(self._rows, days)
-        self._ranking = self._ranked(self._found, rows)
+        self._ranking = self._ranked(self._activity, rows)
         self.table.show(self._ranking)
         if self._to_top and self.table.total_count:
             self._to_top = False
@@ -306,24 +305,23 @@ class ActivityScreen(TableScreen):
         self._draw()
 
     def on_resize(self) -> None:
-        """Redraw the totals for the new width."""
+        """Fit the totals and the legend to the new width."""
         self._show_ranking()
 
     def _offered(self) -> list[Grouping]:
         return [one for one in GROUPINGS if self.parent_row is None or one not in _PARTED]
 
-    def _ranked(self, found: Activity, rows: Sequence[ActivityRow]) -> Sequence[RankedGroup]:
+    def _ranked(self, account: Activity, rows: Sequence[ActivityRow]) -> Sequence[RankedGroup]:
         parted = _PARTED.get(self.grouping)
         if parted is None:
-            uses = account_usage(found)
+            uses = account_usage(account)
         elif self._parts is None:
             return ()
         else:
-            uses = parted.usage(self._parts, found)
+            uses = parted.usage(self._parts, account)
         return ranked(uses, rows, (self.grouping,), self._measure)
 
     def _draw(self) -> None:
-        """Draw a bar per day: the selected row at the bottom, then the top of the ranking."""
         measure, days, chosen = self._measure, self._days, self._chosen
         shown = chosen or (DayRange(days[0], days[-1]) if days else None)
         span = "" if shown is None else f"{shown} UTC"
@@ -345,12 +343,12 @@ class ActivityScreen(TableScreen):
 
     @on(Highlighted)
     def _highlighted(self) -> None:
-        if self._found is not None:
+        if self._activity is not None:
             self._draw()
 
 
 def totals_line(rows: Sequence[ActivityRow], width: int) -> Content:
-    """The totals that fit on the line."""
+    """Return the totals in one line; those that do not fit ``width`` cells are dropped."""
     line = Content("")
     for cell in total_cells(activity.summarize(rows)):
         longer = Content(" · ").join([line, cell_content(cell)] if line else [cell_content(cell)])
@@ -363,20 +361,24 @@ def totals_line(rows: Sequence[ActivityRow], width: int) -> Content:
 def stacked(
     selected: RankedGroup | None, ranking: Sequence[RankedGroup]
 ) -> Sequence[tuple[RankedGroup, str]]:
-    """Rows with a color of their own, from the bottom: the selected one, then the top ones."""
-    one = selected if selected is not None and selected.rows else None
+    """Return the rows that get a colour of their own, with its style, from the bottom of the bars.
+
+    The selected row comes first, then the top rows of the ranking.
+    """
+    bottom = selected if selected is not None and selected.rows else None
     leading = [
         (other, look)
         for other, look in zip(ranking, SERIES, strict=False)
-        if other.rows and (one is None or other.identity != one.identity)
+        if other.rows and (bottom is None or other.identity != bottom.identity)
     ]
-    return leading if one is None else [(one, PICKED), *leading]
+    return leading if bottom is None else [(bottom, PICKED), *leading]
 
 
 def legend(stack: Sequence[tuple[RankedGroup, str]], span: str, width: int) -> tuple[Content, int]:
-    """The days, and the colors of the first lines of the stack and of the rest.
+    """Return the legend of the chart, and the number of rows that it names.
 
-    Returns the line and the number of named lines: as many as fit, but at least one.
+    It names as many rows of ``stack`` as fit ``width`` cells, but at least one. ``span`` is the
+    text for the days.
     """
     line, rest = toned(span), _legend_part(_OTHERS, REST)
     room = width - line.cell_length - rest.cell_length
@@ -389,7 +391,7 @@ def legend(stack: Sequence[tuple[RankedGroup, str]], span: str, width: int) -> t
 
 
 def _series_name(group: RankedGroup) -> str:
-    """The name without its part before a slash."""
+    # Without the author of a model: "openai/gpt-5" becomes "gpt-5".
     return fit(cells.text(group.name).text.rpartition("/")[2], _LONGEST).rstrip()
 
 

@@ -1,4 +1,4 @@
-"""The base of every full-screen view of the gateway: frame, feeds and the four states."""
+"""The base of all full-screen views: frame, feeds, and the states without data."""
 
 from __future__ import annotations
 
@@ -54,25 +54,25 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
     """Header, banner, body, status line and footer around one view of the gateway.
 
     A subclass calls ``super().__init__("credits", title="Credits")`` and overrides the hooks below.
-    A screen that a row opened is given ``parent``, the identity of that row, ``parent_name`` and
-    ``opener``, the resource of the row. Actions of the registry whose scope is APP, ``resource`` or
-    one of ``extra_scopes`` get their keys, hints and menu entries by themselves.
+    For a screen that was opened from a row, ``parent`` is the identity of the row, ``parent_name``
+    its name, and ``opener`` its resource. Actions of the registry with the scope APP, ``resource``
+    or one of ``extra_scopes`` automatically get their keys, hints and menu entries.
 
-    ``feeds(hub)`` returns the feeds to watch and a callback for each:
+    ``feeds(hub)`` returns the feeds to watch, with a callback for each:
     ``[(feed, self._show_credits), ...]``. It is called whenever the screen is shown and when the
-    scope changes. While the first feed has no value, the body gives way to "loading" or to an
-    error; later errors appear in the banner above the last good data. Callbacks run in the screen's
-    own message loop, only while the screen is shown; ``state.value`` may be None.
+    workspace scope changes. While the first feed has no value, "loading" or an error replaces the
+    body; later errors appear in the banner above the last good data. Callbacks run in the message
+    loop of the screen, only while it is shown; ``state.value`` may be None.
 
-    ``tick(now)`` is called once a second while the screen is shown, and for another size. It must
-    repaint nothing when no text changed; ``OneLine.show`` and ``LinesView.show`` see to that. With
+    ``tick(now)`` is called once per second while the screen is shown, and after a resize. It must
+    not repaint unchanged text; ``OneLine.show`` and ``LinesView.show`` ensure that. With
     ``ticks_unfocused`` it is also called while the terminal has no focus.
     """
 
     AUTO_FOCUS = ""
     ticks_unfocused = False
     focused = Reactive[Widget | None](None, repaint=False)
-    """The focused widget; unlike in Textual, a change does not repaint the whole screen."""
+    """The focused widget. Unlike in Textual, a change does not repaint the whole screen."""
 
     def __init__(  # noqa: PLR0913 - all by name
         self,
@@ -93,45 +93,45 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         self.parent_name = parent_name or safe_text(parent or "", 60)
         self.opener = opener
         self.tab = resource if opener is None else opener.id
-        """The tab that is highlighted."""
+        """Id of the tab to highlight in the header."""
         self.expected_gone: set[str] = set()
-        """Identities removed by this program, which need no notice when they disappear."""
+        """Identities of rows that gwtui removed itself, so they may disappear without a notice."""
         self.scopes = (resource, *extra_scopes, APP)
         self._subscriptions = Subscriptions(self.post_message)
         self._broken = False
-        """Whether composing the body failed."""
+        """Whether composing the body raised an error."""
 
     # Hooks ----------------------------------------------------------------------------------
 
     def compose_body(self) -> ComposeResult:
-        """The widgets of the body."""
+        """Yield the widgets of the body."""
         yield from ()
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """Feeds to watch while the screen is visible; the first one decides its state."""
+        """Return the feeds to watch while the screen is shown; the first decides its state."""
         raise NotImplementedError
 
     def empty_text(self) -> str | None:
-        """A hint for an empty screen; None if there is data."""
+        """Return the text for a screen without rows; None if there are rows."""
         return None
 
     def empty_title(self) -> str:
-        """The title above ``empty_text``."""
+        """Return the title above ``empty_text``."""
         return f"No {in_sentence(self.heading)} here"
 
     def status_parts(self) -> Sequence[Content]:
-        """The left of the status line."""
+        """Return the parts at the left of the status line."""
         return ()
 
     def tick(self, now: datetime) -> None:
-        """Update what depends on the time."""
+        """Update texts that depend on the time."""
 
     def target(self) -> Any | None:
-        """The object that actions apply to."""
+        """Return the object that actions apply to; None if there is none."""
         return None
 
     def identity(self) -> str | None:
-        """The identity of ``target``."""
+        """Return the identity of ``target``."""
         return None
 
     @property
@@ -141,43 +141,46 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
 
     @property
     def marks(self) -> Marks:
-        """The number of marked rows."""
+        """The numbers of marked rows and of those that the filter hides."""
         return Marks()
 
     def copy_source(self) -> CopySource[Any] | None:
-        """The source for copying rows; None if the screen has none."""
+        """Return the source for copying rows; None if the screen has no rows to copy."""
         return None
 
     def expect_gone(self, identities: Iterable[str]) -> None:
-        """Show no notice when these rows disappear: this program removed them."""
+        """Show no notice when these rows disappear, because gwtui removed them itself."""
         self.expected_gone.update(identities)
 
     def focus_body(self) -> None:
         """Focus the main widget of the body."""
 
     def go_back(self) -> bool:
-        """Close an open part of the screen; False if there was none."""
+        """Close an open part of the screen, such as a filter; False if there was none."""
         return False
 
     def show_row(self, identity: str, *, detail: bool = True) -> None:
-        """Select a row as soon as it appears, and open its detail pane if ``detail``."""
+        """Select a row as soon as it appears, and with ``detail`` open its detail pane."""
 
     def resolve_path(self, path: str, child: str | None = None) -> None:  # noqa: ARG002 - the hook's
-        """Show the row that a path names, or report that none matches; opens its list ``child``."""
+        """Show the row that ``path`` names, or report that there is none.
+
+        ``child`` is the id of a list to open from the row.
+        """
         self.gwtui.say(f"{self.heading} has no “{safe_line(path, 60)}”", severity="warning")
 
     def crumbs(self) -> Sequence[str]:
-        """Breadcrumbs, for a screen that another one opened."""
+        """Return the breadcrumbs of a screen that was opened from a row; empty otherwise."""
         if self.opener is None:
             return ()
         return (self.opener.title, self.parent_name, self.heading)
 
     def notice(self) -> Content | None:
-        """A banner text that replaces the state of the feeds."""
+        """Return a text for the banner that replaces errors of the feeds; None for none."""
         return None
 
     def deciding_state(self) -> FeedState[Any] | None:
-        """The feed state that replaces the body while it has no value; by default the first."""
+        """Return the feed state that replaces the body while it has no value."""
         return self.states[0] if self.states else None
 
     @property
@@ -187,7 +190,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         return state is not None and state.unanswered
 
     def awaits(self, event: events.Event) -> bool:
-        """Whether an input needs rows; text input and navigation do not."""
+        """Whether ``event`` acts on rows; text input and navigation do not."""
         if isinstance(self.focused, Input) or not isinstance(event, events.Key):
             return False
         action = next((one for one in offered(self.scopes) if event.key in one.keys), None)
@@ -197,7 +200,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
 
     @property
     def gwtui(self) -> GwtuiApp:
-        """The app, with its own type."""
+        """The app, typed as ``GwtuiApp``."""
         return cast("GwtuiApp", self.app)
 
     @property
@@ -211,7 +214,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         return self._subscriptions.states
 
     def compose(self) -> ComposeResult:
-        """Header, banner, crumbs, body, status line, footer."""
+        """Yield header, banner, breadcrumbs, body, status line and footer."""
         yield PartsLine(id="header")
         yield OneLine(id="banner")
         yield OneLine(id="crumbs")
@@ -223,7 +226,6 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         yield PartsLine(id="footer")
 
     def _guarded_body(self) -> ComposeResult:
-        """The body, or nothing if composing it fails."""
         try:
             yield from self.compose_body()
         except Exception as error:
@@ -233,11 +235,11 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
     def set_focus(
         self, widget: Widget | None, scroll_visible: bool = True, from_app_focus: bool = False
     ) -> None:
-        """Set the focus, unless composing the body failed."""
+        """Set the focus, unless the body is missing because of an error."""
         super().set_focus(None if self._broken else widget, scroll_visible, from_app_focus)
 
     async def on_event(self, event: events.Event) -> None:
-        """Ignore errors that follow from a failed body, which was already reported."""
+        """Handle an event; contain errors that follow from a body that failed to compose."""
         try:
             await super().on_event(event)
         except Exception as error:
@@ -246,11 +248,11 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
             caught_errors.add(f"screen {self.resource} without its body", error)
 
     def compose_bars(self) -> ComposeResult:
-        """Widgets between the body and the status line."""
+        """Yield the widgets between the body and the status line."""
         yield from ()
 
     def capture(self) -> ActionContext:
-        """The context of an action that starts now."""
+        """Return the context for an action that starts now."""
         if self._broken:
             return ActionContext(self.gwtui, self.spec, None, None, self)
         return ActionContext(
@@ -260,30 +262,30 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         )
 
     def refeed(self) -> None:
-        """Watch the current ``feeds``: the screen was shown, or the scope changed."""
+        """Watch the feeds again: the screen was shown, or the workspace scope changed."""
         session = self.gwtui.session
         if session is not None and self.is_current and not self._broken:
             self._subscriptions.open(self.feeds(session.hub))
         self.refresh_frame()
 
     async def reread(self) -> None:
-        """Reload every watched feed."""
+        """Refresh every watched feed, and wait for the results."""
         await asyncio.gather(*(feed.refresh() for feed in self._subscriptions.feeds))
 
     def on_screen_resume(self) -> None:
-        """Watch the feeds."""
+        """Watch the feeds, and focus the body if nothing has the focus."""
         self.refeed()
         if self.focused is None:
             self.focus_body()
 
     def on_screen_suspend(self) -> None:
         """Stop watching the feeds."""
-        if self.is_open:  # what was waited for is there
+        if self.is_open:  # the action that opened another screen has stopped waiting
             self._show_status(self.now)
         self._subscriptions.close()
 
     def on_feed_changed(self, message: FeedChanged) -> None:
-        """Show the latest state of a feed."""
+        """Show the new state of a feed."""
         if self.is_open and self._subscriptions.handle(message):
             self.refresh_frame()
             session, state = self.gwtui.session, self.deciding_state()
@@ -292,12 +294,12 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
                 self.call_after_refresh(self.gwtui.first_shown)
 
     async def on_parts_line_clicked(self, message: PartsLine.Clicked) -> None:
-        """Run the action of a clicked tab or hint."""
+        """Run the action of a tab or hint that was clicked."""
         await self.gwtui.perform(by_id(message.action), self.capture())
 
     @on(events.Resize)
     def second(self) -> None:
-        """Called once per second while the screen is shown, and for another size."""
+        """Update the screen: called once per second while it is shown, and after a resize."""
         if self.is_open:
             guarded(f"tick of {self.resource}", self.tick, None)(self.now)
             self.refresh_frame()
@@ -305,7 +307,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
     def refresh_frame(self) -> None:
         """Update header, banner, panel, status line and footer where they changed.
 
-        Under a dialog, where nothing is watched, what the feeds said last stays.
+        Under a dialog no feed is watched, so panel and status line keep their last state.
         """
         if not self.is_open:
             return
@@ -356,7 +358,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
                 self.focus_body()
 
     def _say_state(self, panel: StatePanel, now: datetime) -> bool:
-        """Show a panel instead of the body if there is no data; returns whether it does."""
+        """Show a panel instead of the body if there is no data; return whether it does."""
         if self._broken or self._subscriptions.never_shown:
             title = f"{BROKEN} {self.heading} cannot be shown"
             panel.say(title, "This is a bug in gwtui; see its log.", tone="bad")
@@ -394,20 +396,20 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
 
 
 class TableScreen(GatewayScreen):
-    """A screen whose actions act on the selected row of its ``table``.
+    """A screen whose actions apply to the selected row of its ``table``.
 
-    Enter or a click on that row runs the action ``opens``.
+    Enter or a click on the selected row runs the action with the id ``opens``.
     """
 
     table: ResourceTable[Any]
     opens: ClassVar[str] = ""
 
     def target(self) -> Any | None:
-        """The selected row."""
+        """Return the selected row."""
         return self.table.selected
 
     def identity(self) -> str | None:
-        """The identity of the selected row."""
+        """Return the identity of the selected row."""
         return self.table.selected_identity
 
     def focus_body(self) -> None:
@@ -422,5 +424,5 @@ class TableScreen(GatewayScreen):
             await self.open_selected(context)
 
     async def open_selected(self, context: ActionContext) -> None:
-        """Open the selected row."""
+        """Run the action ``opens`` on the selected row."""
         await self.gwtui.perform(by_id(self.opens), context)

@@ -1,6 +1,6 @@
-"""The board: credits, watched endpoints, limits and changes.
+"""The board: credits, watched endpoints, limits and changes on one screen.
 
-Curves and figures are live, or those of the recorded moment that the time cursor is at.
+Without a time cursor everything is live; with one, plots and figures show the recorded past.
 """
 
 from __future__ import annotations
@@ -47,7 +47,6 @@ from gwtui.ui.widgets.plot import SPANS
 from gwtui.ui.widgets.prompt import Prompt
 from gwtui.ui.widgets.table import Highlighted
 from gwtui.watch.board import BoardSnapshot, RecordingState, newest
-from gwtui.watch.board import RecordingState as Known
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.alerts import alerts_feed
 from gwtui.watch.history.model import HistoryError
@@ -69,20 +68,23 @@ _EXPLANATION = (
 
 
 def cursor_line(cursor: datetime, now: datetime) -> Content:
-    """The banner with the moment of the time cursor."""
+    """Return the banner that shows the time cursor and the keys to move it."""
     ago = times.relative(cursor, now)
     keys = "{board.live} live again · {board.earlier} {board.later} step · {board.jump} jump"
     return Content(f" AS OF {times.utc(cursor, seconds=True)}, {ago} · {with_keys(keys)}")
 
 
 def alerts_part(hub: FeedHub, *, live: bool) -> Content | None:
-    """The current alerts. The app watches their feed while it is connected."""
+    """Return the active alerts as one text; None without any.
+
+    ``live`` False adds that they are current, because the board shows the past.
+    """
     cell = alerts_line(alerts_feed(hub).state.value or ())
     return None if cell is None else toned(f" ! {'' if live else 'now: '}{cell.text}", cell.tone)
 
 
-def recording_line(recorder: Recorder | None, known: Known | None) -> Content:
-    """The process that records, or why none does, and problems with the history file."""
+def recording_line(recorder: Recorder | None, known: RecordingState | None) -> Content:
+    """Return who records the history, or why nobody does, and errors of the history file."""
     if recorder is None or (not recorder.open_archive and not recorder.status.error):
         return toned("History not open", "muted")
     status = recorder.status
@@ -98,7 +100,7 @@ def recording_line(recorder: Recorder | None, known: Known | None) -> Content:
     return Content(" · ").join(parts)
 
 
-def _who(*, recording: bool, known: Known | None) -> Content:
+def _who(*, recording: bool, known: RecordingState | None) -> Content:
     if recording:
         return toned("Recorded here", "good")
     if known is None or known.process is None:
@@ -107,7 +109,7 @@ def _who(*, recording: bool, known: Known | None) -> Content:
 
 
 def requests_part(session: Session) -> Content:
-    """The requests of the last minute; red if some were rate-limited."""
+    """Return the request rate of the last minute, in red if requests were rate-limited."""
     recent = session.gateway.traffic.recent()
     rate = f"gwtui: {recent.requests} requests/min"
     if recent.limited:
@@ -116,7 +118,7 @@ def requests_part(session: Session) -> Content:
 
 
 def request_lines(session: Session, now: datetime, width: int) -> Sequence[Content]:
-    """The requests of the last minute, the expected rate, and every feed that polls."""
+    """Return the details of the request rate: last minute, expected rate, and polling feeds."""
     sections: tuple[Section[None], ...] = (
         Section("Requests", lambda _item, _now: [*_rates(session)]),
         Section("Readings", lambda _item, _now: [_readings(session.hub)]),
@@ -137,7 +139,7 @@ def _rates(session: Session) -> Iterator[DetailRow]:
 
 
 def _readings(hub: FeedHub) -> DetailTable:
-    """The feeds that poll the gateway; local ones are left out."""
+    # Only feeds that send requests: some read only local data.
     loads = [(feed, load) for feed in hub.feeds if (load := feed.load) and load.requests]
     rows = [
         (
@@ -153,7 +155,7 @@ def _readings(hub: FeedHub) -> DetailTable:
 
 
 async def watch_model(app: GwtuiApp, model: str, *, watched: bool = True) -> None:
-    """Start or stop recording a model's endpoints, and report it."""
+    """Start or stop recording the endpoints of a model, and report the result."""
     recorder = recorder_of(app)
     if recorder is None:
         return
@@ -167,7 +169,7 @@ async def watch_model(app: GwtuiApp, model: str, *, watched: bool = True) -> Non
 
 
 def recorder_of(app: GwtuiApp) -> Recorder | None:
-    """The recorder, which stores the watched models; None, with a notice, if there is none."""
+    """Return the recorder, which stores the watched models; None, with a warning, if missing."""
     session = app.session
     recorder = None if session is None else session.recorder
     if recorder is None:
@@ -179,18 +181,21 @@ def recorder_of(app: GwtuiApp) -> Recorder | None:
 
 
 WALL = (160, 44)
-"""The size, in columns and lines, from which all panels are visible at once."""
+"""Terminal size, in columns and lines, from which all panels are visible at once."""
 _JUMP_HINT = "moment, UTC: 2026-11-20 18:00, yesterday 18:00, 3h ago, last friday"
 _LOOK_EVERY = 10.0
-"""Seconds between two updates of ages and countdowns, and two queries of the history."""
+"""Seconds between two history queries, and between two updates of ages and countdowns."""
 
 
 PAGES = {"-endpoints": "Endpoints", "-account": "Credits, limits", "-changes": "Changes"}
-"""Page titles by CSS class."""
+"""Page titles by the CSS class that shows the page."""
 
 
 def pages_line(page: int, span: str, hidden: Sequence[str], *, folded: bool) -> Content:
-    """The visible page, the other pages, the time span, and hidden plots."""
+    """Return the line with the pages, the time span, and the names of ``hidden`` plots.
+
+    ``page`` is the index of the visible page. ``folded`` is False if all panels fit at once.
+    """
     zoom = f"   {key_of('board.zoom_in')} {key_of('board.zoom_out')} "
     reach = Content.assemble(toned(zoom, "accent"), toned(f"last {span}", "plain"))
     if hidden and (not folded or page == 0):
@@ -207,7 +212,7 @@ def pages_line(page: int, span: str, hidden: Sequence[str], *, folded: bool) -> 
 
 
 class BoardScreen(TableScreen):
-    """The board: draws every panel, live or at the moment of the time cursor."""
+    """The board: draws all panels, live or at the time cursor."""
 
     opens = "board.open"
     ticks_unfocused = True
@@ -215,17 +220,17 @@ class BoardScreen(TableScreen):
     def __init__(self) -> None:
         super().__init__("board", title="Board", extra_scopes=(COPY,))
         self.cursor: datetime | None = None
-        """The time cursor; None is live."""
+        """The moment in the past that the board shows; None shows live data."""
         self.page = 0
         self.span = SPANS[0]
         self.past: BoardPast | None = None
-        """The last answer of the history."""
+        """The newest results of the history queries; None before the first ones."""
         self._past_of: datetime | None = None
-        """The time cursor of that query."""
+        """The time cursor that ``past`` belongs to; None for live data."""
         self.problem = ""
-        """Why the history could not be read; empty if it could."""
+        """Why the history could not be read; empty without an error."""
         self.budget: Content | None = None
-        """The request rate, cached because it changes all the time."""
+        """The request rate in the status line, cached because it changes constantly."""
         self._asking: Worker[None] | None = None
         self._looked_at = 0.0
         self.credits = CreditsPanel()
@@ -238,7 +243,7 @@ class BoardScreen(TableScreen):
     # Hooks of the frame -----------------------------------------------------------------------
 
     def compose_body(self) -> ComposeResult:
-        """The summary, the pages, the panels, the recorder."""
+        """Yield the summary, the alerts, the pages, the panels, and the recording line."""
         yield OneLine(id="board-summary")
         yield OneLine(id="board-alerts")
         yield OneLine(id="board-pages")
@@ -253,27 +258,30 @@ class BoardScreen(TableScreen):
         yield OneLine(id="board-recording")
 
     def compose_bars(self) -> ComposeResult:
-        """The prompts for a moment and for a model."""
+        """Yield the prompts for a time and for a model."""
         yield Prompt("@", _JUMP_HINT, id="board-jump")
         yield Prompt("+", "model to watch: author/slug", id="board-watch")
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """The feeds of all panels."""
+        """Return the live feeds of all panels."""
         return live_feeds(hub, self._models, lambda _state: self.look())
 
     def deciding_state(self) -> FeedState[Any] | None:
-        """A board without any data is replaced; otherwise each panel reports missing data."""
+        """Return None if there is a recording: each panel then reports missing data itself.
+
+        Otherwise return the state of a feed that has answered, or of the first one.
+        """
         if self.known is not None and self.known.span is not None:
             return None
-        known = (state for state in self.states if state.fetched_at is not None)
-        return next(known, super().deciding_state())
+        answered = (state for state in self.states if state.fetched_at is not None)
+        return next(answered, super().deciding_state())
 
     def notice(self) -> Content | None:
-        """The moment of the time cursor, to make clear that the board shows the past."""
+        """Return the banner with the time cursor, so that nobody takes the past for live data."""
         return None if self.cursor is None else cursor_line(self.cursor, self.now)
 
     def status_parts(self) -> Sequence[Content]:
-        """The request rate, and the error of the history."""
+        """Return the error of the history, and the request rate."""
         problem = [toned(safe_text(self.problem, 120), "bad")] if self.problem else []
         return problem if self.budget is None else [*problem, self.budget]
 
@@ -283,13 +291,17 @@ class BoardScreen(TableScreen):
         self.set_focus(tables[0 if self.is_wall else self.page])
 
     def go_back(self) -> bool:
-        """Return to live."""
+        """Return to live data; returns False if the board was live already."""
         was_live = self.cursor is None
         self.show_moment(None)
         return not was_live
 
     def tick(self, _now: datetime) -> None:
-        """Update ages and countdowns, and query the history, which other processes may write."""
+        """Query the history, and update ages and countdowns, every ten seconds.
+
+        Other processes may write to the history at any time. Until its first answer, it is queried
+        every second.
+        """
         elapsed = self.gwtui.clock.monotonic()
         is_due = elapsed - self._looked_at >= _LOOK_EVERY
         if is_due:
@@ -301,22 +313,22 @@ class BoardScreen(TableScreen):
         if not self.is_asking and (is_due or self.past is None):
             self.ask()
 
-    # How it stands ----------------------------------------------------------------------------
+    # State ------------------------------------------------------------------------------------
 
     @property
     def view(self) -> BoardView:
-        """The moment and the span of the board."""
+        """The moment that the board shows, and its time span."""
         return BoardView(self.cursor or self.now, self.span, self.cursor is not None)
 
     @property
     def recorder(self) -> Recorder | None:
-        """The recorder of this connection, if any."""
+        """The recorder of this connection; None without a connection or a history."""
         session = self.gwtui.session
         return None if session is None else session.recorder
 
     @property
     def known(self) -> RecordingState | None:
-        """The state of the recording; None before the history has answered."""
+        """What the history says about the recording; None before it has answered."""
         return None if self.past is None else self.past.recording
 
     @property
@@ -325,18 +337,18 @@ class BoardScreen(TableScreen):
 
     @property
     def is_asking(self) -> bool:
-        """Whether the history has not answered yet."""
+        """Whether a history query is running."""
         return self._asking is not None and not self._asking.is_finished
 
     @property
     def is_wall(self) -> bool:
-        """Whether all panels fit at once."""
+        """Whether the terminal is large enough for all panels at once."""
         return self.app.size.width >= WALL[0] and self.app.size.height >= WALL[1]
 
     # Showing ----------------------------------------------------------------------------------
 
     def fold(self) -> None:
-        """Show the panels that fit."""
+        """Show all panels if they fit, else those of the current page."""
         wall = self.is_wall
         self.set_class(wall, "-wall")
         self.set_class(self.app.size.height >= TALL, "-tall")
@@ -345,15 +357,15 @@ class BoardScreen(TableScreen):
         self.call_after_refresh(self.look)
 
     def look(self) -> None:
-        """Redraw all panels."""
+        """Redraw all panels, the summary, the alerts and the recording line."""
         if not self.is_open:
             return
         state = BoardState(self.view, self._snapshot(), self.past)
-        # Until the history has said what there was, a step of the cursor must not blank the board.
+        # After a step of the cursor, the panels stay as they are until the history has answered.
         if self.cursor in (None, self._past_of) or self.problem:
             for panel in (self.credits, self.endpoints, self.endpoint, self.limits, self.changes):
                 panel.show(state)
-        if self.focused is None and self.is_current:  # the list was empty before
+        if self.focused is None and self.is_current:  # the list may have been empty until now
             self.focus_body()
         self.show_pages()
         summary = guarded("summary of the board", self.credits.summary, toned(BROKEN, "bad"))
@@ -370,7 +382,7 @@ class BoardScreen(TableScreen):
             self.query_one("#board-recording", OneLine).show(Content.assemble(" ", recording))
 
     def show_pages(self) -> None:
-        """Show which pages and plots are hidden."""
+        """Update the line with the pages, the time span and the hidden plots."""
         hidden, folded = self.endpoint.hidden, not self.is_wall
         line = pages_line(self.page, self.span.name, hidden, folded=folded)
         self.query_one("#board-pages", OneLine).show(line)
@@ -386,7 +398,7 @@ class BoardScreen(TableScreen):
     # The history ------------------------------------------------------------------------------
 
     def ask(self) -> None:
-        """Query the history; replaces a running query."""
+        """Start a query of the history; a running query is cancelled."""
         if self.is_open and self.recorder is not None:
             ask = partial(self._ask, self.recorder)
             self._asking = self.run_worker(ask, group="history", exclusive=True)
@@ -414,11 +426,11 @@ class BoardScreen(TableScreen):
         self.focus_body()
 
     def next_order(self) -> None:
-        """Sort the endpoints by model or by status."""
+        """Switch the endpoints between sorting by model and by status."""
         self.gwtui.say(f"Endpoints {self.endpoints.next_order()}")
 
     def next_measure(self) -> None:
-        """Show the next plot of the endpoint, on its page."""
+        """Show the next plot of the endpoint, and the page with the endpoints."""
         if not self.is_wall and self.page:
             self.page = 0
             self.fold()
@@ -427,7 +439,7 @@ class BoardScreen(TableScreen):
         self.show_pages()
 
     def zoom(self, by: int) -> None:
-        """Change the span: 1 is longer, -1 shorter."""
+        """Show the next longer (1) or shorter (-1) time span."""
         place = min(len(SPANS) - 1, max(0, SPANS.index(self.span) + by))
         if SPANS[place] != self.span:
             self.span = SPANS[place]
@@ -435,12 +447,12 @@ class BoardScreen(TableScreen):
             self.ask()
 
     def step(self, by: int, *, leap: bool = False) -> None:
-        """Move the time cursor."""
+        """Move the time cursor by ``by`` steps, negative for back; ``leap`` for long steps."""
         moment = moved(self.cursor, by, self.span, self.now, leap=leap)
         self.show_moment(within(moment, self.now, self._begin))
 
     def show_moment(self, moment: datetime | None) -> None:
-        """Move the time cursor; None is live."""
+        """Set the time cursor; None returns to live data."""
         if moment == self.cursor:
             return
         self.cursor = moment
@@ -461,7 +473,7 @@ class BoardScreen(TableScreen):
         self.fold()
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Hide the panels that do not fit."""
+        """Show the panels that fit the new size."""
         if self.is_mounted:
             self.fold()
 

@@ -1,7 +1,7 @@
-"""Full-screen dialogs: a table of the catalog, and details of the selected row.
+"""Two full-screen dialogs with a table of catalog data and details of the selected row.
 
-The price calculator compares one request at every endpoint of a model. The other one shows which
-endpoints remain under a guardrail, model by model.
+The price calculator compares the cost of one request at all endpoints of a model. The other
+dialog shows, model by model, which endpoints a guardrail allows.
 """
 
 from __future__ import annotations
@@ -68,11 +68,14 @@ Row = TypeVar("Row")
 Parsed = TypeVar("Parsed")
 
 _EVERY = 1.0
-"""Seconds between two updates of ages."""
+"""Seconds between two updates of the ages of data."""
 
 
 class TableDialog(Dialog[None], Generic[Row]):
-    """A dialog with a table; watches its feed only while it is on top."""
+    """Base of dialogs with a table; the feed is watched only while the dialog is on top.
+
+    ``lines`` returns the details of a row, shown below the table.
+    """
 
     def __init__(
         self,
@@ -90,18 +93,18 @@ class TableDialog(Dialog[None], Generic[Row]):
 
     @abstractmethod
     def title_line(self) -> tuple[str, str]:
-        """The title, safe to display."""
+        """Return the title and its subject; the subject must be safe to display."""
 
     @abstractmethod
     def summary(self) -> tuple[str, Tone]:
-        """A summary of the rows."""
+        """Return a summary of the rows, with its tone."""
 
     @abstractmethod
     def show_value(self, value: Any) -> None:
         """Show a new value of the feed."""
 
     def compose(self) -> ComposeResult:
-        """Title, state, table, lines."""
+        """Yield title, state, table, and details of the selected row."""
         with Vertical(classes="table-dialog"):
             yield OneLine(id="title")
             yield from self.compose_above()
@@ -111,15 +114,15 @@ class TableDialog(Dialog[None], Generic[Row]):
             yield from self.compose_below()
 
     def compose_above(self) -> ComposeResult:
-        """Widgets above the table."""
+        """Yield the widgets above the table."""
         yield from ()
 
     def compose_below(self) -> ComposeResult:
-        """Widgets below the lines."""
+        """Yield the widgets below the details."""
         yield from ()
 
     def on_mount(self) -> None:
-        """Start the timer that updates ages."""
+        """Start the timer that updates the ages of data."""
         self.set_interval(_EVERY, self.show_state)
         self.show_state()
 
@@ -136,7 +139,7 @@ class TableDialog(Dialog[None], Generic[Row]):
         self._subscriptions.close()
 
     def on_feed_changed(self, message: FeedChanged) -> None:
-        """Show the latest state of the feed."""
+        """Show the new state of the feed."""
         if self.is_open:
             self._subscriptions.handle(message)
 
@@ -151,17 +154,17 @@ class TableDialog(Dialog[None], Generic[Row]):
         self.show_state()
 
     def show_rows(self, rows: Sequence[Row]) -> None:
-        """Show these rows, and details of the selected one."""
+        """Show these rows in the table, and the details of the selected one."""
         self._table.show(rows)
         self.show_lines()
 
     def show_lines(self) -> None:
-        """Show details of the selected row."""
+        """Show the details of the selected row."""
         row = self._table.selected
         self.query_one("#lines", LinesView).show([] if row is None else self._lines(row))
 
     def show_state(self) -> None:
-        """Show the title, the summary and the state of the feed."""
+        """Show the title, the summary, and the state of the feed."""
         title, subject = self.title_line()
         parts = toned(f"{title} ", "accent", bold=True), toned(subject, "plain", bold=True)
         self.query_one("#title", OneLine).show(Content.assemble(*parts))
@@ -184,11 +187,11 @@ class TableDialog(Dialog[None], Generic[Row]):
 # Prices -----------------------------------------------------------------------------------------
 
 _KEY, _QUANTITY, _PRICE, _AMOUNT = 12, 11, 22, 12
-"""Column widths of a quote, in cells."""
+"""Column widths of a quote in cells."""
 
 
 def offer_lines(offer: QuotedEndpoint) -> list[Content]:
-    """A quote, one line per price, with the rule that set it."""
+    """Return the quote of an endpoint: one line per price, then the total."""
     provider = cells.text(offer.row.title).text
     if offer.quote is None:
         return [toned(f"{provider} has no price", "warn")]
@@ -205,7 +208,6 @@ def offer_lines(offer: QuotedEndpoint) -> list[Content]:
 
 
 def _quote_line(line: QuoteLine, places: int) -> Content:
-    """Key, quantity, unit price, amount and the rule that set the price."""
     unit = cells.NOTHING if line.unit_price is None else unit_price(line.key, line.unit_price)
     price = f"{unit.text}/{unit_of(line.key)}"
     return Content.assemble(
@@ -217,9 +219,9 @@ def _quote_line(line: QuoteLine, places: int) -> Content:
 
 
 class PriceScreen(TableDialog[QuotedEndpoint]):
-    """The price calculator: compares the cost of a request at each endpoint while it is typed.
+    """The price calculator: compares the cost of a request at each endpoint as the person types.
 
-    ``endpoint`` is the identity of the endpoint to select first.
+    ``endpoint`` is the identity of the endpoint that is selected first.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("down", "to_table", show=False)]
@@ -242,14 +244,14 @@ class PriceScreen(TableDialog[QuotedEndpoint]):
         self._begin_on = endpoint
         self._rows: Sequence[EndpointRow] = ()
         self._unread = False
-        """Whether a field is invalid."""
+        """Whether an input is invalid, so that the prices are those of the last valid inputs."""
 
     def title_line(self) -> tuple[str, str]:
-        """The title: the model's name."""
+        """Return the title and the name of the model."""
         return "Price of a request to", self._model_name
 
     def summary(self) -> tuple[str, Tone]:
-        """The number of endpoints, unless a field is invalid."""
+        """Return the number of endpoints, or a warning if an input is invalid."""
         if not self._rows:
             return "No endpoint serves this model", "warn"
         if self._unread:
@@ -257,7 +259,7 @@ class PriceScreen(TableDialog[QuotedEndpoint]):
         return f"{len(self._rows)} endpoints, cheapest first", "muted"
 
     def compose_above(self) -> ComposeResult:
-        """The inputs for the size and the time of the request."""
+        """Yield the inputs for prompt tokens, completion tokens, and the time of the request."""
         with Horizontal(id="price-inputs"):
             yield from self._input("prompt", "Prompt tokens", "10k")
             yield from self._input("completion", "Completion tokens", "1k")
@@ -272,7 +274,7 @@ class PriceScreen(TableDialog[QuotedEndpoint]):
             yield OneLine(id=f"price-{name}-note")
 
     def action_to_table(self) -> None:
-        """Focus the comparison."""
+        """Focus the table."""
         self._table.focus()
 
     @on(Input.Changed)
@@ -286,14 +288,14 @@ class PriceScreen(TableDialog[QuotedEndpoint]):
         self._table.focus()
 
     def show_value(self, value: Sequence[EndpointRow]) -> None:
-        """Quote the endpoints again."""
+        """Show quotes for new endpoint data."""
         first, self._rows = not self._rows, value
         self.show_state()
         if first and self._begin_on is not None:
             self._table.select(self._begin_on)
 
     def show_state(self) -> None:
-        """Quote for the current fields; "now" advances."""
+        """Compute the quotes again: an input has changed, or the current time."""
         usage = self._usage()
         self._unread = usage is None
         super().show_state()
@@ -301,7 +303,7 @@ class PriceScreen(TableDialog[QuotedEndpoint]):
             self.show_rows(compare_quotes(self._rows, usage))
 
     def _usage(self) -> Usage | None:
-        """The usage to quote; None while a field is invalid, which is reported below it."""
+        """Return the usage to quote; None if an input is invalid, which its note explains."""
         now = self._clock.now().replace(second=0, microsecond=0)
         prompt = self._read("prompt", parse_tokens, "{:,}".format)
         completion = self._read("completion", parse_tokens, "{:,}".format)
@@ -331,20 +333,21 @@ def _moment_note(moment: datetime) -> str:
 
 _NAME, _STATE = 28, 12
 _STRANGERS = 3
-"""Maximum number of listed unknown entries."""
+"""Maximum number of unknown guardrail entries to list."""
 
 
 def model_lines(effect: ModelEffect) -> list[Content]:
-    """The remaining endpoints with their status, then the blocked ones with every reason.
+    """Return the allowed endpoints of a model with their status, then the blocked ones and why.
 
-    If a rule could not be read, no endpoint counts as remaining.
+    A question mark replaces the check mark if a rule could not be read, so that nobody knows what
+    the guardrail allows.
     """
-    found = effect.verdict
+    outcome = effect.verdict
     lines = [
         Content.assemble(
             toned(cells.text(effect.model.name or effect.model.id).text, "plain", bold=True),
-            toned(f"  {found.word}", found.tone),
-            toned(f": {found.why}", "muted"),
+            toned(f"  {outcome.word}", outcome.tone),
+            toned(f": {outcome.why}", "muted"),
         )
     ]
     mark = toned("? ", "warn") if effect.unreadable else toned("✓ ", "good")
@@ -372,7 +375,11 @@ def _blocked(blocked: BlockedEndpoint) -> Content:
 
 
 class RemainingScreen(TableDialog[ModelEffect]):
-    """The catalog under ``guardrail``, and under the workspace's ``default`` if given."""
+    """Shows which endpoints of the catalog a guardrail allows.
+
+    ``default`` is the workspace's default guardrail. It applies as well unless the person turns it
+    off.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,f2", "leave", show=False),
@@ -401,27 +408,27 @@ class RemainingScreen(TableDialog[ModelEffect]):
 
     @property
     def hint(self) -> str:
-        """The available keys."""
+        """The key hints."""
         keys = "Esc closes · ↑ ↓ models · / filter · r refreshes"
         if len(self._known) == 1:
             return keys
         return f"{keys} · l {'with' if len(self._applied) == 1 else 'without'} the default"
 
     def title_line(self) -> tuple[str, str]:
-        """The names of the guardrails."""
+        """Return the title and the names of the applied guardrails."""
         names = " and ".join(safe_line(one.name, 60) for one in self._applied)
         return "Endpoints allowed by", names
 
     def summary(self) -> tuple[str, Tone]:
-        """The number of models with a remaining endpoint."""
+        """Return how many models still have an allowed endpoint."""
         return ("", "muted") if self._effect is None else self._effect.summary
 
     def compose_above(self) -> ComposeResult:
-        """The line for unknown entries."""
+        """Yield the line for entries that match nothing in the catalog."""
         yield OneLine(id="strangers")
 
     def compose_below(self) -> ComposeResult:
-        """The filter."""
+        """Yield the filter prompt."""
         yield FilterPrompt("/")
 
     @on(FilterPrompt.Changed)
@@ -436,7 +443,7 @@ class RemainingScreen(TableDialog[ModelEffect]):
         self._table.focus()
 
     def action_leave(self) -> None:
-        """Clear the filter, else close."""
+        """Clear the filter; without one, close the dialog."""
         prompt = self.query_one(FilterPrompt)
         if prompt.text:
             prompt.clear()
@@ -444,11 +451,11 @@ class RemainingScreen(TableDialog[ModelEffect]):
             self.dismiss()
 
     def action_filter(self) -> None:
-        """Narrow the list while typing."""
+        """Open the filter prompt."""
         self.query_one(FilterPrompt).show()
 
     def action_both(self) -> None:
-        """Toggle whether the default guardrail of the workspace applies, too."""
+        """Turn the workspace's default guardrail on or off."""
         self._applied = self._known if len(self._applied) == 1 else self._known[:1]
         self._show(self._feed.state)
         self.refresh()
@@ -458,14 +465,14 @@ class RemainingScreen(TableDialog[ModelEffect]):
         self._feed.invalidate()
 
     def show_value(self, value: CatalogView) -> None:
-        """Apply the guardrails to the catalog."""
+        """Apply the guardrails to a new catalog."""
         rules = [one.restrictions for one in self._applied]
         self._effect = effect_on_catalog(value, rules, self._dialect)
         self._show_strangers(self._effect)
         self.show_rows(self._effect.models)
 
     def _show_strangers(self, effect: GuardrailEffect) -> None:
-        """Show entries that match nothing: a misspelt entry has no effect."""
+        # Entries that match nothing have no effect: they may be misspelt.
         line = self.query_one("#strangers", OneLine)
         entries = list(dict.fromkeys(entry for _, entry in effect.unmatched))
         line.display = bool(entries)

@@ -1,4 +1,4 @@
-"""The changes between two recorded moments, which the person types."""
+"""Changes screen: what changed between two recorded times that the person enters."""
 
 from __future__ import annotations
 
@@ -25,42 +25,42 @@ _BETWEEN_HINT = "from .. to, UTC: yesterday 18:00 .. 3h ago, or 2026-11-20 .. no
 
 
 class ChangesScreen(ResourceScreen):
-    """The net or single changes between two moments, by default the last day."""
+    """The changes between two times, net or one by one; by default those of the last day."""
 
     def __init__(self) -> None:
         super().__init__(CHANGES)
         self._between: Between | None = None
 
     def compose_bars(self) -> ComposeResult:
-        """The prompt for the moments."""
+        """Yield the prompt for the two times."""
         yield Prompt("@", _BETWEEN_HINT, id="changes-between")
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """The history."""
+        """Return the feed of the changes between the two times."""
         return [(changes_feed(hub, self.between), self._show)]
 
     def status_parts(self) -> Sequence[Content]:
-        """The two moments, then the usual parts."""
+        """Return the two times, then the usual parts of a list."""
         between = self.between
         until = "now" if between.until is None else times.utc(between.until)
-        each = "every change" if between.each else "net"
-        moments = toned(f"{each} from {times.utc(between.since)} to {until}", "accent")
+        kind = "every change" if between.each else "net"
+        moments = toned(f"{kind} from {times.utc(between.since)} to {until}", "accent")
         return [moments, *super().status_parts()]
 
     def empty_text(self) -> str | None:
-        """Explain an empty list; single changes leave out figures, which change all the time."""
+        """Return the text for an empty list; single changes leave out figures."""
         empty = super().empty_text()
         return NO_EVENT if empty == self.declared.empty and self.between.each else empty
 
     def resolve_path(self, path: str, child: str | None = None) -> None:
-        """Compare the moments of ``:changes/MOMENT..MOMENT``."""
+        """Compare the times of ``:changes/TIME..TIME``; other paths name a row."""
         if _SEPARATOR in path:
             self.compare(path)
         else:
             super().resolve_path(path, child)
 
     def on_resource_table_selection_lost(self, message: SelectionLost) -> None:
-        """Show no notice: other moments have other rows."""
+        """Report a lost row, unless other times have emptied the list."""
         if message.lost.neighbour is None:
             message.prevent_default()
 
@@ -68,24 +68,24 @@ class ChangesScreen(ResourceScreen):
 
     @property
     def between(self) -> Between:
-        """The two moments."""
+        """The two times, and whether to show net or single changes."""
         if self._between is None:
             self._between = last_day(self.now)
         return self._between
 
     def open_between(self) -> None:
-        """Open the prompt for the moments."""
+        """Open the prompt for the two times."""
         self.query_one("#changes-between", Prompt).open()
 
     def switch_each(self) -> None:
-        """Switch between the net and single changes."""
-        now = self.between
-        self._compare(Between(now.since, now.until, each=not now.each))
+        """Switch between net and single changes."""
+        between = self.between
+        self._compare(Between(between.since, between.until, each=not between.each))
 
     def compare(self, text: str) -> bool:
-        """Compare the moments that were typed: "yesterday 18:00 .. 3h ago", or one and now.
+        """Compare the two times in ``text``, such as "yesterday 18:00 .. 3h ago".
 
-        Returns False, with a notice, if they are invalid.
+        A single time is compared with now. Returns False, after a warning, if ``text`` is invalid.
         """
         first, _, second = text.partition(_SEPARATOR)
         now = self.now
@@ -119,5 +119,5 @@ class ChangesScreen(ResourceScreen):
 
 
 def _past(moment: datetime | None, now: datetime) -> datetime | None:
-    """The moment if it is in the past, else None, which stands for now."""
+    # None stands for now.
     return None if moment is None or moment >= now.replace(microsecond=0) else moment

@@ -1,4 +1,4 @@
-"""Which columns a list shows, and in which order."""
+"""Dialog to choose which columns a list shows, and in which order."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from gwtui.ui.widgets.table.layout import arrange
 
 
 class ColumnsScreen(TickList[tuple[str, ...] | None]):
-    """Returns the ids of the chosen columns, empty for the usual ones, None when left.
+    """Lets the person choose and order the columns of a list.
 
-    Shown columns stand first, in their order. ``choice`` are the indices of those that were
-    chosen. Where nobody chose yet, those are shown that fit into the ``room`` of the list, in
-    cells; what is changed about them, and nothing else, becomes a choice.
+    Returns the ids of the visible columns in order; empty for the default columns, None if
+    cancelled. ``choice`` holds the indices of the columns that were chosen earlier. If it is None,
+    the dialog starts with the columns that fit ``room`` cells, and returns the default unless the
+    person changes something.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -52,21 +53,21 @@ class ColumnsScreen(TickList[tuple[str, ...] | None]):
         self._chosen = False
 
     def find(self, text: str) -> Sequence[PickOption]:
-        """The columns in their order."""
+        """Return the matching columns, the visible ones first."""
         return self.source.search(text, self._order)
 
     def mark(self, option: PickOption) -> Content:
-        """Whether it is shown."""
+        """Return a checkbox that is ticked if the column is visible."""
         shown = option.value in self._visible
         return toned("[x] " if shown else "[ ] ", "accent" if shown else "muted", bold=shown)
 
     def submit(self, option: PickOption) -> None:  # noqa: ARG002 - whatever is highlighted
-        """Return what was chosen."""
+        """Close, and return the visible columns."""
         names = tuple(one for one in self._order if one in self._visible)
         self.dismiss(names if self._chosen else ())
 
     def take(self, option: PickOption) -> None:
-        """Show or hide the column; one always stays."""
+        """Show or hide the column; the last visible column cannot be hidden."""
         if self._visible == {option.value}:
             self.app.bell()
             return
@@ -75,7 +76,7 @@ class ColumnsScreen(TickList[tuple[str, ...] | None]):
         self.draw_again(self.row)
 
     def action_shift(self, step: int) -> None:
-        """Put the column further left or right."""
+        """Move the column to the left (-1) or to the right (1)."""
         place = self.row + step
         if self.search_text or not 0 <= place < len(self._order):
             self.app.bell()
@@ -86,6 +87,6 @@ class ColumnsScreen(TickList[tuple[str, ...] | None]):
         self.fill(place)
 
     def action_reset(self) -> None:
-        """Go back to the usual columns."""
+        """Return to the default columns."""
         self._begin(self._usual)
         self.fill(0)

@@ -1,4 +1,4 @@
-"""Credits: balance, burn rate, and the top spenders by key and workspace."""
+"""Credits screen: balance, burn rate, and the top spenders by key and workspace."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ from gwtui.watch.hub import FeedHub
 _LINES = ("balance", "used", "burn", "today", "runway")
 _MARGINS = 2
 _WIDE = [(110, "-beside")]
-"""The width from which the workspaces have a table beside the keys."""
+"""Terminal width in columns from which the workspaces have a table of their own."""
 _TALL = [(34, "-tall")]
-"""The height from which the plot is shown."""
+"""Terminal height in lines from which the plot is shown."""
 DAY = SPANS[1]
-"""The time span of the plot."""
+"""The time span of the balance plot."""
 
 
 class CreditsScreen(TableScreen):
-    """Balance and burn rate of the whole account, in any workspace scope."""
+    """Balance, burn rate and top spenders of the whole account, in any workspace scope."""
 
     HORIZONTAL_BREAKPOINTS = _WIDE
     VERTICAL_BREAKPOINTS = _TALL
@@ -78,7 +78,7 @@ class CreditsScreen(TableScreen):
         )
 
     def compose_body(self) -> ComposeResult:
-        """Balance above, top spenders below."""
+        """Yield balance and burn rate, the plot, and the tables of top spenders."""
         with Horizontal(id="standing"):
             yield Digits(id="balance-figure")
             with Vertical(id="standing-lines"):
@@ -92,12 +92,12 @@ class CreditsScreen(TableScreen):
             yield self._workspaces_table
 
     def on_mount(self) -> None:
-        """Rank by usage."""
+        """Sort the top spenders by amount."""
         self.table.sort_by("amount", descending=True)
         self._workspaces_table.sort_by("amount", descending=True)
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """The account's credits and the keys of every workspace."""
+        """Return the feeds of the credits, of the keys of all workspaces, and of the history."""
         return [
             (credits_feed(hub, Scope()), self._show_credits),
             (keys_feed(hub, Scope()), self._show_keys),
@@ -105,22 +105,22 @@ class CreditsScreen(TableScreen):
         ]
 
     def target(self) -> Any | None:
-        """The selected key of the ranking."""
+        """Return the key under the cursor."""
         spender = self.table.selected
         return None if spender is None else spender.key
 
     @property
     def is_loading(self) -> bool:
-        """Whether any of the feeds has not answered yet."""
+        """Whether a feed has not answered yet."""
         return any(state.unanswered for state in self.states)
 
     def copy_source(self) -> CopySource[KeyRow]:
-        """The keys in the ranking."""
+        """Return the keys in the ranking as the source for copying."""
         return declared(KEYS, row_path(KEYS.id))
 
     def status_parts(self) -> Sequence[Content]:
-        """The number of keys, and their age if they are stale."""
-        state = self.states[1] if self.states else None  # that of the keys
+        """Return the number of keys, and the age of their data if it is stale."""
+        state = self.states[1] if self.states else None  # the second feed reads the keys
         if state is None or state.value is None:
             failed = state is not None and state.error is not None
             return [toned("keys unreadable" if failed else "reading keys…", "muted")]
@@ -130,12 +130,11 @@ class CreditsScreen(TableScreen):
         return parts
 
     def tick(self, now: datetime) -> None:
-        """Update the rates and the runway, which depend on the time."""
+        """Update burn rate and runway, which depend on the time."""
         self._show_state(now)
         self.table.tick()
 
     def _show_past(self, state: FeedState[CreditsPast | None]) -> None:
-        """Update burn rate and runway from the history, and plot the balance of the last day."""
         self._past = past = state.value
         self._show_state(self.now)
         curve = None if past is None else past.curve
@@ -147,16 +146,16 @@ class CreditsScreen(TableScreen):
             plot.draw(PlotFigure("Balance", window, (PlotLine(curve),), money.usd))
 
     def next_window(self) -> None:
-        """Rank by the next window: today, this week, this month."""
+        """Rank the spenders of the next period: today, this week, this month."""
         self._window = WINDOWS[(WINDOWS.index(self._window) + 1) % len(WINDOWS)]
         self._show_spending()
 
     async def open_selected(self, context: ActionContext) -> None:
-        """Show the key in the list of keys."""
+        """Open the list of keys at the selected key."""
         await self.gwtui.open_route(f"keys/{context.identity}")
 
     def on_resize(self) -> None:
-        """Redraw the workspace line for the new width."""
+        """Fit the line of workspaces to the new width."""
         self._show_spending()
 
     # Showing --------------------------------------------------------------------------------
@@ -203,7 +202,6 @@ def _content(line: Line) -> Content:
 
 
 def _heading(ranking: Spending) -> Content:
-    """The heading of the ranking: the windows, the selected one marked, and the total usage."""
     total = f"  · total of all keys {money.usd(ranking.total)}"
     if ranking.unknown:
         total += f" and {ranking.unknown} unknown"
@@ -212,11 +210,11 @@ def _heading(ranking: Spending) -> Content:
 
 
 def _workspace_line(ranking: Spending, room: int) -> Content:
-    """The workspaces that fit on the line, top spenders first, and the number left out."""
+    """Return the workspaces that fit ``room`` cells, top spenders first, and how many more."""
     line = toned("Workspaces", "muted")
-    for number, one in enumerate(ranking.workspaces):
-        share = "" if one.share is None else f" {money.percent(one.share)}"
-        part = Content.assemble("  ", toned(cells.text(one.name).text), toned(share, "muted"))
+    for number, spender in enumerate(ranking.workspaces):
+        share = "" if spender.share is None else f" {money.percent(spender.share)}"
+        part = Content.assemble("  ", toned(cells.text(spender.name).text), toned(share, "muted"))
         more = toned(f"  +{len(ranking.workspaces) - number}", "muted")
         if line.cell_length + part.cell_length + more.cell_length > room:
             return Content.assemble(line, more)

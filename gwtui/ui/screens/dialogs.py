@@ -1,4 +1,4 @@
-"""The base of all dialogs, and small ones: a question, a wait, a path, a too small terminal."""
+"""The base of all dialogs, and the small dialogs: question, wait, path, terminal too small."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ from gwtui.ui.widgets.prompt import QuietInput
 Result = TypeVar("Result")
 
 _ROOMY = [(30, "-roomy")]
-"""From 30 lines on, dialogs get this class, which adds padding."""
+"""Terminal height in lines from which dialogs have padding, with the CSS class for it."""
 _WIDTH_PERCENT = 90
-"""Maximum width of a dialog, in percent of the terminal."""
+"""Maximum width of a dialog, in percent of the terminal width."""
 _FRAME = 10
-"""Cells for the border, the padding and a scroll bar of a dialog."""
+"""Cells that border, padding and scroll bar of a dialog take."""
 
 
 class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
     """A modal screen that returns exactly one result, however many keys arrive at once.
 
-    Textual's ``dismiss`` closes the topmost screen, whichever screen calls it: a second result
-    would close the screen below, and a result that comes too early would close the screen above.
+    Textual's ``dismiss`` closes the topmost screen, whichever screen calls it. A second result
+    would close the screen below, and a result that comes too early the screen above.
 
-    A dialog is transparent: the screen below stays visible around it. Its last line is the footer,
-    with the keys of the focused widget.
+    The screen below stays visible around the dialog. The last line of the terminal shows the keys
+    that work in the dialog.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -62,7 +62,7 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
     _painted_footer = ""
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The screen below, with the footer as the last line."""
+        """Return the screen below, with the footer of the dialog as its last line."""
         lines = super().render_lines(crop)
         width, height = self.outer_size
         if crop.bottom == height:
@@ -74,12 +74,12 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
 
     @property
     def hint(self) -> str:
-        """The keys that work now, the most important first; actions as {form.send}."""
+        """The keys that work now, most important first; {form.send} is the key of an action."""
         return ""
 
     @property
     def footer(self) -> str:
-        """The last line; it mentions PgDn if there is more to read."""
+        """The last line of the terminal: the hint, plus PgDn if a part can scroll."""
         more = any(long.max_scroll_y > 0 for long in self._long_parts())
         return f"{self.hint} · PgDn more" if more else self.hint
 
@@ -90,9 +90,9 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
         layout: bool = False,
         recompose: bool = False,
     ) -> Self:
-        """Repaint everything; only the difference is sent to the terminal.
+        """Repaint the whole screen; only changed cells are sent to the terminal.
 
-        If a screen repaints a region, Textual forgets other widgets that wait to be repainted.
+        If a screen repaints only a region, Textual forgets widgets that still wait to be repainted.
         """
         return super().refresh(repaint=repaint, layout=layout, recompose=recompose)
 
@@ -102,12 +102,12 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
             self.clear_notices()
 
     def clear_notices(self) -> None:
-        """Clear notices, except warnings and errors."""
+        """Clear all notices except warnings and errors."""
         if isinstance(self.app, TerminalApp):
             self.app.clear_information()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Lay out without the scroll bar first: lines that wrap beside it could keep it there."""
+        """Lay out without the scroll bar first: lines wrapped beside it could keep it visible."""
         if event.size != self.outer_size:
             for long in self._long_parts():
                 long.show_vertical_scrollbar = False
@@ -118,14 +118,13 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
             self.refresh()
 
     def _long_parts(self) -> Iterable[VerticalScroll]:
-        """The scrolling parts; none once the dialog is closed."""
         return self.query(".long").results(VerticalScroll)
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
-        """Close with this result: now, or once it is mounted and on top.
+        """Close with ``result``; if the dialog is not mounted and on top, close once it is.
 
-        The first result counts. A screen that closes while it is being composed would miss its
-        widgets.
+        Only the first result counts. Closing a dialog while it is being composed would fail: its
+        widgets do not exist yet.
         """
         stack = self.app.screen_stack
         if self not in stack:
@@ -137,12 +136,12 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
         return AwaitComplete()
 
     async def on_event(self, event: events.Event) -> None:
-        """Contain an error in one event; a dialog that cannot be composed closes."""
+        """Handle an event and contain errors; a dialog that cannot be composed closes."""
         try:
             await super().on_event(event)
         except Exception as error:
             if not self.is_attached:
-                return  # the program ends, and widgets are gone
+                return  # gwtui is quitting and has already removed the widgets
             caught_errors.add(type(self).__name__, error)
             if isinstance(event, events.Compose):
                 self.dismiss()
@@ -153,7 +152,7 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
             self.focused.press()
 
     def action_page(self, step: int) -> None:
-        """Scroll the long part by a page."""
+        """Scroll the long part by one page, down (1) or up (-1)."""
         for long in self._long_parts():
             long.scroll_relative(y=step * max(1, long.size.height - 1), animate=False)
 
@@ -162,18 +161,18 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
         self.dismiss(None)
 
     def on_screen_resume(self) -> None:
-        """It is mounted and on top: a result that came earlier closes it now."""
+        """Close if a result arrived before the dialog was mounted and on top."""
         if self._waiting is not None:
             self.dismiss()
 
 
 def dialog_room(screen: Dialog[Any]) -> int:
-    """Cells of a line in a dialog of maximum width."""
+    """Return the width in cells of a line in a dialog of maximum width."""
     return screen.app.size.width * _WIDTH_PERCENT // 100 - _FRAME
 
 
 def buttons(**labels: str) -> Horizontal:
-    """The buttons of a dialog, by id; one with an empty label is left out."""
+    """Return a row of buttons with these labels, by id; an empty label drops the button."""
     return Horizontal(
         *(Button(Content(text), id=name, compact=True) for name, text in labels.items() if text),
         classes="buttons",
@@ -186,9 +185,10 @@ _LONGEST = 300
 
 
 class Question(Dialog[bool]):
-    """Returns True only for the deliberate answer; the safe one has the focus and is on Escape.
+    """Asks a question. Returns True for the deliberate answer, else False.
 
-    Without ``deliberate`` it has only the safe button. Texts must have passed ``safe_text``.
+    The safe answer has the focus and is also given by Escape. If ``deliberate`` is empty, there is
+    only the safe button. All texts must have passed ``safe_text``.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -216,7 +216,7 @@ class Question(Dialog[bool]):
         return "{question.yes} confirms · {question.no} cancels · Tab moves · Enter selects"
 
     def compose(self) -> ComposeResult:
-        """Question, reason, buttons."""
+        """Yield question, explanation and buttons."""
         with Vertical(classes="dialog"):
             yield Static(toned(self._question, "plain", bold=True), classes="title")
             yield Static(toned(self._text, "muted"))
@@ -228,11 +228,11 @@ class Question(Dialog[bool]):
         self.dismiss(event.button.id == "deliberate")
 
     def action_leave(self) -> None:
-        """The safe answer."""
+        """Give the safe answer."""
         self.dismiss(False)
 
     def action_go(self) -> None:
-        """The deliberate answer, if there is one."""
+        """Give the deliberate answer, if the question has one."""
         if self._deliberate:
             self.dismiss(True)
 
@@ -242,7 +242,7 @@ class AskScreen(Question):
 
 
 class Editing(Dialog[Result]):
-    """A dialog with unsaved changes: leaving it asks first if they would be lost."""
+    """A dialog with unsaved changes; leaving it asks for confirmation if changes would be lost."""
 
     @property
     def unsaved(self) -> bool:
@@ -251,11 +251,11 @@ class Editing(Dialog[Result]):
 
     @property
     def loss(self) -> str:
-        """What quitting now would lose."""
+        """What quitting gwtui now would lose, for the warning before quitting."""
         raise NotImplementedError
 
     def action_leave(self) -> None:
-        """Close; ask first if changes would be lost."""
+        """Close the dialog; ask for confirmation if changes would be lost."""
         if self.unsaved:
             self._ask()
         else:
@@ -274,7 +274,10 @@ class Editing(Dialog[Result]):
 
 
 class WaitScreen(Question):
-    """Shows what is waited for; closes when that is over or the person stops waiting."""
+    """Shows what gwtui is waiting for. Closes when ``until`` is done or the person stops waiting.
+
+    ``enough`` is the label of the button that stops waiting.
+    """
 
     hint = "Esc stops waiting"
 
@@ -294,7 +297,7 @@ class WaitScreen(Question):
 
 
 class SaveScreen(Dialog[Path | None]):
-    """Asks for a path to write to; returns None if it was left. Existing files are allowed.
+    """Asks for a path to write to; returns None if cancelled. The file may exist already.
 
     ``name`` is the file name if the person enters a directory, ``start`` the initial text, and
     ``problem`` why the last attempt failed.
@@ -311,14 +314,14 @@ class SaveScreen(Dialog[Path | None]):
         self._start = start or name
 
     def compose(self) -> ComposeResult:
-        """Title, path, problem."""
+        """Yield title, path input, and a note."""
         with Vertical(classes="dialog save"):
             yield Static(toned(self._title, "accent", bold=True), classes="title")
             yield QuietInput(placeholder=self._file_name)
             yield Static(self._note(), id="save-note")
 
     def on_mount(self) -> None:
-        """Start with the suggested path, and clear notices that could cover the problem."""
+        """Fill in the suggested path, and clear notices that could cover the note."""
         self.clear_notices()
         self.query_one(QuietInput).begin_with(self._start)
 
@@ -342,13 +345,13 @@ class SaveScreen(Dialog[Path | None]):
 
 
 class TooSmallScreen(Dialog[None]):
-    """Covers everything while the terminal is too small, and changes nothing below."""
+    """Covers the dashboard while the terminal is too small; everything below keeps its state."""
 
     covers_all = True
     BINDINGS: ClassVar[list[BindingType]] = [Binding("q", "app.quit", show=False)]
 
     def compose(self) -> ComposeResult:
-        """The notice."""
+        """Yield the explanation."""
         yield Static(
             "The terminal is too small for gwtui.\n"
             f"It needs {SMALLEST.width} columns and {SMALLEST.height} lines.\n"
@@ -357,4 +360,4 @@ class TooSmallScreen(Dialog[None]):
         )
 
     def action_leave(self) -> None:
-        """Only a larger terminal closes it."""
+        """Do nothing: only a larger terminal closes this screen."""

@@ -1,4 +1,4 @@
-"""The actions of a screen: its searchable help page, and the command palette."""
+"""Help for the actions of a screen: a searchable help page, and the command palette."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from gwtui.ui.widgets.lines import LinesView
 from gwtui.ui.widgets.prompt import QuietInput
 
 Page = Callable[[int, str], Sequence[Content]]
-"""The lines for a width in cells that match a search text."""
+"""Returns the lines that match a search text, for a width in cells."""
 _KEYS = 20
 _MOST_USED, _FEW = "Most used here", 10
-"""The first heading, and the number of actions below it."""
+"""Heading of the first group, and the number of actions in it."""
 _TABLE_KEYS = (
     ("↑ ↓, j k", "move by a row"),
     ("PgUp PgDn", "move by a page"),
@@ -52,7 +52,7 @@ _FILTER = (
 
 
 class HelpScreen(ReadingScreen):
-    """A page with search: a slash starts it, Escape ends it."""
+    """A text page with search: a slash starts the search, Escape ends it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("slash", "seek", show=False)]
     KEYS = "/ searches · ↑ ↓ PgUp PgDn scroll · Esc closes"
@@ -62,7 +62,7 @@ class HelpScreen(ReadingScreen):
         self._search_text = ""
 
     def compose(self) -> ComposeResult:
-        """The page, and the search prompt below it."""
+        """Yield the page, and the search prompt below it."""
         yield from super().compose()
         with Horizontal(id="help-seek") as seek:
             seek.display = False
@@ -78,17 +78,16 @@ class HelpScreen(ReadingScreen):
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
-        """Focus the matches; another slash resumes the search."""
         event.stop()
         self.query_one(LinesView).focus()
 
     def action_seek(self) -> None:
-        """Start the search."""
+        """Open the search prompt."""
         self.query_one("#help-seek").display = True
         self.query_one(QuietInput).focus()
 
     def action_leave(self) -> None:
-        """End the search, else close the page."""
+        """End the search; without one, close the page."""
         seek = self.query_one("#help-seek")
         if not seek.display:
             super().action_leave()
@@ -105,10 +104,10 @@ def help_lines(
     hold_reason: Callable[[Action], object],
     search_text: str = "",
 ) -> list[Content]:
-    """Most used actions, all actions by scope, list keys, filter syntax, columns.
+    """Return the help text: most used actions, all actions, list keys, filter syntax, columns.
 
-    ``hold_reason`` gives why an action is not possible while read-only, else None. Only entries
-    with each word of ``search_text`` are given, each once.
+    ``hold_reason`` returns why an action is blocked while read-only, else None. With
+    ``search_text``, only entries that contain all its words are returned, each once.
     """
     words, lines, titled = search_text.casefold().split(), list[Content](), ""
     for title, name, meaning, also in _entries(actions, spec, hold_reason):
@@ -132,7 +131,7 @@ def _entries(
     spec: ResourceSpec[Any] | None,
     hold_reason: Callable[[Action], object],
 ) -> Iterator[tuple[str, Content, Content, str]]:
-    """The group, name, meaning and other names of each entry."""
+    """Yield the group, name, explanation and search keywords of each entry."""
     places = [action for action in actions if tab_of(action) is not None]
     possible = [one for one in actions if one not in places and hold_reason(one) is None]
     for action in sorted(possible, key=lambda one: not one.footer)[:_FEW]:
@@ -189,10 +188,10 @@ _KEY_WIDTH = 7
 def palette(
     actions: Sequence[Action], refusal: Callable[[Action], str | None], about: str
 ) -> Picker:
-    """A list of actions; returns the id of the chosen one.
+    """Return the command palette: a list of actions that returns the id of the chosen one.
 
-    It only chooses: the target of the action was captured before it was opened. ``refusal`` gives
-    why an action is not possible now.
+    The palette does not run the action: its target was captured before the palette opened.
+    ``refusal`` returns why an action is not possible now, else None.
     """
 
     def option(action: Action) -> PickOption:
@@ -215,25 +214,25 @@ def _key(action: Action) -> Content:
 
 
 def elsewhere(actions: Sequence[Action], text: str) -> list[Action]:
-    """Screens that have a matching action which these ``actions`` lack.
+    """Return actions that open screens with an action that matches ``text``.
 
-    One for each such place, whose help says what is found there. Nothing where one of ``actions``
-    is called so itself.
+    Their help names the matching action. Screens whose scope is among ``actions`` are skipped. The
+    result is empty if one of ``actions`` matches.
     """
     words = text.casefold().split()
 
-    def called(action: Action) -> bool:
+    def matches(action: Action) -> bool:
         return all(word in action.names for word in words)
 
-    if not words or any(map(called, actions)):
+    if not words or any(map(matches, actions)):
         return []
     here = {action.scope for action in actions}
-    found = []
+    openers = []
     for place in place_actions():
         scope = place.id.removeprefix(GO)
-        there = next(filter(called, for_scope(scope)), None)
+        there = next(filter(matches, for_scope(scope)), None)
         if there is not None and scope not in here:
-            found.append(
+            openers.append(
                 replace(place, help=f"{asked_by(there)} there · {there.title}: {there.help}")
             )
-    return found
+    return openers

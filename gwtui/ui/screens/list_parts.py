@@ -1,4 +1,4 @@
-"""The parts of a list screen: its rows, settings, filter and detail pane."""
+"""The parts of a list screen: its rows, saved settings, filter and detail pane."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FEW = 15
-"""Maximum number of rows that are completed even if they are not in view."""
+"""Maximum number of rows in a list whose figures are read for all rows, in view or not."""
 
 
 class ListRows(Generic[T]):
-    """Completes the rows of one screen with further figures, and shows them in its table.
+    """The rows of a list, completed with figures that take further requests.
 
-    Every row's figures are read if there are few rows, else those of the rows in view: a list of
-    hundreds would ask the gateway for hundreds of figures that nobody looks at. Sorting and
-    filtering need the figures of every row, so then all of them are read.
+    In a short list, the figures of all rows are read; in a long one, only those of the rows in
+    view, to save hundreds of requests. A filter, or sorting by such a figure, needs the figures of
+    all rows, so then all are read.
 
-    ``shown`` is called after rows were shown.
+    ``shown`` is called after each update of the table.
     """
 
     def __init__(
@@ -50,24 +50,27 @@ class ListRows(Generic[T]):
         self._spec = spec
         self._shown = shown
         self.read: Sequence[T] | None = None
-        """The rows as read; None before the first read."""
+        """The rows as read, without these figures; None before the first read."""
         self._partial = False
-        """Whether these are the first pages of a long list."""
+        """Whether these rows are only the first pages of a long list."""
         self._followed: frozenset[str] | None = None
-        """The rows that are completed one by one; empty for all at once, None at the start."""
+        """Identities of the rows whose figures are read one by one.
+
+        Empty if the figures of all rows are read at once; None before the first choice.
+        """
         self._known: Mapping[str, Any] | Any | None = None
-        """The data that completes the rows; None before the first."""
+        """The figures: one value for all rows, or a mapping by identity; None before the first."""
 
     def by_identity(self) -> dict[str, T]:
-        """The rows by identity."""
+        """Return the rows by identity."""
         return {self._spec.identity(row): row for row in self.read or ()}
 
-    # What completes them ----------------------------------------------------------------------
+    # Figures ----------------------------------------------------------------------------------
 
     def follow_view(self, *, every: bool) -> bool:
-        """Choose the rows to complete: all, or those in view. Returns whether they changed.
+        """Choose the rows whose figures are read; return whether the choice changed.
 
-        ``every``: the filter or the sort order needs the figures of every row.
+        ``every`` chooses all rows, because the filter or the sort order needs all figures.
         """
         completion, table = self._spec.completion, self._table
         if completion is None or self.read is None:
@@ -80,7 +83,7 @@ class ListRows(Generic[T]):
         return self._followed != before
 
     def uses(self, hub: FeedHub, scope: Scope) -> list[FeedUse]:
-        """The feeds that complete the rows."""
+        """Return the feeds that read the figures of the chosen rows."""
         completion = self._spec.completion
         if completion is None or self._followed is None:
             return []
@@ -95,7 +98,7 @@ class ListRows(Generic[T]):
         ]
 
     def _take_whole(self, state: FeedState[Any]) -> None:
-        # What was read row by row is older now, or of rows that are gone.
+        # Replaces figures that were read row by row: they are older.
         if state.value is not None and state.value is not self._known:
             self._known = state.value
             self._show()
@@ -111,8 +114,8 @@ class ListRows(Generic[T]):
     def take(self, rows: Sequence[T], *, partial: bool = False) -> None:
         """Show new rows.
 
-        While more come, ``partial``, a cursor on the first row stays on the first row, and one
-        that was sent to the last row goes on to the last row of more.
+        ``partial`` means that more rows will follow. Meanwhile, a cursor on the first row stays on
+        the first row, and a cursor that was sent to the last row moves on to the new last row.
         """
         grows, self._partial = self._partial or partial, partial
         if rows is not self.read:
@@ -130,11 +133,11 @@ class ListRows(Generic[T]):
 
 
 _STEP = 5
-"""Step of the detail pane's width, in percent of the terminal."""
+"""Step by which the detail pane grows or shrinks, in percent of the terminal width."""
 
 
 class ListSettings:
-    """The saved settings of one list."""
+    """The saved settings of one list: sort order, columns, detail pane."""
 
     def __init__(self, spec: ResourceSpec[Any], store: PreferenceStore) -> None:
         self._spec = spec
@@ -142,29 +145,29 @@ class ListSettings:
 
     @property
     def preferences(self) -> ListPreferences:
-        """The saved preferences."""
+        """The saved preferences of the list."""
         return self._store.preferences.of_list(self._spec.id)
 
     @property
     def sorting(self) -> tuple[str, bool]:
-        """The initial sort column, and whether it is descending."""
+        """The id of the initial sort column, and whether the order is descending."""
         chosen = self.preferences.sort
         ids = {column.id for column in self._spec.columns}
         return chosen if chosen is not None and chosen[0] in ids else self._spec.default_sort
 
     @property
     def columns(self) -> tuple[int, ...] | None:
-        """The indices of the chosen columns in order; None for the default."""
+        """Indices of the columns that the person chose, in order; None for the default."""
         ids = [column.id for column in self._spec.columns]
         return tuple(ids.index(one) for one in self.preferences.columns or () if one in ids) or None
 
     def sorted_by(self, column: str, descending: bool) -> None:
-        """Save the sort order."""
+        """Save the sort order; the default order removes the setting."""
         usual = (column, descending) == self._spec.default_sort
         self._remember(sort=None if usual else sorting_text(column, descending))
 
     def chose_columns(self, columns: Sequence[str]) -> None:
-        """Save the columns; empty for the default."""
+        """Save the ids of the chosen columns; none for the default."""
         self._remember(columns=list(columns) or None)
 
     def showed_detail(self, shown: bool) -> None:
@@ -173,11 +176,11 @@ class ListSettings:
 
     @property
     def detail_width(self) -> int | None:
-        """Width of the detail pane in percent of the terminal; None for the default."""
+        """Width of the detail pane in percent of the terminal width; None for the default."""
         return self.preferences.detail_width
 
     def widen_detail(self, way: int, now: int) -> None:
-        """Save a wider (1) or narrower (-1) detail pane than the percentage ``now``."""
+        """Save a detail pane one step wider (1) or narrower (-1) than ``now`` percent."""
         width = round(now / _STEP) * _STEP + way * _STEP
         self._remember(detail_width=min(max(width, DETAIL_WIDTHS.start), DETAIL_WIDTHS[-1]))
 
@@ -188,9 +191,9 @@ class ListSettings:
 
 
 class ListFilter:
-    """Filters the table of one screen, and fills the line above the prompt.
+    """The filter of a list, with a line of suggestions above its prompt.
 
-    Both lines are created when the filter is first opened.
+    Prompt and line are created when the filter is first opened.
     """
 
     def __init__(
@@ -201,13 +204,13 @@ class ListFilter:
         self._spec = spec
         self._lines: tuple[OneLine, FilterPrompt] | None = None
         self._explains = False
-        """Whether the line explains the filter syntax."""
+        """Whether the line shows the filter syntax instead of suggestions."""
         self._from_top = False
-        """Whether the first row was selected when the filter was opened."""
+        """Whether the cursor was on the first row when the filter was opened."""
 
     @property
     def text(self) -> str:
-        """The typed filter."""
+        """The filter text."""
         return "" if self._lines is None else self._lines[1].text
 
     @property
@@ -217,7 +220,7 @@ class ListFilter:
 
     async def open(self) -> None:
         """Open the prompt."""
-        explaining, prompt = await self._made()
+        explaining, prompt = await self._create_lines()
         self._from_top = self._table.model.cursor in (None, 0)
         prompt.filter_input.suggest = self._suggestions
         prompt.show()
@@ -225,14 +228,14 @@ class ListFilter:
         self._show()
 
     def clear(self) -> bool:
-        """Remove the filter and its lines; returns whether there was one."""
+        """Clear the filter and hide its prompt; return whether there was a filter."""
         filtered = bool(self.text)
         if self._lines is not None:
             self._lines[1].clear()
         return filtered
 
     def reveal(self, identity: str) -> bool:
-        """Select a row; clears the filter if it hides the row, and returns whether it did."""
+        """Select a row. If the filter hides it, clear the filter and return True."""
         if self._table.select(identity):
             return False
         cleared = self.clear()
@@ -240,39 +243,37 @@ class ListFilter:
         return cleared
 
     def typed(self, text: str) -> None:
-        """Filter the list."""
+        """Filter the list by ``text``."""
         self._table.filter_by(text)
         if self._from_top and text and self.typing:
-            self._table.to_first()  # not the row that a half typed word happened to let through
+            self._table.to_first()  # a half-typed word may have moved the cursor to a chance match
         self._show()
 
     def closed(self) -> None:
-        """Return the focus to the list."""
+        """Hide the suggestions: the person left the prompt."""
         if self._lines is not None:
             self._lines[0].display = False
 
     def explain(self) -> None:
-        """Toggle the explanation of the filter syntax."""
+        """Show the filter syntax instead of the suggestions, or the suggestions again."""
         explains = not self._explains
         self._show()
         if explains and self._lines is not None:
             self._explains = True
             self._lines[0].show(toned(f"   {LANGUAGE}", "muted"))
 
-    async def _made(self) -> tuple[OneLine, FilterPrompt]:
+    async def _create_lines(self) -> tuple[OneLine, FilterPrompt]:
         if self._lines is None:
             self._lines = OneLine(id="filter-help"), FilterPrompt("/", id="filter")
             await self._screen.mount(*self._lines, after="#body")
         return self._lines
 
     def _suggestions(self, before: str) -> Suggestions:
-        """Completions for the text ``before`` the cursor."""
         from gwtui.crud.filter_fields import suggested  # noqa: PLC0415 - at the first use
 
         return suggested(self._spec, self._table.model.items, before, self._screen.now)
 
     def _show(self) -> None:
-        """Show completions, or the error of a finished condition."""
         if self._lines is None:
             return
         table = self._table
@@ -283,23 +284,23 @@ class ListFilter:
 
 
 BESIDE = 110
-"""The width from which the detail pane is beside the list."""
+"""Terminal width in columns from which the detail pane is beside the list."""
 _NARROWEST = 20
 _REST = 0.12
-"""Seconds before the pane follows the cursor; a held key repeats faster."""
+"""Seconds without a cursor movement after which the pane follows; a held key repeats faster."""
 
 
 class DetailPane(LinesView):
-    """Shows the selected row; another row starts at the top, the same one stays in place."""
+    """Shows the details of the selected row; the scroll position resets with each other row."""
 
     def __init__(self, screen: ResourceScreen, settings: ListSettings) -> None:
         super().__init__(id="detail")
         self._screen = screen
         self._settings = settings
         self.chosen: bool | None = None
-        """The person's choice; None decides by the width."""
+        """Whether the person wants the pane; None lets width and settings decide."""
         self._resting: Timer | None = None
-        """Runs from the last cursor movement."""
+        """Timer since the last cursor movement; None if the cursor has rested long enough."""
         self._identity: str | None = None
 
     @property
@@ -311,7 +312,7 @@ class DetailPane(LinesView):
 
     @property
     def alone(self) -> bool:
-        """Whether the pane replaces the list."""
+        """Whether the pane replaces the list, because both do not fit."""
         return self.shown and not self._has_room
 
     @property
@@ -319,26 +320,26 @@ class DetailPane(LinesView):
         return self._screen.app.size.width >= BESIDE
 
     def choose(self, shown: bool | None) -> None:
-        """Show or hide the pane; None decides by the width."""
+        """Show or hide the pane; None lets width and settings decide."""
         self.chosen = shown
         self.place()
 
     def toggle(self) -> None:
-        """Show or hide the pane, and remember the choice if it fits beside the list."""
+        """Show or hide the pane; the choice is saved if the pane fits beside the list."""
         self.chosen = not self.shown
         if self._has_room:
             self._settings.showed_detail(self.chosen)
         self.place()
 
     def widen(self, way: int) -> None:
-        """Make the pane wider (1) or narrower (-1) if it is beside the list."""
+        """Make the pane wider (1) or narrower (-1), if it is beside the list."""
         if self.display and self.size and self._screen.table.display:
             width = 100 * self.outer_size.width // self._screen.app.size.width
             self._settings.widen_detail(way, width)
             self.place()
 
     def place(self) -> None:
-        """Place the pane where it fits, with the chosen width in percent of the terminal."""
+        """Show the pane beside the list or instead of it, in the saved width."""
         screen = self._screen
         if not screen.is_mounted:
             return
@@ -355,17 +356,17 @@ class DetailPane(LinesView):
         screen.call_after_refresh(self._show_selected)
 
     def on_resize(self) -> None:
-        """Wrap the lines for the new width."""
+        """Wrap the details to the new width."""
         self._show_selected()
 
     def renew(self) -> None:
-        """Update the selected row, unless a key is held."""
+        """Update the details of the selected row, unless the cursor is moving."""
         if self._resting is None:
             self._show_selected()
 
     def follow(self) -> None:
-        """Show another row; while a key is held, wait for the last one."""
-        if self._identity is None:  # nobody holds a key when the first row comes
+        """Show the details of a newly selected row, once the cursor rests."""
+        if self._identity is None:  # the list just got its first row: no key was pressed
             self._show_selected()
             return
         if self._resting is None:
@@ -381,7 +382,7 @@ class DetailPane(LinesView):
     def _show_selected(self) -> None:
         item, spec = self._screen.table.selected, self._screen.declared
         if not self.display or not self.size:
-            return  # its lines are folded once its width is known
+            return  # without a width the lines cannot be wrapped yet
         identity = None if item is None else spec.identity(item)
         if identity != self._identity:
             self._identity = identity

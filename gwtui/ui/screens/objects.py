@@ -1,4 +1,4 @@
-"""Screens with every figure of one object: the key in use, and a generation."""
+"""Screens that show all fields of one object: the key in use, and a generation."""
 
 from __future__ import annotations
 
@@ -45,23 +45,23 @@ _WIDEST = 100
 
 
 class ObjectScreen(GatewayScreen):
-    """Shows every figure of one object. Subclasses call ``show_object``."""
+    """Base of screens that show all fields of one object; subclasses call ``show_object``."""
 
     def __init__(self, resource: str, *, title: str) -> None:
         super().__init__(resource, title=title, extra_scopes=(FIGURES, COPY))
         self._object: tuple[str, Sequence[Section[Any]], Any] | None = None
 
     def compose_body(self) -> ComposeResult:
-        """The figures."""
+        """Yield the view of the fields."""
         yield LinesView(id="object")
 
     def show_object(self, name: str, sections: Sequence[Section[Any]], item: Any) -> None:
-        """Show an object; ``name`` must be safe to display."""
+        """Show ``item`` in these sections; ``name``, the title, must be safe to display."""
         self._object = (name, sections, item)
         self.tick(self.now)
 
     def tick(self, now: datetime) -> None:
-        """Update relative times; unchanged lines are not repainted."""
+        """Update relative times."""
         if self._object is not None:
             name, sections, item = self._object
             width = min(_WIDEST, self.app.size.width - _MARGINS)
@@ -69,16 +69,16 @@ class ObjectScreen(GatewayScreen):
             self.query_one("#object", LinesView).show(lines)
 
     def target(self) -> Any | None:
-        """The object."""
+        """Return the shown object."""
         return None if self._object is None else self._object[2]
 
     def focus_body(self) -> None:
-        """Focus the figures."""
+        """Focus the fields."""
         self.query_one("#object").focus()
 
 
 class CurrentKeyScreen(ObjectScreen):
-    """Permissions, models, limits, budgets and usage of the key in use."""
+    """Permissions, models, limits, budgets and usage of the key that gwtui uses."""
 
     def __init__(self) -> None:
         super().__init__("key", title="This key")
@@ -86,11 +86,11 @@ class CurrentKeyScreen(ObjectScreen):
         self._reach: KeyRights | None = None
 
     def copy_source(self) -> CopySource[CurrentKey]:
-        """The key in use; its path needs no id."""
+        """Return the key in use as the source for copying; its path has no id."""
         return declared(THIS_KEY, lambda _label: self.resource)
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """The key in use, and the models it may call."""
+        """Return the feeds of the key in use, and of the models that it may call."""
         scope = self.gwtui.scope
         return [
             (current_key_feed(hub, scope), self._show),
@@ -115,7 +115,7 @@ class CurrentKeyScreen(ObjectScreen):
 
 
 class GenerationScreen(ObjectScreen):
-    """Asks for an id and shows every field; a generation never changes, so it is read once."""
+    """Asks for a generation id and shows all fields; a generation is read once."""
 
     def __init__(self) -> None:
         super().__init__("generation", title="Generation")
@@ -123,7 +123,7 @@ class GenerationScreen(ObjectScreen):
         self._pending = False
 
     def compose_body(self) -> ComposeResult:
-        """The prompt for the id, the state, the figures."""
+        """Yield the prompt for the id, the state, and the fields."""
         with Horizontal(id="generation-ask"):
             yield Static(toned("Generation id ", "accent", bold=True), classes="label")
             yield QuietInput(id="generation-id", placeholder="gen-1763700000-abc123")
@@ -131,47 +131,47 @@ class GenerationScreen(ObjectScreen):
         yield from super().compose_body()
 
     def copy_source(self) -> CopySource[Generation]:
-        """The generation."""
+        """Return the generation as the source for copying."""
         return declared(generations.ONE_GENERATION, row_path(self.resource))
 
     def on_mount(self) -> None:
-        """Show the initial state."""
+        """Show how to look up a generation."""
         self._say(_ASK)
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:  # noqa: ARG002 - the hook's signature
-        """None: a generation is read once."""
+        """Return no feeds: a generation never changes, so it is read once."""
         return ()
 
     async def reread(self) -> None:
-        """Look the generation up again."""
+        """Look up the generation again."""
         if self._identity:
             self._look_up(self._identity)
 
     def focus_body(self) -> None:
-        """Focus the figures if there are any, else the prompt."""
+        """Focus the fields; without a generation, focus the prompt."""
         if self.target() is None:
             self.ask()
         else:
             super().focus_body()
 
     def go_back(self) -> bool:
-        """Leave the prompt, if there are figures."""
+        """Move the focus from the prompt to the fields; False if there are no fields."""
         if isinstance(self.focused, QuietInput) and self.target() is not None:
             super().focus_body()
             return True
         return False
 
     def ask(self) -> None:
-        """Open the prompt for an id."""
+        """Focus the prompt for an id."""
         self.query_one("#generation-id", QuietInput).focus()
 
     def resolve_path(self, path: str, child: str | None = None) -> None:  # noqa: ARG002 - the hook's
-        """Look a generation up, once connected."""
+        """Look up the generation whose id is ``path``, once gwtui is connected."""
         self.query_one("#generation-id", QuietInput).value = path
         self._look_up(path)
 
     def refeed(self) -> None:
-        """Look the pending generation up, once connected."""
+        """Look up the pending generation if gwtui is connected now."""
         super().refeed()
         if self._pending and self.gwtui.session is not None:
             self._look_up(self._identity)
@@ -193,14 +193,15 @@ class GenerationScreen(ObjectScreen):
             return
         self._say(f"Looking up {named}…")
         try:
-            found = await self.gwtui.gateway.generations.get(identity)
+            generation = await self.gwtui.gateway.generations.get(identity)
         except NotFoundError:
             self._say(f"No generation {named}: unknown, or no longer kept", "bad")
         except GatewayError as error:
             self._say(f"{named} could not be read: {safe_text(error.message, 200)}", "bad")
         else:
             self._say("/ or i looks up another generation")
-            self.show_object(generations.shown_name(found), generations.SECTIONS, found)
+            name = generations.shown_name(generation)
+            self.show_object(name, generations.SECTIONS, generation)
             self.query_one("#object", LinesView).scroll_home(animate=False)
             super().focus_body()
 
@@ -209,10 +210,10 @@ class GenerationScreen(ObjectScreen):
 
 
 MOST = 200_000
-"""Maximum number of characters in all texts together."""
+"""Maximum number of characters of a generation's content."""
 _ROLE = 60
 _REST = 2_000
-"""Maximum number of characters of a JSON part, such as an image."""
+"""Maximum number of characters of a part that is shown as JSON, such as an image."""
 _INDENT = "  "
 _ROLE_TONE: Tone = "accent"
 _TEXTS = ("text", "input_text", "output_text")
@@ -221,7 +222,10 @@ _MISSING: _Piece = ("muted", UNKNOWN)
 
 
 def content_lines(content: GenerationContent, width: int) -> list[Content]:
-    """The input messages, then reasoning, answer and error, without markup or links."""
+    """Return the content of a generation, wrapped to ``width`` cells, without markup or links.
+
+    Input messages come first, then reasoning, output, error, and gaps against the contract.
+    """
     lines, left = list[Content](), MOST
     room = max(20, width) - len(_INDENT)
     output, error = content.output, content.error
@@ -250,7 +254,6 @@ def content_lines(content: GenerationContent, width: int) -> list[Content]:
 
 
 def _input(rest: dict[str, Any]) -> Iterator[_Piece]:
-    """The messages by role; parts other than text as JSON."""
     messages = rest.pop("messages") if isinstance(rest.get("messages"), list) else ()
     yield from _values({key: rest.pop(key) for key in ("prompt",) if key in rest})
     for message in messages:
@@ -266,7 +269,6 @@ def _input(rest: dict[str, Any]) -> Iterator[_Piece]:
 
 
 def _values(value: Any) -> Iterator[_Piece]:
-    """The text fields of an object, then the others as JSON."""
     if isinstance(value, str):
         yield "plain", value
     elif isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Full-screen text, raw JSON, and the figures of one object."""
+"""Full-screen text pages, and the page with the raw JSON of a row."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from gwtui.ui.text import toned
 from gwtui.ui.widgets.lines import LinesView
 
 Lines = Callable[[int], Sequence[Content]]
-"""The text, laid out for a width in cells."""
+"""Returns the text as lines, wrapped for a width in cells."""
 
 _MARGINS = 3
 """Padding on both sides and the scrollbar, in cells."""
 _INDENT = "  "
 _TEXT, _NOTE = 4000, 420
-"""Maximum number of characters of a line, and of the note above."""
+"""Maximum number of characters of a JSON line, and of a note above the JSON."""
 
 
 class ReadingScreen(Dialog[None]):
-    """A screen with a title and scrollable lines.
+    """A full-screen page with a title and scrollable lines.
 
-    ``copy`` offers parts of the text for copying, on the copy keys of lists.
+    ``copy`` lets the person choose a part of the text to copy, with the copy key of lists.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -42,7 +42,7 @@ class ReadingScreen(Dialog[None]):
         Binding("y", "copy", show=False, id="list.copy"),
     ]
     KEYS: ClassVar[str] = "↑ ↓ ← → PgUp PgDn scroll · Esc closes"
-    """The key hints except for copying."""
+    """The key hints without the one for copying."""
     AUTO_FOCUS = "LinesView"
 
     def __init__(
@@ -54,7 +54,7 @@ class ReadingScreen(Dialog[None]):
         self._copy = copy
 
     def compose(self) -> ComposeResult:
-        """Title, text."""
+        """Yield the title and the text."""
         yield Static(toned(f" {self._title}", "accent", bold=True), id="reading-title")
         yield LinesView(id="reading")
 
@@ -68,16 +68,16 @@ class ReadingScreen(Dialog[None]):
         return f"{{list.copy}} copies · {self.KEYS}" if self._copy is not None else self.KEYS
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Lay the text out for the new width."""
+        """Lay out the text for the new width."""
         self._lay_out()
 
     def _lay_out(self) -> None:
-        # From the terminal's width, so that the text is there at the first paint.
+        # The view has no width before the first paint, so use the terminal's.
         self.query_one(LinesView).show(self._lines(self.app.size.width - _MARGINS))
 
     @work(group=OPENING, exclusive=True)
     async def action_copy(self) -> None:
-        """Choose a part of the text and copy it."""
+        """Let the person choose a part of the text and copy it."""
         if self._copy is not None:
             await self._copy()
 
@@ -87,7 +87,7 @@ class ReadingScreen(Dialog[None]):
 
 
 def raw_lines(raw: Any, item: Any) -> list[Content]:
-    """Formatted JSON of ``raw``, below the deviations of ``item`` from the contract."""
+    """Return ``raw`` as formatted JSON, below notes on how ``item`` deviates from the contract."""
     notes: list[Content] = []
     if isinstance(item, ResponseModel):
         gaps = [f"{path}: {why}" for path, why in all_gaps(item)]

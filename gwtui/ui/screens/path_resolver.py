@@ -1,4 +1,4 @@
-"""Finds the row that a path names in the list of a screen, or reports why there is none."""
+"""Finds the row of a list that a path names, or reports why there is none."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 _NAME = 60
 _NOTE = 120
 _BEGINS = 12
-"""Number of characters shown of a long identity, after the distinguishing values."""
+"""Number of characters to show of a long identity."""
 
 
 class PathResolver:
-    """Resolves a path to a row of one screen's list; ``child`` is the list to open from its row.
+    """Selects the row that ``path`` names in the list of ``screen``, or reports that it is missing.
 
-    Only a list that was read after the path was requested can show that a row is missing.
-    Nothing is selected before it is found.
+    ``child`` is the id of the list to open from the row. A row only counts as missing if the list
+    was read after the path was requested. Until the row is found, the selection does not change.
     """
 
     def __init__(self, screen: ResourceScreen, path: str, child: str | None) -> None:
@@ -38,25 +38,28 @@ class PathResolver:
         self._shown_path = f"“{safe_line(path, _NAME)}”"
         self._child = child
         self.active = True
-        """Whether the list that contains the row is still being read."""
+        """Whether the list is still being read to find the row."""
         self._state = screen.states[0] if screen.states else None
         self._changed = asyncio.Event()
-        # Without a connection nothing was read yet.
+        # Without a connection the list has not been read, so the first rows will be fresh.
         resolving = self._resolve(is_fresh=screen.gwtui.session is None)
         screen.run_worker(resolving, group="path", exclusive=True)
 
     def look_in(self, state: FeedState[Any]) -> None:
-        """Continue with new rows of the list."""
+        """Look for the row in a new state of the list."""
         self._state = state
         self._changed.set()
 
     async def _resolve(self, *, is_fresh: bool) -> None:
-        """``is_fresh``: the rows of the list were not read before the path was requested."""
+        """Look for the row, open it, or report that it is missing.
+
+        ``is_fresh`` means that the list is read only after the path was requested.
+        """
         state = await self._rows(is_fresh=is_fresh)
         self.active = False
-        found = self._look_up(state.value)
-        if found.rows:
-            await self._open(found)
+        lookup = self._look_up(state.value)
+        if lookup.rows:
+            await self._open(lookup)
         elif await self._is_elsewhere():
             app = self._screen.gwtui
             scope, self._state = app.scope_name, None
@@ -67,7 +70,7 @@ class PathResolver:
             await self._miss(state)
 
     async def _rows(self, *, is_fresh: bool) -> FeedState[Sequence[Any]]:
-        """The list, once it contains the row or was read anew; a failure is retried later."""
+        """Wait for a state of the list that has the row or is fresh; report failures to read it."""
         screen, failure = self._screen, None
         while True:
             state = self._state
@@ -87,14 +90,13 @@ class PathResolver:
             self._changed.clear()
 
     def _look_up(self, rows: Sequence[Any] | None) -> Lookup[Any]:
-        found = lookup_path(rows or (), self._path, self._spec.names(self._screen.now))
+        lookup = lookup_path(rows or (), self._path, self._spec.names(self._screen.now))
         opens = self._child is not None or self._spec.opens is not None
-        # Only what opens a list can have something behind it.
-        return found if opens or not found.rest else Lookup(())
+        # A path can only go on below a row that opens a list.
+        return lookup if opens or not lookup.rest else Lookup(())
 
-    async def _open(self, found: Lookup[Any]) -> None:
-        """Select the row, and open the list of the rest of the path."""
-        row = found.found if found.found is not None else await self._one_of(found.rows)
+    async def _open(self, lookup: Lookup[Any]) -> None:
+        row = lookup.found if lookup.found is not None else await self._choose(lookup.rows)
         if row is None:
             return
         screen, spec, app = self._screen, self._spec, self._screen.gwtui
@@ -105,18 +107,16 @@ class PathResolver:
         child = self._child or spec.opens
         if child is not None and app.navigation.screen is screen:
             name = spec.name(row) if self._child is not None else ""
-            await self._open_child(identity, child, found.rest, name)
+            await self._open_child(identity, child, lookup.rest, name)
 
     async def _open_child(self, parent: str, child: str | None, rest: str, name: str = "") -> None:
-        """Open the list of a row, and resolve the rest of the path there."""
         navigation = self._screen.gwtui.navigation
         await navigation.open_child(self._spec, parent, child, name=name)
         opened = navigation.screen
         if rest and opened is not None and opened is not self._screen:
             opened.resolve_path(rest)
 
-    async def _one_of(self, rows: Sequence[Any]) -> Any | None:
-        """Let the person choose one of several matches; None if they leave."""
+    async def _choose(self, rows: Sequence[Any]) -> Any | None:
         app, spec = self._screen.gwtui, self._spec
         title = (
             f"{len(rows)} {spec.plural or in_sentence(spec.title)} are called {self._shown_path}"
@@ -134,7 +134,6 @@ class PathResolver:
         return None if chosen is None else by_identity[chosen]
 
     async def _is_elsewhere(self) -> bool:
-        """Whether the row is in a workspace that the list is not about."""
         app = self._screen.gwtui
         if not self._spec.scoped or app.scope.workspace is None:
             return False
@@ -142,8 +141,8 @@ class PathResolver:
         return bool(self._look_up((await everywhere.refresh()).value).rows)
 
     async def _miss(self, state: FeedState[Sequence[Any]]) -> None:
-        """Open the list of a parent that is not listed, or report the missing name."""
         screen, spec, parts = self._screen, self._spec, self._path.split("/")
+        # The parent may exist without being listed: open the list below it by its id.
         if 0 < spec.opened_by_id < len(parts) and screen.gwtui.navigation.screen is screen:
             head, rest = parts[: spec.opened_by_id], parts[spec.opened_by_id :]
             await self._open_child("/".join(head), self._child, "/".join(rest))
@@ -162,6 +161,5 @@ class PathResolver:
 
 
 def _note(identity: str, differs: str) -> str:
-    """Values that distinguish a row from others of the same name, always with the identity."""
     begins = identity if len(identity) <= _BEGINS else f"{identity[:_BEGINS]}…"
     return safe_line(" · ".join(filter(None, (differs, begins))), _NOTE)

@@ -1,4 +1,4 @@
-"""Lists to choose from: a searchable list, and a menu with one letter per entry."""
+"""Dialogs to choose from a list: a searchable list, and a menu with one letter per entry."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from gwtui.ui.text import fit, hanging, toned
 from gwtui.ui.widgets.prompt import QuietInput
 
 NAMED = 60
-"""Characters shown of a value without a title."""
+"""Maximum number of characters of a value that has no title."""
 _MOST_SHOWN = 500
-"""Maximum number of entries in the list; more would take long to lay out."""
+"""Maximum number of options in the list; laying out more would take too long."""
 _LEAST_TITLE, _LONGEST_TITLE = 30, 46
-"""Cells for the titles; a longer one ends in an ellipsis."""
+"""Bounds in cells for the width of the title column; longer titles end in an ellipsis."""
 _ON_ROWS = frozenset({"enter", "space", "up", "down", "pageup", "pagedown", "home", "end"})
 _NO_LETTER = re.compile(r"[\W_]+")
 
 
 def letters(text: str) -> str:
-    """The searchable part of a text: letters and digits, so that "gpt5" finds "openai/gpt-5"."""
+    """Return only the letters and digits of ``text``, so that "gpt5" finds "openai/gpt-5"."""
     return _NO_LETTER.sub("", text.casefold())
 
 
 def option_title(option: PickOption) -> str:
-    """The title of an option, safe to show."""
+    """Return the title of an option, or else its value, safe to display."""
     return option.title or safe_line(option.value, NAMED)
 
 
 class OptionSource:
-    """The options of a list, given or read when the list opens."""
+    """The options of a list: given, or read by ``read`` when the list opens."""
 
     def __init__(
         self,
@@ -55,11 +55,11 @@ class OptionSource:
     ) -> None:
         self._read = read
         self.noun = noun
-        """The plural noun for the count; empty for a short list without a count."""
+        """Plural noun for the number of options; empty for a short list, which has no count."""
         self._searchable_texts: dict[PickOption, tuple[str, str, str]] = {}
         self.loaded = read is None
         self.fault = ""
-        """Why the options could not be read, safe to show."""
+        """Why the options could not be read, safe to display; empty without an error."""
         self._keep(options)
 
     def _keep(self, options: Iterable[PickOption]) -> None:
@@ -67,7 +67,7 @@ class OptionSource:
         self._by_value = {option.value: option for option in self.options}
 
     async def load(self) -> None:
-        """Read the options, unless they were given."""
+        """Read the options; does nothing if they were given."""
         if self._read is None:
             return
         try:
@@ -79,18 +79,21 @@ class OptionSource:
             self.loaded = True
 
     def known(self, value: str) -> bool:
-        """Whether it is among the options; True until they are read."""
+        """Whether ``value`` is among the options; True until the options are read."""
         return not self.loaded or value in self._by_value
 
     def option(self, value: str) -> PickOption:
-        """The option of a value; an unknown value gets one that says so."""
+        """Return the option with this value, or a placeholder that says it is unknown."""
         option = self._by_value.get(value)
         if option is not None:
             return option
         return PickOption(value, "", "unknown: not in the list" if self.loaded else "")
 
     def completed(self, text: str) -> str | None:
-        """The first option that starts with ``text``; None if there is none or ``text`` is one."""
+        """Return the value of the first option that starts with ``text``.
+
+        None if there is none, or if ``text`` is itself a value.
+        """
         if not text or text in self._by_value:
             return None
         begins = text.lower()
@@ -98,10 +101,10 @@ class OptionSource:
         return next((value for value in values if value.lower().startswith(begins)), None)
 
     def search(self, text: str, first: Iterable[str] = ()) -> list[PickOption]:
-        """The options with every word of ``text``, starting with the values of ``first``.
+        """Return the options that contain all words of ``text``.
 
-        Titles that start with the text come first, then matches in the title, in other names, and
-        in the note.
+        Options whose title starts with the text come first, then matches in the title, in other
+        names, and in the note. Of equal matches, those with a value in ``first`` lead.
         """
         first = dict.fromkeys(first)
         every = [*map(self.option, first)]
@@ -129,15 +132,15 @@ class _TickInput(QuietInput):
     """A search line in which Space is not typed but ticks an option."""
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
-        """Type every character but the space."""
+        """Type any character but Space, which ticks an option."""
         return key != "space" and super().check_consume_key(key, character)
 
 
 class SearchList(Dialog[Result]):
     """A search line above a list of options; keys that type nothing move in the list.
 
-    ``search_text`` was typed before the list opened. If the source has a noun, options are counted
-    and take one line each; otherwise their notes wrap.
+    ``search_text`` is the initial search. If the source has a noun, the options are counted and
+    take one line each; otherwise their notes wrap.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -165,12 +168,12 @@ class SearchList(Dialog[Result]):
         self._search_text = search_text
         self._matches: Sequence[PickOption] = ()
         self._shown: Sequence[PickOption] = ()
-        """The options in the list, in row order."""
+        """The options in the list, in the order of its rows."""
         self._width = 0
-        """Cells of the title column."""
+        """Width in cells of the title column."""
 
     def compose(self) -> ComposeResult:
-        """Title, search line and count, list."""
+        """Yield title, search line, count and list."""
         with Vertical(classes="dialog pick"):
             yield Static(self._heading(), classes="title")
             with Horizontal(classes="seek"):
@@ -193,15 +196,15 @@ class SearchList(Dialog[Result]):
             self.action_reload()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Let the list take the size it needs in the new window."""
-        if event.size != self.outer_size:  # it was filled for its first size
+        """Let the list take its natural size in the resized terminal."""
+        if event.size != self.outer_size:  # the list was already filled for its first size
             options = self.query_one(OptionList)
             options.styles.min_width = options.styles.min_height = None
             self.fill(self.row)
 
     @work(group="options", exclusive=True)
     async def action_reload(self) -> None:
-        """Read the options (again)."""
+        """Read the options, again if they were read before."""
         await self.source.load()
         self.fill(self.first_row)
 
@@ -211,12 +214,12 @@ class SearchList(Dialog[Result]):
         return not (self.source.loaded or self.source.fault)
 
     def awaits(self, event: events.Event) -> bool:
-        """Whether a key acts on options; letters only search."""
+        """Whether a key acts on the list; letters only search."""
         return isinstance(event, events.Key) and event.key in _ON_ROWS
 
     @property
     def search_text(self) -> str:
-        """The text of the search line."""
+        """The text of the search line, without surrounding spaces."""
         return self.query_one(QuietInput).value.strip()
 
     # The list -------------------------------------------------------------------------------------
@@ -233,24 +236,24 @@ class SearchList(Dialog[Result]):
 
     @property
     def option(self) -> PickOption | None:
-        """The highlighted option; None if nothing matches."""
+        """The highlighted option; None in an empty list."""
         place = self.query_one(OptionList).highlighted
         return None if place is None or place >= len(self._shown) else self._shown[place]
 
     def find(self, text: str) -> Sequence[PickOption]:
-        """The matches of a search; all options for an empty text."""
+        """Return the options that match ``text``; all of them for an empty text."""
         return self.source.search(text)
 
     def mark(self, option: PickOption) -> Content:
-        """The mark before an option's title."""
+        """Return the mark before an option's title."""
         raise NotImplementedError
 
     def take(self, option: PickOption) -> None:
-        """An option was clicked."""
+        """Handle a click on an option."""
         raise NotImplementedError
 
     def fill(self, row: int) -> None:
-        """Fill the list, and highlight a row."""
+        """Fill the list with the matching options, and highlight the row with this index."""
         options = self.query_one(OptionList)
         self._matches = self.find(self.search_text)
         self._shown = self._matches[:_MOST_SHOWN]
@@ -266,7 +269,7 @@ class SearchList(Dialog[Result]):
         self.show_count()
 
     def draw_again(self, *rows: int) -> None:
-        """Redraw some rows."""
+        """Redraw the rows with these indices."""
         for row in rows:
             line = self._line(self._shown[row])
             self.query_one(OptionList).replace_option_prompt_at_index(row, line)
@@ -280,7 +283,7 @@ class SearchList(Dialog[Result]):
         return Content.assemble(head, toned(option.note or value, "muted"))
 
     def _remark(self) -> Content:
-        """Why the list is empty or incomplete."""
+        # Why the list is empty or incomplete.
         source, count = self.source, len(self._matches)
         nouns = source.noun or "choices"
         if source.fault:
@@ -298,11 +301,11 @@ class SearchList(Dialog[Result]):
         return toned(f"There are no {nouns}", "warn")
 
     def show_count(self) -> None:
-        """Show how many options there are."""
+        """Update the number of matching options."""
         self.query_one(".count", Static).update(self.count())
 
     def count(self) -> Content:
-        """How many options there are."""
+        """Return the number of matching options as text; empty for a short list."""
         source = self.source
         if not source.noun or not source.loaded:
             return Content("")
@@ -318,7 +321,7 @@ class SearchList(Dialog[Result]):
         if event.value != self._search_text:
             self._search_text = event.value
             options = self.query_one(OptionList)
-            # The list stays as large as it is while it is narrowed.
+            # Keep the size of the list while the search makes it shorter.
             options.styles.min_width, options.styles.min_height = options.outer_size
             self.fill(0 if event.value else self.first_row)
 
@@ -336,15 +339,15 @@ class SearchList(Dialog[Result]):
         self.take(self._shown[event.option_index])
 
     def submit(self, option: PickOption) -> None:
-        """Enter was pressed on this option."""
+        """Handle Enter on an option; by default the same as a click."""
         self.take(option)
 
     def action_move(self, way: str) -> None:
-        """Move in the list; it wraps around at the ends."""
+        """Run a movement of the list, such as "cursor_down"."""
         options = self.query_one(OptionList)
         getattr(options, f"action_{way}")()
         if self._shown and self.row == len(self._shown) - 1:
-            options.scroll_end(animate=False)  # the remark stands below
+            options.scroll_end(animate=False)  # the remark is below the last option
 
     def action_leave(self) -> None:
         """Clear the search; without one, close the list."""
@@ -355,7 +358,7 @@ class SearchList(Dialog[Result]):
 
 
 class TickList(SearchList[Result]):
-    """A list in which Space, or a click, ticks options."""
+    """A searchable list in which Space or a click ticks options."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "tick", show=False, priority=True)]
     SEARCH_INPUT = _TickInput
@@ -369,9 +372,9 @@ class TickList(SearchList[Result]):
 
 
 class Picker(SearchList[str | None]):
-    """Returns the value of the chosen option, None if it was left with Escape.
+    """A list to choose one option. Returns its value, or None if cancelled.
 
-    ``current`` is the current value. ``marks`` maps values to marks before their titles; ``more``
+    ``current`` is the current value. ``marks`` are marks before the titles, by value. ``more``
     returns additional options for a search text.
     """
 
@@ -394,31 +397,31 @@ class Picker(SearchList[str | None]):
 
     @property
     def first_row(self) -> int:
-        """The current option, or the first match of a search."""
+        """Index of the current option; 0 during a search, or if there is none."""
         values = [] if self.search_text else [option.value for option in self.find("")]
         return values.index(self._current) if self._current in values else 0
 
     def find(self, text: str) -> Sequence[PickOption]:
-        """The matches of a search; in a long list the current option comes first."""
+        """Return the matching options; in a long list the current option comes first."""
         first = [self._current] if self._current and self.source.noun else []
         return [*self.source.search(text, first), *self._more(text)]
 
     def mark(self, option: PickOption) -> Content:
-        """Its mark; by default the current option has a dot."""
+        """Return the mark of an option; by default the current option has a dot."""
         if self._marks is not None:
             return self._marks.get(option.value, Content(""))
         return toned("● " if option.value == self._current else "  ", "accent")
 
     def take(self, option: PickOption) -> None:
-        """Return its value."""
+        """Close, and return the value of the option."""
         self.dismiss(option.value)
 
 
 @dataclass(frozen=True, slots=True)
 class MenuEntry:
-    """An entry of a menu, with its one-character key. Texts must have passed ``safe_text``.
+    """An entry of a menu, chosen by the one-character ``key``.
 
-    A long ``note`` is cut.
+    Texts must have passed ``safe_text``. A long ``note`` is cut.
     """
 
     id: str
@@ -428,7 +431,10 @@ class MenuEntry:
 
 
 class MenuScreen(Dialog[str | None]):
-    """Returns the id of the chosen entry, None if it was left. Starts at ``current``."""
+    """A menu. Returns the id of the chosen entry, or None if cancelled.
+
+    ``current`` is the id of the entry that is highlighted first.
+    """
 
     AUTO_FOCUS = "OptionList"
     hint = "a letter or Enter selects · Esc cancels · ↑ ↓ move"
@@ -442,7 +448,7 @@ class MenuScreen(Dialog[str | None]):
         self._current = current
 
     def compose(self) -> ComposeResult:
-        """Title, entries."""
+        """Yield the title and the entries."""
         widest = max(cell_len(entry.title) for entry in self._entries)
         with Vertical(classes="dialog menu"):
             yield Static(toned(self._title, "accent", bold=True), classes="title")
@@ -453,14 +459,14 @@ class MenuScreen(Dialog[str | None]):
             )
 
     def on_mount(self) -> None:
-        """Highlight the current entry, and clear notices that could cover others."""
+        """Highlight the current entry, and clear notices that could cover entries."""
         self.clear_notices()
         ids = [entry.id for entry in self._entries]
-        at = ids.index(self._current) if self._current in ids else 0
-        self.query_one(OptionList).highlighted = at
+        row = ids.index(self._current) if self._current in ids else 0
+        self.query_one(OptionList).highlighted = row
 
     def on_key(self, event: events.Key) -> None:
-        """Choose an entry by its letter."""
+        """Choose the entry whose key was pressed."""
         taken = [entry.id for entry in self._entries if entry.key == event.character]
         if taken:
             event.stop()

@@ -1,4 +1,4 @@
-"""One unresolved change: the request, the current state, and how they compare."""
+"""Evidence screen: an unresolved change, the current state, and how the two compare."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from gwtui.watch.hub import FeedHub
 _MARGINS = 3
 _WIDEST = 100
 _MOST_ABOUT = 9
-"""Maximum number of lines about the write above the list of candidates."""
+"""Maximum number of lines about the change above the list of candidates."""
 _MOST_ROWS = 7
 
 
 class RecoveryScreen(TableScreen):
-    """The evidence on one write. It suggests no answer: the person decides.
+    """The evidence on an unresolved change. It suggests no answer: the person decides.
 
-    ``parent`` is the id of the write's plan.
+    ``parent`` is the id of the plan that sent the change.
     """
 
     opens = "evidence.show"
@@ -49,7 +49,7 @@ class RecoveryScreen(TableScreen):
     def __init__(self, **opened_by: Any) -> None:
         super().__init__(EVIDENCE, title="Evidence", extra_scopes=(COPY,), **opened_by)
         self._reach = 0
-        self._found: Inspection | None = None
+        self._inspection: Inspection | None = None
         self.table = ResourceTable(
             CANDIDATE_COLUMNS, lambda one: one.identity, lambda: self.now, id="recovery-candidates"
         )
@@ -57,38 +57,38 @@ class RecoveryScreen(TableScreen):
     # Hooks of the frame -----------------------------------------------------------------------
 
     def compose_body(self) -> ComposeResult:
-        """The write, the candidates, and the selected one compared with the request."""
+        """Yield the change, the candidates, and the selected candidate in detail."""
         yield LinesView(id="recovery-about")
         yield self.table
         yield LinesView(id="recovery-candidate")
 
     def on_mount(self) -> None:
-        """Sort by distance in time."""
+        """Sort the candidates by distance in time."""
         self.table.sort_by("apart", descending=False)
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """The evidence within the search span."""
+        """Return the feed of the evidence in the search span."""
         ledger = self.gwtui.executor.ledger
         return [(evidence_feed(hub, ledger, self.parent_row or "", self.search_span), self._show)]
 
     def empty_text(self) -> str | None:
-        """Explain a resolved write."""
-        if self._found is None or self._found.evidence is not None:
+        """Return the text for a change that is resolved by now."""
+        if self._inspection is None or self._inspection.evidence is not None:
             return None
         return "The audit log shows its outcome. {app.back} goes back."
 
     def empty_title(self) -> str:
-        """The title of a resolved write."""
+        """Return the title for a change that is resolved by now."""
         return "This change is resolved"
 
     def crumbs(self) -> Sequence[str]:
-        """The list of unresolved changes, then this write."""
+        """Return the breadcrumbs: the list of unresolved changes, then this change."""
         if self.evidence is not None:
             self.parent_name = name_of(self.evidence)
         return super().crumbs()[:-1]
 
     def status_parts(self) -> Sequence[Content]:
-        """The search span."""
+        """Return the search span."""
         evidence = self.evidence
         if evidence is None or evidence.search_span is None:
             return ()
@@ -100,7 +100,7 @@ class RecoveryScreen(TableScreen):
         self._lay_out(now)
 
     def focus_body(self) -> None:
-        """Focus the candidates, else the lines about the write."""
+        """Focus the candidates; without any, focus the lines about the change."""
         body = self.table if self.table.display else self.query_one("#recovery-about")
         self.set_focus(body)
 
@@ -108,16 +108,16 @@ class RecoveryScreen(TableScreen):
 
     @property
     def evidence(self) -> Evidence | None:
-        """The evidence; None while loading, and once the write is resolved."""
-        return None if self._found is None else self._found.evidence
+        """The evidence; None while loading, and once the change is resolved."""
+        return None if self._inspection is None else self._inspection.evidence
 
     @property
     def search_span(self) -> timedelta:
-        """The searched time before and after the write."""
+        """How long before and after the change to search for candidates."""
         return REACHES[self._reach]
 
     def look_further(self) -> bool:
-        """Widen the search; False if it is at its maximum."""
+        """Widen the search span; returns False if it is at its maximum."""
         evidence = self.evidence
         if evidence is None or not evidence.is_creation or self._reach + 1 >= len(REACHES):
             return False
@@ -130,7 +130,7 @@ class RecoveryScreen(TableScreen):
     def _show(self, state: FeedState[Inspection]) -> None:
         if state.value is None:
             return
-        self._found = state.value
+        self._inspection = state.value
         evidence = self.evidence
         candidates = () if evidence is None else evidence.candidates
         self.table.show(candidates)
@@ -156,7 +156,7 @@ class RecoveryScreen(TableScreen):
         about.styles.height = min(len(lines), _MOST_ABOUT) if rows else "1fr"
         if rows:
             self.table.styles.height = min(rows, _MOST_ROWS) + 1
-            one = self.table.selected or evidence.candidates[0]
+            candidate = self.table.selected or evidence.candidates[0]
             self.query_one("#recovery-candidate", LinesView).show(
-                section_lines(one.name, CANDIDATE_SECTIONS, one, now, width)
+                section_lines(candidate.name, CANDIDATE_SECTIONS, candidate, now, width)
             )

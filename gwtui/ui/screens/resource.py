@@ -1,4 +1,4 @@
-"""One list-and-detail screen for every declared resource."""
+"""The screen with list and detail pane that every declared resource uses."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 _TICK = timedelta(seconds=15)
 _SEEN = timedelta(seconds=1)
-"""Time after which keys act on the first part of a growing list."""
+"""Time after which keys act on the first part of a list whose other rows are still being read."""
 
 
 class ResourceScreen(TableScreen):
-    """The list, detail pane, filter and sort order of a ResourceSpec."""
+    """List, detail pane, filter and sort order of a resource, from its ResourceSpec."""
 
     opens = "list.open"
 
@@ -45,12 +45,12 @@ class ResourceScreen(TableScreen):
         )
         self.declared = spec
         self._rows_of: Scope | None = None
-        """The scope of the shown rows."""
+        """The scope that the shown rows belong to."""
         self._pending_row: str | None = None
         self._path_resolver: PathResolver | None = None
-        """That of the last path that named a row."""
+        """Resolver of the last path that was requested."""
         self._grows_since: datetime | None = None
-        """When the first part of a growing list was shown; None for a complete list."""
+        """When the first part of a long list was shown; None for a complete list."""
         self._ticked: datetime | None = None
         self.table = ResourceTable(
             spec.columns, spec.identity, self.gwtui.clock.now, facets=spec.facets, can_mark=True
@@ -64,18 +64,18 @@ class ResourceScreen(TableScreen):
     # Hooks of the frame -----------------------------------------------------------------------
 
     def compose_body(self) -> ComposeResult:
-        """The list and the detail pane."""
+        """Yield the list and the detail pane."""
         with Horizontal(id="split"):
             yield self.table
             yield self.detail
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """The feed of the resource in the current scope, and those that complete its rows."""
+        """Return the feed of the rows in the current scope, and those of further figures."""
         scope = replace(self.gwtui.scope, parent=self.parent_row)
         return [(self.declared.feed(hub, scope), self._show), *self.rows.uses(hub, scope)]
 
     def deciding_state(self) -> FeedState[Any] | None:
-        """The state of the first feed; rows that are not in the table yet count as loading."""
+        """Return the state of the first feed, or "loading" until its rows are in the table."""
         state = super().deciding_state()
         unseen = self.rows.read is None
         if state is not None and state.shown is not None and unseen:
@@ -83,7 +83,7 @@ class ResourceScreen(TableScreen):
         return state
 
     def empty_text(self) -> str | None:
-        """A hint if there is no row, or none that matches the filter."""
+        """Return the text for a list without rows, or without rows that match the filter."""
         if self.table.visible_count:
             return None
         if not self.table.total_count:
@@ -93,13 +93,13 @@ class ResourceScreen(TableScreen):
         return "{app.back} clears the filter." + ("" if only is None else seen)
 
     def empty_title(self) -> str:
-        """The title for an empty list, or for a filter without matches."""
+        """Return the title for an empty list, or for a filter without matches."""
         if self.table.total_count:
             return f"No {self.declared.singular} matches the filter"
         return f"No {_noun(self.declared, 0)} here"
 
     def status_parts(self) -> Sequence[Content]:
-        """A filter error, then the number of rows, sort order, marks, hidden columns."""
+        """Return filter errors, the number of rows, the marks, and the sort order."""
         if not self.states or self.states[0].shown is None:
             return ()
         only = self.gwtui.scope_name if self.declared.scoped else None
@@ -108,7 +108,7 @@ class ResourceScreen(TableScreen):
         return [toned(progress, "warn"), *parts] if progress else parts
 
     def tick(self, now: datetime) -> None:
-        """Update cells that depend on the time, though not every second."""
+        """Update cells that depend on the time, every 15 seconds."""
         self._follow_view()
         if self._ticked is not None and now - self._ticked < _TICK:
             return
@@ -117,13 +117,13 @@ class ResourceScreen(TableScreen):
         self.detail.renew()
 
     def copy_source(self) -> CopySource[Any]:
-        """The rows of this list."""
+        """Return the rows of this list as the source for copying."""
         from gwtui.resources.copying import declared, row_path  # noqa: PLC0415 - when asked for
 
         return declared(self.declared, row_path(self.resource, self.parent_row))
 
     def focus_body(self) -> None:
-        """Focus the detail pane if it is alone, else the list."""
+        """Focus the list, or the detail pane if it replaces the list."""
         self.set_focus(self.table if self.table.display else self.detail)
 
     def open_detail(self) -> None:
@@ -133,7 +133,7 @@ class ResourceScreen(TableScreen):
         self.set_focus(self.detail)
 
     def go_back(self) -> bool:
-        """Leave the detail pane, else clear the filter."""
+        """Leave the detail pane, else clear the filter; False if there was neither."""
         if self.detail.alone:
             self.detail.choose(None)
             return True
@@ -149,14 +149,15 @@ class ResourceScreen(TableScreen):
 
     @property
     def marks(self) -> Marks:
-        """The number of marked rows."""
+        """The numbers of marked rows and of those that the filter hides."""
         return Marks(len(self.table.marked), self.table.model.hidden_marks)
 
     @property
     def is_loading(self) -> bool:
-        """Whether rows are missing: the first ones, one to be selected, or those of a filter.
+        """Whether rows are missing that an action may need.
 
-        A growing list counts as loaded once its first part has been visible for a moment.
+        These are the first rows, a row to be selected, or rows whose text the filter has not read.
+        A long list counts as loaded once its first part has been visible for a moment.
         """
         own = self.states[:1]
         seen = self._grows_since is not None and self.now - self._grows_since >= _SEEN
@@ -168,14 +169,14 @@ class ResourceScreen(TableScreen):
     # What actions do --------------------------------------------------------------------------
 
     def show_row(self, identity: str, *, detail: bool = True) -> None:
-        """Select a row as soon as it appears, and show its detail unless it opens a list."""
+        """Select a row as soon as it appears, and show its details unless it opens a list."""
         self._pending_row = identity
         self._select_pending_row()
         if detail and self.declared.opens is None:
             self.detail.choose(True)
 
     def resolve_path(self, path: str, child: str | None = None) -> None:
-        """Show the row that a path names or open its list, or report why that fails."""
+        """Show the row that ``path`` names or open its list, or report why that fails."""
         from gwtui.ui.screens.path_resolver import PathResolver  # noqa: PLC0415 - seldom
 
         self._path_resolver = PathResolver(self, path, child)
@@ -183,7 +184,7 @@ class ResourceScreen(TableScreen):
     # Actions of every list --------------------------------------------------------------------
 
     async def choose_sort(self) -> None:
-        """Choose the sort column; choosing the current one reverses the order."""
+        """Let the person choose the sort column; the current one reverses the order."""
         from gwtui.crud.fields import PickOption  # noqa: PLC0415 - when asked for
         from gwtui.ui.screens.picker import Picker  # noqa: PLC0415 - when asked for
 
@@ -201,7 +202,7 @@ class ResourceScreen(TableScreen):
                 self.table.sort_by(*picked.order_after(self.table.sorting))
 
     def sort_beside(self, step: int) -> None:
-        """Sort by the column to the left (-1) or to the right (1)."""
+        """Sort by the column to the left (-1) or to the right (1) of the current one."""
         columns, present = self.declared.columns, self.table.sorting
         ids = [column.id for column in columns]
         place = ids.index(present[0]) if present[0] in ids else -step
@@ -213,7 +214,7 @@ class ResourceScreen(TableScreen):
         self.table.sort_by(column, descending=not descending)
 
     async def choose_columns(self) -> None:
-        """Choose the visible columns."""
+        """Let the person choose the visible columns and their order."""
         from gwtui.ui.screens.columns import ColumnsScreen  # noqa: PLC0415 - when asked for
 
         spec, table = self.declared, self.table
@@ -228,7 +229,6 @@ class ResourceScreen(TableScreen):
 
     @on(events.Mount)
     def _begin(self) -> None:
-        """Apply the initial sort order."""
         column, descending = self.settings.sorting
         self.table.sort_by(column, descending=descending)
         self.detail.place()
@@ -244,7 +244,7 @@ class ResourceScreen(TableScreen):
                 self._grows_since = self.now
             self._expect_narrowed(state.shown)
             self.rows.take(state.shown, partial=bool(state.progress))
-            if first:  # what completes them is read once they are painted
+            if first:  # further figures are read once the rows are painted
                 self.call_after_refresh(self._follow_view)
             else:
                 self._follow_view()
@@ -252,7 +252,7 @@ class ResourceScreen(TableScreen):
             self._path_resolver.look_in(state)
 
     def _expect_narrowed(self, rows: Sequence[Any]) -> None:
-        """Show no notice if a row disappears because the person changed the workspace."""
+        # No notice for a row that disappears because the person changed the workspace.
         before, self._rows_of = self._rows_of, self.gwtui.scope
         selected = self.table.selected_identity
         if before not in (None, self._rows_of) and selected:
@@ -263,7 +263,6 @@ class ResourceScreen(TableScreen):
         self.detail.renew()
 
     def _follow_view(self) -> None:
-        """Complete the rows that are in view."""
         completion = self.declared.completion
         sorted_by = self.table.sorting[0]
         every = completion is not None and sorted_by in completion.columns
@@ -271,11 +270,11 @@ class ResourceScreen(TableScreen):
             self.refeed()
 
     def on_resource_table_highlighted(self) -> None:
-        """Show the detail of the selected row."""
+        """Show the details of the newly selected row."""
         self.detail.follow()
 
     def on_resource_table_selection_lost(self, message: SelectionLost) -> None:
-        """Report that the selected row disappeared: the cursor is on another one now."""
+        """Report that the selected row is gone, so that the cursor is on another one."""
         lost = message.lost
         if lost.identity in self.expected_gone:
             self.expected_gone.discard(lost.identity)
@@ -288,11 +287,11 @@ class ResourceScreen(TableScreen):
         self.refresh_frame()
 
     def on_resource_table_counts_changed(self) -> None:
-        """Update the frame for another number of rows."""
+        """Update the frame, which shows the number of rows."""
         self.refresh_frame()
 
     def on_filter_prompt_changed(self, message: FilterPrompt.Changed) -> None:
-        """Filter the list while typing."""
+        """Filter the list while the person types."""
         self.filtering.typed(message.text)
         self.refresh_frame()
 
@@ -303,7 +302,7 @@ class ResourceScreen(TableScreen):
         self.refresh_frame()
 
     def on_filter_input_help_asked(self) -> None:
-        """Explain the filter syntax."""
+        """Show or hide the filter syntax."""
         self.filtering.explain()
 
     # Inside -----------------------------------------------------------------------------------
@@ -321,9 +320,9 @@ def _status_text(
     typing: bool,
     growing: bool,
 ) -> list[Content]:
-    """The status of a list; ``only`` is the workspace that it is limited to.
+    """Return the parts of the status line. ``only`` is the workspace that the list is limited to.
 
-    While a list is ``growing``, more rows have been read than are shown; the count shows both.
+    ``growing`` means that more rows are still being read.
     """
     shown, total = table.visible_count, table.total_count
     parts: list[Content] = []

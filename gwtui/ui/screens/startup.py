@@ -1,4 +1,4 @@
-"""The frame that is painted before the rest of the program is loaded."""
+"""The screen that is painted before the rest of the program is loaded."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class StartupScreen(RunsWhileOpen, TerminalSized[Any]):
     """A placeholder that looks like the start screen without a connection.
 
-    Loading the declaration of a resource takes longer than everything before, so that it is put
-    off until a person sees where they are: ``painted`` is called then, once.
+    Loading a resource's declaration takes longer than everything before it, so this screen is
+    painted first. ``painted`` is called once after that.
     """
 
     AUTO_FOCUS = ""
@@ -36,14 +36,14 @@ class StartupScreen(RunsWhileOpen, TerminalSized[Any]):
         self._place = place if place in PLACES else ""
 
     def compose(self) -> ComposeResult:
-        """Header, "connecting", status line, footer."""
+        """Yield header, "connecting" panel, status line and footer."""
         yield PartsLine(id="header")
         yield StatePanel(id="panel")
         yield OneLine(id="status")
         yield PartsLine(id="footer")
 
     def on_mount(self) -> None:
-        """Show the gateway to connect to."""
+        """Show that gwtui is connecting, and call ``painted`` after the first paint."""
         panel = self.query_one(StatePanel)
         panel.display = True
         panel.say_connecting()

@@ -1,4 +1,4 @@
-"""Test requests: the form, which keeps everything typed, and the streamed answer."""
+"""Test requests to a model: the form, and the screen that shows the answer as it arrives."""
 
 from __future__ import annotations
 
@@ -41,20 +41,22 @@ from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.lines import GrowingText, LinesView, OneLine
 
 _BESIDE = [(110, "-beside")]
-"""The width from which the figures are beside the answer instead of below."""
+"""Terminal width in columns from which the figures are beside the answer instead of below."""
 _PAINTING = 0.1
-"""Seconds between two repaints of a streamed answer."""
+"""Seconds between two repaints of an answer while it arrives."""
 _ASKED_AGAIN = 6
 _PAUSE = 0.7
-"""Number of look-ups of a cancelled generation, and seconds between them: it is written a second or
-more after the request."""
+"""Number of times to look up a cancelled generation, and seconds between them.
+
+The gateway stores a generation a second or more after the request.
+"""
 _NAME = 60
 _NARROWEST = 20
 
 
 @dataclass(frozen=True, slots=True)
 class ReadyTry:
-    """A request that is ready to be sent once.
+    """A request that is ready to be sent.
 
     ``refresh`` reloads the feeds that the request may change. ``key_name`` is safe to display.
     """
@@ -68,9 +70,10 @@ class ReadyTry:
 
 
 class AnswerScreen(Dialog[str]):
-    """Sends the request when shown. Returns the id of a generation to open, if any.
+    """Sends the request when it opens, and shows the answer.
 
-    However it ends, the connections are closed and the key is released.
+    Returns the id of a generation to open, or None. However the screen ends, its connections are
+    closed and the key is released.
     """
 
     HORIZONTAL_BREAKPOINTS = _BESIDE
@@ -92,10 +95,10 @@ class AnswerScreen(Dialog[str]):
         self._answer = ChatAnswer()
         self._waiting_text: list[tuple[str, Tone]] = []
         self.tried: TryOutcome | None = None
-        """The outcome; None while the request is running."""
+        """The outcome; None while the request is in progress."""
 
     def compose(self) -> ComposeResult:
-        """Title, state, answer and figures, keys."""
+        """Yield title, state, answer, figures and key hints."""
         with Vertical(id="try"):
             yield OneLine(id="try-title")
             yield OneLine(id="try-state")
@@ -119,12 +122,12 @@ class AnswerScreen(Dialog[str]):
         self._asking = self.run_worker(self._ask(), name="try", group="try")
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Wrap the figures for the new width."""
+        """Wrap the figures to the new width."""
         self.call_after_refresh(self._show)
 
     @property
     def unsaved(self) -> bool:
-        """Whether quitting now would lose something: the answer is not complete."""
+        """Whether the request is still in progress, so that quitting would lose its answer."""
         return self.tried is None
 
     async def on_unmount(self) -> None:
@@ -135,7 +138,7 @@ class AnswerScreen(Dialog[str]):
 
     @property
     def loss(self) -> str:
-        """The warning before quitting."""
+        """The warning before quitting while the request is in progress."""
         return "A request to a model is in progress; the answer so far may be billed."
 
     # Asking ---------------------------------------------------------------------------------
@@ -149,7 +152,7 @@ class AnswerScreen(Dialog[str]):
             error = refusal
         tried = answered_outcome(trial.plan, self._answer, trial.facts, self._clock.now())
         self._end(tried if error is None else replace(tried, error=error))
-        await self._look_after()
+        await self._refresh_usage()
 
     async def _streamed(self, models: Inference) -> None:
         async with models.stream(self._ready_try.request) as stream:
@@ -163,15 +166,14 @@ class AnswerScreen(Dialog[str]):
         self._put(answer.reasoning, "muted")
         self._put(answer.text + answer.refusal, "plain")
 
-    async def _look_after(self) -> None:
-        """Read the key, and refresh the feeds that the request affects."""
+    async def _refresh_usage(self) -> None:
+        # The request has changed the usage of its key.
         if self.tried is not None and self._models is not None:
             with suppress(GatewayError):
                 self._end(replace(self.tried, key=await self._models.key()))
         await self._ready_try.refresh()
 
-    async def _ask_what_it_cost(self) -> None:
-        """Look up the cost of a cancelled request; its generation is written with a delay."""
+    async def _look_up_cost(self) -> None:
         for _ in range(_ASKED_AGAIN):
             await self._clock.sleep(_PAUSE)
             if self.tried is None or self.tried.generation_id is None or self._models is None:
@@ -184,7 +186,7 @@ class AnswerScreen(Dialog[str]):
                 break
             self._end(replace(self.tried, generation=generation))
             break
-        await self._look_after()
+        await self._refresh_usage()
 
     def _end(self, tried: TryOutcome) -> None:
         first = self.tried is None
@@ -201,7 +203,7 @@ class AnswerScreen(Dialog[str]):
     # Keys -----------------------------------------------------------------------------------
 
     def action_leave(self) -> None:
-        """Cancel the running request, else go back."""
+        """Cancel the request if it is in progress, else close."""
         if not self.unsaved:
             self.dismiss()
             return
@@ -211,10 +213,10 @@ class AnswerScreen(Dialog[str]):
             self._ready_try.plan, self._answer, self._ready_try.facts, self._clock.now()
         )
         self._end(replace(tried, cancelled=True))
-        self.run_worker(self._ask_what_it_cost(), name="after", group="after")
+        self.run_worker(self._look_up_cost(), name="after", group="after")
 
     def action_open(self) -> None:
-        """Return the generation to open."""
+        """Close, and return the id of the generation."""
         if self.tried is not None and self.tried.generation_id is not None:
             self.dismiss(self.tried.generation_id)
         else:
@@ -227,7 +229,6 @@ class AnswerScreen(Dialog[str]):
             self._waiting_text.append((text, tone))
 
     def _paint(self) -> None:
-        """Show the text that came since the last call, and the state."""
         if self.is_open:
             waiting, self._waiting_text = self._waiting_text, []
             if waiting:
@@ -266,17 +267,17 @@ class AnswerScreen(Dialog[str]):
 
 
 def drop_traceback(error: BaseException | None) -> None:
-    """Drop the traceback of an error: it holds the request and its key."""
+    """Drop the traceback of an error and of its causes: it refers to the request and its key."""
     while error is not None:
         error.__traceback__ = None
         error = error.__cause__ or error.__context__
 
 
 class TryScreen(FormScreen[str]):
-    """The form of a request. Returns the id of a generation to open.
+    """The form of a test request. Returns the id of a generation to open, or None.
 
-    ``keep`` gets what stands in the fields when the form ends, however that happens, so that
-    nothing typed is lost; the key is not among it.
+    ``keep`` is called with the typed values when the form closes, so that the next form can start
+    with them; the key is left out.
     """
 
     READING: ClassVar[str] = "Estimating the maximum cost"
@@ -301,16 +302,16 @@ class TryScreen(FormScreen[str]):
 
     @property
     def unsaved(self) -> bool:
-        """Whether something was typed; it is kept only while the program runs."""
+        """Whether the person typed something, which is lost when gwtui quits."""
         return self.state.changed
 
     @property
     def loss(self) -> str:
-        """The warning before quitting."""
+        """The warning before quitting with a changed form."""
         return "The form is not saved."
 
     def action_leave(self) -> None:
-        """Close; the typed values return the next time."""
+        """Close the form; the typed values are kept for the next one."""
         if self._sending:
             self.app.bell()
         else:
