@@ -97,7 +97,7 @@ def _refuse(message: str) -> int:
 def _configured(
     arguments: argparse.Namespace, paths: Paths
 ) -> tuple[Thresholds, tuple[ConditionRule, ...]]:
-    """Options override the thresholds of the profile, which override the alert rules."""
+    # Options override the thresholds of the profile, which override the alert rules.
     profile = None if arguments.demo else find_profile(arguments, paths)
     thresholds = {} if profile is None else {**profile.check}
     for setting in THRESHOLDS:
@@ -147,7 +147,7 @@ def rules_of(thresholds: Thresholds, alert_rules: Iterable[AlertRule]) -> tuple[
 def _rule(
     kind: type[ConditionRule], severity: str, bound: Decimal, thresholds: Thresholds
 ) -> ConditionRule:
-    """Rules for alerts are validated, but thresholds may have any bounds."""
+    # Rules for alerts are validated, but thresholds may have any bounds.
     fields: dict[str, Any] = {
         "name": kind.kind.title,
         "severity": severity,

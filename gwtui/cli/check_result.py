@@ -53,7 +53,7 @@ class CheckedFigure:
         return f"'{label}'={value};{bounds};{self.least};{self.most}".rstrip(";")
 
     def _bound(self, severity: str) -> str:
-        """In the range notation of monitoring plugins, "50:" alerts below 50."""
+        # In the range notation of monitoring plugins, "50:" alerts below 50.
         bounds = [rule.bounds for rule in self.rules if rule.severity == severity]
         if not bounds:
             return ""
@@ -87,5 +87,5 @@ def one_line(findings: Sequence[Finding]) -> str:
 
 
 def _plain(text: str) -> str:
-    """A bar would start the performance data."""
+    # A bar would start the performance data.
     return safe_ends(text, _TEXT).replace("|", "/")

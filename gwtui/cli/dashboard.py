@@ -73,7 +73,7 @@ def run_board(arguments: argparse.Namespace) -> int:
 
 
 def _app(arguments: argparse.Namespace, route: str, paths: Paths, key: Secret | None) -> GwtuiApp:
-    """Only the app refers to the connection and its key, so that switching profiles drops both."""
+    # Only the app refers to the connection and its key, so that switching profiles drops both.
     # Removed from the environment before a child process could inherit it.
     try_key = take_token(os.environ, TRY_KEY_VARIABLE)
     connect = resolve_connection(arguments, paths, may_ask=True, key=key)

@@ -53,7 +53,7 @@ def _run(words: Sequence[str]) -> int:
 
 
 def _refuse_mistyped(first: str) -> None:
-    """Suggest the closest command before the dashboard's parser rejects the other words."""
+    # Suggest the closest command before the dashboard's parser rejects the other words.
     place = first.partition("/")[0]
     known = [*COMMANDS, *RESOURCES, *PLACES, *ALIASES]
     if place not in known and (meant := closest(place, known)) is not None:

@@ -144,7 +144,7 @@ def ask_address(profile_of: Callable[[str], Profile]) -> Profile:
 
 
 async def _find_gateway(connection: Connection) -> None:
-    """A gateway that refuses the request because it has no key counts as an answer."""
+    # A gateway that refuses the request because it has no key counts as an answer.
     try:
         await read_current_key(connection)
     except (NotFoundError, ServerError):
@@ -288,7 +288,7 @@ def keyring_trouble(name: str) -> str | None:
 
 
 def _require_keyring(name: str) -> None:
-    """Fail before the person types a key that cannot be stored."""
+    # Fail before the person types a key that cannot be stored.
     error = keyring_trouble(name)
     if error is not None:
         raise TokenError(

@@ -97,7 +97,7 @@ def _open_log(words: Sequence[str]) -> None:
 
 
 def _level(words: Sequence[str]) -> str:
-    """The parser reports an invalid level later."""
+    # The parser reports an invalid level later.
     level = DEFAULT_LOG_LEVEL
     for word, following in zip(words, [*words[1:], ""], strict=False):
         name, given, value = word.partition("=")
@@ -111,7 +111,7 @@ def _state() -> Path:
 
 
 def _died(_kind: type[BaseException], error: BaseException, _trace: TracebackType | None) -> None:
-    """Replaces the interpreter's traceback, which would quote messages."""
+    # Replaces the interpreter's traceback, which would quote messages.
     if isinstance(error, KeyboardInterrupt):
         return
     with contextlib.suppress(Exception):
@@ -127,7 +127,7 @@ def _could_not_be_raised(unraisable: sys.UnraisableHookArgs) -> None:
 
 
 def _note(what: str, error: BaseException | None) -> None:
-    """Only log the error: the dashboard may be on the screen."""
+    # Only log the error: the dashboard may be on the screen.
     with contextlib.suppress(Exception):
         import logging  # noqa: PLC0415 - loaded by then, or nothing is logged
 

@@ -121,7 +121,7 @@ async def _start(
     dialect: Dialect,
     faults: FaultInjector | None,
 ) -> DemoSite:
-    """A demo that is reset or has faults cannot share the gateway of another process."""
+    # A demo that is reset or has faults cannot share the gateway of another process.
     from gwtui.embedded.errors import (  # noqa: PLC0415 - the demo only
         DatabaseInUseError,
         GatewayStartError,

@@ -1,4 +1,4 @@
-"""The ASGI application: every route of /api/v1, derived from the declared operations."""
+"""The ASGI application: all routes of /api/v1, generated from the declared operations."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ class Responder:
         self._loaded: set[str] = set()
         """First path segments whose operations are loaded."""
         self._under_way: set[asyncio.Future[Any]] = set()
-        """Transactions that finish even when their client leaves."""
+        """Transactions that finish even if their client disconnects."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Respond to one request."""
         request = Request(scope, receive)
         segment = first_segment(scope["path"])
         if segment not in self._loaded:
-            # In a thread, for a dashboard may live in the same event loop.
+            # In a thread, because a dashboard may share the event loop.
             await asyncio.to_thread(operations_at, scope["path"])
             self._loaded.add(segment)
         methods, scope["path_params"] = operations_at(scope["path"])
@@ -98,7 +98,7 @@ class Responder:
             )
             return self.respond(refusal.status, content, refusal.headers)
         except ClientDisconnect:
-            # Nobody reads this response; what matters is that nothing was carried out.
+            # The client is gone and nobody reads this response; the request had no effect.
             return self.respond(400, error_body(400, errors.INVALID_REQUEST))
         except Exception:
             log.exception("%s %s failed", operation.method, operation.path)
@@ -117,10 +117,10 @@ class Responder:
         return parse(raw, content_type, operation.body, self._site.dialect)
 
     async def carry_out(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run ``work`` in a write transaction, waiting for other writers.
+        """Run ``work`` in a write transaction and return its result, waiting for other writers.
 
-        It finishes even when the caller is cancelled. Raises DatabaseBusyError, with nothing
-        changed, when the wait takes too long.
+        It finishes even if the caller is cancelled. Raises DatabaseBusyError, with nothing changed,
+        if the wait takes too long.
         """
 
         def run() -> T:
@@ -136,10 +136,7 @@ class Responder:
         return await asyncio.shield(task)
 
     async def _when_free(self, run: Callable[[], T]) -> T:
-        """Call ``run`` until no other process is writing; other requests are served meanwhile.
-
-        Raises DatabaseBusyError, with nothing changed, when the wait takes too long.
-        """
+        # Other requests are served while this waits for another process to stop writing.
         clock = self._site.clock
         until = clock.monotonic() + BUSY_SECONDS
         while True:
@@ -158,7 +155,7 @@ class Responder:
         query: Mapping[str, Any],
         body: RequestModel | None,
     ) -> JsonValue | Deferred:
-        """Run the handler. It never awaits, so a disconnect cannot interrupt it halfway."""
+        # The handler never awaits, so a disconnect cannot interrupt it halfway.
         now = self._site.clock.now()
         self._ledger.catch_up(now, exactly=operation.writes_at_once)
         with self._transaction(operation) as db:
@@ -184,13 +181,13 @@ class Responder:
     def respond(
         self, status: int, content: Any, headers: Mapping[str, str] | None = None
     ) -> Response:
-        """A JSON response in the names of the dialect."""
+        """Return a JSON response in the field names of the dialect."""
         text = _encode(self._site.dialect.to_wire(content))
         given = {**self.headers(), **(headers or {})}
         return Response(text.encode("utf-8"), status, given, "application/json")
 
     def headers(self) -> dict[str, str]:
-        """The headers of every response: a new request id, and the date by the gateway's clock."""
+        """Return the headers of every response: a new request id and the date."""
         date = format_datetime(self._site.clock.now(), usegmt=True)
         return {"Cache-Control": "no-store", "X-Request-Id": new_request_id(), "Date": date}
 
@@ -199,5 +196,5 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 
 
 def new_request_id() -> str:
-    """A new identifier for a response."""
+    """Return a new response identifier."""
     return f"req-{uuid.uuid4().hex}"

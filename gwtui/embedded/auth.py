@@ -1,4 +1,4 @@
-"""Keys as credentials: minted, issued outside the API, and checked with each request.
+"""API keys as credentials: create them, issue them outside the API, and check them on requests.
 
 Contract "Authentication", extended section 0. The first management key of an account is issued on
 the command line.
@@ -28,7 +28,7 @@ UNKNOWN_KEY = "Invalid API key"
 DISABLED_KEY = "API key is disabled"
 EXPIRED_KEY = "API key has expired"
 NO_USER = "User not found."
-"""The message for a key that cannot use models: unknown, expired, or a management key."""
+"""The error message for keys that cannot use models: unknown, expired, or a management key."""
 MALFORMED = "Malformed Authentication header"
 
 _RANDOM_BYTES = 32
@@ -50,7 +50,7 @@ class MintedKey:
 
 
 def mint(dialect: Dialect, *, management: bool, body: str | None = None) -> MintedKey:
-    """Mint a key in the dialect's form; ``body`` is its 64 hex digits, random when None."""
+    """Return a new key in the dialect's format; ``body`` is 64 hex digits, random by default."""
     prefix = dialect.management_key_prefix if management else dialect.key_prefix
     body = body or secrets.token_hex(_RANDOM_BYTES)
     label = f"{prefix}{body[:_SHOWN]}...{body[-_SHOWN:]}"
@@ -58,14 +58,14 @@ def mint(dialect: Dialect, *, management: bool, body: str | None = None) -> Mint
 
 
 def key_hash(secret: str) -> str:
-    """The stored form and identifier of a key: 64 lower-case hex digits."""
+    """Return the identifier of a key, under which it is stored: 64 lower-case hex digits."""
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def masked(secret: str) -> str:
-    """The masked provider key: its first 3 and last 4 characters.
+    """Return a provider key with only its first 3 and last 4 characters visible.
 
-    Below 20 characters only the last 2, below 12 none.
+    Below 20 characters only the last 2 are visible, below 12 none.
     """
     text = "".join(character if character.isprintable() else "?" for character in secret.strip())
     if len(text) >= _ENDS_SHOWN_FROM:
@@ -76,10 +76,10 @@ def masked(secret: str) -> str:
 def admit(
     db: sqlite3.Connection, headers: Sequence[str], access: Access, now: datetime
 ) -> Principal | None:
-    """The caller, None for an anonymous one where that is allowed.
+    """Authenticate a request; return its key, or None for an anonymous request where allowed.
 
-    ``headers`` are the values of all Authorization headers. Raises 401 for a missing or invalid
-    key and 403 for a valid key without permission.
+    ``headers`` are the values of all Authorization headers. Raises a 401 for a missing or invalid
+    key and a 403 for a valid key without permission.
     """
     if not headers:
         if access is Access.PUBLIC:
@@ -124,10 +124,10 @@ def issue_key(
     dialect: Dialect | None = None,
     clock: Clock = SYSTEM_CLOCK,
 ) -> str:
-    """Issue a key in an existing database, whether or not a gateway serves it right now.
+    """Issue a key in an existing database, even while a gateway serves it; return its full text.
 
-    A running gateway accepts the key from its next request on. ``dialect`` decides the key's form;
-    None is the dialect that the database was last served in. Raises DatabaseMissingError,
+    A running gateway accepts the key from its next request on. ``dialect`` decides the key's
+    format; None is the dialect that the database was last served in. Raises DatabaseMissingError,
     DatabaseUnusableError and NoWorkspaceError.
     """
     with Database.visit(database) as visited:
@@ -148,8 +148,8 @@ def issue(  # noqa: PLR0913 - all by name
 ) -> str:
     """Issue a key in an open database and return its full text; only its hash is stored.
 
-    ``body`` is the key's 64 hex digits, random when None. Raises NoWorkspaceError when the
-    workspace of an ordinary key does not exist.
+    ``body`` is the key's 64 hex digits, random by default. Raises NoWorkspaceError if the workspace
+    of an ordinary key does not exist.
     """
     minted = mint(dialect, management=management, body=body)
     with database.write() as db:

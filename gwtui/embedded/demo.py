@@ -1,4 +1,4 @@
-"""``gwtui --demo``: a private gateway inside the dashboard's process; its data is kept."""
+"""``gwtui --demo``: a private gateway inside the dashboard's process, with persistent data."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ KEY_NAME = "gwtui --demo"
 _PREFIX = "gwtui-"
 _SOCKET_NAME = "gateway.sock"
 _MAX_SOCKET_PATH = 100
-"""The kernel takes 107 bytes, 103 on some systems."""
+"""Maximum length of a socket path in bytes: 107 on Linux, 103 on some systems."""
 
 
 @asynccontextmanager
@@ -47,14 +47,14 @@ async def demo_gateway(  # noqa: PLR0913 - all by name
     dialect: Dialect = GENERIC,
     faults: FaultInjector | None = None,
 ) -> AsyncIterator[DemoSite]:
-    """Run the demo's gateway while the context lasts.
+    """Run the demo gateway for the duration of the context.
 
-    The database in ``data_dir`` is kept; ``fresh`` replaces it. ``seed`` only matters for a new
-    one. The management key is new each time and works only while the context lasts. The socket is
-    in a new directory that nobody else may enter. Raises GatewayStartError.
+    The database in ``data_dir`` persists; ``fresh`` replaces it. ``seed`` only applies to a new
+    database. The management key is new each time and valid only during the context. The socket is
+    in a new directory that no other user can enter. Raises GatewayStartError.
     """
     try:
-        # Resolved once, so that a link is erased and founded as the same file.
+        # Resolve links once, so that the erased file and the new file are the same.
         database = database_path(data_dir / DATABASE_NAME)
         if fresh:
             erase(database)
@@ -83,7 +83,6 @@ async def demo_gateway(  # noqa: PLR0913 - all by name
 
 
 def _socket_directory(runtime_dir: Path | None) -> TemporaryDirectory[str]:
-    """A new directory of mode 0700 with a path short enough for a socket; removed at the end."""
     session = os.environ.get("XDG_RUNTIME_DIR")
     for parent in (runtime_dir, session, tempfile.gettempdir()):
         socket_path = Path(parent or "", f"{_PREFIX}12345678", _SOCKET_NAME)

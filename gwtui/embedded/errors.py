@@ -1,20 +1,17 @@
-"""Errors that keep the embedded gateway from starting.
+"""Errors that prevent the embedded gateway from starting.
 
-GatewayStartError
-+- DatabaseInUseError     another process serves this database
-+- DatabaseBusyError      another process keeps writing to this database
-+- DatabaseMissingError   there is no such database yet
-+- DatabaseUnusableError  not a database of ours, from a newer version, or not readable
-+- NoWorkspaceError       an ordinary key has no workspace to belong to
-+- AddressError           the port, host or socket path cannot be used
-+- FaultSyntaxError       a fault that cannot be parsed
+GatewayStartError +- DatabaseInUseError another process serves this database +- DatabaseBusyError
+another process keeps writing to this database +- DatabaseMissingError the database does not exist
+yet +- DatabaseUnusableError not a gateway database, from a newer version, or unreadable +-
+NoWorkspaceError an ordinary key has no workspace to belong to +- AddressError the port, host or
+socket path cannot be used +- FaultSyntaxError a fault that cannot be parsed
 """
 
 from __future__ import annotations
 
 
 class GatewayStartError(Exception):
-    """Base class; ``message`` is a plain sentence for the user."""
+    """Base class; ``message`` is a sentence for the user."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)

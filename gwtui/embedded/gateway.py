@@ -64,12 +64,12 @@ class EmbeddedGateway:
         clock: Clock = SYSTEM_CLOCK,
         faults: FaultInjector | None = None,
     ) -> EmbeddedGateway:
-        """Open the gateway of a database, or found one; ``None`` is a private one in memory.
+        """Open the gateway of a database, which is created if missing; None is one in memory.
 
-        ``seed`` and ``content`` only matter for a new database; an existing one keeps its
-        ``origin``. "empty" is a new account: the catalog, one workspace, no keys and no credits.
-        Raises DatabaseInUseError while another process serves the file, DatabaseUnusableError when
-        it is not a database of ours, is from another version, or its key file is damaged.
+        ``seed`` and ``content`` only apply to a new database; an existing one keeps its ``origin``.
+        "empty" is a new account: the catalog, one workspace, no keys and no credits. Raises
+        DatabaseInUseError if another process serves the file, DatabaseUnusableError if it is not a
+        gateway database, is from another version, or has a damaged key file.
         """
         opened = Database.serve(database, routes.schema)
         clock = clock if faults is None else faults.skewed(clock)
@@ -94,7 +94,7 @@ class EmbeddedGateway:
         return self._site.clock
 
     def past(self) -> SimulatedHistory | None:
-        """The simulated past, None for an account that was founded empty."""
+        """Return the simulated past; None for an account that started empty."""
         from gwtui.embedded.simulated_history import SimulatedHistory  # noqa: PLC0415 - the demo only
 
         if self.origin.content == "empty":
@@ -113,8 +113,8 @@ class EmbeddedGateway:
     ) -> str:
         """Issue a key and return its full text, which is not stored.
 
-        ``workspace_id`` is for ordinary keys, the default workspace when None; ``body`` is the
-        key's 64 hex digits, random when None. Raises NoWorkspaceError for an unknown workspace.
+        ``workspace_id`` is for ordinary keys, by default the default workspace; ``body`` is the
+        key's 64 hex digits, random by default. Raises NoWorkspaceError for an unknown workspace.
         """
         return issue(
             self._database,
@@ -127,7 +127,7 @@ class EmbeddedGateway:
         )
 
     def revoke_management_keys(self, name: str) -> None:
-        """Delete every management key of this name."""
+        """Delete all management keys with this name."""
         with self._database.write() as db:
             where = "workspace_id IS NULL AND json_extract(document, '$.name') = ?"
             KEYS.delete(db, where, (name,))

@@ -1,4 +1,4 @@
-"""Host the gateway on a private unix socket in the dashboard's process, or on TCP."""
+"""Serve the gateway on a private unix socket in the dashboard's process, or over TCP."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.routes import PREFIX
 
 GRACE_SECONDS = 1
-"""How long pending responses may still take once the gateway is asked to stop."""
+"""Seconds that pending responses may still take after the gateway is asked to stop."""
 
 _BACKLOG = 128
 _MAX_PORT = 65535
 
-# Without a handler of its own, logging writes warnings to stderr: over the dashboard.
+# Without its own handler, logging would write warnings to stderr, over the dashboard.
 logging.getLogger("uvicorn").addHandler(logging.NullHandler())
 
 
 @asynccontextmanager
 async def host_on_socket(gateway: EmbeddedGateway, socket_path: Path) -> AsyncIterator[None]:
-    """Serve on a unix socket in the running loop while the context lasts.
+    """Serve on a unix socket in the running event loop for the duration of the context.
 
-    Its directory is created private if it is missing. The socket is removed at the end. Raises
+    A missing parent directory is created private. The socket is removed at the end. Raises
     AddressError.
     """
     socket_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -45,7 +45,7 @@ async def host_on_socket(gateway: EmbeddedGateway, socket_path: Path) -> AsyncIt
 async def serve_tcp(
     gateway: EmbeddedGateway, host: str, port: int, *, on_ready: Callable[[str], None]
 ) -> int:
-    """Serve over TCP until SIGTERM or SIGINT; returns 0, the exit code of a clean stop.
+    """Serve over TCP until SIGTERM or SIGINT; return 0, the exit code of a clean stop.
 
     ``on_ready`` gets the base URL once requests are accepted; port 0 picks a free port. Must run on
     the main thread. Raises AddressError.
@@ -63,11 +63,10 @@ async def serve_tcp(
 async def serving(
     app: ASGIApp, listener: socket.socket, protocol: type[H11Protocol] = H11Protocol
 ) -> AsyncIterator[None]:
-    """Serve an application in the running loop while the context lasts.
+    """Serve an application in the running event loop for the duration of the context.
 
-    The caller handles signals, and an idle server never wakes up: ``Server.serve`` would handle
-    signals itself and poll ten times a second. At the end pending responses get ``GRACE_SECONDS``;
-    then all connections are closed.
+    Replaces ``Server.serve``, which would handle signals itself and poll ten times a second. At the
+    end, pending responses get ``GRACE_SECONDS``; then all connections are closed.
     """
     config = Config(
         app,
@@ -105,7 +104,6 @@ def _protocol(gateway: EmbeddedGateway) -> type[H11Protocol]:
 
 @contextmanager
 def _signals() -> Iterator[asyncio.Event]:
-    """An event that SIGTERM and SIGINT set while the context lasts."""
     loop, stopping = asyncio.get_running_loop(), asyncio.Event()
 
     def stop(*_: object) -> None:
@@ -143,8 +141,8 @@ def _listen_on_port(host: str, port: int) -> socket.socket:
         family, _, _, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        # The protocol must be named: for a socket without it asyncio leaves Nagle's algorithm on,
-        # and every answer waits 40 ms for an acknowledgement.
+        # Name the protocol, or asyncio leaves Nagle's algorithm on for the socket,
+        # and every response waits 40 ms for an acknowledgement.
         listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     except OSError as error:
         raise AddressError(f"Cannot listen on {host}: {error.strerror}.") from error

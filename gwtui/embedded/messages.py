@@ -1,4 +1,4 @@
-"""Strict parsing of queries and bodies, refusals, and the schemas of responses."""
+"""Strict parsing of queries and bodies, refusals, and response schemas."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Schema = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ResponseSchema:
-    """The body of a success: its schema, and the models that the schema references."""
+    """The schema of a successful response, and the models that it references."""
 
     description: str
     schema: Schema
@@ -32,36 +32,36 @@ class ResponseSchema:
 
 
 def reference(model: type[BaseModel]) -> Schema:
-    """A JSON Schema reference to a model in the OpenAPI components."""
+    """Return a JSON Schema reference to a model in the OpenAPI components."""
     return {"$ref": f"#/components/schemas/{model.__name__}"}
 
 
 def record(properties: Mapping[str, Schema]) -> Schema:
-    """An object whose properties are all required."""
+    """Return the schema of an object whose properties are all required."""
     return {"type": "object", "properties": dict(properties), "required": list(properties)}
 
 
 def one(model: type[ResponseModel], extra: Mapping[str, Schema] | None = None) -> ResponseSchema:
-    """``{"data": model}``, with further top-level properties."""
+    """Return the schema of ``{"data": model}``, with further top-level properties."""
     return ResponseSchema(
         model.__name__, record({"data": reference(model), **(extra or {})}), (model,)
     )
 
 
 def many(model: type[ResponseModel], extra: Mapping[str, Schema] | None = None) -> ResponseSchema:
-    """``{"data": [model]}``, with further top-level properties."""
+    """Return the schema of ``{"data": [model]}``, with further top-level properties."""
     models = {"type": "array", "items": reference(model)}
     properties = {"data": models, **(extra or {})}
     return ResponseSchema(f"List of {model.__name__}", record(properties), (model,))
 
 
 def page(model: type[ResponseModel], extra: Mapping[str, Schema] | None = None) -> ResponseSchema:
-    """``{"data": [model], "total_count": n}``; the count ignores the paging."""
+    """Return the schema of ``{"data": [model], "total_count": n}``; the count ignores paging."""
     return many(model, {"total_count": {"type": "integer"}, **(extra or {})})
 
 
 def plain(description: str, properties: Mapping[str, Schema]) -> ResponseSchema:
-    """An object that has no model in the contract."""
+    """Return the schema of an object that has no model in the contract."""
     return ResponseSchema(description, record(properties))
 
 
@@ -92,67 +92,67 @@ class Refusal(Exception):  # noqa: N818 - the contract's own word for what is no
 
 
 def not_found() -> Refusal:
-    """404: the resource does not exist."""
+    """Return a 404: the resource does not exist."""
     return Refusal(404, errors.NOT_FOUND)
 
 
 def invalid(
     problems: Sequence[Problem], *, metadata: Mapping[str, JsonValue] | None = None
 ) -> Refusal:
-    """400 whose message names every invalid field or parameter."""
+    """Return a 400 that names every invalid field or parameter."""
     message = "; ".join(str(problem) for problem in problems) or errors.INVALID_REQUEST
     return Refusal(400, message, metadata=metadata)
 
 
 def named(entries: Sequence[str]) -> str:
-    """The first ten entries for a message, each cut to 100 characters."""
+    """Return the first ten entries for a message, each cut to 100 characters."""
     shown = ", ".join(entry[:_LONGEST_NAME] for entry in entries[:_MOST_NAMES])
     more = len(entries) - _MOST_NAMES
     return f"{shown} and {more} more" if more > 0 else shown
 
 
 def refuse_unknown(field: str, unknown: Sequence[str]) -> None:
-    """Raise a 400 that names ``unknown`` values of a field, if there are any."""
+    """Raise a 400 that names the ``unknown`` values of a field, if there are any."""
     if unknown:
         raise invalid([Problem(field, f"not in this account: {named(unknown)}")])
 
 
 def unauthenticated(message: str = errors.MISSING_AUTHENTICATION) -> Refusal:
-    """401: no key, or an invalid one."""
+    """Return a 401: no key, or an invalid one."""
     return Refusal(401, message, headers={"WWW-Authenticate": "Bearer"})
 
 
 def management_key_needed() -> Refusal:
-    """403: the key is valid but is not a management key."""
+    """Return a 403: the key is valid but is not a management key."""
     return Refusal(403, errors.MANAGEMENT_KEY_NEEDED)
 
 
 def error_body(
     status: int, message: str, *, metadata: Mapping[str, JsonValue] | None = None, **beside: Any
 ) -> dict[str, Any]:
-    """The documented error body, without optional parts that are None."""
+    """Return the documented error body, without optional parts that are None."""
     error = known({"code": status, "message": message, "metadata": metadata})
     return {"error": error, **known(beside)}
 
 
 def known(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that are not None."""
+    """Return the fields that are not None."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
 def wire_value(stored: Any) -> JsonValue:
-    """The JSON value of a stored value: amounts become floats, moments ISO 8601 in UTC."""
+    """Return a stored value as JSON: amounts as floats, moments as ISO 8601 in UTC."""
     if isinstance(stored, datetime):
         return timestamp_text(stored)
-    found: JsonValue = float(stored) if isinstance(stored, Decimal) else stored
-    return found
+    value: JsonValue = float(stored) if isinstance(stored, Decimal) else stored
+    return value
 
 
 MAX_BODY_BYTES = 1024 * 1024
 _DRAINED_BYTES = 16 * MAX_BODY_BYTES
-"""An oversized body is read up to here, so that its sender receives the response."""
+"""Oversized bodies are read up to this size, so that the client receives the response."""
 _MOST_ROWS = 2**63 - 1
-"""The largest number that the database takes."""
+"""The largest integer that the database can store."""
 
 
 def _amount(text: str) -> Decimal:
@@ -192,7 +192,7 @@ class QueryParameter:
     """Whether it is a comma-separated list, parsed as a set."""
 
     def read(self, given: str | None) -> Any:
-        """The parsed value, the default for None. Raises ValueError with the reason."""
+        """Return the parsed value, or the default for None. Raises ValueError with the reason."""
         if given is None and self.required:
             raise ValueError("is required")
         schema = self.schema
@@ -231,7 +231,7 @@ def parameter(
     is_list: bool = False,
     **schema: Any,
 ) -> QueryParameter:
-    """Declare a parameter by the parts of its JSON schema."""
+    """Return a parameter; ``schema`` has further JSON Schema keywords."""
     return QueryParameter(name, description, {"type": kind, **schema}, required, is_list)
 
 
@@ -240,32 +240,32 @@ LIMIT = parameter(
     "limit", "entries in a page", "integer", minimum=1, maximum=MAX_PAGE, default=DEFAULT_PAGE
 )
 PAGING = (OFFSET, LIMIT)
-"""Paging of every list that has a total_count."""
+"""Paging parameters of every list with a total_count."""
 WORKSPACE = parameter("workspace_id", "the default workspace when not given", format="uuid")
 
 
 def read_query(
     declared: Iterable[QueryParameter], given: Sequence[tuple[str, str]]
 ) -> dict[str, Any]:
-    """Parsed values by name, with defaults; unknown parameters are ignored.
+    """Return parsed values by name, with defaults; unknown parameters are ignored.
 
-    The last of a repeated parameter counts. Raises a 400 that names every invalid parameter.
+    The last value of a repeated parameter is used. Raises a 400 that names every invalid parameter.
     """
     last = dict(given)
     values: dict[str, Any] = {}
-    found: list[Problem] = []
+    problems: list[Problem] = []
     for each in declared:
         try:
             values[each.name] = each.read(last.get(each.name))
         except ValueError as error:
-            found.append(Problem(each.name, str(error)))
-    if found:
-        raise invalid(found)
+            problems.append(Problem(each.name, str(error)))
+    if problems:
+        raise invalid(problems)
     return values
 
 
 async def collect(chunks: AsyncIterator[bytes]) -> bytes:
-    """Read a body. Raises a 400 when it is larger than ``MAX_BODY_BYTES``."""
+    """Read a body. Raises a 400 if it is larger than ``MAX_BODY_BYTES``."""
     body = bytearray()
     seen = 0
     async for chunk in chunks:

@@ -1,8 +1,8 @@
-"""How routes are declared.
+"""Declarations of API operations.
 
 An operation declares its parameters, body, access and response. Routing, authentication,
-validation, error mapping and the OpenAPI document follow from the declarations: a new resource is
-one file in ``routes``, named after the first segment of its paths.
+validation, error mapping and the OpenAPI document are derived from the declarations: a new resource
+is one file in ``routes``, named after the first segment of its paths.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Site:
     dialect: Dialect
     clock: Clock
     seed: int
-    """Seed of the simulated world."""
+    """Seed of the simulated data."""
     secrets: SecretBox
 
     @property
@@ -88,7 +88,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class OperationRequest:
-    """A request that is authenticated and validated.
+    """An authenticated and validated request.
 
     ``db`` is in a transaction that commits when the handler returns and rolls back when it raises.
     """
@@ -102,7 +102,7 @@ class OperationRequest:
     given_query: tuple[tuple[str, str], ...]
     """The raw query, for links to the next page."""
     body: Any
-    """The validated request model, None for an operation without a body."""
+    """The validated request model; None for an operation without a body."""
     headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -114,7 +114,7 @@ class OperationRequest:
 
 
 Deferred = Callable[["Responder"], Awaitable[Response]]
-"""Continues a slow request outside its transaction; returned by its handler."""
+"""Returned by a handler to continue a slow request outside the transaction."""
 Handler = Callable[[OperationRequest], JsonValue | Deferred]
 
 
@@ -136,7 +136,7 @@ class Operation:
     refusals: tuple[int, ...] = ()
     """Documented error statuses that do not follow from the rest of the declaration."""
     streams: type[ResponseModel] | None = None
-    """The model of the events of an operation that can stream."""
+    """The event model of an operation that can stream."""
     erases: bool = False
     """Whether deleted and overwritten data must be erased from all files."""
 
@@ -147,7 +147,7 @@ class Operation:
 
     @property
     def writes_at_once(self) -> bool:
-        """Whether it writes in its own transaction; requests to models are booked at the end."""
+        """Whether the handler's own transaction writes; requests to models write later."""
         return self.writes and self.access is not Access.INFERENCE
 
     @property
@@ -170,27 +170,27 @@ class Operation:
 
 @dataclass(frozen=True, kw_only=True)
 class StoredResource:
-    """List, create, get, update and delete operations of a kind of document."""
+    """The list, create, get, update and delete operations of a kind of document."""
 
     kind: Kind
     path: str
     """Path of one document, such as ``/byok/{id}``; list and create are one segment above."""
     name: str
-    """As in operation identifiers, such as ``getByok``."""
+    """The resource's part of operation identifiers, such as Byok in ``getByok``."""
     plural: str
     noun: str
     tag: str
     find: Callable[[OperationRequest, str], Document | None] | None = None
-    """Looks up the document of a path parameter; None looks it up by id."""
+    """Finds the document of a path parameter; None finds it by id."""
     show: Callable[[OperationRequest, Document], JsonValue] = lambda _call, document: document
     """Adds the fields that are computed for the response."""
     refusals: tuple[int, ...] = ()
     """Error statuses that all its operations document."""
     first: Callable[[Founder], Iterable[Document]] = lambda _founder: ()
-    """The documents of the simulated account on its first day."""
+    """Yields the initial documents of the simulated account."""
 
     def found(self, call: OperationRequest) -> Document:
-        """The document of the path. Raises a 404."""
+        """Return the document of the path. Raises a 404."""
         identity, *_ = call.path.values()
         if self.find is None:
             document = self.kind.get(call.db, identity.lower())
@@ -201,7 +201,7 @@ class StoredResource:
         return document
 
     def data(self, call: OperationRequest, document: Document) -> dict[str, JsonValue]:
-        """The response body that shows a document."""
+        """Return the response data for a document."""
         return {"data": self.show(call, document)}
 
     def list(
@@ -210,7 +210,7 @@ class StoredResource:
         *,
         query: tuple[QueryParameter, ...] = (),
     ) -> Operation:
-        """The paged list of the documents that match a condition."""
+        """Return the operation that lists the documents matching a condition, page by page."""
 
         def handle(call: OperationRequest) -> JsonValue:
             return page_of(
@@ -225,7 +225,7 @@ class StoredResource:
     def listed_by(
         self, handle: Callable[[OperationRequest], JsonValue], *, query: tuple[QueryParameter, ...]
     ) -> Operation:
-        """The list, with a custom handler."""
+        """Return the list operation with a custom handler."""
         return Operation(
             method="GET",
             path=self.path.rpartition("/")[0],
@@ -243,7 +243,7 @@ class StoredResource:
         body: type[RequestModel],
         make: Callable[[OperationRequest], tuple[Document, bytes | None]],
     ) -> Operation:
-        """The creation; ``make`` returns the document and the secret stored beside it."""
+        """Return the create operation; ``make`` returns the document and a secret to store."""
 
         def handle(call: OperationRequest) -> JsonValue:
             document, secret = make(call)
@@ -264,7 +264,7 @@ class StoredResource:
         )
 
     def get(self, summary: str = "") -> Operation:
-        """Get one document."""
+        """Return the operation that reads one document."""
         return Operation(
             method="GET",
             path=self.path,
@@ -285,7 +285,7 @@ class StoredResource:
         refusals: tuple[int, ...] = (),
         erases: bool = False,
     ) -> Operation:
-        """The update; ``change`` applies it and returns the changed document."""
+        """Return the update operation; ``change`` applies it and returns the changed document."""
         return Operation(
             method="PATCH",
             path=self.path,
@@ -317,7 +317,7 @@ class StoredResource:
         query: tuple[QueryParameter, ...] = (),
         erases: bool = False,
     ) -> Operation:
-        """The deletion; ``remove`` applies it."""
+        """Return the delete operation; ``remove`` applies it."""
 
         def handle(call: OperationRequest) -> JsonValue:
             remove(call, self.found(call))
@@ -348,25 +348,25 @@ def page_of(
     condition: Condition,
     show: Callable[[Sequence[Document]], Sequence[JsonValue]] = list,
 ) -> JsonValue:
-    """The requested page of the documents that match a condition."""
+    """Return the requested page of the documents that match a condition."""
     offset, limit = call.query["offset"], call.query["limit"]
-    found = kind.page(call.db, *condition, offset=offset, limit=limit)
-    return {"data": list(show(found)), "total_count": kind.count(call.db, *condition)}
+    documents = kind.page(call.db, *condition, offset=offset, limit=limit)
+    return {"data": list(show(documents)), "total_count": kind.count(call.db, *condition)}
 
 
 def changes_in(request: RequestModel, *apart: str) -> Document:
-    """The fields that a request sets, except ``apart``, as JSON values."""
+    """Return the fields that a request sets, except ``apart``, as JSON values."""
     return request.model_dump(mode="json", exclude_unset=True, exclude=set(apart))
 
 
 def workspace_of(call: OperationRequest, workspace_id: str | None) -> str:
-    """The id of the given workspace, or of the default one.
+    """Return the id of the given workspace, or of the default one.
 
-    Raises a 400 when it does not exist, or when the default workspace was deleted.
+    Raises a 400 if it does not exist, or if the default workspace was deleted.
     """
-    found: str = workspace_id or account.setting(call.db, "default_workspace_id")
-    if WORKSPACES.get(call.db, found) is None:
+    identity: str = workspace_id or account.setting(call.db, "default_workspace_id")
+    if WORKSPACES.get(call.db, identity) is None:
         message = "there is no such workspace"
         missing = "is required, there is no default workspace"
         raise invalid([Problem("workspace_id", message if workspace_id else missing)])
-    return found
+    return identity

@@ -1,8 +1,8 @@
-"""The past of the simulated world: what this gateway would have answered before it was asked.
+"""The simulated past: what this gateway would have answered before its first request.
 
-Nothing of it is stored. Use is an exact function of time, so the sum of a key at a moment is its
-sum now less what it used since; of a day that is booked, no more counts than was booked. Figures of
-endpoints are functions of the moment anyway.
+The past is not stored. Usage is an exact function of time: the total of a key at a moment is its
+booked days before, plus its part of that day, limited by the booked amount. Figures of endpoints
+are functions of the moment anyway.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _NOTHING = KeyUsage(Decimal(0), Decimal(0))
 
 @dataclass(frozen=True)
 class SimulatedHistory:
-    """A ``HistorySource`` (``gwtui/domain``). Computes only: safe to use in another thread."""
+    """A ``HistorySource`` (``gwtui/domain``). It only computes, so any thread may use it."""
 
     origin: Origin
     profiles: Mapping[str, UsageProfile]
     catalog: Catalog
     present: Account
     booked: Mapping[str, Mapping[int, KeyUsage]]
-    """What each key used by UTC day, by its hash; day 0 is everything before."""
+    """Usage by key hash and UTC day; day 0 is everything earlier."""
     founded: Mapping[str, Document]
-    """The keys that began with the world and are still there, by hash."""
+    """The existing keys that were created with the simulated account, by hash."""
 
     @classmethod
     def of(
@@ -48,7 +48,7 @@ class SimulatedHistory:
         profiles: Mapping[str, UsageProfile],
         catalog: Catalog,
     ) -> SimulatedHistory:
-        """The past as of what is booked in the database."""
+        """Return the past according to the usage booked in the database."""
         booked: dict[str, dict[int, KeyUsage]] = {}
         for key_hash, day, usage, byok in db.execute(
             "SELECT key_hash, day, sum(usage_pico), sum(byok_usage_pico) FROM usage "
@@ -65,18 +65,18 @@ class SimulatedHistory:
 
     @property
     def until(self) -> datetime:
-        """The moment that usage is booked up to."""
+        """The moment up to which usage is booked."""
         return self.present.booked_until
 
     def spent(self, key_hash: str, moments: Sequence[datetime]) -> Sequence[KeyUsage] | None:
-        """What a key had used at each moment; None for a key that is not simulated."""
+        """Return a key's total usage at each moment; None for a key that is not simulated."""
         profile, days = self.profiles.get(key_hash), self.booked.get(key_hash, {})
         if profile is not None:
             return [_used_until(profile, days, min(moment, self.until)) for moment in moments]
         return [_NOTHING] * len(moments) if key_hash in self.founded else None
 
     def account(self, moments: Sequence[datetime]) -> Sequence[AccountTotals]:
-        """The credits at each moment: keys that were deleted meanwhile count, too."""
+        """Return the credit totals at each moment, including keys that are deleted by now."""
         asked = [*moments, self.until]
         used = [Decimal(0)] * len(asked)
         for key_hash in self.profiles:
@@ -92,7 +92,7 @@ class SimulatedHistory:
         ]
 
     def disabled_at(self, key_hash: str) -> datetime | None:
-        """When a key was disabled before the world's first day."""
+        """Return when a key was disabled; None unless that was before the account was created."""
         key = self.founded.get(key_hash)
         if key is None or not key["disabled"] or key["updated_at"] is None:
             return None
@@ -102,7 +102,7 @@ class SimulatedHistory:
     def figures(
         self, model_id: str, tag: str, moments: Sequence[datetime]
     ) -> Sequence[Mapping[str, Any]] | None:
-        """The live figures of an endpoint at each moment; None for one that is not in the world."""
+        """Return the live figures of an endpoint at each moment; None if it does not exist."""
         key = f"{model_id}|{tag}"
         try:
             return [live_figures(self.catalog, key, moment) for moment in moments]
@@ -111,7 +111,6 @@ class SimulatedHistory:
 
 
 def _used_until(profile: UsageProfile, days: Mapping[int, KeyUsage], moment: datetime) -> KeyUsage:
-    """What a key had used at a moment: the days before it, and its part of that day."""
     today = to_day(moment)
     midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
     part, whole = accrued(profile, midnight, moment), days.get(today, _NOTHING)

@@ -371,12 +371,8 @@ def _effects(
 
 
 def _back_to(kind: AssignmentKind, given: str | None, called: Names, before: Parents) -> Undo[int]:
-    """Return an undo that restores the guardrails ``before`` of the holders in ``called``.
-
-    ``given`` is the guardrail that the change assigned, None if it unassigned. Nothing is undone if
-    a holder has another guardrail by now.
-    """
-
+    # ``given`` is the guardrail that the change assigned, None if it unassigned. Nothing is undone
+    # if a holder has another guardrail by now.
     async def way(client: GatewayClient, _now: datetime) -> Plan[Any]:
         rows = (await kind.rows(client, None)).items
         present = {kind.holder(row): kind.parent(row) for row in rows}

@@ -154,7 +154,7 @@ def conflicts(chosen: KeyChoices) -> Iterator[tuple[str, str]]:
 
 
 def _reach(key: str, action_id: str, other: Action) -> bool:
-    """Frame actions get only control keys inside dialogs, so other keys do not conflict there."""
+    # Frame actions get only control keys inside dialogs, so other keys do not conflict there.
     scopes = {registry.by_id(action_id).scope, other.scope}
     return len(scopes) == 1 or not scopes & {*DIALOG_SCOPES} or key.startswith("ctrl+")
 

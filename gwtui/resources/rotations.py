@@ -453,7 +453,7 @@ class _Successor:
 
 
 def _assign(guardrail: Guardrail, name: str, successor: _Successor) -> Plan[int]:
-    """The ledger's intent of this request is written after the key exists, so it names the key."""
+    # The ledger's intent of this request is written after the key exists, so it names the key.
     identity = guardrail.id or ""
 
     async def send(client: GatewayClient) -> int:

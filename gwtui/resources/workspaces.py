@@ -423,7 +423,7 @@ def logging_label(space: Workspace) -> str:
 
 
 def _rate(rate: Decimal) -> str:
-    """The smallest rate of the contract, 0.0001, needs two decimals."""
+    # The smallest rate of the contract, 0.0001, needs two decimals.
     return money.percent(rate, places=2)
 
 

@@ -245,14 +245,14 @@ def _code(plan: Plan[Any], sent: list[Sent]) -> int:
 
 
 def _refuse_early(model: type[RequestModel], given: Mapping[str, Any]) -> None:
-    """A workspace is validated later, because it may be given by name."""
+    # A workspace is validated later, because it may be given by name.
     known = {name: value for name, value in given.items() if name != _SCOPE}
     if known or _SCOPE not in given:
         validated(model, known)
 
 
 async def _read_rights(session: Session) -> None:
-    """The audit log records the current key, and its rights are checked before planning."""
+    # The audit log records the current key, and its rights are checked before planning.
     await current_key_feed(session.hub, Scope()).refresh()
 
 

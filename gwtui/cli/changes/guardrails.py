@@ -108,7 +108,7 @@ async def _existing(context: ChangeContext) -> GuardrailRow:
 
 
 def _user(people: Sequence[Any], text: str) -> str:
-    """The text itself is used for people who left the organization."""
+    # The text itself is used for people who left the organization.
     try:
         return find_person(tuple(people), text).id or ""
     except CommandError:

@@ -140,7 +140,7 @@ def _names(rotation: KeyRotation) -> Sequence[str | None]:
 
 
 def _forget(arguments: argparse.Namespace) -> int:
-    """Only the rotation log changes: nothing is sent."""
+    # Only the rotation log changes: nothing is sent.
     paths = Paths.of_user()
     log = RotationLog(paths.state / FILE_NAME)
     try:
@@ -205,7 +205,7 @@ async def _recreate(context: ChangeContext) -> Plan[Any]:
 
 
 def _acknowledge(arguments: argparse.Namespace) -> int:
-    """Only the ledger changes: nothing is sent."""
+    # Only the ledger changes: nothing is sent.
     ledger = own_ledger()
     try:
         entry = _find_new_key(ledger.open_writes(), arguments.id)

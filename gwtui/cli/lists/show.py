@@ -176,7 +176,7 @@ class PortionPrinter:
         return new
 
     async def _print(self, rows: Sequence[Any], *, further: bool) -> None:
-        """Print in a thread: a slow reader of stdout must not block reading the gateway."""
+        # Print in a thread: a slow reader of stdout must not block reading the gateway.
         if rows or not further:
             show = partial(show_list, rows, self._query, self._form, self._clock.now())
             loop = asyncio.get_running_loop()

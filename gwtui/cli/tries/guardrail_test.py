@@ -81,7 +81,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 async def _identity(connection: Connection, text: str, key: Secret | None) -> str:
-    """Without a management key, names cannot be looked up, and assignments are unknown."""
+    # Without a management key, names cannot be looked up, and assignments are unknown.
     if connection.token is None:
         if not _UUID.fullmatch(text):
             raise exits.CommandError(

@@ -133,7 +133,7 @@ def try_key(arguments: argparse.Namespace, *, may_ask: bool = True) -> Secret | 
 
 
 def _environment() -> dict[str, str]:
-    """The environment of the key command must not contain the management token."""
+    # The environment of the key command must not contain the management token.
     return {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
 
 

@@ -1,8 +1,8 @@
-"""Fault injection: errors and delays, limited to operations, a number of requests and a chance.
+"""Fault injection: errors and delays, limited by operation, number of requests and probability.
 
-``parse`` reads a fault as written on the command line, ``KIND[=NUMBER][:WHERE] [xTIMES]
-[CHANCE%] [seed=N]``: ``reset-after:POST /keys x1``, ``latency=0.8:reads``, ``429 25% seed=7``.
-``FaultInjector`` wraps the gateway's ASGI application. Loaded only when a fault is asked for.
+``parse`` reads a fault as written on the command line, ``KIND[=NUMBER][:WHERE] [xTIMES] [CHANCE%]
+[seed=N]``: ``reset-after:POST /keys x1``, ``latency=0.8:reads``, ``429 25% seed=7``.
+``FaultInjector`` wraps the gateway's ASGI application. Loaded only if a fault is requested.
 """
 
 from __future__ import annotations
@@ -51,20 +51,20 @@ _EXAMPLES = (
 
 @dataclass(kw_only=True)
 class Fault:
-    """A fault and the requests that it applies to; ``struck`` counts those it has hit."""
+    """A fault and the requests that it applies to; ``struck`` counts the affected requests."""
 
     text: str
     kind: FaultKind
     number: float
     operations: frozenset[str] | None
-    """Identifiers; None matches every request, including unknown paths."""
+    """Operation identifiers; None matches every request, including unknown paths."""
     times: int | None
     chance: float
     luck: random.Random
     struck: int = 0
 
     def strikes(self, operation: str | None) -> bool:
-        """Whether the fault applies to this request; if so, count it."""
+        """Return whether the fault applies to this request; if so, count the request."""
         if self.kind is CLOCK_SKEW or self.struck == self.times:
             return False
         if self.operations is not None and operation not in self.operations:
@@ -78,11 +78,11 @@ class Fault:
 class FaultInjector:
     """The faults of one gateway: ``arm`` adds one, ``clear`` removes all.
 
-    All matching latencies add up; of the other matching faults only the first one acts.
+    All matching latencies are added; of the other matching faults, only the first one acts.
     """
 
     protocol = BreakableProtocol
-    """The HTTP protocol for a server whose connections can be broken."""
+    """The HTTP protocol class for a server whose connections can be dropped."""
 
     def __init__(self, faults: Iterable[str] = ()) -> None:
         self.armed = [parse(fault) for fault in faults]
@@ -94,11 +94,11 @@ class FaultInjector:
         return self.armed[-1]
 
     def clear(self) -> None:
-        """Remove every fault."""
+        """Remove all faults."""
         self.armed.clear()
 
     def skewed(self, clock: Clock = SYSTEM_CLOCK) -> Clock:
-        """The clock, shifted by all armed clock skews, including later ones."""
+        """Return the clock, shifted by all armed clock skews, including later ones."""
 
         def now() -> datetime:
             ahead = sum(fault.number for fault in self.armed if fault.kind is CLOCK_SKEW)
@@ -107,7 +107,7 @@ class FaultInjector:
         return replace(clock, now=now)
 
     def before(self, app: ASGIApp, clock: Clock) -> ASGIApp:
-        """The application behind these faults; ``clock`` times latencies and Retry-After."""
+        """Return the application behind these faults; ``clock`` times latencies and Retry-After."""
 
         async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
             exchange = Exchange(app, scope, receive, send, clock)
@@ -123,7 +123,6 @@ class FaultInjector:
 
 
 def _operation_of(scope: Scope) -> str | None:
-    """The identifier of the requested operation, None for an unknown path or method."""
     methods, _ = operations_at(scope["path"])
     operation = methods.get(scope["method"])
     return None if operation is None else operation.operation_id
@@ -185,11 +184,10 @@ def _number(kind: FaultKind, text: str | None) -> float:
 
 
 def _operations(kind: FaultKind, where: str) -> frozenset[str] | None:
-    """The identifiers of the operations that ``where`` selects, None for all.
-
-    ``where`` is empty or "*" for all, else "reads", "writes", a method, a path, both, or an
-    operation's identifier. Raises ValueError with a message for the user.
-    """
+    # Return the operation identifiers that ``where`` selects; None for all.
+    #
+    # ``where`` is empty or "*" for all, "reads", "writes", a method, a path, both, or an operation
+    # identifier. Raises ValueError with a message for the user.
     everything = where in {"", "*", "all", "everything"}
     if everything and not kind.streams:
         return None
@@ -215,12 +213,11 @@ def _is_meant(where: str, operation: Operation) -> bool:
 
 
 def _plain(path: str) -> str:
-    """A path without the names of its parameters."""
     return _PARAMETER.sub("{}", path.removeprefix(PREFIX).rstrip("/"))
 
 
 def catalogue() -> list[str]:
-    """The lines of ``--fault list``: the syntax, every kind and every operation."""
+    """Return the lines of ``--fault list``: the syntax, all kinds and all operations."""
     return [
         "KIND[=NUMBER][:WHERE] [xTIMES] [CHANCE%] [seed=N]",
         "",

@@ -1,4 +1,4 @@
-"""Every kind of fault, in the order in which ``--fault list`` shows them."""
+"""All kinds of faults, in the order of ``--fault list``."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from gwtui.domain.clock import Clock
 from gwtui.embedded.messages import error_body
 
 TRANSPORT = "gwtui.transport"
-"""Name of the ASGI extension that holds the connection that a request came over."""
+"""Name of the ASGI extension that holds the connection of a request."""
 _EVENTS = (b"content-type", b"text/event-stream; charset=utf-8")
 _AT_ONCE = struct.pack("ii", 1, 0)
-"""Linger for 0 seconds: the kernel sends a reset instead of an orderly end."""
+"""A linger time of 0 seconds, so that the kernel resets the connection instead of closing it."""
 
 
 class BreakableProtocol(H11Protocol):
-    """Hands each request the transport that it came over, so that a fault can drop it."""
+    """Passes its transport to each request, so that a fault can drop the connection."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin a connection."""
+        """Start a connection."""
         super().connection_made(transport)
         app = self.app
 
@@ -44,7 +44,7 @@ class BreakableProtocol(H11Protocol):
 
 @dataclass(frozen=True)
 class Exchange:
-    """One request, and what a fault can do with it."""
+    """One request, and the ways in which a fault can handle it."""
 
     app: ASGIApp
     scope: Scope
@@ -57,7 +57,7 @@ class Exchange:
         await self.app(self.scope, self.receive, self.send)
 
     async def carry_out(self) -> tuple[Message, bytes]:
-        """Let the gateway carry out the request; withhold and return its response."""
+        """Let the gateway execute the request; return its response without sending it."""
         messages: list[Message] = []
 
         async def keep(message: Message) -> None:
@@ -68,7 +68,7 @@ class Exchange:
         return start, b"".join(part.get("body", b"") for part in parts)
 
     async def answer(self, status: int, body: bytes | dict[str, Any], **headers: str) -> None:
-        """Send a response of our own; a dict becomes JSON. Header names have _ for -."""
+        """Send a response from the fault; a dict becomes JSON. Header names have _ for -."""
         content_type = "application/json"
         if isinstance(body, dict):
             body = json.dumps(body).encode()
@@ -82,7 +82,7 @@ class Exchange:
     async def alter_events(self, alter: Callable[[int, Message], Awaitable[None]]) -> None:
         """Let the gateway respond; ``alter`` sends the events of a stream.
 
-        ``alter`` gets the event's number, from 0. Comments and other responses pass unchanged.
+        ``alter`` gets the event's number, from 0. Comments and other responses are unchanged.
         """
         streams, events = False, 0
 
@@ -104,13 +104,13 @@ class Exchange:
             while (await self.receive())["type"] != "http.disconnect":
                 pass
         except asyncio.CancelledError:
-            # The server is stopping: it would send an answer that this gateway never gave.
+            # The server is stopping and would send a response that the gateway never gave.
             if TRANSPORT in self.scope.get("extensions", {}):
                 self.break_off()
             raise
 
     def break_off(self) -> None:
-        """Drop the connection. Raises ConnectionResetError when there is no server."""
+        """Drop the connection. Raises ConnectionResetError if there is no server."""
         transport = self.transport()
         end = transport.get_extra_info("socket")
         if end is not None and end.family != socket.AF_UNIX:
@@ -118,7 +118,7 @@ class Exchange:
         transport.abort()
 
     def transport(self) -> asyncio.Transport:
-        """The connection. Raises ConnectionResetError when there is no server."""
+        """Return the connection. Raises ConnectionResetError if there is no server."""
         transport: asyncio.Transport | None = self.scope.get("extensions", {}).get(TRANSPORT)
         if transport is None:
             # Within one process the exception reaches the client, as a reset would over a socket.
@@ -132,17 +132,17 @@ Act = Callable[[Exchange, float], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class FaultKind:
-    """One kind of fault; ``about`` is its line in ``--fault list``."""
+    """A kind of fault; ``about`` is its line in ``--fault list``."""
 
     name: str
     about: str
     act: Act
     number: Literal["", "SECONDS", "EVENTS"] = ""
-    """The unit of its number, "" when it takes none."""
+    """The unit of the number; "" if the fault takes none."""
     usual: float | None = None
-    """The default number, None when one is required."""
+    """The default number; None if one is required."""
     streams: bool = False
-    """Whether it only applies to operations that stream."""
+    """Whether it only applies to streaming operations."""
 
 
 async def _delay(exchange: Exchange, seconds: float) -> None:
@@ -173,8 +173,7 @@ async def _no_fault(exchange: Exchange, _number: float) -> None:
 
 
 def _after(act: Act) -> Act:
-    """The same fault, after the gateway has carried out the request."""
-
+    # Return the fault that acts after the gateway has executed the request.
     async def after(exchange: Exchange, number: float) -> None:
         await exchange.carry_out()
         await act(exchange, number)
@@ -183,8 +182,7 @@ def _after(act: Act) -> Act:
 
 
 def _refuse(status: int, message: str, *, retry_after: str = "") -> Act:
-    """Refuse with a status; ``retry_after`` is "", "seconds" or "date"."""
-
+    # ``retry_after`` is "", "seconds" or "date".
     async def refuse(exchange: Exchange, number: float) -> None:
         until = exchange.clock.now() + timedelta(seconds=number)
         waits = {"seconds": f"{number:.0f}", "date": format_datetime(until, usegmt=True)}
@@ -195,8 +193,6 @@ def _refuse(status: int, message: str, *, retry_after: str = "") -> Act:
 
 
 def _proxy_page(status: int, phrase: str) -> Act:
-    """The HTML error page of a proxy in front of the gateway."""
-
     async def answer(exchange: Exchange, seconds: float) -> None:
         page = f"<html><head><title>{status} {phrase}</title></head><body>{phrase}</body></html>"
         headers = {"retry_after": f"{seconds:.0f}"} if seconds else {}
@@ -207,8 +203,7 @@ def _proxy_page(status: int, phrase: str) -> Act:
 
 
 def _malformed(body: bytes | None, content_type: str = "application/json") -> Act:
-    """Carry out the request and replace a success; None keeps the body."""
-
+    # Execute the request, then replace a successful response; ``body`` None keeps its body.
     async def garble(exchange: Exchange, _number: float) -> None:
         start, own = await exchange.carry_out()
         if start["status"] < 300:  # noqa: PLR2004 - the class of successes
@@ -222,8 +217,6 @@ def _malformed(body: bytes | None, content_type: str = "application/json") -> Ac
 
 
 def _in_stream(alter: Callable[[Exchange, float, int, Message], Awaitable[None]]) -> Act:
-    """A fault of the events of a stream, given the fault's and the event's number."""
-
     async def act(exchange: Exchange, number: float) -> None:
         await exchange.alter_events(partial(alter, exchange, number))
 
@@ -254,7 +247,6 @@ async def _delay_usage(exchange: Exchange, seconds: float, _event: int, message:
 
 
 def _with_after(kind: FaultKind) -> tuple[FaultKind, FaultKind]:
-    """A server error, before and after the gateway has carried out the request."""
     about = f"{kind.name}, but the request is carried out"
     return kind, replace(kind, name=f"{kind.name}-after", about=about, act=_after(kind.act))
 

@@ -1,5 +1,4 @@
-"""Requests to models: simulated answers whose price, limits, filters and routing are real.
+"""Requests to models: simulated answers with real prices, limits, filters and routing.
 
-Loaded with the first request of this kind. ``exchange`` takes one from its admission to its
-booking.
+Loaded on the first such request. ``exchange`` handles a request from authorization to charging.
 """

@@ -72,7 +72,6 @@ def _chat(call: OperationRequest) -> Deferred:
 async def _answer(
     exchange: InferenceExchange, request: ChatRequest, responder: Responder
 ) -> Response:
-    """The response, complete or streamed. Raises Refusal."""
     endpoint = await exchange.reach()
     answer = chat_answer(
         request, endpoint.attempt.model, endpoint.attempt.endpoint, exchange.parsed.prompt_tokens
@@ -140,7 +139,7 @@ async def _events(
     endpoint: ServingEndpoint,
     answer: SimulatedAnswer,
 ) -> AsyncGenerator[str]:
-    """The stream. When it is closed early, the tokens sent so far are charged."""
+    # If the stream is closed early, the tokens sent so far are charged.
     sleep, dialect = exchange.site.clock.sleep, exchange.site.dialect
     head = _head(exchange, endpoint, "chat.completion.chunk")
     tokens, writing, is_booked = 0, 0.0, False
@@ -151,7 +150,7 @@ async def _events(
 
     try:
         if request.debug is not None and request.debug.echo_upstream_body:
-            # The request as the provider gets it: with what the filters left.
+            # The provider gets the request after redaction.
             model = {"model": str(endpoint.attempt.model.id)}
             sent = {**request.body(), **exchange.parsed.logged, **model}
             yield chunk(debug={"echo_upstream_body": sent})
@@ -186,7 +185,6 @@ async def _events(
 def _deltas(
     answer: SimulatedAnswer, endpoint: ServingEndpoint
 ) -> Iterator[tuple[dict[str, JsonValue], int]]:
-    """The delta of each chunk and its number of tokens."""
     size = max(1, round((endpoint.tokens_per_second or 0) * _CHUNK_SECONDS))
     for name, tokens in (("reasoning", answer.thoughts), ("content", answer.content)):
         for start in range(0, len(tokens), size):
@@ -214,7 +212,10 @@ def _event(data: str) -> str:
 def chat_answer(
     request: ChatRequest, model: Model, endpoint: Endpoint, prompt_tokens: int
 ) -> SimulatedAnswer:
-    """The response to a prompt of this length, cut to the room left in the context."""
+    """Return a simulated answer, cut to the room left in the context of the model.
+
+    ``prompt_tokens`` is the length of the prompt.
+    """
     context = endpoint.context_length
     room = None if context is None else max(1, context - prompt_tokens)
     form, parameters = request.response_format, endpoint.supported_parameters or ()
@@ -238,7 +239,6 @@ def chat_answer(
 
 
 def _thinking_limit(request: ChatRequest, model: Model) -> int | None:
-    """The maximum number of reasoning tokens; None is no limit."""
     support, asked = model.reasoning, request.reasoning
     if support is None:
         return 0
@@ -252,8 +252,8 @@ def _thinking_limit(request: ChatRequest, model: Model) -> int | None:
 
 
 def choice(answer: SimulatedAnswer) -> dict[str, JsonValue]:
-    """The choice of a whole result."""
-    found: dict[str, JsonValue] = {
+    """Return the choice of a complete result."""
+    entry: dict[str, JsonValue] = {
         "index": 0,
         "finish_reason": answer.finish_reason,
         "native_finish_reason": answer.finish_reason,
@@ -266,14 +266,14 @@ def choice(answer: SimulatedAnswer) -> dict[str, JsonValue]:
         "logprobs": None,
     }
     if answer.error is not None:
-        found["error"] = dict(answer.error)
-    return found
+        entry["error"] = dict(answer.error)
+    return entry
 
 
 def delta_choice(
     delta: Mapping[str, JsonValue], finish_reason: str | None = None
 ) -> dict[str, JsonValue]:
-    """The choice of a chunk."""
+    """Return the choice of a chunk."""
     return {
         "index": 0,
         "delta": dict(delta),
@@ -295,7 +295,6 @@ def _embed(call: OperationRequest) -> Deferred:
 async def _embedded(
     exchange: InferenceExchange, request: EmbeddingRequest, responder: Responder
 ) -> Response:
-    """The vectors. Raises Refusal."""
     endpoint = await exchange.reach()
     vectors = await asyncio.to_thread(_vectors, exchange, request)
     await exchange.site.clock.sleep(endpoint.thinks_for)
@@ -326,9 +325,9 @@ def _vectors(exchange: InferenceExchange, request: EmbeddingRequest) -> list[lis
 
 
 def vector(text: str, dimensions: int = DIMENSIONS) -> list[float]:
-    """The unit vector of a text: the frequencies of its trigrams.
+    """Return the unit vector of a text, from the frequencies of its trigrams.
 
-    The dot product of two vectors is the larger the more runs their texts share.
+    The dot product of two vectors grows with the number of trigrams that the texts share.
     """
     counts = [0.0] * dimensions
     padded = f"  {text.casefold()} "

@@ -1,8 +1,8 @@
 """Content filters: scan the input, and block, redact or flag it.
 
-Extended contract section 5, inference contract section 5: filters of all guardrails are merged. If
-several guardrails have the same filter, the strictest action wins: block, then redact, then flag.
-If a custom pattern with the action block or redact times out, the request is refused.
+Extended contract section 5, inference contract section 5: the filters of all guardrails are merged.
+If several guardrails have the same filter, the strictest action wins: block, then redact, then
+flag. If a custom pattern with the action block or redact times out, the request is refused.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from gwtui.embedded.messages import Refusal
 from gwtui.embedded.store.documents import Document
 
 TIME_LIMIT = 0.25
-"""Seconds that one custom pattern may take for one request."""
+"""Timeout of one custom pattern for one request, in seconds."""
 _PAST = {"block": "blocked", "redact": "redacted", "flag": "flagged"}
 _PII_NAMES = {"person-name": "PERSON", "address": "ADDRESS"}
-"""Filters whose refusal has its own wording, with their name in it."""
+"""Builtin filters whose refusal has its own wording, and their name in it."""
 _DISPLAY_NAMES: Mapping[str, str] = {
     "email": "Email",
     "phone": "Phone",
@@ -44,7 +44,7 @@ Spans = list[tuple[int, int]]
 
 
 class InputText(NamedTuple):
-    """A text of the request, and whether it is from the user."""
+    """A text of the request, and whether the user wrote it."""
 
     text: str
     by_user: bool = True
@@ -52,7 +52,7 @@ class InputText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ContentFilter:
-    """One filter of one guardrail: ``slug`` of a builtin one, or ``pattern`` of a custom one."""
+    """A filter of one guardrail: ``slug`` of a builtin filter, or ``pattern`` of a custom one."""
 
     action: str
     guardrail_id: str
@@ -63,27 +63,27 @@ class ContentFilter:
     user_only: bool = False
 
     def spans(self, texts: Sequence[InputText]) -> list[Spans] | None:
-        """The matches in each text; None when a pattern did not finish in time."""
+        """Return the matches in each text; None if a pattern timed out."""
         read = [each.text if each.by_user or not self.user_only else "" for each in texts]
         if self.slug:
             return [detect(self.slug, text) for text in read]
         from gwtui.domain.patterns import find_all  # noqa: PLC0415 - for custom patterns only
 
-        found = find_all(self.pattern, read, TIME_LIMIT)
-        if found is None:
+        matches = find_all(self.pattern, read, TIME_LIMIT)
+        if matches is None:
             return None
-        return [[(start, end) for start, end in spans if end > start] for spans in found]
+        return [[(start, end) for start, end in spans if end > start] for spans in matches]
 
 
 @dataclass(frozen=True, slots=True)
 class FilterHit:
-    """A filter that found something, and how often."""
+    """A filter that matched, and the number of matches."""
 
     filter: ContentFilter
     count: int
 
     def match(self) -> dict[str, JsonValue]:
-        """The entry of this match in the metadata of the response."""
+        """Return the entry of this filter in the metadata of the response."""
         by = self.filter
         return {
             "filter": by.slug or by.label or "custom",
@@ -94,7 +94,7 @@ class FilterHit:
 
 
 class BlockedByFilter(Refusal):
-    """403: a blocking filter matched, which is ``hit``."""
+    """The 403 for a blocking filter, which is ``hit``."""
 
     def __init__(self, message: str, hit: FilterHit, **metadata: JsonValue) -> None:
         metadata = {"error_type": "content_policy_violation", **metadata}
@@ -103,9 +103,9 @@ class BlockedByFilter(Refusal):
 
 
 def united(guardrails: Mapping[str, Document]) -> tuple[ContentFilter, ...]:
-    """Each filter once, with its strongest action and its widest scope; the strongest first.
+    """Return each filter once, with its strictest action and widest scope; the strictest first.
 
-    The guardrails come by the scope in which they bind the request.
+    ``guardrails`` maps the scope in which each one applies to the guardrail.
     """
     listed = [
         ContentFilter(
@@ -121,23 +121,23 @@ def united(guardrails: Mapping[str, Document]) -> tuple[ContentFilter, ...]:
         for field in ("content_filter_builtins", "content_filters")
         for each in guardrail[field] or ()
     ]
-    found: dict[tuple[str, str], ContentFilter] = {}
+    merged: dict[tuple[str, str], ContentFilter] = {}
     for each in sorted(listed, key=lambda each: FILTER_ACTIONS.index(each.action)):
-        strongest = found.setdefault((each.slug, each.pattern), each)
+        strongest = merged.setdefault((each.slug, each.pattern), each)
         user_only = strongest.user_only and each.user_only
-        found[each.slug, each.pattern] = replace(strongest, user_only=user_only)
-    return tuple(found.values())
+        merged[each.slug, each.pattern] = replace(strongest, user_only=user_only)
+    return tuple(merged.values())
 
 
 async def screen(
     texts: Sequence[InputText], filters: Sequence[ContentFilter]
 ) -> tuple[list[str], list[FilterHit]]:
-    """The texts that the model receives, and the hits of the filters.
+    """Return the texts that the model receives, and the filters that matched.
 
-    Raises a 403 when one of them blocks the request.
+    Raises a 403 if a filter blocks the request.
     """
     if any(each.pattern for each in filters):
-        # Custom patterns may take their whole time: meanwhile others are served.
+        # Custom patterns may run until their timeout, so serve other requests meanwhile.
         return await asyncio.to_thread(_screen, texts, filters)
     return _screen(texts, filters)
 
@@ -149,12 +149,12 @@ def _screen(
     redactions: list[list[tuple[int, int, str]]] = [[] for _ in texts]
     for each in filters:
         spans = each.spans(texts)
-        found = sum(map(len, spans or ()))
-        if (spans is None and each.action != "flag") or (found and each.action == "block"):
-            raise _blocked(FilterHit(each, found), texts)
-        if found:
-            hits.append(FilterHit(each, found))
-        if found and each.action == "redact":
+        matches = sum(map(len, spans or ()))
+        if (spans is None and each.action != "flag") or (matches and each.action == "block"):
+            raise _blocked(FilterHit(each, matches), texts)
+        if matches:
+            hits.append(FilterHit(each, matches))
+        if matches and each.action == "redact":
             for cuts, of_text in zip(redactions, spans or (), strict=True):
                 cuts += [(*span, _replacement(each)) for span in of_text]
     return [_redacted(each.text, cuts) for each, cuts in zip(texts, redactions, strict=True)], hits
@@ -178,7 +178,7 @@ def _blocked(hit: FilterHit, texts: Sequence[InputText]) -> BlockedByFilter:
 
 
 def _redacted(text: str, cuts: list[tuple[int, int, str]]) -> str:
-    """The text with each cut replaced; of overlapping cuts, the first."""
+    # Of overlapping cuts, only the first is replaced.
     parts: list[str] = []
     done = 0
     for start, end, label in sorted(cuts, key=lambda cut: (cut[0], -cut[1])):
@@ -189,7 +189,7 @@ def _redacted(text: str, cuts: list[tuple[int, int, str]]) -> str:
 
 
 def pipeline(hits: Iterable[FilterHit]) -> list[JsonValue]:
-    """The pipeline steps of the metadata: one per guardrail whose filters matched."""
+    """Return the pipeline steps of the metadata: one per guardrail whose filters matched."""
     steps: dict[tuple[str, str], list[dict[str, JsonValue]]] = {}
     for hit in hits:
         by = (hit.filter.guardrail_id, hit.filter.scope)
@@ -262,7 +262,7 @@ _PHONE_DIGITS = range(7, 16)
 
 
 def detect(slug: str, text: str) -> Spans:
-    """The matches of a builtin filter in a text; none for an unknown filter."""
+    """Return the matches of a builtin filter in a text; none for an unknown filter."""
     patterns, counts = _DETECTORS.get(slug, ((), None))
     return [
         match.span(match.lastgroup or 0)
@@ -278,7 +278,7 @@ def _is_phone(text: str) -> bool:
 
 
 def _is_card(text: str) -> bool:
-    """Whether the digits have a valid check digit, by Luhn's algorithm."""
+    # The check digit follows Luhn's algorithm.
     digits = [int(character) for character in text if character.isdigit()]
     doubled = [digit * 2 if place % 2 else digit for place, digit in enumerate(reversed(digits))]
     return sum(digit - 9 if digit > 9 else digit for digit in doubled) % 10 == 0  # noqa: PLR2004
@@ -302,4 +302,4 @@ _DETECTORS: Mapping[str, tuple[Iterable[re.Pattern[str]], Callable[[str], bool] 
     "secrets": ((_SECRETS,), None),
     PROMPT_INJECTION: (_INJECTIONS.values(), None),
 }
-"""The patterns of each builtin filter, and which of their matches count."""
+"""The patterns of each builtin filter, and a check that each match must pass."""

@@ -1,4 +1,4 @@
-"""Select and order the models and endpoints of a request, or refuse with reasons.
+"""Select and order the models and endpoints of a request, or refuse it with reasons.
 
 Inference contract section 5, statuses 400 and 404.
 """
@@ -41,7 +41,7 @@ _WORDS: Mapping[str, str] = {
     "provider ignored": "provider-not-allowed-by-{}",
     "no zero data retention": "zdr-violation-by-{}",
 }
-"""Reason -> its name in the contract, by whose rule it is."""
+"""Reason for an exclusion -> its name in the contract."""
 
 
 def select_endpoints(
@@ -50,9 +50,9 @@ def select_endpoints(
     parsed: ParsedRequest,
     now: datetime,
 ) -> Route:
-    """The endpoints to try. A model that cannot serve the request is skipped.
+    """Return the endpoints to try; models that cannot serve the request are skipped.
 
-    Raises what the last model was refused for when none can, and 404 when nothing is left.
+    If no model can, raises the refusal of the last one; raises a 404 if no endpoint is left.
     """
     offers: list[ModelWithEndpoints] = []
     refusals: list[Refusal] = []
@@ -113,10 +113,7 @@ def _offers(site: Site, model_id: str, parsed: ParsedRequest, now: datetime) -> 
 
 @lru_cache(maxsize=32)
 def _live_offers(seed: int, model_id: str, step: int) -> ModelWithEndpoints:
-    """A model and its endpoints with the figures of a moment, in steps in which they stand still.
-
-    Raises KeyError for an unknown model.
-    """
+    # Cached because the live figures are constant during a step.
     catalog = build_catalog(seed)
     moment = datetime.fromtimestamp(step * STEP, tz=UTC)
     model = catalog.model(model_id)
@@ -132,7 +129,6 @@ def _live_offers(seed: int, model_id: str, step: int) -> ModelWithEndpoints:
 
 
 def _step_of(exclusion: Exclusion) -> str:
-    """The step of the routing that an exclusion belongs to."""
     if exclusion.rule == "guardrail" or exclusion.reason in _PRIVACY:
         return FILTER_BY_GUARDRAIL
     if exclusion.reason in {"provider not allowed", "provider ignored"}:
@@ -184,7 +180,7 @@ def _nothing_left(
 
 
 def _too_long(excluded: Sequence[ExcludedEndpoint], parsed: ParsedRequest) -> Refusal | None:
-    """400 when the prompt fits none of the endpoints that nothing else excludes."""
+    # A 400 only if some endpoints are excluded for nothing but the length of the prompt.
     only_long = [each for each in excluded if {why.reason for why in each.exclusions} <= _LENGTHS]
     if not any(why.reason == "prompt too long" for each in only_long for why in each.exclusions):
         return None

@@ -1,7 +1,7 @@
 """The common part of chat and embeddings: filters, routing, attempts and charging.
 
-The simulated providers take as long and fail as often as the live figures of their endpoints say.
-Inference contract sections 4, 6 and 7.
+Simulated latencies and failures follow the live figures of each endpoint. Inference contract
+sections 4, 6 and 7.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _MS = 1000
 _KEPT_HEADERS = ("user-agent", "http-referer", "origin", "x-session-id")
 _LONGEST_HEADER = 256
 _ACCEPTED_AFTER = 0.3
-"""Share of the time to the first token until an endpoint accepts or fails."""
+"""Fraction of the time to the first token after which an endpoint accepts or fails."""
 _ANSWER_PRICES = frozenset({"completion", "internal_reasoning", "audio_output", "image_output"})
 _FAILURES: tuple[tuple[float, int, dict[str, JsonValue]], ...] = (
     (0.6, 502, {"error_type": "provider_unavailable", "raw": '{"error":"upstream connect error"}'}),
@@ -66,12 +66,12 @@ _FAILURES: tuple[tuple[float, int, dict[str, JsonValue]], ...] = (
     ),
     (1.0, 503, {"error_type": "provider_overloaded", "raw": '{"error":"overloaded"}'}),
 )
-"""Cumulative shares of the statuses of failures, with the metadata of the error."""
+"""(cumulative probability, status, error metadata) of simulated failures."""
 
 
 @dataclass(frozen=True, slots=True)
 class SimulatedAnswer:
-    """A response in tokens; ``error`` if it broke off after them."""
+    """An answer in tokens; ``error`` if it was interrupted after them."""
 
     thoughts: tuple[str, ...] = ()
     content: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ class SimulatedAnswer:
 
     @property
     def tokens(self) -> int:
-        """Charged tokens."""
+        """Number of charged tokens."""
         return len(self.thoughts) + len(self.content)
 
     @property
@@ -91,7 +91,7 @@ class SimulatedAnswer:
 
     @property
     def reasoning(self) -> str | None:
-        """The reasoning; None without any, or when it is excluded."""
+        """The reasoning as one text; None if there is none, or if it is excluded."""
         return "".join(self.thoughts) if self.thoughts and self.shows_thoughts else None
 
     def cut(
@@ -100,7 +100,7 @@ class SimulatedAnswer:
         finish_reason: str | None = None,
         error: Mapping[str, JsonValue] | None = None,
     ) -> SimulatedAnswer:
-        """The first ``tokens`` tokens of the response."""
+        """Return the answer cut to its first ``tokens`` tokens."""
         thoughts = self.thoughts[:tokens]
         content = self.content[: tokens - len(thoughts)]
         return SimulatedAnswer(thoughts, content, finish_reason, self.shows_thoughts, error)
@@ -118,26 +118,26 @@ class ServingEndpoint:
 
     @property
     def accepted_after(self) -> float:
-        """Seconds until it accepts or fails."""
+        """Seconds until the endpoint accepts or fails."""
         return self.latency_ms / _MS * _ACCEPTED_AFTER
 
     @property
     def thinks_for(self) -> float:
-        """Seconds from there to the first token."""
+        """Seconds from acceptance to the first token."""
         return self.latency_ms / _MS * (1 - _ACCEPTED_AFTER)
 
     def writing(self, tokens: int) -> float:
-        """Seconds for this many tokens."""
+        """Return the seconds needed to write ``tokens`` tokens."""
         return tokens / self.tokens_per_second if self.tokens_per_second else 0.0
 
     def cached(self, parsed: ParsedRequest) -> int:
-        """Prompt tokens from a cache, at the cache rate of the endpoint."""
+        """Return the prompt tokens read from a cache, at the endpoint's cache rate."""
         text = parsed.prompt_tokens - parsed.audio_tokens
         return min(self.item.cached_tokens(parsed.prompt_tokens), text)
 
 
 class InferenceExchange:
-    """A request in progress; ``id`` is that of its generation."""
+    """A request in progress; ``id`` is the id of its generation."""
 
     def __init__(self, call: OperationRequest, policy: KeyPolicy, parsed: ParsedRequest) -> None:
         self.site = call.site
@@ -159,10 +159,10 @@ class InferenceExchange:
         self._attempts: list[tuple[str, dict[str, JsonValue]]] = []
         """The model and the outcome of each attempt."""
         self._paused = 0.0
-        """Seconds that the failed attempts took."""
+        """Total seconds of the failed attempts."""
 
     async def reach(self) -> ServingEndpoint:
-        """The first endpoint that accepts. Raises the Refusal of the last attempt if none does."""
+        """Return the first endpoint that accepts. Raises the Refusal of the last attempt."""
         try:
             filters = united(self.policy.binding)
             texts, self._hits = await screen(self.parsed.texts, filters)
@@ -199,7 +199,7 @@ class InferenceExchange:
         raise last
 
     async def _try(self, attempt: RouteAttempt) -> ServingEndpoint:
-        """The endpoint of an attempt once it accepts, with a timing near its live figures."""
+        # The timing varies around the live figures of the endpoint.
         self.policy.check_payment(attempt, self.parsed, self.now)
         endpoint = attempt.endpoint
         item = self.site.catalog.endpoint(f"{attempt.model.id}|{endpoint.tag}")
@@ -221,7 +221,6 @@ class InferenceExchange:
         return taken
 
     def _note(self, taken: ServingEndpoint, status: int, latency: float, **more: JsonValue) -> None:
-        """Record an attempt, without the fields that are unknown."""
         item, attempt = taken.item, taken.attempt
         details = {
             "status": status,
@@ -236,12 +235,11 @@ class InferenceExchange:
         self._attempts.append((item.model_id, known(details)))
 
     def fails(self, item: CatalogEndpoint, share: float = 1.0) -> bool:
-        """Whether the endpoint fails now, by ``share`` of its failure rate."""
+        """Return whether the endpoint fails now; its failure rate is multiplied by ``share``."""
         health = EndpointHealth(self.site.seed, item.key, item.condition)
         return self.site.clock.chance() < health.failures(self.now.timestamp()) * share
 
     def _check_accepted(self, attempt: RouteAttempt, item: CatalogEndpoint) -> None:
-        """Raise a 429, 502 or 503 when the endpoint fails."""
         if self.fails(item):
             kind = fraction(self.site.seed, "failure", item.key, self.now.isoformat())
             _, status, details = next(each for each in _FAILURES if kind < each[0])
@@ -259,9 +257,9 @@ class InferenceExchange:
         answer: SimulatedAnswer | None,
         writing: float | None,
     ) -> RequestCost:
-        """Charge the request, even if the client disconnects meanwhile. Returns its cost.
+        """Charge the request and return its cost, even if the client disconnects meanwhile.
 
-        ``answer`` is None for embeddings, ``writing`` how many seconds its tokens took.
+        ``answer`` is None for embeddings; ``writing`` is the seconds that its tokens took.
         """
         seconds = self._paused + taken.latency_ms / _MS + (writing or 0)
         ended = max(self.site.clock.now(), self.now + timedelta(seconds=seconds))
@@ -299,9 +297,9 @@ class InferenceExchange:
         return cost
 
     def _cost(self, taken: ServingEndpoint, answer: SimulatedAnswer | None) -> RequestCost:
-        """The charged cost of the request, rounded down to pico-USD."""
+        # The cost is rounded down to pico-USD.
         attempt, simulated = taken.attempt, answer or SimulatedAnswer()
-        found = request_cost(
+        quote = request_cost(
             attempt.endpoint.pricing or Pricing.model_validate({"prompt": "0", "completion": "0"}),
             Usage(
                 prompt_tokens=self.parsed.prompt_tokens,
@@ -317,12 +315,11 @@ class InferenceExchange:
             charged=answer is None or is_charged(answer.finish_reason, answer.tokens),
         )
         cost, upstream = (
-            from_pico(to_pico(usd or Decimal(0))) for usd in (found.cost, found.upstream_cost)
+            from_pico(to_pico(usd or Decimal(0))) for usd in (quote.cost, quote.upstream_cost)
         )
-        return replace(found, cost=cost, upstream_cost=upstream if attempt.credential else None)
+        return replace(quote, cost=cost, upstream_cost=upstream if attempt.credential else None)
 
     def _is_logged(self) -> bool:
-        """Whether the workspace logs this: for all keys or some, and for a sample of them."""
         workspace = self.policy.workspace
         keys_logged = workspace["io_logging_api_key_ids"]
         return (
@@ -357,7 +354,7 @@ class InferenceExchange:
         writing: float | None,
         cost: RequestCost,
     ) -> dict[str, JsonValue]:
-        """The response of GET /generation: extended contract section 8."""
+        # The response of GET /generation follows extended contract section 8.
         item, parsed, headers = taken.item, self.parsed, self._headers
         media = parsed.images + len(parsed.modalities - {"image", "audio"})
         return {
@@ -398,11 +395,11 @@ class InferenceExchange:
         }
 
     def metadata_field(self, writing: float | None) -> dict[str, JsonValue]:
-        """The routing metadata of a response; empty unless requested."""
+        """Return the routing metadata of a response; empty unless requested."""
         return {"service_metadata": self._metadata(writing)} if self._wants_metadata else {}
 
     def _metadata(self, writing: float | None) -> dict[str, JsonValue]:
-        """How the request was handled: inference contract section 4."""
+        # The format follows inference contract section 4.
         taken, tried = self._taken, len(self._attempts)
         is_byok = taken is not None and taken.credential is not None
         summary = f"no provider answered in {tried} tries" if tried else "no provider was reached"
@@ -438,7 +435,7 @@ class InferenceExchange:
 
 
 def cost_fields(cost: RequestCost) -> dict[str, JsonValue]:
-    """The cost fields of a usage object. Amounts are USD."""
+    """Return the cost fields of a usage object. Amounts are USD."""
     lines = cost.quote.lines
     return {
         "cost": wire_value(cost.cost),

@@ -1,8 +1,7 @@
-"""The policy of a key at the moment of a request: limits, guardrails, credentials, credits.
+"""The policy for a key's request: limits, guardrails, credentials and credits.
 
 Inference contract section 5, statuses 402, 403 and 429. The order of the checks is not documented:
-here a negative balance comes first, then budgets; whether an endpoint can be paid is looked at when
-it is its turn.
+here a negative balance comes first, then budgets; payment is checked for each attempted endpoint.
 """
 
 from __future__ import annotations
@@ -33,21 +32,21 @@ _REGION = "global"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyPolicy:
-    """A key and everything that decides about its requests. Amounts are in USD."""
+    """A key and everything that restricts its requests. Amounts are in USD."""
 
     record: keys.KeyRecord
     workspace: Document
     binding: Binding
     credentials: tuple[ByokCredential, ...]
     encrypted_keys: Mapping[str, bytes]
-    """Of the credentials, by id."""
+    """Encrypted provider keys by credential id."""
     balance: Decimal
     byok_this_month: Decimal
-    """List price of the account's requests on own provider keys."""
+    """Total list price of the account's requests on own provider keys."""
     free: generations.FreeUse
 
     def check_payment(self, attempt: RouteAttempt, parsed: ParsedRequest, now: datetime) -> None:
-        """Raise a 402 when this attempt cannot be paid, a 429 above the free request limit."""
+        """Raise a 402 if this attempt cannot be paid, or a 429 above the free request limit."""
         if attempt.credential is None and is_free(attempt.model):
             self._check_free(now)
         elif attempt.credential is None and self.balance <= 0:
@@ -78,7 +77,7 @@ class KeyPolicy:
             )
 
     def check_credential(self, attempt: RouteAttempt, secrets: SecretBox) -> None:
-        """Raise a 502 when the provider key of this attempt cannot be decrypted."""
+        """Raise a 502 if the provider key of this attempt cannot be decrypted."""
         credential = attempt.credential
         encrypted = self.encrypted_keys.get(credential.id or "") if credential else None
         try:
@@ -103,7 +102,6 @@ class KeyPolicy:
             raise _too_many(message, "minute", generations.FREE_PER_MINUTE, reset, now)
 
     def _rest(self, attempt: RouteAttempt) -> Decimal | None:
-        """What can be spent on an attempt; None without a limit."""
         limit = self.record.limit_remaining
         if attempt.credential is not None:
             return limit if self.record.key["include_byok_in_limit"] else None
@@ -112,12 +110,12 @@ class KeyPolicy:
         return self.balance if limit is None else min(self.balance, limit)
 
     def byok_use(self, attempt: RouteAttempt) -> ByokUse | None:
-        """The pricing of an attempt on an own provider key; None for other attempts."""
+        """Return the pricing of an attempt on an own provider key; None for other attempts."""
         return None if attempt.credential is None else ByokUse(used=self.byok_this_month)
 
 
 def policy_of(call: OperationRequest) -> KeyPolicy:
-    """The policy of the caller. Raises a 402 or 403 when it may not spend anything."""
+    """Return the policy of the caller. Raises a 402 or 403 if it may not spend anything."""
     record = keys.find(call.db, call.known_caller.key_hash, call.now)
     workspace = record and WORKSPACES.get(call.db, record.key["workspace_id"])
     if record is None or workspace is None:
@@ -164,12 +162,12 @@ _SPENT: Mapping[str, str] = {
     "workspace_default_member": "Org member budget limit exceeded ({} limit). "
     "Contact your org admin.",
 }
-"""Messages of the scopes whose refusal has its own wording."""
+"""Error messages of the budget scopes with their own wording."""
 
 
-def _check_layers(found: Sequence[Cap]) -> None:
-    """Raise a 403 for the first exhausted budget; of a workspace's it names the broadest."""
-    exhausted = [layer for layer in found if layer.remaining <= 0]
+def _check_layers(layers: Sequence[Cap]) -> None:
+    # Of several exhausted workspace budgets, the error names the one with the longest interval.
+    exhausted = [layer for layer in layers if layer.remaining <= 0]
     if not exhausted:
         return
     first = exhausted[0]

@@ -1,6 +1,6 @@
-"""Chat and embedding requests in one form: models, texts, tokens, preferences.
+"""A common form for chat and embedding requests: models, texts, tokens, preferences.
 
-Tokens are pieces of up to six letters. Prompts and answers are counted alike.
+A token is up to six letters. Prompts and answers are counted in the same way.
 """
 
 from __future__ import annotations
@@ -38,13 +38,15 @@ _MODALITIES = {
 _HOLD_TEXTS = frozenset({"messages", "content", "text"})
 """Fields of the logged input that contain texts."""
 _SIGNS, _FIRST_SIGN = 20_000, 0x4E00
-"""A token that is given by its number stands in the text as one of so many Chinese characters:
-a word of one token, in which no filter finds anything."""
+"""A token given by its number becomes one Chinese character of this range.
+
+Such a character is a word of one token, and no filter matches it.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedRequest:
-    """One request. ``texts`` are scanned by filters and sent to the model."""
+    """A parsed request. ``texts`` are scanned by filters and sent to the model."""
 
     api: Api
     models: tuple[str, ...]
@@ -68,12 +70,12 @@ class ParsedRequest:
 
     @property
     def prompt_tokens(self) -> int:
-        """Tokens of the prompt."""
+        """Total tokens of the prompt."""
         return self.text_tokens + self.other_tokens
 
 
 def tokens_of(text: str) -> list[str]:
-    """The tokens of a text; joined they are the text."""
+    """Split a text into tokens, without losing a character."""
     return _PIECE.findall(text)
 
 
@@ -82,7 +84,7 @@ def _tokens(texts: Iterable[InputText]) -> int:
 
 
 def parse_chat(request: ChatRequest, default_model: str | None) -> ParsedRequest:
-    """Parse a chat request. Raises a 400 when it names no model and there is no default."""
+    """Parse a chat request. Raises a 400 if it names no model and there is no default."""
     first = request.model or default_model
     names = dict.fromkeys([*([first] if first else []), *(request.models or ())])
     if not names:
@@ -144,7 +146,7 @@ def parse_embedding(request: EmbeddingRequest) -> ParsedRequest:
 
 
 def with_texts(parsed: ParsedRequest, texts: Sequence[str]) -> ParsedRequest:
-    """The request with its texts replaced, also in the logged input."""
+    """Return the request with its texts replaced, also in the logged input."""
     if list(texts) == [each.text for each in parsed.texts]:
         return parsed
     new = tuple(each._replace(text=text) for each, text in zip(parsed.texts, texts, strict=True))
@@ -157,7 +159,6 @@ def with_texts(parsed: ParsedRequest, texts: Sequence[str]) -> ParsedRequest:
 
 
 def _refilled(value: Any, texts: Iterator[str]) -> Any:
-    """The logged messages with their texts replaced, in their order."""
     if isinstance(value, list):
         return [_refilled(each, texts) for each in value]
     if isinstance(value, dict):
@@ -184,7 +185,6 @@ def _media(message: Message) -> Iterator[MediaPart]:
 
 
 def _parameters(request: ChatRequest) -> frozenset[str]:
-    """Names of the parameters that the request gives and that an endpoint may lack."""
     given = {
         name for name in request.model_fields_set if getattr(request, name) not in (None, [], {})
     }

@@ -1,6 +1,7 @@
 """All operations: one module per resource, loaded on the first request to it.
 
-The first path segment selects the module, which has its name unless it serves several.
+The first path segment selects the module. They share their name unless a module serves several
+segments.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _MODULES = {
     "routes.openapi": ("openapi.json",),
     "inference.answers": ("chat", "embeddings"),
 }
-"""Module -> the first segments of its paths, unless they are the name of the module."""
+"""Module -> the first segments of its paths, if they differ from its name."""
 
 MODULE_OF = {
     **{segment: module for module, segments in _MODULES.items() for segment in segments},
@@ -40,18 +41,18 @@ _ALL = tuple(dict.fromkeys(MODULE_OF.values()))
 
 @cache
 def all_operations() -> tuple[Operation, ...]:
-    """All operations; loads every module."""
+    """Return all operations; loads every module."""
     return tuple(operation for module in _ALL for operation in _operations_of(module))
 
 
 def schema() -> list[str]:
-    """The statements that create the tables of an empty database; loads every module."""
+    """Return the statements that create the tables of an empty database; loads every module."""
     all_operations()
     return documents.schema()
 
 
 def stored_resources() -> list[StoredResource]:
-    """The stored resources of all modules; loads every module."""
+    """Return the stored resources of all modules; loads every module."""
     declared = (vars(_module(module)).get("RESOURCE") for module in _ALL)
     return [resource for resource in declared if resource is not None]
 
@@ -66,28 +67,28 @@ def _operations_of(module: str) -> tuple[Operation, ...]:
 
 
 def first_segment(path: str) -> str:
-    """The first segment of an API path, empty for any other path."""
+    """Return the first segment of an API path; "" for any other path."""
     prefix, _, rest = path.partition(f"{PREFIX}/")
     return "" if prefix else rest.partition("/")[0]
 
 
 def operations_at(path: str) -> tuple[Mapping[str, Operation], Mapping[str, str]]:
-    """The operations of a path by method, none for an unknown path, and its parameters."""
+    """Return the operations at a path by method, and its parameters; both empty if unknown."""
     for pattern, methods in _paths_below(first_segment(path)):
-        if found := pattern.fullmatch(path):
-            return methods, found.groupdict()
+        if match := pattern.fullmatch(path):
+            return methods, match.groupdict()
     return {}, {}
 
 
 @cache
 def _paths_below(segment: str) -> list[tuple[re.Pattern[str], Mapping[str, Operation]]]:
-    """The paths that begin with a segment, literal segments before parameters."""
+    # Literal segments sort before parameters, so they match first.
     by_path: dict[str, dict[str, Operation]] = {}
     for operation in _operations_of(MODULE_OF[segment]) if segment in MODULE_OF else ():
         if operation.path.split("/")[1] == segment:
             names = ("GET", "HEAD") if operation.method == "GET" else (operation.method,)
             by_path.setdefault(operation.path, {}).update(dict.fromkeys(names, operation))
-    # A brace sorts behind every letter.
+    # A brace sorts after every letter.
     return [
         (re.compile(PATH_PARAMETER.sub(r"(?P<\1>[^/]+)", PREFIX + path)), methods)
         for path, methods in sorted(by_path.items())

@@ -59,13 +59,13 @@ _FILTERED = "is_filtered_model_catalog_enabled"
 
 
 def _credits(call: OperationRequest) -> JsonValue:
-    found = account.get(call.db)
+    present = account.get(call.db)
     names = ("total_credits", "total_usage")
-    return {"data": {name: wire_value(getattr(found, name)) for name in names}}
+    return {"data": {name: wire_value(getattr(present, name)) for name in names}}
 
 
 def outsiders(call: OperationRequest, user_ids: Sequence[str]) -> list[str]:
-    """The distinct users who are not in the organization, in the order given."""
+    """Return the distinct users who are not in the organization, in the order given."""
     people = PEOPLE.documents(call.db, in_list("id"), (json.dumps(list(user_ids)),))
     known = {person["id"] for person in people}
     return [user for user in dict.fromkeys(user_ids) if user not in known]
@@ -89,18 +89,18 @@ def _update_settings(call: OperationRequest) -> JsonValue:
 
 
 def organization_id(call: OperationRequest) -> str:
-    """Raises a 404 for an account that belongs to no organization."""
-    found = account.setting(call.db, "organization_id")
-    if found is None:
+    """Return the id of the organization. Raises a 404 if the account belongs to none."""
+    identity = account.setting(call.db, "organization_id")
+    if identity is None:
         raise not_found()
-    return str(found)
+    return str(identity)
 
 
 def _current_key(call: OperationRequest) -> JsonValue:
-    found = keys.find(call.db, call.known_caller.key_hash, call.now)
-    if found is None:
+    record = keys.find(call.db, call.known_caller.key_hash, call.now)
+    if record is None:
         raise not_found()
-    key, owner, binding = found.key, account.get(call.db), binding_of(call.db, found.key)
+    key, owner, binding = record.key, account.get(call.db), binding_of(call.db, record.key)
     layers = applied_budgets(call.db, key, binding, call.now)
     deciding = effective_budget(layers)
     regions = [set(each["allowed_data_regions"] or REGIONS) for each in binding.values()]
@@ -108,15 +108,15 @@ def _current_key(call: OperationRequest) -> JsonValue:
     data: dict[str, JsonValue] = {
         "label": key["label"],
         "limit": key["limit"],
-        "limit_remaining": wire_value(found.limit_remaining),
+        "limit_remaining": wire_value(record.limit_remaining),
         "limit_reset": key["limit_reset"],
         "include_byok_in_limit": key["include_byok_in_limit"],
         "expires_at": key["expires_at"],
         "creator_user_id": key["creator_user_id"],
-        **found.usage,
+        **record.usage,
         "is_free_tier": owner.total_credits == 0,
-        "is_management_key": found.is_management,
-        "is_provisioning_key": found.is_management,
+        "is_management_key": record.is_management,
+        "is_provisioning_key": record.is_management,
         "organization_id": owner.organization_id,
         "workspace_id": key["workspace_id"],
         "allowed_data_regions": [each for each in REGIONS if all(each in some for some in regions)],
@@ -155,13 +155,13 @@ _BY_WORKSPACE = "workspace"
 
 def _activity(call: OperationRequest) -> JsonValue:
     key, workspace = call.query["api_key_hash"], call.query["workspace_id"]
-    # A deleted key still has its history.
+    # The history of a deleted key remains.
     oldest = to_day(call.now) - ACTIVITY_DAYS
     if key and not KEYS.get(call.db, key) and not usage.has_used(call.db, key, oldest):
         raise not_found()
     if workspace and WORKSPACES.get(call.db, workspace) is None:
         raise not_found()
-    found = usage.activity(
+    rows = usage.activity(
         call.db,
         _days(call),
         key_hash=key,
@@ -169,11 +169,11 @@ def _activity(call: OperationRequest) -> JsonValue:
         workspace_id=workspace,
         by_workspace=call.query["group_by"] == _BY_WORKSPACE,
     )
-    return {"data": [_row(call.site.catalog, row) for row in found]}
+    return {"data": [_row(call.site.catalog, row) for row in rows]}
 
 
 def _days(call: OperationRequest) -> tuple[int, int]:
-    """The first and the last requested day. Today is not over, so it is excluded."""
+    # The current day is incomplete, so it is excluded.
     last = to_day(call.now) - 1
     first = last - ACTIVITY_DAYS + 1
     day: date | None = call.query["date"]
@@ -214,7 +214,7 @@ def _generation(call: OperationRequest) -> JsonValue:
 
 
 def _content(call: OperationRequest) -> JsonValue:
-    """Kept only where the workspace logs inputs and outputs."""
+    # Content is stored only if the workspace logs inputs and outputs.
     _, content = _found(call, call.query["id"])
     if content is None:
         raise not_found()
@@ -241,11 +241,10 @@ def _give_feedback(call: OperationRequest) -> JsonValue:
 def _found(
     call: OperationRequest, generation_id: str
 ) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """The metadata and the content of a generation. Raises a 404."""
-    found = generations.find(call.db, generation_id, call.now)
-    if found is None:
+    generation = generations.find(call.db, generation_id, call.now)
+    if generation is None:
         raise not_found()
-    return found
+    return generation
 
 
 OPERATIONS = (

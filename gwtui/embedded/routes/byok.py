@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gwtui.embedded.store.founding import Founder
 
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-"""Providers are an open set: a private one need not be in the catalog."""
+"""Any provider is accepted: a private one need not be in the catalog."""
 
 
 def _show(call: OperationRequest, document: Document) -> JsonValue:
@@ -35,7 +35,7 @@ def _show(call: OperationRequest, document: Document) -> JsonValue:
 
 
 def _first(founder: Founder) -> Iterator[Document]:
-    """The credentials of the simulated account. Their provider keys never existed."""
+    # These credentials have no stored provider key.
     for entry in founder.entries("credential"):
         identity = ("credential", entry["workspace"], entry["provider"], entry.get("name"))
         key_names, handles = entry.get("keys"), entry.get("users")
@@ -67,12 +67,11 @@ RESOURCE = StoredResource(
 
 
 def _list(call: OperationRequest) -> JsonValue:
-    """Credentials in the order in which they are tried."""
     workspace_id = workspace_of(call, call.query["workspace_id"])
-    found = byok.in_order(call.db, workspace_id, call.query["provider"])
+    credentials = byok.in_order(call.db, workspace_id, call.query["provider"])
     offset, limit = call.query["offset"], call.query["limit"]
-    shown = found[offset : offset + limit]
-    return {"data": [*shown], "total_count": len(found)}
+    shown = credentials[offset : offset + limit]
+    return {"data": [*shown], "total_count": len(credentials)}
 
 
 def _create(call: OperationRequest) -> tuple[Document, bytes | None]:
@@ -98,7 +97,7 @@ def _update(call: OperationRequest) -> Document:
     changes = changes_in(request, "key")
     new = {**document, **changes}
     if new["is_byok_only"] and new["is_fallback"]:
-        # One of the two may have been there before; the request model only sees what it is given.
+        # The request model cannot check this: one of the two fields may be set already.
         given = "is_byok_only" if "is_byok_only" in changes else "is_fallback"
         raise invalid([Problem(given, "is_byok_only and is_fallback exclude each other")])
     before = document["allowed_api_key_hashes"] or ()
@@ -111,7 +110,7 @@ def _update(call: OperationRequest) -> Document:
 
 
 def _check_hashes(call: OperationRequest, given: Sequence[str], known: Sequence[str]) -> None:
-    """Keys must exist, except deleted ones that the credential lists already."""
+    # Keys must exist, except deleted ones that the credential already lists.
     new = [key_hash for key_hash in given if key_hash not in known]
     refuse_unknown("allowed_api_key_hashes", keys.unknown(call.db, new))
 

@@ -62,8 +62,7 @@ def _bounds(
     kind: str = "number",
     **schema: Any,
 ) -> tuple[_Filter, _Filter]:
-    """The filters ``min_NAME`` and ``max_NAME``; a model with an unknown figure passes neither."""
-
+    # A model with an unknown figure passes neither ``min_NAME`` nor ``max_NAME``.
     def within(model: CatalogModel, now: datetime, *, least: Any = None, most: Any = None) -> bool:
         value = figure(model, now)
         return value is not None and (value >= least if most is None else value <= most)
@@ -81,7 +80,6 @@ def _bounds(
 
 
 def _price(model: CatalogModel, name: str) -> Decimal:
-    """USD per million tokens."""
     return Decimal(model.wire["pricing"][name]) * _MILLION
 
 
@@ -96,7 +94,6 @@ def _mentions(wire: Mapping[str, Any], text: str) -> bool:
 
 
 def _is_of(architecture: Mapping[str, Any], family: str) -> bool:
-    """Whether the tokenizer or the instruction format belongs to the family."""
     names = (architecture["tokenizer"], architecture["instruct_type"])
     return family.casefold() in {name.casefold() for name in names if name}
 
@@ -190,8 +187,6 @@ _Figure = Callable[["Catalog", "CatalogModel", datetime], Any]
 
 
 def _median(name: str, best: Callable[[list[float]], float]) -> _Figure:
-    """The best median of a live figure among the endpoints of a model."""
-
     def figure(catalog: Catalog, model: CatalogModel, now: datetime) -> float | None:
         stats = [live_figures(catalog, each.key, now)[name] for each in model.endpoints]
         medians = [each["p50"] for each in stats if each is not None]
@@ -226,7 +221,7 @@ _SORTS: Mapping[str, tuple[_Figure, bool]] = {
     "agentic-high-to-low": (_rank("agentic"), True),
     "design-arena-elo-high-to-low": (_rank("arena"), True),
 }
-"""The figure of each order, and whether the largest comes first.
+"""The figure of each sort order, and whether the largest comes first.
 
 Models without that figure come last, newest first.
 """
@@ -234,24 +229,24 @@ SORTS = tuple(_SORTS)
 
 
 def select(catalog: Catalog, query: Mapping[str, Any], now: datetime) -> list[CatalogModel]:
-    """The models that pass every given filter, in the requested order."""
+    """Return the models that pass all filters of a query, in the requested order."""
     given = [each for each in _FILTERS if query.get(each.query.name) not in _NOT_GIVEN]
-    found = [
+    selected = [
         model
         for model in catalog.models
         if all(each.passes(model, query[each.query.name], now) for each in given)
     ]
     if not query.get("sort"):
-        return found
+        return selected
     figure, descending = _SORTS[query["sort"]]
-    values = {model.id: figure(catalog, model, now) for model in found}
-    known = [model for model in found if values[model.id] is not None]
+    values = {model.id: figure(catalog, model, now) for model in selected}
+    known = [model for model in selected if values[model.id] is not None]
     known.sort(key=lambda model: values[model.id], reverse=descending)
-    return known + [model for model in found if values[model.id] is None]
+    return known + [model for model in selected if values[model.id] is None]
 
 
 def usable_models(site: Site, binding: Binding) -> frozenset[str]:
-    """Identifiers of the models with an endpoint that every guardrail allows."""
+    """Return the identifiers of the models with an endpoint that every guardrail allows."""
     if not binding:
         return frozenset(model.id for model in site.catalog.models)
     guardrails = [restrictions_of(each) for each in binding.values()]
@@ -268,55 +263,51 @@ def _list(call: OperationRequest) -> JsonValue:
 
 
 def _list_of_user(call: OperationRequest) -> JsonValue:
-    found = select(call.site.catalog, call.query, call.now)
-    return _page(call, f"{_PATH}/user", _left(call, call.known_caller, found))
+    models = select(call.site.catalog, call.query, call.now)
+    return _page(call, f"{_PATH}/user", _left(call, call.known_caller, models))
 
 
 def _catalog(call: OperationRequest) -> list[CatalogModel]:
-    """The models that the caller may see.
-
-    Where the organization filters it, a member's key sees what its guardrails leave. Management
-    keys, which choose what guardrails allow, and the public see everything.
-    """
-    found = select(call.site.catalog, call.query, call.now)
+    # If the organization filters its catalog, a member's key sees only models that its guardrails
+    # allow. Management keys, which configure the guardrails, and the public see all models.
+    models = select(call.site.catalog, call.query, call.now)
     caller = call.caller
     if (
         caller is None
         or caller.is_management
         or not account.setting(call.db, "is_filtered_model_catalog_enabled")
     ):
-        return found
-    return _left(call, caller, found)
+        return models
+    return _left(call, caller, models)
 
 
 def _left(
-    call: OperationRequest, caller: Principal, found: list[CatalogModel]
+    call: OperationRequest, caller: Principal, models: list[CatalogModel]
 ) -> list[CatalogModel]:
-    """The models with an endpoint that the guardrails of the caller's key allow."""
     key = keys.find(call.db, caller.key_hash, call.now)
     if key is None:
-        return found
+        return models
     left = usable_models(call.site, keys.binding_of(call.db, key.key))
-    return [model for model in found if model.id in left]
+    return [model for model in models if model.id in left]
 
 
-def _page(call: OperationRequest, path: str, found: list[CatalogModel]) -> JsonValue:
+def _page(call: OperationRequest, path: str, models: list[CatalogModel]) -> JsonValue:
     offset, limit = call.query["offset"], call.query["limit"]
     if offset is None and limit is None:
-        shown, following = found, None
+        shown, following = models, None
     else:
         start, size = offset or 0, limit or MODELS_PAGE
-        shown, end = found[start : start + size], start + size
-        following = _page_link(call, path, end, size) if end < len(found) else None
+        shown, end = models[start : start + size], start + size
+        following = _page_link(call, path, end, size) if end < len(models) else None
     return {
         "data": [dict(model.wire) for model in shown],
-        "total_count": len(found),
+        "total_count": len(models),
         "links": {"next": following},
     }
 
 
 def _page_link(call: OperationRequest, path: str, offset: int, limit: int) -> str:
-    """The next page, relative to the host, whose name the gateway does not know."""
+    # The link is relative to the host, because the gateway does not know its host name.
     kept = [(name, value) for name, value in call.given_query if name not in {"offset", "limit"}]
     return f"{path}?{urlencode([*kept, ('offset', offset), ('limit', limit)])}"
 
@@ -337,7 +328,7 @@ _ABSENT_WITHOUT_KEY = "perf_last_30m_by_workload"
 
 
 def _as_seen_by(caller: Principal | None, endpoints: list[dict[str, Any]]) -> list[JsonValue]:
-    """Endpoints for this caller: some figures require a key."""
+    # Some figures are only visible with a key.
     return [dict(endpoint) if caller else _without_key(endpoint) for endpoint in endpoints]
 
 
@@ -356,13 +347,13 @@ def _endpoints(call: OperationRequest) -> JsonValue:
 
 def _zero_retention(call: OperationRequest) -> JsonValue:
     catalog = call.site.catalog
-    found = [
+    retained = [
         shown_endpoint(catalog, endpoint, call.now)
         for model in catalog.models
         for endpoint in model.endpoints
         if endpoint.is_zero_retention
     ]
-    return {"data": _as_seen_by(call.caller, found)}
+    return {"data": _as_seen_by(call.caller, retained)}
 
 
 def _providers(call: OperationRequest) -> JsonValue:

@@ -2,7 +2,7 @@
 
 Contract "POST /guardrails", extended section 5.
 
-A workspace's default guardrail has an id from the start and comes to exist with its first PATCH.
+A workspace's default guardrail has an id from the start and is created by its first PATCH.
 """
 
 from __future__ import annotations
@@ -141,10 +141,9 @@ def _check(
 def _changes(
     call: OperationRequest, request: CreateGuardrailRequest | UpdateGuardrailRequest
 ) -> Document:
-    """The fields that a request sets, as stored."""
     changes = changes_in(request, "workspace_id")
     for name in _MODEL_LISTS & {name for name, value in changes.items() if value is not None}:
-        # Two slugs of one model are one entry.
+        # Different slugs of one model are one entry.
         slugs = map(call.site.catalog.canonical_slug, changes[name])
         changes[name] = [*dict.fromkeys(slugs)]
     for custom in changes.get("content_filters") or ():
@@ -157,7 +156,7 @@ def _changes(
 def _copies_of_zdr(
     call: OperationRequest, request: CreateGuardrailRequest | UpdateGuardrailRequest
 ) -> dict[str, Any]:
-    """The deprecated switch applies to every vendor that the request omits."""
+    # The deprecated switch applies to every vendor that the request omits.
     if request.enforce_zdr is None:
         return {}
     absent = call.site.dialect.absent_fields.get(Guardrail.__name__, frozenset())
@@ -166,18 +165,18 @@ def _copies_of_zdr(
 
 
 def _builtin(request: BuiltinFilterRequest) -> Document:
-    """The stored form; the gateway itself sets the labels of filters for personal data."""
-    found: Document = {"slug": request.slug, "action": request.action}
+    # The gateway itself sets the labels of filters for personal data.
+    document: Document = {"slug": request.slug, "action": request.action}
     if request.slug == PROMPT_INJECTION:
-        found["scan_scope"] = request.scan_scope
+        document["scan_scope"] = request.scan_scope
     if request.slug in BUILTIN_LABELS:
-        found["label"] = BUILTIN_LABELS[request.slug]
-    return found
+        document["label"] = BUILTIN_LABELS[request.slug]
+    return document
 
 
-def _with_keys(call: OperationRequest, found: Sequence[Document]) -> list[Document]:
-    """Assignments with the current name and label of the keys."""
-    hashes = json.dumps([each["key_hash"] for each in found])
+def _with_keys(call: OperationRequest, assignments: Sequence[Document]) -> list[Document]:
+    # Assignments show the current names and labels of keys.
+    hashes = json.dumps([each["key_hash"] for each in assignments])
     known = {key["hash"]: key for key in KEYS.documents(call.db, in_list("id"), (hashes,))}
     return [
         {
@@ -185,28 +184,27 @@ def _with_keys(call: OperationRequest, found: Sequence[Document]) -> list[Docume
             "key_name": known[each["key_hash"]]["name"],
             "key_label": known[each["key_hash"]]["label"],
         }
-        for each in found
+        for each in assignments
     ]
 
 
 @dataclass(frozen=True)
 class Assignments:
-    """The operations on assignments to keys or members; each has at most one guardrail."""
+    """The operations on assignments to keys or members, which have at most one guardrail each."""
 
     bound: str
-    """``keys`` or ``members``."""
+    """The last path segment: ``keys`` or ``members``."""
     holder: str
     """The field that identifies the key or member."""
     kind: Kind
     body: type[RequestModel]
     unknown: Callable[[OperationRequest, Sequence[str]], list[str]]
-    """The identities that do not exist."""
+    """Returns the identities that do not exist."""
     show: Callable[[OperationRequest, Sequence[Document]], list[Document]] = lambda _call, found: [
         *found
     ]
 
     def _given(self, call: OperationRequest) -> list[str]:
-        """The distinct identities in a request. Raises a 400 for one that does not exist."""
         ((field, identities),) = call.body.model_dump().items()
         given = list(dict.fromkeys(identities))
         refuse_unknown(field, self.unknown(call, given))
@@ -215,7 +213,7 @@ class Assignments:
     def assign(self, call: OperationRequest) -> JsonValue:
         """Assign the identities in the request, and return their number.
 
-        What bound them before is replaced; the same guardrail stays as is.
+        Assignments to another guardrail are replaced; those to this guardrail stay unchanged.
         """
         guardrail, given = RESOURCE.found(call), self._given(call)
         holders = (json.dumps(given),)
@@ -244,13 +242,13 @@ class Assignments:
         return {"unassigned_count": self.kind.delete(call.db, where, (guardrail["id"], given))}
 
     def listed(self, condition: Callable[[OperationRequest], Condition]) -> Handler:
-        """A page of the assignments for which a condition holds."""
+        """Return a handler that lists the assignments matching a condition, page by page."""
         return lambda call: page_of(
             call, self.kind, condition(call), lambda found: self.show(call, found)
         )
 
     def operations(self) -> tuple[Operation, ...]:
-        """List the assignments of one guardrail or of all, assign, unassign."""
+        """Return the operations: list those of one guardrail or all, assign, unassign."""
         path, title = f"/assignments/{self.bound}", self.bound.capitalize()
         return (
             Operation(

@@ -35,9 +35,9 @@ def _show(call: OperationRequest, document: Document) -> JsonValue:
 
 
 def _find(call: OperationRequest, identity: str) -> Document | None:
-    """An ordinary key; management keys are not in this API."""
-    found = KEYS.get(call.db, identity)
-    return found if found and found["workspace_id"] else None
+    # Management keys are not in this API.
+    key = KEYS.get(call.db, identity)
+    return key if key and key["workspace_id"] else None
 
 
 RESOURCE = StoredResource(
@@ -57,7 +57,7 @@ def _list(call: OperationRequest) -> JsonValue:
     named = call.query["workspace_id"]
     if named and WORKSPACES.get(call.db, named) is None:
         raise not_found()
-    found = keys.page(
+    records = keys.page(
         call.db,
         workspace_of(call, named),
         call.now,
@@ -65,7 +65,7 @@ def _list(call: OperationRequest) -> JsonValue:
         include_disabled=call.query["include_disabled"],
         include_expired=call.query["include_expired"],
     )
-    return {"data": [each.document for each in found]}
+    return {"data": [each.document for each in records]}
 
 
 def _create(call: OperationRequest) -> JsonValue:
@@ -102,7 +102,7 @@ def _update(call: OperationRequest) -> Document:
 
 
 def _delete(call: OperationRequest, document: Document) -> None:
-    """Delete a key. Its usage remains in the totals of account and workspace."""
+    # The usage of a deleted key remains in the totals of the account and workspace.
     KEYS.delete(call.db, "id = ?", (document["hash"],))
     KEY_ASSIGNMENTS.delete(call.db, "key_hash = ?", (document["hash"],))
 

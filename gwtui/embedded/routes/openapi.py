@@ -20,12 +20,12 @@ VERSION = "1.0.0"
 _SCHEME = "bearer"
 _NULL = {"type": "null"}
 _PHRASES = {524: "Provider Timeout", 529: "Provider Overloaded"}
-"""Statuses without a name in HTTP."""
+"""Names of statuses that HTTP does not define."""
 
 
 @cache
 def describe(dialect: Dialect) -> dict[str, Any]:
-    """The document, in the field names of the dialect."""
+    """Return the OpenAPI document in the field names of the dialect."""
     operations = all_operations()
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
@@ -62,11 +62,8 @@ def describe(dialect: Dialect) -> dict[str, Any]:
 def _schemas(
     models: Iterable[type[BaseModel]], dialect: Dialect, *, are_answers: bool
 ) -> dict[str, dict[str, Any]]:
-    """Schemas by name of models and everything in them.
-
-    In an answer each field is there and not null, unless the contract says otherwise. In a request
-    unknown fields are ignored, so they are allowed.
-    """
+    # Response fields are required and not null, unless the contract says otherwise. Requests allow
+    # unknown fields, because they are ignored.
     ordered = sorted(models, key=lambda model: model.__name__)
     _, document = models_json_schema(
         [(model, "validation") for model in ordered],
@@ -90,14 +87,13 @@ def _schemas(
                 field: _answer_field(described) if are_answers else _field(described)
                 for field, described in fields.items()
             },
-            # Property names are translated with the rest of the answer; these are values.
+            # Property names are translated with the rest of the response, but these are values.
             "required": [dialect.renames.get(field, field) for field in required],
         }
     return schemas
 
 
 def _field(described: Mapping[str, Any]) -> dict[str, Any]:
-    """A field without titles and the defaults of Python."""
     return {name: value for name, value in described.items() if name not in {"title", "default"}}
 
 
@@ -166,7 +162,7 @@ def _responses(operation: Operation) -> Mapping[str, Any]:
 
 
 def _event(data: Mapping[str, Any]) -> dict[str, Any]:
-    """An event of a stream; its data is JSON, or [DONE] in the last one."""
+    # The data of an event is JSON, or [DONE] in the last one.
     return {
         "type": "object",
         "description": "one event; the data of the last one is [DONE]",

@@ -78,17 +78,16 @@ _INSIDE: tuple[tuple[Kind, str], ...] = (
     (BUDGETS, _HERE),
     (GUARDRAILS, _HERE),
 )
-"""Deleted with a workspace: kinds, and the condition on their documents."""
+"""The kinds deleted with a workspace, and the condition on their documents."""
 
 
 def _find(call: OperationRequest, id_or_slug: str) -> Document | None:
-    """The workspace with a UUID or else a slug."""
     where = "id = ?1 OR slug = ?2 ORDER BY id = ?1 DESC"
     return WORKSPACES.find(call.db, where, (id_or_slug.lower(), id_or_slug))
 
 
 def _is_default(call: OperationRequest, workspace: Document) -> bool:
-    """Whether operations without a workspace_id mean this one."""
+    # The default workspace is the one that operations without a workspace_id use.
     return bool(workspace["id"] == account.setting(call.db, "default_workspace_id"))
 
 
@@ -125,17 +124,14 @@ def _changes(
     request: CreateWorkspaceRequest | UpdateWorkspaceRequest,
     workspace_id: str,
 ) -> Document:
-    """The fields that a request sets. Raises a 400 for unknown tools and a taken slug.
-
-    A client may know tools that came later, this service knows its own.
-    """
+    # Clients may know newer tools than this gateway, so unknown tools are a 400.
     changes = changes_in(request)
     problems = [
         Problem(f"disabled_server_tools.{index}", "is not a server tool")
         for index, tool in enumerate(request.disabled_server_tools or ())
         if tool not in SERVER_TOOLS
     ]
-    # A slug that reads like the UUID of another workspace would name that one in paths.
+    # In a path, a slug equal to another workspace's UUID would name that workspace.
     taken = "(slug = ?1 OR id = ?1) AND id <> ?2"
     if "slug" in changes and WORKSPACES.find(call.db, taken, (changes["slug"], workspace_id)):
         problems.append(Problem("slug", "another workspace has it already"))
@@ -147,10 +143,7 @@ def _changes(
 
 
 def _delete(call: OperationRequest, workspace: Document) -> None:
-    """Delete a workspace with everything in it.
-
-    What its keys used stays in the account's total, without what they read and wrote.
-    """
+    # The usage of its keys remains in the account's total; their generations are deleted.
     workspace_id = workspace["id"]
     if _is_default(call, workspace):
         if not call.query[_CONFIRM]:
@@ -173,7 +166,7 @@ def _delete(call: OperationRequest, workspace: Document) -> None:
 
 
 def _list_members(call: OperationRequest) -> JsonValue:
-    """In the order of joining; the default workspace has everybody in the organization."""
+    # Members in the order of joining; everyone in the organization is in the default workspace.
     workspace = RESOURCE.found(call)
     here = ("workspace_id = ?", (workspace["id"],))
     kind, condition = (PEOPLE, EVERY) if _is_default(call, workspace) else (MEMBERS, here)
@@ -181,10 +174,9 @@ def _list_members(call: OperationRequest) -> JsonValue:
 
 
 def _shown_members(
-    call: OperationRequest, workspace: Document, found: Sequence[Document]
+    call: OperationRequest, workspace: Document, members: Sequence[Document]
 ) -> list[Document]:
-    """Members, or people of the default workspace, with the role that they have."""
-    users = [str(each.get("user_id", each["id"])) for each in found]
+    users = [str(each.get("user_id", each["id"])) for each in members]
     people = PEOPLE.documents(call.db, in_list("id"), (json.dumps(users),))
     roles = {person["id"]: person["role"] for person in people}
     return [
@@ -198,27 +190,26 @@ def _shown_members(
             "role": "admin" if roles.get(user) == "org:admin" else "member",
             "created_at": each.get("created_at", workspace["created_at"]),
         }
-        for user, each in zip(users, found, strict=True)
+        for user, each in zip(users, members, strict=True)
     ]
 
 
 def _memberships(
     call: OperationRequest, workspace: Document, users: Sequence[str]
 ) -> list[Document]:
-    """The memberships that users have, in the order given."""
     given = list(dict.fromkeys(users))
     listed = (json.dumps(given),)
     if _is_default(call, workspace):
-        found = PEOPLE.documents(call.db, in_list("id"), listed)
+        people = PEOPLE.documents(call.db, in_list("id"), listed)
     else:
         where = f"{in_list('user_id')} AND workspace_id = ?"
-        found = MEMBERS.documents(call.db, where, (*listed, workspace["id"]))
-    shown = _shown_members(call, workspace, found)
+        people = MEMBERS.documents(call.db, where, (*listed, workspace["id"]))
+    shown = _shown_members(call, workspace, people)
     return sorted(shown, key=lambda member: given.index(member["user_id"]))
 
 
 def _add_members(call: OperationRequest) -> JsonValue:
-    """Existing members count as added; the role is that in the organization."""
+    # Existing members count as added; the role is the role in the organization.
     workspace = RESOURCE.found(call)
     users: list[str] = call.body.user_ids
     unknown = outsiders(call, users)
@@ -240,7 +231,7 @@ def _add_members(call: OperationRequest) -> JsonValue:
 
 
 def _remove_members(call: OperationRequest) -> JsonValue:
-    """All or none. Users who are no members are not counted."""
+    # All members are removed or none. Users who are not members are not counted.
     workspace = RESOURCE.found(call)
     users: list[str] = call.body.user_ids
     if _is_default(call, workspace):
@@ -313,7 +304,7 @@ def _put_budget(call: OperationRequest) -> JsonValue:
     elif budgets[interval]["limit_usd"] != changes["limit_usd"]:
         BUDGETS.replace(call.db, {**budgets[interval], **changes, "updated_at": moment})
     if _BYOK in request.model_fields_set:
-        # That is a change of the budgets, not of the workspace.
+        # This changes the budgets, so the workspace keeps its ``updated_at``.
         WORKSPACES.replace(call.db, {**workspace, _BYOK: request.include_byok_in_budgets})
     return _get_budget(call)
 
@@ -326,7 +317,6 @@ def _delete_budget(call: OperationRequest) -> JsonValue:
 
 
 def _interval(call: OperationRequest) -> str:
-    """The interval in the path."""
     interval = call.path["interval"]
     if interval not in BUDGET_INTERVALS:
         raise invalid([Problem("interval", "must be one of " + ", ".join(BUDGET_INTERVALS))])
@@ -347,7 +337,7 @@ OPERATIONS = (
         query=(
             parameter(_CONFIRM, "needed to delete the default workspace", "boolean", default=False),
         ),
-        # Provider credentials of the workspace go with it.
+        # Provider credentials are deleted with their workspace.
         erases=True,
     ),
     Operation(

@@ -1,8 +1,7 @@
 """The catalog: models, their endpoints and the providers, in generic names.
 
-Made from ``world/models.toml`` and ``world/providers.toml``, whose comments say what each field
-means. Everything here stays as it is. What moves (latency, throughput, uptime) comes from
-``endpoint_figures``.
+Built from ``world/models.toml`` and ``world/providers.toml``, whose comments explain each field.
+The catalog is constant; live figures (latency, throughput, uptime) come from ``endpoint_figures``.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ _FOLDER = Path(__file__).resolve().parent.parent / "world"
 
 
 def entries(kind: str) -> list[dict[str, Any]]:
-    """The tables of a kind, such as ``key``, in the order of its file."""
-    found: list[dict[str, Any]] = _read(f"{kind}s")[kind]
-    return found
+    """Return the tables of a kind, such as ``key``, in the order of its file."""
+    tables: list[dict[str, Any]] = _read(f"{kind}s")[kind]
+    return tables
 
 
 @cache
@@ -40,13 +39,13 @@ _DEFAULTS = (
     *("frequency_penalty", "presence_penalty", "repetition_penalty"),
 )
 _EUROPEAN_UNION = frozenset({"DE", "FI", "FR", "IE", "NL", "SE"})
-"""Members with a data centre of a provider in the catalog."""
+"""EU member states with a data centre of a provider in the catalog."""
 TOOL_PREFIX = "service:"
 
 Entry = Mapping[str, Any]
 """A table of a data file."""
 WireObject = Mapping[str, Any]
-"""A JSON object of the contract. Shared and read only: copy it before adding fields."""
+"""A JSON object of the contract. Shared and read-only: copy it before adding fields."""
 
 
 @dataclass(frozen=True)
@@ -78,12 +77,12 @@ class CatalogEndpoint:
 
     @property
     def latency_ms(self) -> float:
-        """Median time to the first token, or to the complete image or video."""
+        """Median time to the first token, or to the complete image or video, in milliseconds."""
         return float(self.offer["latency"])
 
     @property
     def throughput(self) -> float | None:
-        """Median tokens per second; None without tokens."""
+        """Median tokens per second; None for models without tokens."""
         return self.offer.get("throughput")
 
     @property
@@ -93,12 +92,12 @@ class CatalogEndpoint:
 
     @property
     def condition(self) -> str:
-        """``healthy``, ``degraded``, ``down``, ``sparse`` or ``idle``: how its figures behave."""
+        """How its figures behave: ``healthy``, ``degraded``, ``down``, ``sparse`` or ``idle``."""
         return str(self.offer.get("condition", "healthy"))
 
     @property
     def regions(self) -> frozenset[str]:
-        """``eu`` and ``us``, by the published data centres of the provider."""
+        """Any of ``eu`` and ``us``, by the published data centres of the provider."""
         countries = frozenset(self.provider.get("datacenters", ()))
         european = {"eu"} if countries & _EUROPEAN_UNION else set()
         return frozenset(european | ({"us"} if "US" in countries else set()))
@@ -118,13 +117,13 @@ class CatalogEndpoint:
         return "policies" in self.provider.get("no_pages", ()) and not self.is_zero_retention
 
     def reasoning_tokens(self, completion_tokens: int) -> int:
-        """The number of reasoning tokens; 0 for a model that does not reason."""
+        """Return the number of reasoning tokens; 0 for a model that does not reason."""
         if "reasoning" not in self.model:
             return 0
         return int(completion_tokens * between(0.35, 0.8, 0, "reasoning", self.key))
 
     def cached_tokens(self, prompt_tokens: int) -> int:
-        """The number of prompt tokens read from a cache; 0 without implicit caching."""
+        """Return the number of prompt tokens read from a cache; 0 without implicit caching."""
         if not self.wire["supports_implicit_caching"]:
             return 0
         return int(prompt_tokens * between(0.15, 0.6, 0, "cached", self.key))
@@ -149,13 +148,13 @@ class CatalogModel:
         return _model_entries().get(self.id.partition(":")[0], {})
 
     def rank(self, figure: str) -> Decimal | None:
-        """An index or a share of successes in percent, the arena rating in points, if known."""
+        """Return an index, a success rate (%) or the arena rating (points); None if unknown."""
         value = self.entry.get("rank", {}).get(figure)
         return None if value is None else Decimal(str(value))
 
     @property
     def popularity(self) -> int:
-        """Requests in an average half hour, over every endpoint."""
+        """Requests in an average half hour, over all endpoints."""
         return sum(endpoint.requests for endpoint in self.endpoints)
 
     @property
@@ -166,12 +165,12 @@ class CatalogModel:
 
 @dataclass(frozen=True)
 class Catalog:
-    """Every model, endpoint and provider of one seed."""
+    """All models, endpoints and providers of one seed."""
 
     seed: int
     """The seed of the live figures."""
     models: tuple[CatalogModel, ...]
-    """Newest first, the order of GET /models."""
+    """All models, newest first, the order of GET /models."""
     providers: tuple[WireObject, ...]
 
     @cached_property
@@ -183,31 +182,31 @@ class Catalog:
         return {item.key: item for model in self.models for item in model.endpoints}
 
     def canonical_slug(self, slug: str) -> str:
-        """The permanent name of a model given by its slug; any other text unchanged."""
+        """Return the permanent name of a model slug; any other text is unchanged."""
         model = self._models.get(slug)
         return slug if model is None else str(model.wire["canonical_slug"])
 
     def model(self, model_id: str) -> CatalogModel | None:
-        """The model with an author/slug identifier; None if it does not exist."""
+        """Return the model with an author/slug identifier; None if it does not exist."""
         return self._models.get(model_id)
 
     def endpoint(self, key: str) -> CatalogEndpoint:
-        """The endpoint of a key. Raises KeyError."""
+        """Return the endpoint with this key. Raises KeyError."""
         return self._endpoints[key]
 
 
 @lru_cache(maxsize=4)
 def build_catalog(seed: int) -> Catalog:
-    """The catalog of a seed, cached.
+    """Return the catalog of a seed, cached.
 
-    Names and prices are the same for every seed, behaviour differs.
+    Names and prices are the same for every seed; the live figures differ.
     """
     return Catalog(seed, _models(), tuple(map(_provider_object, entries("provider"))))
 
 
 @lru_cache(maxsize=4)
 def catalog_view(seed: int) -> CatalogView:
-    """The catalog of a seed for routing rules, without live figures."""
+    """Return the catalog of a seed for routing rules, without live figures."""
     catalog = build_catalog(seed)
 
     def keys(holds: Callable[[CatalogEndpoint], bool]) -> frozenset[EndpointKey]:
@@ -258,7 +257,6 @@ def _model(entry: Entry) -> CatalogModel:
 
 
 def _provider_object(entry: Entry) -> WireObject:
-    """The provider object of GET /providers."""
     slug, missing = entry["slug"], entry.get("no_pages", ())
     legal = None if "policies" in missing else f"https://{slug}.example/legal"
     return {
@@ -273,12 +271,10 @@ def _provider_object(entry: Entry) -> WireObject:
 
 
 def _permaslug(model: Entry) -> str:
-    """The model's permanent name: its identifier without variant, with the day of release."""
     return f"{model['id'].split(':')[0]}-{model['created'].replace('-', '')}"
 
 
 def _model_object(model: Entry, pricing: WireObject) -> WireObject:
-    """The model object of GET /models (extended contract section 7)."""
     inputs, outputs = model.get("inputs", ["text"]), model.get("outputs", ["text"])
     first, context = model["endpoint"][0], model.get("context")
     limits, defaults = model.get("request_limits"), model.get("defaults")
@@ -318,7 +314,6 @@ def _model_object(model: Entry, pricing: WireObject) -> WireObject:
 
 
 def _endpoint_object(model: Entry, offer: Entry, provider: Entry) -> WireObject:
-    """The endpoint object without its live figures."""
     variant = offer.get("variant")
     tools = offer.get("native_tools", {})
     return {
@@ -346,7 +341,7 @@ def _endpoint_object(model: Entry, offer: Entry, provider: Entry) -> WireObject:
 
 
 def _expense(endpoint: CatalogEndpoint) -> tuple[bool, Decimal, Decimal]:
-    """Order of the default routes: working standard endpoints first, then by price."""
+    # The order of the default routes: healthy standard endpoints first, then by price.
     pricing = endpoint.wire["pricing"]
     prices = {key: Decimal(value) for key, value in pricing.items() if isinstance(value, str)}
     share = 1 - Decimal(str(pricing["discount"]))
@@ -362,7 +357,6 @@ def _pricing(offer: Entry) -> WireObject:
 
 
 def _parameters(names: list[str]) -> list[str]:
-    """Names of parameters, with each ``@group`` replaced by its names."""
     return [
         parameter
         for name in names

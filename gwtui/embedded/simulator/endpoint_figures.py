@@ -1,4 +1,4 @@
-"""Live figures of an endpoint: latency, throughput, uptime, as functions of the moment."""
+"""Live figures of an endpoint (latency, throughput, uptime), as functions of the moment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gwtui.embedded.simulator.usage import rate_now
 MINUTE = 60
 DAY = 86_400
 BAD_MINUTE = 0.2
-"""A minute is bad above this share of failed attempts (contract, uptime_last_1d)."""
+"""A minute with a higher share of failed attempts is bad (contract, uptime_last_1d)."""
 
 _RAMP = 4 * MINUTE
 _STRAIN_AT = tuple((index + 0.5) / 12 for index in range(12))
@@ -24,11 +24,11 @@ _STRAIN_AT = tuple((index + 0.5) / 12 for index in range(12))
 
 @dataclass(frozen=True, slots=True)
 class _Habit:
-    """Failure shares of a condition; at most one incident begins and ends within each slot."""
+    """Failure shares of a condition; at most one incident starts and ends within each slot."""
 
     base: tuple[float, float]
     slot: int
-    """Seconds."""
+    """Length of a slot in seconds."""
     chance: float
     minutes: tuple[float, float]
     depth: tuple[float, float]
@@ -53,27 +53,27 @@ class _Incident:
     depth: float
 
     def strength(self, at: float) -> float:
-        """0 outside, 1 in the middle, with ramps at both ends."""
+        """Return the strength: 0 outside the incident, 1 in the middle, ramps at both ends."""
         part = min((at - self.start) / _RAMP, (self.end - at) / _RAMP, 1.0)
         return part * part * (3.0 - 2.0 * part) if part > 0 else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointHealth:
-    """One endpoint's reliability. Moments are seconds since the epoch."""
+    """The reliability of an endpoint. Moments are seconds since the epoch."""
 
     seed: int
     key: str
     condition: str
 
     def strain(self, at: float, window: int) -> float:
-        """The share of the last ``window`` seconds spent in incidents, 0 to 1."""
+        """Return the share of the last ``window`` seconds spent in incidents, 0..1."""
         return sum(self._trouble(at - share * window) for share in _STRAIN_AT) / len(_STRAIN_AT)
 
     def failures(self, at: float) -> float:
-        """Share of attempts that fail, 0 to 1."""
+        """Return the share of attempts that fail, 0..1."""
         low, high = _HABITS[self.condition].base
-        # Cubed: a good endpoint is close to its best most of the time.
+        # Cubed, so that a good endpoint is close to its best most of the time.
         share = low + (high - low) * smooth(self.seed, f"fail:{self.key}", at / 600) ** 3
         incident = self._incident_at(at)
         if incident:
@@ -81,13 +81,13 @@ class EndpointHealth:
         return min(share, 1.0)
 
     def uptime(self, at: float, window: int, samples: int) -> float:
-        """Percentage of attempts that succeeded in the last ``window`` seconds."""
+        """Return the percentage of attempts that succeeded in the last ``window`` seconds."""
         step = window / samples
         lost = sum(self.failures(at - (index + 0.5) * step) for index in range(samples))
         return round(100 * (1 - lost / samples), 3)
 
     def good_minutes(self, at: float) -> float:
-        """Percentage of the last day's minutes in which at least 80 % of attempts succeeded."""
+        """Return the percentage of the last day's minutes with at least 80% success."""
         last = int(at // MINUTE)
         first = last - DAY // MINUTE
         habit = _HABITS[self.condition]
@@ -123,7 +123,6 @@ def _incident(seed: int, key: str, condition: str, slot: int) -> _Incident | Non
 
 @lru_cache(maxsize=4096)
 def _bad_minutes(health: EndpointHealth, slot: int) -> tuple[int, ...]:
-    """The bad minutes since the epoch of the incident in a slot, if it has one."""
     incident = _incident(health.seed, health.key, health.condition, slot)
     if incident is None:
         return ()
@@ -137,17 +136,17 @@ def _bad_minutes(health: EndpointHealth, slot: int) -> tuple[int, ...]:
 
 
 STEP = 15
-"""Seconds for which the figures are constant."""
+"""Interval in seconds during which the figures are constant."""
 
 _SECOND_WORKLOAD_SHARE = 0.35
 _PICTURE_DELAY = 3.5
-"""Time of a complete image in times to the first token of the same model."""
+"""Time of a complete image, as a multiple of the model's time to the first token."""
 _DOWN_DELAY = 4.0
 _DOWN_TRAFFIC = 0.05
 
 
 def live_figures(catalog: Catalog, endpoint_key: str, moment: datetime) -> dict[str, Any]:
-    """The live fields of an endpoint object, to be merged over the others.
+    """Return the live fields of an endpoint object, to be merged over the others.
 
     ``latency_last_30m`` (ms), ``throughput_last_30m`` (tokens/s), ``perf_last_30m_by_workload``,
     ``uptime_last_5m``, ``uptime_last_30m`` and ``uptime_last_1d`` (%). Without traffic the figures
@@ -170,10 +169,10 @@ def live_figures(catalog: Catalog, endpoint_key: str, moment: datetime) -> dict[
 
 
 def endpoints_answer(catalog: Catalog, model_id: str, moment: datetime) -> dict[str, Any] | None:
-    """``data`` of GET /models/{author}/{slug}/endpoints with the figures of ``moment``.
+    """Return ``data`` of GET /models/{author}/{slug}/endpoints with the figures of ``moment``.
 
-    None when there is no such model. Nothing is hidden here: fields that only authenticated
-    callers may see (contract "Authentication", rule 4) are the caller's to take out.
+    None if there is no such model. All fields are included: the caller removes those that only
+    authenticated clients may see (contract "Authentication", rule 4).
     """
     model = catalog.model(model_id)
     if model is None:
@@ -186,7 +185,7 @@ def endpoints_answer(catalog: Catalog, model_id: str, moment: datetime) -> dict[
 
 
 def shown_endpoint(catalog: Catalog, endpoint: CatalogEndpoint, moment: datetime) -> dict[str, Any]:
-    """The endpoint object with the figures of a moment, none hidden."""
+    """Return the endpoint object with the figures of a moment, including all fields."""
     return {**endpoint.wire, **live_figures(catalog, endpoint.key, moment)}
 
 
@@ -210,7 +209,7 @@ def _figures(
 def _performance(
     seed: int, endpoint: CatalogEndpoint, health: EndpointHealth, at: float
 ) -> dict[str, Any]:
-    """One entry per workload, the model's main one first."""
+    # One entry per workload, the model's main one first.
     down = endpoint.condition == "down"
     load = _load(seed, endpoint.key, at)
     slowness = (
@@ -220,17 +219,17 @@ def _performance(
     )
     traffic = endpoint.requests * load * (_DOWN_TRAFFIC if down else 1)
     shares = _shares(len(endpoint.workloads))
-    found: dict[str, Any] = {}
+    workloads: dict[str, Any] = {}
     for position, (workload, share) in enumerate(zip(endpoint.workloads, shares, strict=True)):
         delay = _PICTURE_DELAY if position and workload == "image_generation" else 1.0
-        found[workload] = {
+        workloads[workload] = {
             "latency": _latency(
                 seed, f"{endpoint.key}:{workload}", at, endpoint.latency_ms * delay * slowness
             ),
             "throughput": _throughput(seed, endpoint, workload, at, slowness),
             "request_count": round(traffic * share),
         }
-    return found
+    return workloads
 
 
 def _shares(workloads: int) -> tuple[float, ...]:
@@ -238,15 +237,14 @@ def _shares(workloads: int) -> tuple[float, ...]:
 
 
 def _load(seed: int, key: str, at: float) -> float:
-    """Traffic relative to the day's average, shifted to the time zone of the customers."""
+    # Traffic relative to the average of the day, shifted by the customers' time zone.
     hour = (at / 3600 + between(-3, 3, seed, "shift", key)) % 24
     return rate_now("steady", hour) * (0.8 + 0.4 * smooth(seed, f"load:{key}", at / 900))
 
 
 _LATENCY_STEPS = ((75, 1.2, 0.15, 11), (90, 1.3, 0.25, 8), (99, 1.5, 0.9, 5))
 _SPEED_STEPS = ((75, 0.78, 0.1, 12), (90, 0.7, 0.14, 8), (99, 0.45, 0.25, 6))
-"""Of each percentile: what it is of the one before, least and by how much it wanders in how many
-minutes."""
+"""Each step: percentile, minimum ratio to the one before, range of the ratio, minutes to vary."""
 
 
 def _percentiles(
@@ -257,17 +255,16 @@ def _percentiles(
     steps: Iterable[tuple[int, float, float, int]],
     digits: int | None = None,
 ) -> dict[str, float]:
-    """p50 to p99, each a varying multiple of the one before."""
-    found = {"p50": p50}
+    percentiles = {"p50": p50}
     for percentile, low, span, minutes in steps:
         wander = smooth(seed, f"p{percentile}:{name}", at / (minutes * MINUTE))
         p50 *= low + span * wander
-        found[f"p{percentile}"] = p50
-    return {each: round(value, digits) for each, value in found.items()}
+        percentiles[f"p{percentile}"] = p50
+    return {each: round(value, digits) for each, value in percentiles.items()}
 
 
 def _latency(seed: int, name: str, at: float, typical: float) -> dict[str, float]:
-    """Milliseconds; each percentile lies above the one before."""
+    # In milliseconds, ascending by percentile.
     own = between(0.92, 1.08, seed, "latency", name)
     p50 = typical * own * (0.9 + 0.2 * smooth(seed, f"p50:{name}", at / (7 * MINUTE)))
     return _percentiles(seed, name, at, p50, _LATENCY_STEPS)
@@ -276,7 +273,7 @@ def _latency(seed: int, name: str, at: float, typical: float) -> dict[str, float
 def _throughput(
     seed: int, endpoint: CatalogEndpoint, workload: str, at: float, slowness: float
 ) -> dict[str, float] | None:
-    """Tokens per second; pN is reached by N % of requests, so each lies below the one before."""
+    # Tokens per second. pN is reached by N % of requests, so the values descend by percentile.
     typical = endpoint.throughput
     if typical is None or workload != "text_generation":
         return None

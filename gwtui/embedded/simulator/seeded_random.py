@@ -1,6 +1,6 @@
 """Repeatable random values: each is a hash of the seed and its purpose.
 
-Unlike a random generator there is no state, so asking in another order changes nothing.
+Unlike a random generator there is no state, so the order of calls does not matter.
 """
 
 from __future__ import annotations
@@ -18,45 +18,45 @@ _SPAN = float(1 << 64)
 
 
 def number(seed: int, *parts: object) -> int:
-    """64 hashed bits."""
+    """Return 64 hashed bits."""
     text = "\x1f".join((str(seed), *map(str, parts)))
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest())
 
 
 def fraction(seed: int, *parts: object) -> float:
-    """Uniform in [0, 1)."""
+    """Return a value uniform in [0, 1)."""
     return number(seed, *parts) / _SPAN
 
 
 def between(low: float, high: float, seed: int, *parts: object) -> float:
-    """Uniform in [low, high)."""
+    """Return a value uniform in [low, high)."""
     return low + (high - low) * fraction(seed, *parts)
 
 
 def pick(choices: Sequence[T], seed: int, *parts: object) -> T:
-    """One of the choices."""
+    """Return one of the choices."""
     return choices[number(seed, *parts) % len(choices)]
 
 
 def hex_text(digits: int, seed: int, *parts: object) -> str:
-    """Lower-case hex digits, at most 128."""
+    """Return lower-case hex digits, at most 128."""
     text = "\x1f".join((str(seed), *map(str, parts)))
     return blake2b(text.encode(), digest_size=64).hexdigest()[:digits]
 
 
 def uuid_text(seed: int, *parts: object) -> str:
-    """A version 4 UUID."""
+    """Return a version 4 UUID."""
     return str(UUID(hex=hex_text(32, seed, *parts), version=4))
 
 
 @lru_cache(maxsize=1024)
 def _corner(seed: int, name: str, position: int) -> float:
-    """Cached: neighbouring moments interpolate between the same values."""
+    # Cached because neighbouring moments interpolate between the same values.
     return fraction(seed, name, position)
 
 
 def smooth(seed: int, name: str, position: float) -> float:
-    """Smooth noise in [0, 1]: hashed at whole positions, eased in between."""
+    """Return smooth noise in [0, 1]: hashed at integer positions, interpolated in between."""
     left = floor(position)
     part = position - left
     ease = part * part * (3.0 - 2.0 * part)

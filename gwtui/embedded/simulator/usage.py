@@ -1,9 +1,9 @@
 """The usage of a key as an exact function of time.
 
-A stream is one model used by one key in whole requests. Each UTC day has its number of requests and
-its cost per request; the requests stand along the day by the stream's rhythm. Counting the requests
-before a moment is integer arithmetic, so intervals add up exactly, and a week of forty keys is a
-few thousand counts.
+A stream is one model used by one key in whole requests. Each UTC day has a number of requests and a
+cost per request; the requests are spread over the day by the stream's rhythm. The number of
+requests before a moment is computed in integers, so intervals add up exactly, and a week of 40 keys
+takes a few thousand computations.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ DAY_MICROSECONDS = 24 * HOUR_MICROSECONDS
 HOURS = 24
 
 DAY_SHARES = 1 << 16
-"""Parts of a day that its hours share; integers keep every sum exact."""
+"""Total weight of the hours of a day; integers keep every sum exact."""
 TOTAL_WEIGHT = DAY_SHARES * HOUR_MICROSECONDS
 
 VARIANTS = 16
-"""Differently jittered days of one rhythm."""
+"""Number of variants of one rhythm, each with different random variations."""
 
 
 RHYTHMS: Mapping[RhythmName, tuple[tuple[int, ...], float]] = {
@@ -57,13 +57,13 @@ RHYTHMS: Mapping[RhythmName, tuple[tuple[int, ...], float]] = {
     ),
     "nightly": ((6, 26, 34, 32, 24, 9, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 3, 3), 1.0),
 }
-"""Relative traffic by UTC hour, and the share of it that is left on Saturday and Sunday."""
+"""Relative traffic by UTC hour, and the factor for Saturday and Sunday."""
 
 
 def rate_now(rhythm: RhythmName, hour: float) -> float:
-    """Traffic at an hour of the day (0..24, with fraction); 1 is the average of the day."""
+    """Return the traffic at an hour of the day (0..24, fractional); 1 is the average of the day."""
     hours, _ = RHYTHMS[rhythm]
-    # Hour figures stand at the middle of their hour; in between they are joined by lines.
+    # Hourly rates apply at the middle of the hour; in between, interpolate.
     left = int(hour - 0.5) if hour >= 0.5 else -1  # noqa: PLR2004 - half an hour
     part = hour - 0.5 - left
     value = hours[left % HOURS] * (1 - part) + hours[(left + 1) % HOURS] * part
@@ -72,7 +72,7 @@ def rate_now(rhythm: RhythmName, hour: float) -> float:
 
 @cache
 def day_weights(rhythm: RhythmName, variant: int) -> tuple[int, ...]:
-    """25 running sums of the hours' parts, from 0 to DAY_SHARES; every hour has at least one."""
+    """Return 25 cumulative weights of the hours, from 0 to DAY_SHARES; no hour has weight 0."""
     shares = [
         hour * between(0.6, 1.4, variant, rhythm, index)
         for index, hour in enumerate(RHYTHMS[rhythm][0])
@@ -91,9 +91,9 @@ class UsageStream:
     """Key of the endpoint in the catalog."""
     requests_per_day: float
     prompt_tokens: int
-    """Average per request."""
+    """Average prompt tokens per request."""
     completion_tokens: int
-    """Average per request."""
+    """Average completion tokens per request."""
     prompt_price: int
     """Pico-USD per prompt token."""
     completion_price: int
@@ -108,19 +108,19 @@ class UsageStream:
 
 @dataclass(frozen=True, slots=True)
 class UsageProfile:
-    """The requests that the clients of one key make.
+    """The requests that the clients of one key send.
 
-    Nothing is asked for before ``active_from`` nor from ``abandoned_at`` on. Whether a key may
-    spend is the gateway's to say: a key that is enabled again is used again.
+    They start at ``active_from`` and end before ``abandoned_at``. The gateway decides whether the
+    key may spend: a key that is enabled again is used again.
     """
 
     seed: int
     identity: str
-    """The key's hash: two keys with the same streams still differ from hour to hour."""
+    """A hash of the key, so that two keys with the same streams differ from hour to hour."""
     rhythm: RhythmName
     active_from: datetime
     abandoned_at: datetime | None = None
-    """When the last client stopped; None while there are some."""
+    """When the last client stopped; None if there are clients."""
     streams: tuple[UsageStream, ...] = ()
 
 
@@ -128,7 +128,7 @@ class UsageProfile:
 class UsageSlice:
     """Requests of one key to one endpoint within one clock hour, or within one UTC day.
 
-    Not frozen, for the reason that ``DayPlan`` is not.
+    Not frozen for the same reason as ``DayPlan``.
     """
 
     moment: datetime
@@ -138,17 +138,17 @@ class UsageSlice:
     prompt_tokens: int
     completion_tokens: int
     usd: Decimal
-    """Credits used."""
+    """Credits spent."""
     byok_usd: Decimal
     """The cost of BYOK requests at the customer's provider."""
     typical: Mapping[str, Any] = field(default_factory=dict)
-    """That of its stream."""
+    """The shared metadata of the stream's generations."""
 
 
 def accrual(profile: UsageProfile, since: datetime, until: datetime) -> list[UsageSlice]:
-    """The usage of a key in [since, until): one slice per endpoint and clock hour, in time order.
+    """Return the usage of a key in [since, until), by endpoint and clock hour, in time order.
 
-    Hours without a request give no slice. Adjoining intervals add up exactly.
+    Hours without requests have no slice. Adjacent intervals add up exactly.
     """
     slices = [
         piece
@@ -160,7 +160,7 @@ def accrual(profile: UsageProfile, since: datetime, until: datetime) -> list[Usa
 
 
 def accrued_by_day(profile: UsageProfile, since: datetime, until: datetime) -> list[UsageSlice]:
-    """The slices of ``accrual`` merged to one per endpoint and UTC day."""
+    """Return the usage of a key in [since, until), by endpoint and UTC day."""
     return [
         _slice(plan, first, past)
         for plan, start, end in day_plans(profile, since, until)
@@ -169,12 +169,12 @@ def accrued_by_day(profile: UsageProfile, since: datetime, until: datetime) -> l
 
 
 def accrued(profile: UsageProfile, since: datetime, until: datetime) -> KeyUsage:
-    """The sums of ``accrual`` over [since, until), at one step per day instead of per hour."""
+    """Return the total usage of a key in [since, until)."""
     return total(accrued_by_day(profile, since, until))
 
 
 def total(pieces: Sequence[UsageSlice]) -> KeyUsage:
-    """What requests cost together."""
+    """Return the total cost of the slices."""
     return KeyUsage(
         sum((piece.usd for piece in pieces), Decimal(0)),
         sum((piece.byok_usd for piece in pieces), Decimal(0)),
@@ -183,14 +183,15 @@ def total(pieces: Sequence[UsageSlice]) -> KeyUsage:
 
 @dataclass(slots=True)
 class DayPlan:
-    """One stream on one UTC day: its requests, numbered from 0, and what each of them takes.
+    """The requests of one stream on one UTC day, numbered from 0, and the tokens of each.
 
-    Not frozen, for a frozen one takes thrice as long to make, and a world is made of ten thousand.
+    Not frozen because frozen instances take three times as long to create, and an account has ten
+    thousand of them.
     """
 
     stream: UsageStream
     position: int
-    """Of the stream among the profile's."""
+    """Index of the stream in the profile."""
     midnight: datetime
     requests: int
     prompt_tokens: int
@@ -208,10 +209,10 @@ class DayPlan:
         )
 
     def count(self, offset: int) -> int:
-        """Requests made before ``offset`` microseconds of the day.
+        """Return the number of requests before ``offset`` microseconds of the day.
 
-        Request k stands where (k + 1/2) / requests of the day's weight has gone by, so none
-        falls on midnight and every request belongs to one day.
+        Request k is sent when (k + 1/2) / requests of the day's weight has passed, so none falls on
+        midnight and every request belongs to one day.
         """
         if offset == DAY_MICROSECONDS:
             return self.requests
@@ -223,7 +224,7 @@ class DayPlan:
         return ((halves - 1) // TOTAL_WEIGHT + 1) // 2 if halves else 0
 
     def moment_of(self, request: int) -> datetime:
-        """The time of the request with this number, counted from 0."""
+        """Return the time of the request with this number, counted from 0."""
         needed = (2 * request + 1) * TOTAL_WEIGHT // (2 * self.requests) + 1
         hour = bisect_left(self.weights, -(-needed // HOUR_MICROSECONDS)) - 1
         hour_weight = self.weights[hour + 1] - self.weights[hour]
@@ -234,9 +235,9 @@ class DayPlan:
 def day_plans(
     profile: UsageProfile, since: datetime, until: datetime
 ) -> Iterator[tuple[DayPlan, int, int]]:
-    """Each stream's UTC days that [since, until) touches while there are clients.
+    """Yield the days of each stream that overlap [since, until), while there are clients.
 
-    Every plan comes with the offsets of the part that is inside, in microseconds of the day.
+    Each plan comes with the start and end of the overlap, in microseconds of the day.
     """
     since = max(since, profile.active_from).astimezone(UTC)
     until = min(until, profile.abandoned_at or until).astimezone(UTC)
@@ -254,7 +255,10 @@ def day_plans(
 def day_plan(
     profile: UsageProfile, position: int, stream: UsageStream, midnight: datetime
 ) -> DayPlan:
-    """The requests of a stream, given with its position, on the UTC day of ``midnight``."""
+    """Return the requests of a stream on the UTC day of ``midnight``.
+
+    ``position`` is the index of the stream in the profile.
+    """
     chances = number(profile.seed, profile.identity, position, midnight.toordinal())
     busy, rest = (chances & 0xFFFF) / 0x10000, (chances >> 16 & 0xFFFF) / 0x10000
     size = (chances >> 32 & 0xFFFF) / 0x10000
@@ -265,7 +269,7 @@ def day_plan(
         stream=stream,
         position=position,
         midnight=midnight,
-        # The fraction of a request becomes a chance, so that rare streams keep their average.
+        # Round a fraction of a request at random, so that rare streams keep their average.
         requests=int(stream.requests_per_day * weekday_share * (0.7 + 0.6 * busy) + rest),
         prompt_tokens=round(stream.prompt_tokens * scale),
         completion_tokens=round(stream.completion_tokens * scale),
@@ -274,7 +278,6 @@ def day_plan(
 
 
 def _hourly(plan: DayPlan, start: int, end: int) -> Iterator[UsageSlice]:
-    """The slices of one day between two offsets."""
     before = plan.count(start)
     while start < end and before < plan.requests:
         stop = min(end, start - start % HOUR_MICROSECONDS + HOUR_MICROSECONDS)
@@ -285,7 +288,6 @@ def _hourly(plan: DayPlan, start: int, end: int) -> Iterator[UsageSlice]:
 
 
 def _slice(plan: DayPlan, first: int, end: int) -> UsageSlice:
-    """The requests of one day from number ``first`` up to, not including, ``end``."""
     stream, requests = plan.stream, end - first
     amount = requests * plan.cost * PICO
     return UsageSlice(

@@ -1,4 +1,4 @@
-"""The account and the settings of the gateway itself: names with JSON values."""
+"""The account and the settings of the gateway: names with JSON values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gwtui.embedded.store.usage import from_micros, from_pico, to_micros
 
 
 class Account(NamedTuple):
-    """The one account of this gateway. Amounts are USD."""
+    """The only account of this gateway. Amounts are USD."""
 
     organization_id: str | None
     owner_user_id: str
@@ -24,12 +24,12 @@ class Account(NamedTuple):
 
     @property
     def total_credits(self) -> Decimal:
-        """All credits ever bought."""
+        """Total purchased credits."""
         return sum((amount for _, amount in self.purchases), Decimal(0))
 
 
 def setting(db: sqlite3.Connection, name: str) -> Any:
-    """A setting; None if it was never written."""
+    """Return a setting; None if it was never written."""
     row = db.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
     return None if row is None else json.loads(row[0])
 
@@ -41,17 +41,17 @@ def change(db: sqlite3.Connection, **settings: Any) -> None:
 
 
 def is_founded(db: sqlite3.Connection) -> bool:
-    """Whether the database has an account yet."""
+    """Return whether the database has an account yet."""
     return setting(db, "owner_user_id") is not None
 
 
 def booked_until(db: sqlite3.Connection) -> datetime:
-    """The moment until which simulated usage is recorded."""
+    """Return the moment up to which simulated usage is recorded."""
     return from_micros(setting(db, "booked_until"))
 
 
 def get(db: sqlite3.Connection) -> Account:
-    """The account in the database."""
+    """Return the account in the database."""
     return Account(
         setting(db, "organization_id"),
         setting(db, "owner_user_id"),
@@ -62,14 +62,14 @@ def get(db: sqlite3.Connection) -> Account:
 
 
 def buy(db: sqlite3.Connection, moment: datetime, usd: Decimal) -> None:
-    """Buy credits."""
+    """Record a purchase of credits."""
     bought = [to_micros(moment), usage.to_pico(usd)]
     change(db, purchases=[*setting(db, "purchases"), bought])
 
 
 def top_up(db: sqlite3.Connection, moment: datetime, *, below: Decimal, by: Decimal) -> None:
-    """Buy credits in steps of ``by`` USD until at least ``below`` are left."""
-    found = get(db)
-    missing = below - (found.total_credits - found.total_usage)
+    """Buy credits in steps of ``by`` USD until at least ``below`` USD are left."""
+    present = get(db)
+    missing = below - (present.total_credits - present.total_usage)
     if missing > 0:
         buy(db, moment, (missing / by).to_integral_value(ROUND_CEILING) * by)

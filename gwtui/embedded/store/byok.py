@@ -1,6 +1,6 @@
-"""BYOK provider credentials, and their keys at rest. Extended contract section 6.
+"""BYOK provider credentials, and their encrypted keys. Extended contract section 6.
 
-Keys are encrypted with a key of the gateway's own, in a private file beside the database.
+Provider keys are encrypted with a key of the gateway, in a private file beside the database.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class UnreadableSecretError(Exception):
 
 
 def key_file(database: Path) -> Path:
-    """The path of the encryption key of a database."""
+    """Return the path of a database's encryption key."""
     return database.with_name(database.name + ".key")
 
 
 class SecretBox:
-    """Encrypts and decrypts. Its key is created by the first encryption.
+    """Encrypts and decrypts secrets. The first encryption creates the encryption key.
 
-    ``database`` is None for a gateway in memory, whose key is in memory, too. Raises
+    ``database`` None is a gateway in memory, whose encryption key is also in memory. Raises
     DatabaseUnusableError for a key file that cannot be used.
     """
 
@@ -46,11 +46,11 @@ class SecretBox:
         self._key = None if self._path is None else _read(self._path)
 
     def encrypt(self, secret: str) -> bytes:
-        """The encrypted form of a secret."""
+        """Return the encrypted form of a secret."""
         return self._fernet.encrypt(secret.encode("utf-8"))
 
     def decrypt(self, encrypted: bytes) -> str:
-        """The secret. Raises UnreadableSecretError."""
+        """Return the secret. Raises UnreadableSecretError."""
         from cryptography.fernet import InvalidToken  # noqa: PLC0415 - slow to load
 
         try:
@@ -70,7 +70,7 @@ class SecretBox:
 
 
 def _read(path: Path) -> bytes | None:
-    """The key in a file, None when there is no file or a crash left it empty."""
+    # A crash can leave an empty file, which counts as missing.
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
         with open(descriptor, "rb") as file:  # noqa: PTH123 - opened without following links
@@ -95,7 +95,6 @@ def _read(path: Path) -> bytes | None:
 
 
 def _write(path: Path, key: bytes) -> None:
-    """Write the key to disk before its first use."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     for target, content in ((path, key), (path.parent, None)):
         descriptor = os.open(target, flags if content else os.O_RDONLY | os.O_DIRECTORY, _PRIVATE)
@@ -125,9 +124,9 @@ NEW_CREDENTIAL: Document = {
 def in_order(
     db: sqlite3.Connection, workspace_id: str | None, provider: str | None = None
 ) -> list[Document]:
-    """The credentials of a workspace, by provider, then in the order in which they are tried.
+    """Return the credentials of a workspace, by provider, then in the order they are tried.
 
-    Inside a provider fallbacks come last, else the oldest first.
+    For one provider, fallbacks come last, otherwise the oldest first.
     """
     rows = db.execute(
         "SELECT document, row_number() OVER (PARTITION BY provider ORDER BY is_fallback, number) "
@@ -139,7 +138,7 @@ def in_order(
 
 
 def encrypted_keys(db: sqlite3.Connection, workspace_id: str | None) -> dict[str, bytes]:
-    """The encrypted keys of a workspace by credential; founding credentials have none."""
+    """Return encrypted keys by credential id, without those of simulated credentials."""
     where = "workspace_id = ? AND secret IS NOT NULL"
     return dict(
         db.execute(f"SELECT id, secret FROM byok WHERE {where}", (workspace_id,)).fetchall()
@@ -159,11 +158,8 @@ def remove(db: sqlite3.Connection, where: str, values: Sequence[Any]) -> None:
 
 
 def _rewrite(db: sqlite3.Connection) -> None:
-    """Rewrite all credentials into clean pages.
-
-    ``secure_delete`` clears a deleted row, but not the copies of it that remain between the rows
-    of a page when others move to another page. Emptying the table clears all of its pages.
-    """
+    # ``secure_delete`` clears a deleted row, but not the copies of it that remain between the rows
+    # of a page when others move to another page. Emptying the table clears all of its pages.
     rows = db.execute("SELECT number, id, document, secret FROM byok").fetchall()
     db.execute("DELETE FROM byok")
     db.executemany("INSERT INTO byok (number, id, document, secret) VALUES (?, ?, ?, ?)", rows)

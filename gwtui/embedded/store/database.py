@@ -1,4 +1,4 @@
-"""One SQLite file, one connection, one writer at a time, and one serving process."""
+"""One SQLite file with one connection, one writer at a time, and one serving process."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from gwtui.embedded.store.byok import key_file
 from gwtui.embedded.store.documents import APPLICATION_ID, SCHEMA_VERSION
 
 BUSY_SECONDS = 5.0
-"""How long a write waits for another process, such as the one that issues a key."""
+"""Seconds that a write waits for another process, such as one that issues a key."""
 
 Schema = Callable[[], Iterable[str]]
 """Returns the statements that create the tables of an empty database."""
 _PRIVATE = 0o600
 _PRIMARY_CODE = 0xFF
-"""The part of SQLite's error codes that is not a refinement."""
+"""Mask for the primary SQLite error code, without its extension."""
 
 
 class Database:
     """A connection with explicit transactions, safe to share between threads.
 
-    ``path`` is the resolved path, None for a database in memory.
+    ``path`` is the resolved path; None for a database in memory.
     """
 
     def __init__(
@@ -44,11 +44,11 @@ class Database:
         self._lock = lock
         self._turn = threading.Lock()
         self._has_traces = lock is not None
-        """Whether the write-ahead log may hold pages with erased secrets."""
+        """Whether the write-ahead log may contain erased secrets."""
 
     @classmethod
     def serve(cls, path: Path | None, schema: Schema) -> Database:
-        """Open for serving: created if it is missing, locked against other servers.
+        """Open for serving: created if missing, locked against other servers.
 
         ``None`` is a private database in memory. Raises DatabaseInUseError and
         DatabaseUnusableError.
@@ -69,7 +69,7 @@ class Database:
     @classmethod
     @contextmanager
     def visit(cls, path: Path) -> Iterator[Database]:
-        """Open an existing database beside the process that serves it, for one small task.
+        """Open an existing database for a small task, even while another process serves it.
 
         Raises DatabaseMissingError and DatabaseUnusableError.
         """
@@ -91,11 +91,11 @@ class Database:
     def write(
         self, *, durable: bool = True, erases: bool = False, patience: float = BUSY_SECONDS
     ) -> Iterator[sqlite3.Connection]:
-        """A write transaction.
+        """Run a write transaction.
 
-        ``durable`` waits until the commit is on the disk. ``erases`` also clears the write-ahead
-        log of earlier page contents: at once, or after other processes stop reading an older state.
-        Raises DatabaseBusyError when another process keeps writing for ``patience`` seconds.
+        ``durable`` waits until the commit is on disk. ``erases`` also removes earlier page contents
+        from the write-ahead log: at once, or when no other process reads an older state any more.
+        Raises DatabaseBusyError if another process keeps writing for ``patience`` seconds.
         """
         with self._turn:
             self._connection.execute("PRAGMA query_only = OFF")
@@ -107,7 +107,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
-        """A read-only transaction."""
+        """Run a read-only transaction."""
         with self._turn:
             self._connection.execute("PRAGMA query_only = ON")
             with self._transaction("BEGIN", BUSY_SECONDS):
@@ -134,7 +134,7 @@ class Database:
             raise
 
     def _clear_log(self) -> None:
-        """Truncate the write-ahead log if it may hold secrets, without waiting for readers."""
+        # Do not wait for readers: a busy log is truncated on a later call.
         if self._has_traces:
             self._connection.execute("PRAGMA query_only = OFF")
             self._connection.execute("PRAGMA busy_timeout = 0")
@@ -142,7 +142,7 @@ class Database:
             self._has_traces = bool(busy)
 
     def close(self) -> None:
-        """Close the file and let another process serve it. May be called twice."""
+        """Close the file so that another process can serve it. May be called twice."""
         with self._turn:
             with suppress(sqlite3.Error):
                 self._clear_log()
@@ -153,7 +153,7 @@ class Database:
 
 
 def database_path(given: Path) -> Path:
-    """The absolute path of a database file, with every symbolic link followed."""
+    """Return the absolute path of a database file, with all symbolic links resolved."""
     return Path(os.path.realpath(given))
 
 
@@ -170,11 +170,10 @@ def erase(path: Path) -> None:
 
 
 def _acquire(path: Path) -> int:
-    """Lock the database file, created private if it is missing; closing the descriptor unlocks.
-
-    The kernel releases the lock when the process ends. Raises DatabaseInUseError and
-    DatabaseUnusableError.
-    """
+    # Lock the database file, created private if missing; closing the descriptor unlocks it.
+    #
+    # The kernel releases the lock when the process ends. Raises DatabaseInUseError and
+    # DatabaseUnusableError.
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE)
@@ -197,24 +196,22 @@ def _acquire(path: Path) -> int:
 
 
 def _server_of(path: Path) -> str:
-    """The process that serves a locked database, if it is known."""
     with suppress(sqlite3.Error):
         connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
         try:
-            found = connection.execute("SELECT value FROM settings WHERE name = 'pid'").fetchone()
+            row = connection.execute("SELECT value FROM settings WHERE name = 'pid'").fetchone()
         finally:
             connection.close()
-        if found is not None:
-            return f"process {found[0]}"
+        if row is not None:
+            return f"process {row[0]}"
     return "another process"
 
 
 def _open(path: str, schema: Schema | None = None) -> sqlite3.Connection:
-    """Connect; ``schema`` creates the tables in an empty file.
-
-    Raises DatabaseUnusableError for a file that is not ours or of another version, and
-    DatabaseMissingError for an empty one without ``schema``.
-    """
+    # Connect; ``schema`` creates the tables in an empty file.
+    #
+    # Raises DatabaseUnusableError for a file that is not a gateway database or of another version,
+    # and DatabaseMissingError for an empty one without ``schema``.
     connection = None
     try:
         connection = sqlite3.connect(
@@ -223,7 +220,7 @@ def _open(path: str, schema: Schema | None = None) -> sqlite3.Connection:
             isolation_level=None,
             check_same_thread=False,
         )
-        # What is deleted or overwritten is also gone from the pages that held it.
+        # Overwrite deleted content in the pages that held it.
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA temp_store = MEMORY")
         if _is_empty(connection, path, allowed=schema is not None) and schema is not None:
@@ -246,7 +243,6 @@ def _create_tables(connection: sqlite3.Connection, schema: Schema) -> None:
 
 
 def _is_empty(connection: sqlite3.Connection, path: str, *, allowed: bool) -> bool:
-    """Whether the file is empty; refuses one that is not ours or of another version."""
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (owner,) = connection.execute("PRAGMA application_id").fetchone()

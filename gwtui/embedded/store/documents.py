@@ -1,4 +1,4 @@
-"""Kinds of resources: a table of JSON documents each, in the form of a contract model."""
+"""Kinds of stored resources, each a table of JSON documents in the format of a contract model."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any
 from gwtui.contract.response import MISSING, ResponseModel
 
 Document = dict[str, Any]
-"""A JSON object with the fields of its model; amounts are floats, as on the wire."""
+"""A JSON object with the fields of its model; amounts are floats, as in responses."""
 KINDS: list[Kind] = []
 """All kinds, in the order of their declaration."""
 
 
 class Kind:
-    """Stores the documents of one model in one table, numbered in the order of their creation.
+    """Stores the documents of one model in one table, numbered in creation order.
 
     ``model`` is its name in ``gwtui.contract``, loaded on first use. ``columns`` are the fields
     that queries use, as generated columns; ``computed`` are further columns with their SQL.
@@ -53,11 +53,11 @@ class Kind:
     def model(self) -> type[ResponseModel]:
         """The model of the documents."""
         module, _, name = self._model.partition(".")
-        found: type[ResponseModel] = getattr(import_module(f"gwtui.contract.{module}"), name)
-        return found
+        model: type[ResponseModel] = getattr(import_module(f"gwtui.contract.{module}"), name)
+        return model
 
     def schema(self) -> list[str]:
-        """The statements that create the table; ``secret`` is a column of its own."""
+        """Return the statements that create the table; ``secret`` is a separate column."""
         columns = "".join(f", {name} AS ({sql}) STORED" for name, sql in self._columns.items())
         return [
             f"CREATE TABLE {self.table} (number INTEGER PRIMARY KEY AUTOINCREMENT, "
@@ -78,17 +78,14 @@ class Kind:
         )
 
     def replace(self, db: sqlite3.Connection, document: Document) -> None:
-        """Replace the document of the same identity."""
+        """Replace the document with the same identity."""
         db.execute(
             f"UPDATE {self.table} SET document = ? WHERE id = ?",
             (self._checked(document), document[self._identity]),
         )
 
     def _checked(self, document: Document) -> str:
-        """The JSON text of a document. Raises ValueError for missing or unknown fields.
-
-        Values are not checked again: they come from validated requests.
-        """
+        # Raises ValueError for missing or unknown fields. Values come from validated requests.
         checked = self.model.model_validate(document)
         missing = {name for name, why in checked.gaps.items() if why == MISSING} - self._without
         if missing or checked.unknown_fields:
@@ -97,39 +94,39 @@ class Kind:
         return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
     def delete(self, db: sqlite3.Connection, where: str, values: Sequence[Any]) -> int:
-        """Delete the documents that match a condition; returns their number."""
+        """Delete the documents that match a condition; return their number."""
         return db.execute(f"DELETE FROM {self.table} WHERE {where}", values).rowcount
 
     def get(self, db: sqlite3.Connection, identity: str | None) -> Document | None:
-        """The document of an identity, or None."""
+        """Return the document with an identity; None if it does not exist."""
         return self.find(db, "id = ?", (identity,))
 
     def find(self, db: sqlite3.Connection, where: str, values: Sequence[Any]) -> Document | None:
-        """The first document that matches a condition, or None."""
+        """Return the first document that matches a condition; None if there is none."""
         return next(iter(self.documents(db, f"{where} LIMIT 1", values)), None)
 
     def documents(
         self, db: sqlite3.Connection, where: str, values: Sequence[Any] = ()
     ) -> list[Document]:
-        """The documents that match a condition, which ORDER BY and LIMIT may follow."""
+        """Return the documents that match a condition; ORDER BY and LIMIT may follow it."""
         rows = db.execute(f"SELECT document FROM {self.table} WHERE {where}", values)
         return [json.loads(document) for (document,) in rows]
 
     def count(self, db: sqlite3.Connection, where: str = "1", values: Sequence[Any] = ()) -> int:
-        """The number of documents that match a condition."""
+        """Return the number of documents that match a condition."""
         rows = db.execute(f"SELECT count(*) FROM {self.table} WHERE {where}", values)
         return int(rows.fetchone()[0])
 
     def page(
         self, db: sqlite3.Connection, where: str, values: Sequence[Any], *, offset: int, limit: int
     ) -> list[Document]:
-        """One page of the documents that match a condition, oldest first."""
+        """Return one page of the documents that match a condition, oldest first."""
         paged = f"{where} ORDER BY number LIMIT ? OFFSET ?"
         return self.documents(db, paged, (*values, limit, offset))
 
 
 def in_list(column: str) -> str:
-    """The condition that a column is in a list, whose value is the list as JSON."""
+    """Return the condition that a column is in a list; its value is the list as JSON."""
     return f"{column} IN (SELECT value FROM json_each(?))"
 
 
@@ -170,10 +167,10 @@ KEYS = Kind(
     ),
     computed={
         "limit_usd": "json_extract(document, '$.limit')",
-        # Without the Z: then moments with and without a fraction compare as texts.
+        # Without the Z, moments with and without a fraction compare correctly as text.
         "expires": "rtrim(json_extract(document, '$.expires_at'), 'Z')",
     },
-    # A list of keys skips rows by what is in its index alone, whatever it leaves out.
+    # With these columns in the index, paging skips rows without reading the table.
     indexes=("workspace_id, number, disabled, expires", "creator_user_id", "expires"),
     # A management key belongs to no workspace.
     without=frozenset({"limit_remaining", "workspace_id", *USAGE_FIELDS}),
@@ -205,7 +202,7 @@ CREDENTIALS = Kind(
 )
 
 APPLICATION_ID = 0x67775475
-"""Marks a SQLite file as ours: other databases are never written to."""
+"""Marks a SQLite file as a gateway database: other databases are never written to."""
 SCHEMA_VERSION = 101
 
 _SCHEMA = (
@@ -259,5 +256,5 @@ _SCHEMA = (
 
 
 def schema() -> list[str]:
-    """The statements that create the tables of an empty database."""
+    """Return the statements that create the tables of an empty database."""
     return [*_SCHEMA, *(statement for kind in KINDS for statement in kind.schema())]

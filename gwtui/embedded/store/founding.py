@@ -1,7 +1,7 @@
-"""The first day of a database: the documents of the world's data files, and what was used so far.
+"""Create the initial content of a database: the documents of the data files, and past usage.
 
-Moments lie relative to the day of the founding, so that each state (near its limit, expiring soon,
-unused for long) is there whenever that is. The same seed and moment make the same world.
+Moments are relative to the creation date, so that every state (near its limit, expiring soon,
+unused for long) exists at any date. The same seed and moment give the same content.
 """
 
 from __future__ import annotations
@@ -48,16 +48,19 @@ _JOINING = timedelta(days=60)
 _REVISED = 0.4
 """Share of budgets that were changed once."""
 _LEAST_DAYS = {"daily": 1.0, "weekly": 5.0, "monthly": 18.0}
-"""A limit counts as used over at least so many days: early in a window nobody has spent it yet,
-and pretending so would make the key absurdly busy for ever after."""
+"""Minimum number of days over which a limit counts as used.
+
+Early in a window, nobody has spent the limit yet; without a minimum, the key would be absurdly busy
+from then on.
+"""
 _DELIBERATE = 3.0
-"""From this many days, an expiry was chosen as a date, not as a duration."""
+"""From this number of days on, an expiry was chosen as a date, not as a duration."""
 _LIMIT_REACHED = timedelta(hours=5)
-"""The time since a key without reset reached its limit."""
+"""How long ago a key without reset reached its limit."""
 _DAYS_LOOKED_UP = 2
-"""Full days before the first day with generations."""
+"""Number of full days before the creation date that have generations."""
 _SCALING_STEPS = 2
-"""The second step takes out what rounding to whole requests left of the first."""
+"""Number of scaling steps; the second one corrects the rounding to whole requests."""
 _REQUESTS: Mapping[str, tuple[int, int, Mapping[str, int]]] = {
     "chat": (1_700, 380, {}),
     "agent": (9_400, 720, {}),
@@ -72,7 +75,7 @@ _REQUESTS: Mapping[str, tuple[int, int, Mapping[str, int]]] = {
     "speak": (260, 0, {"audio_output": 1_500}),
     "listen": (0, 900, {"audio": 14_000}),
 }
-"""An average request: tokens of the prompt and the answer, and other quantities that are priced."""
+"""An average request: prompt tokens, answer tokens, and other priced quantities."""
 
 
 class Origin(NamedTuple):
@@ -91,7 +94,7 @@ def found(
     dialect: Dialect,
     resources: Callable[[], Iterable[StoredResource]],
 ) -> Origin:
-    """The origin of this database; an empty one is founded now with these arguments."""
+    """Return the origin of a database; an empty one is filled now, with these arguments."""
     if not account.is_founded(db):
         founder = Founder(db, seed, from_micros(to_micros(now)))
         founder.found(resources(), simulated=content == "simulated")
@@ -108,7 +111,7 @@ def found(
 
 
 def _relabel(db: sqlite3.Connection, origin: Origin, dialect: Dialect) -> None:
-    """Set labels in the format of a dialect on the founding keys, which have no key text."""
+    # The keys created here have no key text, so their labels can follow the dialect.
     db.execute(
         "UPDATE keys SET document = json_set(document, '$.label', "
         "? || substr(json_extract(document, '$.label'), -9)) WHERE workspace_id IS NOT NULL "
@@ -118,7 +121,7 @@ def _relabel(db: sqlite3.Connection, origin: Origin, dialect: Dialect) -> None:
 
 
 def profiles_of(db: sqlite3.Connection) -> dict[str, UsageProfile]:
-    """The usage profiles of the simulated keys, by key hash."""
+    """Return the usage profiles of the simulated keys, by key hash."""
     return {kept["identity"]: _profile(kept) for kept in account.setting(db, "profiles") or ()}
 
 
@@ -132,7 +135,7 @@ def _profile(kept: dict[str, Any]) -> UsageProfile:
 
 
 class Founder:
-    """Fills an empty database. ``workspaces`` are by slug, ``people`` user ids by handle."""
+    """Fills an empty database. ``workspaces`` are by slug, ``people`` are user ids by handle."""
 
     def __init__(self, db: sqlite3.Connection, seed: int, now: datetime) -> None:
         from gwtui.embedded.simulator import catalog  # noqa: PLC0415 - for a new database only
@@ -155,9 +158,9 @@ class Founder:
         self._spent = Decimal(0)
 
     def found(self, resources: Iterable[StoredResource], *, simulated: bool) -> None:
-        """Make the account, and, if it is simulated, everything in it.
+        """Create the account, with all resources if it is simulated.
 
-        Its people come from outside: an empty account has them all the same.
+        People come from outside the gateway, so an empty account has them as well.
         """
         for index, entry in enumerate(self.entries("user")):
             person = {name: entry.get(name) for name in ("first_name", "last_name", "role")}
@@ -197,7 +200,7 @@ class Founder:
     # Moments, to the second, and not all at the same time of the day -------------------------
 
     def days_ago(self, days: float, *jitter: object, most: int = 0) -> datetime:
-        """So many days ago, and up to ``most`` seconds earlier, drawn from the purpose."""
+        """Return the moment ``days`` ago, minus up to ``most`` seconds of jitter."""
         earlier = int(between(0, most, self.seed, *jitter)) if most else 0
         return (self._now - timedelta(days=days, seconds=earlier)).replace(microsecond=0)
 
@@ -205,7 +208,6 @@ class Founder:
         return None if days is None else timestamp_text(self.days_ago(days))
 
     def _soon_after(self, slug: str, *jitter: object) -> datetime:
-        """A moment in the first weeks of a workspace."""
         created = datetime.fromisoformat(self.workspaces[slug]["created_at"])
         share = fraction(self.seed, *jitter)
         return (created + min(_JOINING, self._now - created) * share).replace(microsecond=0)
@@ -231,7 +233,6 @@ class Founder:
         }
 
     def _members(self) -> Iterator[Document]:
-        """The members of each workspace but the default one."""
         numbers = {handle: number for number, handle in enumerate(self.people)}
         for entry in self.entries("workspace"):
             for handle in entry.get("members", ()):
@@ -265,7 +266,7 @@ class Founder:
     # Guardrails ----------------------------------------------------------------------------
 
     def hash_of(self, key_name: str) -> str:
-        """The hash of a simulated key."""
+        """Return the hash of a simulated key."""
         return hex_text(64, self.seed, "key", key_name)
 
     def _guardrail(self, entry: Entry) -> Document:
@@ -286,7 +287,6 @@ class Founder:
         }
 
     def _assign(self, guardrail: Document, entry: Entry) -> None:
-        """Assign a guardrail to keys and members, a few minutes after its creation."""
         created = datetime.fromisoformat(guardrail["created_at"])
         bound = {
             "guardrail_id": guardrail["id"],
@@ -314,7 +314,7 @@ class Founder:
         return moment if abs(entry["expires"]) < _DELIBERATE else window_start("daily", moment)
 
     def _add_key(self, entry: Entry) -> None:
-        """A key with its usage until now. It has no key text, so nobody can use it."""
+        # The key has no key text, so nobody can use it.
         profile = self._usage_profile(entry)
         days = accrued_by_day(profile, profile.active_from, self._stopped_at(entry))
         last_used_at = max((day.moment for day in days), default=None)
@@ -349,7 +349,7 @@ class Founder:
             self._profiles.append(profile)
 
     def _stopped_at(self, entry: Entry) -> datetime:
-        """When the gateway began to refuse the key; the present for an active key."""
+        # The moment the gateway started to refuse the key, or now for an active key.
         ends = [self._now, self._expires_at(entry) or self._now]
         if "disabled" in entry:
             ends.append(self.days_ago(entry["disabled"]))
@@ -358,7 +358,7 @@ class Founder:
         return min(ends)
 
     def _usage_profile(self, entry: Entry) -> UsageProfile:
-        """The traffic of a key, scaled to the used share of its limit, if it has one."""
+        # The traffic is scaled to the used share of the key's limit, if it has one.
         abandoned = entry.get("abandoned")
         profile = UsageProfile(
             seed=self.seed,
@@ -389,7 +389,7 @@ class Founder:
         return profile
 
     def _add_purchases(self) -> None:
-        """Purchases that leave a plausible balance, and the usage of deleted keys."""
+        # The purchases leave a plausible balance; the usage of deleted keys is added to the total.
         balance = Decimal(between(*_BALANCE, self.seed, "balance")).quantize(Decimal("0.01"))
         count = int(((self._spent + balance) / _TOP_UP).to_integral_value(ROUND_CEILING)) + 1
         for index in range(count):
@@ -404,14 +404,11 @@ def _age(document: Document) -> str:
 
 
 def _stream(endpoint: CatalogEndpoint, work: Entry, usd_per_day: float) -> UsageStream:
-    """One kind of work at one endpoint, as often as its share of the day's cost takes.
-
-    On a free model the cost is a number of requests.
-    """
+    # On a free model, ``usd_per_day`` is a number of requests.
     prompt, completion, others = _REQUESTS[work["kind"]]
 
     def pico(name: str) -> int:
-        """The endpoint's discounted price in pico-USD; 0 for what it does not charge."""
+        """Return the endpoint's discounted price in pico-USD; 0 if it does not charge this."""
         pricing = endpoint.wire["pricing"]
         share = 1 - Decimal(str(pricing["discount"]))
         return to_pico(Decimal(pricing.get(name, "0")) * share)
@@ -435,7 +432,7 @@ def _stream(endpoint: CatalogEndpoint, work: Entry, usd_per_day: float) -> Usage
 
 
 def new_workspace(workspace_id: str, created: datetime) -> Document:
-    """The document of a new workspace, without name and slug, with its fields in order."""
+    """Return the document of a new workspace, without name and slug, with its fields in order."""
     return {
         "id": workspace_id,
         "name": None,
@@ -459,5 +456,5 @@ def new_workspace(workspace_id: str, created: datetime) -> Document:
 
 
 def default_name(workspace_id: str) -> str:
-    """The name of a workspace's default guardrail."""
+    """Return the name of a workspace's default guardrail."""
     return f"Workspace {workspace_id} Default"

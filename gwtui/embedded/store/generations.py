@@ -1,8 +1,8 @@
 """Generations: records of requests to models. Extended contract section 8.
 
-Every request that is served here is kept. Of what the simulated keys ask for, one request of each
-kind of work is kept a day. The API has no list of generations: whoever made a request knows its
-identifier. Nobody made the simulated ones, so ``recent_generations`` lists their identifiers.
+All real requests are kept. Of simulated requests, one per key, kind of work and day is kept. The
+API has no list of generations, because clients know the identifiers of their requests; for
+simulated requests, ``recent_generations`` lists them.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _API_TYPES: Mapping[str, str] = {
     "image_generation": "image",
     "video_generation": "video",
 }
-"""The contract's ``api_type`` of a workload, where it differs."""
+"""The contract's ``api_type`` of a workload, if it differs."""
 _FINISHES = ("stop", "stop", "stop", "stop", "stop", "stop", "length", "tool_calls", None)
-"""None: the client cancelled the request."""
+"""Finish reasons to draw from; None means that the client cancelled the request."""
 _USER_AGENTS = ("python-httpx/0.28.1", "node", "Go-http-client/2.0", None)
 _QUESTIONS = (
     "Summarise the attached report in five sentences.",
@@ -56,17 +56,17 @@ UNKNOWN_FIELDS = dict.fromkeys(
         *("num_fetches", "web_search_engine"),
     )
 )
-"""Fields of the metadata that are null for every generation of this gateway."""
+"""Metadata fields that are null for every generation of this gateway."""
 
 
 class RecentGeneration(NamedTuple):
-    """The record of a generation."""
+    """The id of a generation, its time and its key."""
 
     id: str
     made_at: datetime
     model: str
     key_name: str
-    """Empty if the key was deleted."""
+    """Name of the key; "" if it was deleted."""
 
 
 def store(db: sqlite3.Connection, **generation: Any) -> None:
@@ -79,9 +79,9 @@ def store(db: sqlite3.Connection, **generation: Any) -> None:
 def find(
     db: sqlite3.Connection, generation_id: str, now: datetime
 ) -> tuple[dict[str, Any], dict[str, Any] | None] | None:
-    """The metadata and the content of a generation; None if it does not exist.
+    """Return the metadata and the content of a generation; None if it does not exist.
 
-    A request can be looked up shortly after its end. The content is None where it is not logged.
+    A request can be looked up shortly after its end. The content is None if it was not logged.
     """
     row = db.execute(
         "SELECT details, content FROM generations WHERE id = ? AND shown_from <= ?",
@@ -91,7 +91,7 @@ def find(
 
 
 def forget_old(db: sqlite3.Connection, now: datetime) -> None:
-    """Delete the generations that are older than the activity kept."""
+    """Delete generations that are older than the activity."""
     oldest = to_micros(now - timedelta(days=ACTIVITY_DAYS))
     db.execute("DELETE FROM generations WHERE created_at < ?", (oldest,))
 
@@ -99,7 +99,7 @@ def forget_old(db: sqlite3.Connection, now: datetime) -> None:
 def typical_generation(
     endpoint: CatalogEndpoint, prompt: int, completion: int, *, byok: bool
 ) -> dict[str, Any]:
-    """The metadata that all requests of one stream share."""
+    """Return the metadata that all requests of one stream share."""
     workload = endpoint.workloads[0]
     is_chat = workload == "text_generation"
     provider, tier = endpoint.wire["provider_name"], endpoint.wire["service_tier"]
@@ -131,7 +131,7 @@ def typical_generation(
         if is_chat and endpoint.throughput
         else None,
         "service_tier": tier,
-        # Of what is not known of an attempt the contract leaves the field out.
+        # The contract omits the unknown fields of an attempt.
         "provider_responses": [{name: each for name, each in attempt.items() if each is not None}],
     }
 
@@ -139,7 +139,7 @@ def typical_generation(
 def store_simulated(
     db: sqlite3.Connection, seed: int, key: Document, pieces: Iterable[UsageSlice]
 ) -> None:
-    """Keep the last request of each slice of a day and kind of work that has none yet."""
+    """Store the last request of each slice, unless its day and kind of work already have one."""
     workspace = WORKSPACES.get(db, key["workspace_id"])
     for piece in pieces:
         sample = f"{key['hash']}|{piece.endpoint_key}|{to_day(piece.moment)}"
@@ -199,7 +199,6 @@ def _simulated(seed: int, sample: str, key: Document, piece: UsageSlice) -> dict
 
 
 def _content(seed: int, details: Mapping[str, Any]) -> dict[str, Any]:
-    """Input and output of a simulated request."""
     question = pick(_QUESTIONS, seed, details["id"])
     is_chat, thought = details["api_type"] == "completions", details["native_tokens_reasoning"]
     answer = "A simulated answer: nothing was generated."
@@ -216,10 +215,10 @@ def _content(seed: int, details: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def recent_generations(database: Path, *, clock: Clock = SYSTEM_CLOCK) -> list[RecentGeneration]:
-    """The newest generations, newest first.
+    """Return the newest generations, newest first.
 
-    Works on an existing database, whether or not a gateway serves it right now. Raises
-    DatabaseMissingError and DatabaseUnusableError.
+    Works on an existing database, even while a gateway serves it. Raises DatabaseMissingError and
+    DatabaseUnusableError.
     """
     with Database.visit(database) as visited, visited.read() as db:
         rows = db.execute(
@@ -236,13 +235,13 @@ class FreeUse(NamedTuple):
     """Requests to free variants, without those on own provider keys."""
 
     limit: int
-    """Allowed per day: inference contract section 9."""
+    """Allowed requests per day: inference contract section 9."""
     today: int
     last_minute: int
 
 
 def free_use(db: sqlite3.Connection, total_credits: Decimal, now: datetime) -> FreeUse:
-    """The use of free variants by an account with these total purchases in USD."""
+    """Return the use of free variants; ``total_credits`` are the account's purchases in USD."""
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     used = usage.requests_to_variant(db, to_day(now), _VARIANT)
     return FreeUse(

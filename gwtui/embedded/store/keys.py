@@ -1,4 +1,4 @@
-"""API keys, ordinary and management: their usage, the guardrails that bind them, and the budgets.
+"""API keys, ordinary and management: their usage, their guardrails and their budgets.
 
 A management key belongs to no workspace. Contract "Guardrail", extended sections 1, 3 and 5.
 """
@@ -39,7 +39,7 @@ def new_document(
     created_at: datetime,
     workspace_id: str | None,
 ) -> Document:
-    """The document of a new key, with defaults."""
+    """Return the document of a new key, with defaults."""
     return {
         "hash": hash,
         "name": name,
@@ -72,7 +72,7 @@ class KeyRecord(NamedTuple):
 
     @property
     def limit_remaining(self) -> Decimal | None:
-        """The exact remaining limit; negative when exceeded, None without a limit."""
+        """The exact remaining limit in USD; negative if exceeded, None without a limit."""
         key = self.key
         if key["limit"] is None:
             return None
@@ -98,14 +98,14 @@ class KeyRecord(NamedTuple):
 
 
 def find(db: sqlite3.Connection, key_hash: str, now: datetime) -> KeyRecord | None:
-    """The key with a hash, ordinary or management; None if it does not exist."""
+    """Return the key with a hash, ordinary or management; None if it does not exist."""
     return next(iter(records(db, "id = ?", (key_hash,), now)), None)
 
 
 def records(
     db: sqlite3.Connection, where: str, values: Sequence[Any], now: datetime
 ) -> list[KeyRecord]:
-    """The keys that match a condition, newest first."""
+    """Return the keys that match a condition, newest first."""
     rows = db.execute(
         f"SELECT number, document, {usage.sums_sql(now)} FROM keys LEFT JOIN usage "
         f"ON key_hash = id WHERE {where} GROUP BY number ORDER BY number DESC",
@@ -123,7 +123,7 @@ def page(
     include_disabled: bool,
     include_expired: bool,
 ) -> list[KeyRecord]:
-    """One page of a workspace's ordinary keys, newest first."""
+    """Return one page of a workspace's ordinary keys, newest first."""
     where, values = "workspace_id = ?", [workspace_id]
     if not include_disabled:
         where += " AND NOT disabled"
@@ -135,17 +135,17 @@ def page(
 
 
 def sortable(moment: datetime) -> str:
-    """A moment in the format of the column ``expires``."""
+    """Return a moment in the format of the column ``expires``."""
     return timestamp_text(moment).rstrip("Z")
 
 
 def count_active(db: sqlite3.Connection, workspace_id: str, now: datetime) -> int:
-    """The number of active keys of a workspace: neither disabled nor expired."""
+    """Return the number of active keys of a workspace: neither disabled nor expired."""
     return KEYS.count(db, _ACTIVE, (workspace_id, sortable(now)))
 
 
 def active_creators(db: sqlite3.Connection, workspace_id: str, now: datetime) -> set[str]:
-    """The creators of the active keys of a workspace."""
+    """Return the creators of the active keys of a workspace."""
     rows = db.execute(
         f"SELECT DISTINCT creator_user_id FROM keys WHERE {_ACTIVE}",
         (workspace_id, sortable(now)),
@@ -154,13 +154,13 @@ def active_creators(db: sqlite3.Connection, workspace_id: str, now: datetime) ->
 
 
 def unknown(db: sqlite3.Connection, hashes: Sequence[str]) -> list[str]:
-    """The distinct hashes that belong to no ordinary key."""
+    """Return the distinct hashes that belong to no ordinary key."""
     known = db.execute(
         f"SELECT id FROM keys WHERE workspace_id IS NOT NULL AND {in_list('id')}",
         (json.dumps(list(hashes)),),
     )
-    found = {key_hash for (key_hash,) in known}
-    return [key_hash for key_hash in dict.fromkeys(hashes) if key_hash not in found]
+    existing = {key_hash for (key_hash,) in known}
+    return [key_hash for key_hash in dict.fromkeys(hashes) if key_hash not in existing]
 
 
 def use(db: sqlite3.Connection, key_hash: str, moment: datetime) -> None:
@@ -174,7 +174,7 @@ def use(db: sqlite3.Connection, key_hash: str, moment: datetime) -> None:
 
 
 Binding = Mapping[str, Document]
-"""The guardrails that bind a key, by what they are bound to: workspace, member or api_key."""
+"""The guardrails that apply to a key, by scope: workspace, member or api_key."""
 _BINDING = """
     SELECT 'workspace', document FROM guardrails WHERE id =
         (SELECT default_guardrail_id FROM workspaces WHERE id = ?1)
@@ -186,7 +186,7 @@ _BINDING = """
 
 
 def binding_of(db: sqlite3.Connection, key: Document) -> Binding:
-    """The guardrails of a key; none for a management key, which cannot use models."""
+    """Return the guardrails of a key; none for a management key, which cannot use models."""
     if key["workspace_id"] is None:
         return {}
     given = (key["workspace_id"], key["creator_user_id"], key["hash"])
@@ -213,7 +213,7 @@ class Cap:
         return self.limit - self.spend
 
     def spent(self, db: sqlite3.Connection, moment: datetime) -> int:
-        """Pico-USD spent in the window of a moment."""
+        """Return the pico-USD spent in the window of a moment."""
         day = usage.first_day(self.reset_interval, moment)
         return usage.spent_since(db, self.whose, day, include_byok=self.include_byok)
 
@@ -221,18 +221,18 @@ class Cap:
 def applied_budgets(
     db: sqlite3.Connection, key: Document, binding: Binding, now: datetime
 ) -> list[Cap]:
-    """The budgets of a key with the amounts spent, outermost first."""
+    """Return the budgets of a key with the amounts spent, the widest scope first."""
     return [replace(cap, spend=from_pico(cap.spent(db, now))) for cap in caps_of(db, key, binding)]
 
 
-def effective_budget(found: Sequence[Cap]) -> Cap | None:
-    """The budget that decides: the first exhausted one, else the one with least left."""
-    exhausted = next((layer for layer in found if layer.remaining <= 0), None)
-    return exhausted or min(found, key=lambda layer: layer.remaining, default=None)
+def effective_budget(caps: Sequence[Cap]) -> Cap | None:
+    """Return the limiting budget: the first exhausted one, else the one with least left."""
+    exhausted = next((layer for layer in caps if layer.remaining <= 0), None)
+    return exhausted or min(caps, key=lambda layer: layer.remaining, default=None)
 
 
 def caps_of(db: sqlite3.Connection, key: Document, binding: Binding) -> Iterator[Cap]:
-    """The budgets of a key, outermost first."""
+    """Yield the budgets of a key, the widest scope first."""
     own, workspace_id = usage.of_key(key["hash"]), key["workspace_id"]
     user_id = key["creator_user_id"]
     for scope, bound_to, whose in (
@@ -272,14 +272,14 @@ def caps_of(db: sqlite3.Connection, key: Document, binding: Binding) -> Iterator
 
 
 def budgets_of(db: sqlite3.Connection, workspace_id: str) -> dict[str, Document]:
-    """The budgets of a workspace by interval, the shortest first."""
-    found = {
+    """Return the budgets of a workspace by interval, the shortest first."""
+    budgets = {
         budget["reset_interval"] or "lifetime": budget
         for budget in BUDGETS.documents(db, "workspace_id = ?", (workspace_id,))
     }
-    return {interval: found[interval] for interval in BUDGET_INTERVALS if interval in found}
+    return {interval: budgets[interval] for interval in BUDGET_INTERVALS if interval in budgets}
 
 
 def exact(usd: float) -> Decimal:
-    """An amount of a document, exactly as given."""
+    """Return an amount of a document as an exact decimal."""
     return Decimal(str(usd))

@@ -1,8 +1,7 @@
-"""Records the usage of the simulated keys since the last request.
+"""Books the usage of the simulated keys since the last request.
 
-Nothing runs in the background. Usage is an exact function of time, so it is booked when it is
-asked for, and only for keys that may spend: enabled, not expired, and no cap that binds them
-exhausted.
+There is no background task. Usage is an exact function of time, so it is booked when a request
+needs it, and only for keys that may spend: enabled, not expired, and without an exhausted budget.
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ from gwtui.embedded.store.keys import Cap, binding_of, caps_of
 from gwtui.embedded.store.usage import Actor, first_day, to_day, to_micros, to_pico
 
 _INTERVAL = timedelta(seconds=1)
-"""Reads within this time share one update."""
+"""Reads within this interval share one update."""
 
 TOP_UP_BELOW = Decimal(25)
 TOP_UP = Decimal(500)
-"""The simulated account buys credits in USD when few are left."""
+"""The simulated account buys this amount (USD) when its balance is below the threshold."""
 
 
 class UsageLedger:
-    """Records usage in a database up to a moment."""
+    """Books usage in a database up to a moment."""
 
     def __init__(
         self, database: Database, profiles: Mapping[str, UsageProfile], booked_until: datetime
@@ -40,10 +39,10 @@ class UsageLedger:
         self._booked_until = booked_until
 
     def catch_up(self, now: datetime, *, exactly: bool = False) -> None:
-        """Record everything up to ``now``, or to within a second of it if that is enough.
+        """Book all usage up to ``now``; without ``exactly``, a second may be missing.
 
-        A clock that went back enters nothing until it has caught up. Raises DatabaseBusyError when
-        ``exactly`` is not possible now.
+        If the clock was set back, nothing is booked until it catches up. Raises DatabaseBusyError
+        if ``exactly`` is not possible now.
         """
         if now <= self._booked_until or not (exactly or now - self._booked_until >= _INTERVAL):
             return
@@ -54,7 +53,7 @@ class UsageLedger:
                     midnight = since.replace(hour=0, minute=0, second=0, microsecond=0)
                     self._book(db, since, min(now, midnight + timedelta(days=1)))
         except DatabaseBusyError:
-            # Another process is writing. Who only reads sees what is booked so far.
+            # Another process is writing; reads use the usage booked so far.
             if exactly:
                 raise
         else:
@@ -79,15 +78,14 @@ class UsageLedger:
     def _requested(
         self, db: sqlite3.Connection, since: datetime, now: datetime
     ) -> list[tuple[UsageSlice, Document]]:
-        """The usage of the enabled keys with each key, in order of time."""
-        # Of a large account hardly any key is used by the simulated clients.
+        # In a large account, simulated clients use very few of the keys.
         rows = KEYS.documents(
             db,
             f"{in_list('id')} AND workspace_id IS NOT NULL AND NOT disabled "
             "AND (expires IS NULL OR expires > ?) ORDER BY number",
             (json.dumps(list(self._profiles)), keys.sortable(since)),
         )
-        found = [
+        requested = [
             (piece, key)
             for key in rows
             for piece in accrual(
@@ -96,7 +94,7 @@ class UsageLedger:
                 min(now, datetime.fromisoformat(key["expires_at"]) if key["expires_at"] else now),
             )
         ]
-        return sorted(found, key=lambda pair: pair[0].moment)
+        return sorted(requested, key=lambda pair: pair[0].moment)
 
 
 class _Meter:
@@ -110,7 +108,7 @@ class _Meter:
         self._spent = 0
 
     def admits(self, moment: datetime) -> bool:
-        """Whether anything is left at a moment; moments never decrease."""
+        """Return whether anything is left at a moment; moments never decrease."""
         window = first_day(self._cap.reset_interval, moment)
         if window != self._window:
             self._window = window
@@ -127,7 +125,7 @@ class _Meter:
 def _admitted(
     db: sqlite3.Connection, requested: list[tuple[UsageSlice, Document]]
 ) -> Iterable[tuple[Document, list[UsageSlice]]]:
-    """The usage within all budgets, by key. Keys share a budget in order of time."""
+    # Keys that share a budget spend it in order of time.
     meters: dict[Cap, _Meter] = {}
     of_key: dict[str, list[_Meter]] = {}
     admitted: dict[str, tuple[Document, list[UsageSlice]]] = {}

@@ -1,6 +1,6 @@
-"""The usage of each key at each endpoint on each UTC day: the source of every total.
+"""The usage of each key at each endpoint on each UTC day: the source of all totals.
 
-Amounts are whole pico-USD, so the database adds them up exactly. Rows stay when their key or their
+Amounts are whole pico-USD, so the database adds them up exactly. Rows remain when their key or
 workspace is deleted: they are the account's history. Extended contract sections 1, 3 and 8.
 """
 
@@ -17,7 +17,7 @@ from gwtui.domain.resets import window_start
 from gwtui.embedded.simulator.usage import UsageSlice, total
 
 DAYS_KEPT = 40
-"""Days kept separately: those of the activity, and every month that contains one."""
+"""Number of days kept separately: those of the activity, and every month that contains one."""
 EARLIER = 0
 """The day that holds all earlier usage."""
 
@@ -28,27 +28,27 @@ _RESETS = (None, "daily", "weekly", "monthly")
 
 
 def to_micros(moment: datetime) -> int:
-    """Microseconds since 1970, UTC."""
+    """Return microseconds since 1970, UTC."""
     return (moment - _EPOCH) // _MICROSECOND
 
 
 def from_micros(value: int) -> datetime:
-    """The moment at these microseconds since 1970."""
+    """Return the moment at these microseconds since 1970."""
     return _EPOCH + value * _MICROSECOND
 
 
 def to_day(moment: datetime) -> int:
-    """The UTC day of a moment as an ordinal."""
+    """Return the UTC day of a moment as an ordinal."""
     return moment.astimezone(UTC).toordinal()
 
 
 def to_pico(usd: Decimal) -> int:
-    """Whole pico-USD, rounded down; no price is finer."""
+    """Return an amount in pico-USD, rounded down; no price is finer."""
     return int(usd.scaleb(_PICO_DIGITS))
 
 
 def from_pico(value: int) -> Decimal:
-    """Pico-USD as USD, exact."""
+    """Return an exact amount in USD."""
     return Decimal(value).scaleb(-_PICO_DIGITS)
 
 
@@ -61,36 +61,36 @@ class Actor(NamedTuple):
 
 
 class Whose(NamedTuple):
-    """A condition on the rows of a total, with its values."""
+    """An SQL condition that selects usage rows, with its values."""
 
     condition: str
     values: tuple[str | None, ...]
 
 
 def of_key(key_hash: str) -> Whose:
-    """The usage of one key."""
+    """Select the usage of one key."""
     return Whose("key_hash = ?", (key_hash,))
 
 
 def of_workspace(workspace_id: str) -> Whose:
-    """The usage in a workspace, including moved and deleted keys."""
+    """Select the usage in a workspace, including moved and deleted keys."""
     return Whose("workspace_id = ?", (workspace_id,))
 
 
 def of_member(user_id: str, workspace_id: str | None) -> Whose:
-    """The usage of a member's existing keys, in one workspace or in all."""
+    """Select the usage of a member's existing keys, in one workspace or in all."""
     keys = "SELECT id FROM keys WHERE creator_user_id = ?1 AND (?2 IS NULL OR workspace_id = ?2)"
     return Whose(f"key_hash IN ({keys})", (user_id, workspace_id))
 
 
 def first_day(reset: str | None, moment: datetime) -> int:
-    """The first day of the window that contains a moment; ``EARLIER`` without a reset."""
+    """Return the first day of the window that contains a moment; ``EARLIER`` without a reset."""
     start = window_start(reset, moment)
     return EARLIER if start is None else to_day(start)
 
 
 def spent_since(db: sqlite3.Connection, whose: Whose, day: int, *, include_byok: bool) -> int:
-    """Pico-USD of credits, or of credits and BYOK usage, from a day on."""
+    """Return the pico-USD of credits, or of credits and BYOK usage, from a day on."""
     amount = "usage_pico + byok_usage_pico" if include_byok else "usage_pico"
     (total,) = db.execute(
         f"SELECT coalesce(sum({amount}), 0) FROM usage WHERE {whose.condition} AND day >= {day:d}",
@@ -100,7 +100,7 @@ def spent_since(db: sqlite3.Connection, whose: Whose, day: int, *, include_byok:
 
 
 def byok_since(db: sqlite3.Connection, day: int) -> int:
-    """Pico-USD of list price of all BYOK usage from a day on."""
+    """Return the list price of all BYOK usage from a day on, in pico-USD."""
     (total,) = db.execute(
         "SELECT coalesce(sum(byok_usage_pico), 0) FROM usage WHERE day >= ?", (day,)
     ).fetchone()
@@ -108,11 +108,11 @@ def byok_since(db: sqlite3.Connection, day: int) -> int:
 
 
 Sums = Sequence[int]
-"""Pico-USD of credits in total, today, this week and this month, then of BYOK usage."""
+"""Pico-USD of credits in total, today, this week and this month, then the same for BYOK usage."""
 
 
 def sums_sql(now: datetime) -> str:
-    """The columns of ``Sums`` in a statement that groups rows of ``usage``."""
+    """Return the SQL columns of ``Sums`` for a statement that groups rows of ``usage``."""
     today, end = to_day(now), date.max.toordinal()
     windows = [(first_day(reset, now), today if reset else end) for reset in _RESETS]
     return ", ".join(
@@ -123,7 +123,7 @@ def sums_sql(now: datetime) -> str:
 
 
 _CREDITS = 6
-"""Which of the columns below are the credits."""
+"""Index of the credits in the row that ``_ADD`` inserts."""
 _ADD = """
     INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (key_hash, day, workspace_id, endpoint_key) DO UPDATE SET
@@ -137,7 +137,7 @@ _ADD = """
 
 
 def book(db: sqlite3.Connection, actor: Actor, slices: Iterable[UsageSlice]) -> None:
-    """Add usage of a key."""
+    """Book usage of a key."""
     rows = [
         (
             actor.key_hash,
@@ -157,27 +157,27 @@ def book(db: sqlite3.Connection, actor: Actor, slices: Iterable[UsageSlice]) -> 
 
 
 def book_all(db: sqlite3.Connection, actor: Actor, days: Sequence[UsageSlice], today: int) -> None:
-    """Add the whole usage of a key, given by days, and the earlier rest."""
+    """Book the whole usage of a new key, given by days; days before the kept ones are merged."""
     recent = [day for day in days if to_day(day.moment) >= today - DAYS_KEPT]
     book(db, actor, recent)
     book_earlier(db, actor, total([day for day in days if to_day(day.moment) < today - DAYS_KEPT]))
 
 
 def book_earlier(db: sqlite3.Connection, actor: Actor, used: KeyUsage) -> None:
-    """Add usage from before the separate days."""
+    """Book usage from before the kept days."""
     amounts = (0, to_pico(used.usd), to_pico(used.byok_usd), 0, 0)
     _add(db, [(actor.key_hash, EARLIER, actor.workspace_id, "", actor.user_id, *amounts)])
 
 
 def _add(db: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Add rows, and their credits to the account's total."""
+    # Also adds the credits to the account's total.
     db.executemany(_ADD, rows)
     credits = sum(row[_CREDITS] for row in rows)
     db.execute("UPDATE settings SET value = value + ? WHERE name = 'usage_pico'", (credits,))
 
 
 def fold_old(db: sqlite3.Connection, today: int) -> None:
-    """Merge the days that need not be separate any more."""
+    """Merge days that no longer need to be separate."""
     oldest = today - DAYS_KEPT
     old = db.execute(
         "SELECT key_hash, ?, workspace_id, '', max(user_id), sum(requests), sum(usage_pico), "
@@ -198,10 +198,10 @@ def activity(
     workspace_id: str | None,
     by_workspace: bool,
 ) -> list[dict[str, Any]]:
-    """Requests by endpoint and day, from the first to the last of two days.
+    """Return requests by endpoint and day, from the first to the last of two days.
 
-    Newest day first, then the costliest first. None is no restriction; ``by_workspace`` sums up
-    each workspace by itself. The rows have the names of the columns.
+    Newest day first, then the most expensive first. None means any; ``by_workspace`` groups by
+    workspace as well. The keys of a row are the column names.
     """
     names = (
         *("day", "endpoint_key", "workspace_id", "requests", "usage_pico", "byok_usage_pico"),
@@ -224,13 +224,13 @@ def activity(
 
 
 def has_used(db: sqlite3.Connection, key_hash: str, day: int) -> bool:
-    """Whether a key was used from a day on."""
-    found = db.execute("SELECT 1 FROM usage WHERE key_hash = ? AND day >= ?", (key_hash, day))
-    return found.fetchone() is not None
+    """Return whether a key was used from a day on."""
+    row = db.execute("SELECT 1 FROM usage WHERE key_hash = ? AND day >= ?", (key_hash, day))
+    return row.fetchone() is not None
 
 
 def requests_to_variant(db: sqlite3.Connection, day: int, variant: str) -> int:
-    """The number of requests on a day to models of a variant, such as ``free``."""
+    """Return the number of requests on a day to models of a variant, such as ``free``."""
     (total,) = db.execute(
         "SELECT coalesce(sum(requests), 0) FROM usage WHERE day = ? AND instr(endpoint_key, ?)",
         (day, f":{variant}|"),

@@ -152,5 +152,5 @@ def _served(sample: GuardrailSample, answer: ChatAnswer, guardrail_id: str) -> S
 
 
 def _is_of(stage: PipelineStage, guardrail_id: str) -> bool:
-    """A stage without a guardrail id may belong to this guardrail."""
+    # A stage without a guardrail id may belong to this guardrail.
     return stage.guardrail_id is None or stage.guardrail_id.lower() == guardrail_id.lower()

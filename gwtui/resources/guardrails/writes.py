@@ -280,7 +280,7 @@ class _GuardrailWrites(Writes[Guardrail]):
     def _plan_first_update(
         self, workspace: Workspace, request: RequestModel, context: PlanContext
     ) -> Plan[Guardrail]:
-        """Plan the PATCH that creates a default guardrail; the gateway sets its name."""
+        # Plan the PATCH that creates a default guardrail; the gateway sets its name.
         identity = identity_of(workspace.default_guardrail_id, "default guardrail")
         return Plan(
             action="guardrails.edit",

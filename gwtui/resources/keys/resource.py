@@ -154,7 +154,7 @@ def _identity_rows(row: KeyRow, now: datetime) -> Sequence[DetailRow]:
 
 
 def _limit_rows(row: KeyRow, now: datetime) -> Sequence[DetailRow]:
-    """Every key gets the same rows, so that the rows below keep their position."""
+    # Every key gets the same rows, so that the rows below keep their position.
     key = row.key
     left = key.limit_remaining
     overdrawn = "overdrawn" if left is not None and left < 0 else ""

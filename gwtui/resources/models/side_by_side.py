@@ -111,7 +111,7 @@ def _prices(pricings: Sequence[Pricing | None]) -> tuple[FigureLine, ...]:
 
 
 def _cheapest(prices: Sequence[Decimal | None]) -> frozenset[int]:
-    """A negative price varies, so no price is known to be the cheapest."""
+    # A negative price varies, so no price is known to be the cheapest.
     known = [price for price in prices if price is not None]
     if len(set(known)) < FEWEST or min(known) < 0:
         return frozenset()

@@ -374,7 +374,7 @@ def _prices(
 def _expected(
     prices: Sequence[Pricing], used: Usage, charged: Decimal | None
 ) -> RequestCost | None:
-    """The data discount applies only to workspaces that log: the reported cost tells."""
+    # The data discount applies only to workspaces that log: the reported cost tells.
     costs = [request_cost(each, used) for each in prices]
     if not costs or len({cost.cost for cost in costs}) > 1:
         return None
