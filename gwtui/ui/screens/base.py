@@ -180,7 +180,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         return None
 
     def deciding_state(self) -> FeedState[Any] | None:
-        """Return the feed state that replaces the body while it has no value."""
+        """Return the feed state that decides whether the body is shown; by default the first."""
         return self.states[0] if self.states else None
 
     @property

@@ -77,7 +77,7 @@ def cursor_line(cursor: datetime, now: datetime) -> Content:
 def alerts_part(hub: FeedHub, *, live: bool) -> Content | None:
     """Return the active alerts as one text; None without any.
 
-    ``live`` False adds that they are current, because the board shows the past.
+    If ``live`` is False, the board shows the past, and the text says that the alerts are of now.
     """
     cell = alerts_line(alerts_feed(hub).state.value or ())
     return None if cell is None else toned(f" ! {'' if live else 'now: '}{cell.text}", cell.tone)
@@ -90,7 +90,7 @@ def recording_line(recorder: Recorder | None, known: RecordingState | None) -> C
     status = recorder.status
     if not recorder.open_archive:
         return toned(f"Not recording: {safe_text(status.error, _LONG)}", "bad")
-    parts = [_who(recording=status.recording, known=known)]
+    parts = [_recorded_by(recording=status.recording, known=known)]
     if status.error is not None:
         parts.append(toned(safe_text(status.error, _LONG), "bad"))
     if status.notice:
@@ -100,7 +100,7 @@ def recording_line(recorder: Recorder | None, known: RecordingState | None) -> C
     return Content(" · ").join(parts)
 
 
-def _who(*, recording: bool, known: RecordingState | None) -> Content:
+def _recorded_by(*, recording: bool, known: RecordingState | None) -> Content:
     if recording:
         return toned("Recorded here", "good")
     if known is None or known.process is None:
@@ -286,7 +286,7 @@ class BoardScreen(TableScreen):
         return problem if self.budget is None else [*problem, self.budget]
 
     def focus_body(self) -> None:
-        """Focus the table of the visible page."""
+        """Focus the table of the visible page, or of the first page if all fit."""
         tables = (self.endpoints.table, self.limits.table, self.changes.lines)
         self.set_focus(tables[0 if self.is_wall else self.page])
 
@@ -430,7 +430,7 @@ class BoardScreen(TableScreen):
         self.gwtui.say(f"Endpoints {self.endpoints.next_order()}")
 
     def next_measure(self) -> None:
-        """Show the next plot of the endpoint, and the page with the endpoints."""
+        """Show the next plot of the endpoint, on the page with the endpoints."""
         if not self.is_wall and self.page:
             self.page = 0
             self.fold()

@@ -48,7 +48,7 @@ class ChangesScreen(ResourceScreen):
         return [moments, *super().status_parts()]
 
     def empty_text(self) -> str | None:
-        """Return the text for an empty list; single changes leave out figures."""
+        """Return the text for a list without net changes, or without single changes."""
         empty = super().empty_text()
         return NO_EVENT if empty == self.declared.empty and self.between.each else empty
 

@@ -214,7 +214,7 @@ def _key(action: Action) -> Content:
 
 
 def elsewhere(actions: Sequence[Action], text: str) -> list[Action]:
-    """Return actions that open screens with an action that matches ``text``.
+    """Return the actions that open another screen on which an action matches ``text``.
 
     Their help names the matching action. Screens whose scope is among ``actions`` are skipped. The
     result is empty if one of ``actions`` matches.

@@ -235,7 +235,7 @@ class ListFilter:
         return filtered
 
     def reveal(self, identity: str) -> bool:
-        """Select a row. If the filter hides it, clear the filter and return True."""
+        """Select a row; clear the filter if it hides the row, and return whether it did."""
         if self._table.select(identity):
             return False
         cleared = self.clear()

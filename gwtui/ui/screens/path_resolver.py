@@ -70,7 +70,10 @@ class PathResolver:
             await self._miss(state)
 
     async def _rows(self, *, is_fresh: bool) -> FeedState[Sequence[Any]]:
-        """Wait for a state of the list that has the row or is fresh; report failures to read it."""
+        """Return the list once it has the row, or was read after the path was requested.
+
+        A failure to read the list is reported; then this waits for the next state.
+        """
         screen, failure = self._screen, None
         while True:
             state = self._state

@@ -48,7 +48,7 @@ class ResourceScreen(TableScreen):
         """The scope that the shown rows belong to."""
         self._pending_row: str | None = None
         self._path_resolver: PathResolver | None = None
-        """Resolver of the last path that was requested."""
+        """Resolver of the path that was requested last."""
         self._grows_since: datetime | None = None
         """When the first part of a long list was shown; None for a complete list."""
         self._ticked: datetime | None = None
@@ -70,7 +70,7 @@ class ResourceScreen(TableScreen):
             yield self.detail
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """Return the feed of the rows in the current scope, and those of further figures."""
+        """Return the feed of the rows in the current scope, and the feeds that complete them."""
         scope = replace(self.gwtui.scope, parent=self.parent_row)
         return [(self.declared.feed(hub, scope), self._show), *self.rows.uses(hub, scope)]
 
@@ -274,7 +274,7 @@ class ResourceScreen(TableScreen):
         self.detail.follow()
 
     def on_resource_table_selection_lost(self, message: SelectionLost) -> None:
-        """Report that the selected row is gone, so that the cursor is on another one."""
+        """Report that the selected row no longer exists, unless gwtui removed it."""
         lost = message.lost
         if lost.identity in self.expected_gone:
             self.expected_gone.discard(lost.identity)

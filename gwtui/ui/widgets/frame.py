@@ -318,7 +318,7 @@ def status_content(left: Content, facts: Sequence[str], width: int, *, least: in
 
 
 class TwoEnds(OneLine):
-    """A line with a left-aligned and a right-aligned text; the right one takes at most half."""
+    """A line with a left and a right-aligned text; the right one may always use half of it."""
 
     def __init__(self, left: Content, right: str, *, id: str | None = None) -> None:
         super().__init__(id=id)

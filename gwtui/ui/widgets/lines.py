@@ -116,7 +116,7 @@ class LinesView(ScrollView, can_focus=True):
 
     @property
     def text(self) -> str:
-        """The shown text without styles, one line per line."""
+        """The shown text without styles, with line breaks."""
         return "\n".join(line.plain for line in self._lines)
 
     def render_line(self, y: int) -> Strip:

@@ -40,7 +40,7 @@ SPANS: tuple[Span, ...] = (
 )
 """The zoom levels, shortest first."""
 _LEAST_SEEN = 4
-"""Divisor of the shortest window: a window with few samples shrinks to a quarter at most."""
+"""Number of parts of a window; a window with few samples shrinks to one part at most."""
 
 
 @dataclass(frozen=True, slots=True)

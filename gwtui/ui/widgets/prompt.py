@@ -178,7 +178,10 @@ class FilterInput(QuietInput):
         return Suggestions(len(before)), None
 
     def action_complete(self, way: int) -> None:
-        """Insert the first suggestion; if Tab already inserted one, go on by ``way`` (1 or -1)."""
+        """Insert the first suggestion, or replace the inserted one by another.
+
+        ``way`` is 1 for the next suggestion, -1 for the previous one.
+        """
         if self.suggest is None:
             (self.screen.focus_next if way > 0 else self.screen.focus_previous)()
             return
