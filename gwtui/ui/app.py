@@ -125,6 +125,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         # Control keys work everywhere, forms included; plain ones only where nobody types.
         anywhere = [(key, one) for one in ANYWHERE for key in by_id(one).keys]
         self._anywhere = {key: one for key, one in anywhere if key.startswith("ctrl+")}
+        self.leaving_keys = frozenset(by_id(QUIT).keys)
 
     @cached_property
     def kept(self) -> DashboardState:
@@ -171,17 +172,16 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
 
     def key_read(self, key: str) -> None:
         """Quit by force if nothing reacts to the key that quits: the program may hang."""
-        if self.quits_anywhere(key):
+        if self._quits_anywhere(key):
             self.shutdown.expect_end(REACTION)
 
     async def on_event(self, event: events.Event) -> None:
         """The program is not too busy to react."""
-        if isinstance(event, events.Key) and self.quits_anywhere(event.key):
+        if isinstance(event, events.Key) and self._quits_anywhere(event.key):
             self.shutdown.expect_nothing()
         await super().on_event(event)
 
-    def quits_anywhere(self, key: str) -> bool:
-        """Whether it is a control key that quits."""
+    def _quits_anywhere(self, key: str) -> bool:
         return self._anywhere.get(key) == QUIT
 
     async def handle_input(self, event: Input) -> None:

@@ -12,7 +12,7 @@ import asyncio
 from collections import deque
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import Any
+from typing import Any, TypeGuard
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
 from textual import events, on
@@ -94,7 +94,7 @@ class InputQueue:
         if isinstance(event, events.Key) and self._app.interrupts(event):
             self._drop()
             return False
-        if isinstance(event, events.Key) and self._app.quits_anywhere(event.key):
+        if self._leaves(event) and event.key.startswith("ctrl+"):
             self._drop()
             self._report("")
             return True
@@ -223,10 +223,15 @@ class InputQueue:
 
     def _needs(self, event: Input, hold: Hold) -> bool:
         """Whether an input depends on what is still running."""
-        screen = self._app.screen
+        screen, focused = self._app.screen, self._app.focused
         if hold is Hold.READING and isinstance(screen, InputTarget):
             return screen.awaits(event)
-        return True
+        if not self._leaves(event) or screen.is_modal:
+            return True
+        return focused is not None and focused.check_consume_key(event.key, event.character)
+
+    def _leaves(self, event: Input) -> TypeGuard[events.Key]:
+        return isinstance(event, events.Key) and event.key in self._app.leaving_keys
 
     def _going_on(self) -> Mapping[object, Hold]:
         """Running workers and reads, and what they hold."""
@@ -273,6 +278,9 @@ class QueuedInputApp(TerminalApp, inherit_bindings=False):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
+        self.leaving_keys: frozenset[str] = frozenset()
+        """Keys that quit the program. With ctrl they never wait and drop the waiting inputs. The
+        others wait only for widgets that they could be typed into."""
         self._typed = InputQueue(self)
 
     @on(events.Mount)
@@ -287,10 +295,6 @@ class QueuedInputApp(TerminalApp, inherit_bindings=False):
     def was_typed(self) -> bool:
         """Whether there was any input since the start."""
         return self._typed.used
-
-    def quits_anywhere(self, key: str) -> bool:  # noqa: ARG002 - the hook's
-        """Whether a key quits even while somebody types: it never waits, and drops what waits."""
-        return False
 
     def interrupts(self, event: events.Key) -> bool:  # noqa: ARG002 - the hook's
         """Whether a key cancels what is running; keys typed ahead are dropped then."""
