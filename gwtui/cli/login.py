@@ -154,7 +154,7 @@ async def _find_gateway(connection: Connection) -> None:
 
 
 def ask_key(profile: Profile) -> tuple[Secret, CurrentKey]:
-    """Prompt for a key until the gateway accepts it; return it. Raises PromptLeftError."""
+    """Prompt until the gateway accepts a key; return the key. Raises PromptLeftError."""
     while True:
         try:
             typed = read_token(f"Management key for {profile.host}: ")

@@ -523,12 +523,12 @@ class _Inspection:
 
     async def _present(self) -> ResponseModel | None:
         try:
-            found: ResponseModel = await self.writes.read(
+            resource: ResponseModel = await self.writes.read(
                 self.inspection.client, self._intent.identity or ""
             )
         except NotFoundError:
             return None
-        return found
+        return resource
 
     def _changed(self, present: Any) -> tuple[str, ...]:
         updated_at = getattr(present, "updated_at", None)

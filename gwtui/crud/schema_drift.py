@@ -53,7 +53,7 @@ def drift_sections(model: Callable[[T], ResponseModel]) -> tuple[Section[T], Sec
 
 
 def own_drift_sections(_kind: type[M]) -> tuple[Section[M], Section[M]]:
-    """Return the drift sections of a resource whose rows are the answers themselves."""
+    """Return the drift sections of a resource whose rows are answers of the gateway."""
     return drift_sections(lambda item: item)
 
 

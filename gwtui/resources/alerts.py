@@ -272,7 +272,7 @@ ALERT_HISTORY: ResourceSpec[AlertEvent] = ResourceSpec(
 
 
 def rule_state_cell(row: RuleRow) -> Cell:
-    """A word that says whether the rule is evaluated, and why not."""
+    """The state of a rule: on, off, or "elsewhere" for a rule of another profile."""
     if not row.rule.enabled:
         return Cell("off", "muted")
     return Cell("on", "good") if row.here else Cell("elsewhere", "muted")
@@ -462,7 +462,7 @@ def rule_form(
 
 
 def silence_form(count: int) -> FormSpec:
-    """Return the form for the duration of ``count`` silences."""
+    """Return the form that asks how long to silence ``count`` alerts."""
     what = "the alert" if count == 1 else f"{count} alerts"
     return FormSpec(
         title=f"Silence {what}",

@@ -413,7 +413,7 @@ _READING = Cell("reading…", "muted")
 
 
 def logging_label(space: Workspace) -> str:
-    """Return whether requests are logged privately, and the logged share."""
+    """Return whether requests are logged, and the logged share: "on, 10%"."""
     if space.is_observability_io_logging_enabled is None:
         return cells.DASH
     if not space.is_observability_io_logging_enabled:

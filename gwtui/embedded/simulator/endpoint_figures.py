@@ -185,7 +185,7 @@ def endpoints_answer(catalog: Catalog, model_id: str, moment: datetime) -> dict[
 
 
 def shown_endpoint(catalog: Catalog, endpoint: CatalogEndpoint, moment: datetime) -> dict[str, Any]:
-    """Return the endpoint object with the figures of a moment, including all fields."""
+    """Return the complete endpoint object, with its live figures at a moment."""
     return {**endpoint.wire, **live_figures(catalog, endpoint.key, moment)}
 
 

@@ -48,10 +48,9 @@ _JOINING = timedelta(days=60)
 _REVISED = 0.4
 """Share of budgets that were changed once."""
 _LEAST_DAYS = {"daily": 1.0, "weekly": 5.0, "monthly": 18.0}
-"""Minimum number of days over which a limit counts as used.
+"""Minimum number of days over which a key spends the used part of its limit.
 
-Early in a window, nobody has spent the limit yet; without a minimum, the key would be absurdly busy
-from then on.
+Without a minimum, a key created early in a window would be absurdly busy.
 """
 _DELIBERATE = 3.0
 """From this number of days on, an expiry was chosen as a date, not as a duration."""

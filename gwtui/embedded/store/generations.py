@@ -60,7 +60,7 @@ UNKNOWN_FIELDS = dict.fromkeys(
 
 
 class RecentGeneration(NamedTuple):
-    """The id of a generation, its time and its key."""
+    """An entry in the list of recent generations."""
 
     id: str
     made_at: datetime

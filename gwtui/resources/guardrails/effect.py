@@ -68,7 +68,7 @@ def _sort(effect: ModelEffect, _now: datetime) -> SortValue:
 
 
 def left_cell(effect: ModelEffect) -> Cell:
-    """The number of allowed endpoints, of all endpoints of the model."""
+    """The number of allowed endpoints of a model: "3 of 5"."""
     if not effect.known or effect.unreadable:
         return cells.NOTHING
     text = f"{len(effect.remaining)} of {effect.total}"

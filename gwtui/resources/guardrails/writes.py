@@ -64,14 +64,16 @@ def form_fields(context: FormContext, present: Guardrail | None) -> Iterator[Fie
     catalog = catalog_feed(context.hub)
     effect = LiveEffect(lambda: catalog.state.value, context.dialect)
     offers = {"models": _models(context, present), "providers": choices.providers(context)}
-    for one in fields_of(context.dialect):
-        if one.name in LISTS:
-            always = one.name == "allowed_models"
-            yield replace(one, choices=offers[one.noun], preview=_live(effect, always=always))
-        elif one.group == "Retention":
-            yield replace(one, preview=_switch(effect))
+    for declared in fields_of(context.dialect):
+        if declared.name in LISTS:
+            always = declared.name == "allowed_models"
+            yield replace(
+                declared, choices=offers[declared.noun], preview=_live(effect, always=always)
+            )
+        elif declared.group == "Retention":
+            yield replace(declared, preview=_switch(effect))
         else:
-            yield one
+            yield declared
 
 
 def _models(context: FormContext, present: Guardrail | None) -> Choices:
@@ -232,8 +234,8 @@ class _GuardrailWrites(Writes[Guardrail]):
                 raise
             return self.row.guardrail
 
-    def form_fields(self, context: FormContext, one: Guardrail | None) -> Iterator[Field]:
-        for each in form_fields(context, one):
+    def form_fields(self, context: FormContext, resource: Guardrail | None) -> Iterator[Field]:
+        for each in form_fields(context, resource):
             if each.name == "name" and self.row is not None and self.row.is_default:
                 yield replace(each, fixed=(self.row.display_name, _FIXED_NAME))
             else:
