@@ -268,7 +268,7 @@ CANDIDATE_COLUMNS: tuple[Column[Candidate], ...] = (
     ),
     Column(
         "apart",
-        "Apart",
+        "After",
         lambda one, _now: Cell(offset_text(one.offset)),
         lambda one, _now: None if one.offset is None else abs(one.offset.total_seconds()),
         10,
@@ -430,7 +430,7 @@ class _Inspection:
         nearby = created_near(self.inspection.window, listed.items, _made_at)
         candidates = tuple(map(self._candidate, nearby.inside))
         undated = [self._candidate(item) for item in listed.items if _made_at(item) is None]
-        where = "in that workspace" if scoped else "in the account"
+        where = "in its workspace" if scoped else "in the account"
         window = self.inspection.window
         notes = [
             f"{_number(len(candidates), noun)} created {window.text} (gateway time); "

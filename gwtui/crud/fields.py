@@ -267,7 +267,7 @@ def limit_warnings(label: str, before: Any, after: Decimal | None) -> Iterator[s
     known = None if before is ABSENT else before
     if after is None:
         if known is not None:
-            yield f"{label} removed (was {usd(known)})."
+            yield f"This removes the {in_sentence(label)} of {usd(known)}."
     elif known is not None and known < after and known <= after / 10:
         yield f"{label} grows tenfold or more, from {usd(known)} to {usd(after)}."
     elif after >= _VERY_HIGH and (known is None or known < _VERY_HIGH):

@@ -35,7 +35,7 @@ Formatter = Callable[[str, Any], str]
 def deletion_warning(disabled: bool | None) -> str:
     """Return the warning that deletion is final, with the alternative for an enabled resource."""
     final = "Deleting cannot be undone."
-    return final if disabled else f"{final} To keep a way back, disable it instead."
+    return final if disabled else f"{final} If you may need it again, disable it instead."
 
 
 def quoted(name: str | None, *otherwise: str | None) -> str:

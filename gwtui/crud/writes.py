@@ -267,6 +267,7 @@ class Writes(Generic[M]):
             model=verb.request,
             fields=request_fields(fields, verb.request, context),
             submit="Review changes",
+            sends="reviews the changes",
             initial={} if verb.fields else self.fields.known(resource),
             partial=True,
             check=lambda request: self.check(request, context.dialect),

@@ -336,7 +336,7 @@ def plan_unassign(
         called,
         [Change(one, name, "none") for one in called.values()],
         detach=True,
-        effects=("No guardrail of their own is left; the workspace default still applies.",),
+        effects=("From then on only the workspace default applies, if there is one.",),
         before=held,
         undo=_back_to(kind, None, called, held),
     )

@@ -264,7 +264,7 @@ def plan_delete(
         if other != interval and (limit := present.get(other)) is not None
     ]
     if rest:
-        effect = f"Remaining budgets: {several(rest)}."
+        effect = f"Budgets that still apply: {several(rest)}."
     else:
         effect = "No budget is left; only the limits of keys and guardrails apply."
     return _plan(
@@ -400,6 +400,7 @@ def budgets_form(
             for one in FIELDS
         ),
         submit="Review changes",
+        sends="reviews the changes",
         initial=known,
         partial=True,
         check=partial(check, known),

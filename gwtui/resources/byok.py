@@ -124,7 +124,7 @@ FIELDS = Fields(
         "Required",
         group="Routing",
         note="no gateway key for its models",
-        effect="Requests for the models of this credential fail at {provider} without it.",
+        effect="If this credential cannot be used, {provider} requests for its models fail.",
     ),
     Field("disabled", "State", words=("enabled", "disabled"), editable=False, group="Routing"),
     _restriction("allowed_models", offers=choices.models, free=True),
@@ -428,8 +428,8 @@ def _left_without(fresh: ByokCredential, around: CredentialSurroundings | None) 
         return
     names = several([CREDENTIALS.name(one) for one in enabled])
     verb = "remains" if len(enabled) == 1 else "remain"
-    left = count(len(enabled), "enabled credential")
-    yield f"{left} of {_provider(fresh)} {verb}: {names}."
+    left = count(len(enabled), f"other enabled {_provider(fresh)} credential")
+    yield f"{left} {verb}: {names}."
 
 
 async def _provider_warning(hub: FeedHub, read: Read, request: CreateByokRequest) -> RequestWarning:

@@ -299,7 +299,7 @@ def plan_remove(
     users = [identity_of(member.user_id, "member") for member in members]
     going = [user for user in users if user not in held]
     staying = [
-        f"{named(user, people)} cannot be removed: {_owns(held[user])}."
+        f"{named(user, people)} cannot be removed while {_owns(held[user])}."
         for user in users
         if user in held
     ]
@@ -347,7 +347,8 @@ def _active_keys(keys: Iterable[ApiKey], now: datetime) -> dict[str, list[str]]:
 
 
 def _owns(keys: list[str]) -> str:
-    return f"{count(len(keys), 'active key')} here, {several(keys, 3)}"
+    verb = "exists" if len(keys) == 1 else "exist"
+    return f"{count(len(keys), 'active key')} {verb} in this workspace: {several(keys, 3)}"
 
 
 def _too_many(users: list[str]) -> tuple[str, ...]:

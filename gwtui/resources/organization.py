@@ -236,7 +236,10 @@ SETTINGS_WRITES: Writes[OrganizationSettings] = _SettingsWrites(
     feeds=("organization", "models"),
     update=Update(
         request=UpdateOrganizationSettingsRequest,
-        effects=lambda *_given: ("This applies to every member of the organization immediately.",),
+        effects=lambda *_given: (
+            "If on, keys of the organization see only the models that their guardrails allow.",
+            "This applies to every member of the organization immediately.",
+        ),
         help="change the settings for all members",
         done=lambda _before, _after: "Settings of the organization changed",
     ),

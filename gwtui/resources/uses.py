@@ -154,7 +154,7 @@ def _no_use(key: ApiKey) -> str:
         return "never used"
     if key.usage_monthly == 0:
         return "not used this month"
-    return "the gateway does not report its usage"
+    return "the gateway does not report the usage of this key"
 
 
 def _day(text: str | None) -> date | None:

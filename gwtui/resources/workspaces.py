@@ -301,14 +301,14 @@ def _losses(contents: WorkspaceContents, now: datetime) -> list[str]:
     for loss, names in (
         ("Budgets are deleted", budgets),
         ("Guardrails and their assignments are deleted", guardrails),
-        ("Provider keys stop being used", credentials),
+        ("BYOK credentials are no longer used", credentials),
     ):
         if names is None:
-            lines.append(f"{loss} (list unavailable).")
+            lines.append(f"{loss}; they could not be listed.")
         elif names:
             lines.append(f"{loss}: {several(names)}.")
     if contents.members is None:
-        lines.append("Members lose access (list unavailable).")
+        lines.append("Members lose access; they could not be listed.")
     elif contents.members:
         verb = "loses" if len(contents.members) == 1 else "lose"
         lines.append(f"{count(len(contents.members), 'member')} {verb} access.")
@@ -321,7 +321,8 @@ def _idle_keys(keys: Sequence[ApiKey] | None, now: datetime) -> list[str]:
     idle = sum(not is_active(key, now) for key in keys)
     if not idle:
         return []
-    return [f"Its {count(idle, 'disabled or expired key')} will not prevent the deletion."]
+    verb = "does" if idle == 1 else "do"
+    return [f"{count(idle, 'disabled or expired key')} {verb} not prevent the deletion."]
 
 
 def _each(things: Sequence[T] | None, name: Callable[[T], str]) -> list[str] | None:

@@ -101,9 +101,8 @@ def _about(app: GwtuiApp, writes: Sequence[LedgerEntry]) -> str:
         lines.append(f"and {len(newest) - _NAMED} more")
     sentences = [f"{'; '.join(lines)}."]
     if any(not one.is_unacknowledged for one in writes):
-        sentences.append(
-            "It is unknown whether the gateway applied this. Compare its current state."
-        )
+        them = "it" if len(writes) == 1 else "them"
+        sentences.append(f"gwtui does not know whether the gateway applied {them}.")
     if any(one.is_unacknowledged for one in writes):
         sentences.append("Nobody has confirmed that the value of a new key is stored.")
     return " ".join(sentences)

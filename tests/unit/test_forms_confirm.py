@@ -42,7 +42,7 @@ def plan(danger: Any = "low") -> Plan[None]:
         send=_never,
         changes=(Change("Name", "ci", "ci 2"), Change("Spending limit", "$5.00", "no limit")),
         effects=("The key can spend without a limit.",),
-        warnings=("Spending limit removed (was $25.00).",),
+        warnings=("This removes the spending limit of $25.00.",),
         danger=danger,
     )
 
@@ -55,7 +55,7 @@ async def test_a_plan_is_shown_in_full(size: tuple[int, int]) -> None:
         text = shown(app)
         for words in (
             "Change key “ci”?",
-            "! Spending limit removed (was $25.00).",
+            "! This removes the spending limit of $25.00.",
             "ci → ci 2",
             "$5.00 → no limit",
             "The key can spend without a limit.",

@@ -154,7 +154,7 @@ KEYS: Mapping[str, Plan[Any]] = {
         (25, 2540, "Spending limit grows tenfold or more, from $25.00 to $2,540.00."),
         (25, 250, "Spending limit grows tenfold or more, from $25.00 to $250.00."),
         (0, 5, "Spending limit grows tenfold or more, from $0.00 to $5.00."),
-        (25, None, "Spending limit removed (was $25.00)."),
+        (25, None, "This removes the spending limit of $25.00."),
         (9000, 10000, "Spending limit is very high: $10,000.00."),
         (None, 20000, "Spending limit is very high: $20,000.00."),
         (..., 20000, "Spending limit is very high: $20,000.00."),
@@ -560,7 +560,7 @@ def test_a_budget_that_cannot_stand_beside_the_others(
     [
         (99, ()),
         (100, ("Daily budget grows tenfold or more, from $10.00 to $100.00.",)),
-        (None, ("Daily budget removed (was $10.00).",)),
+        (None, ("This removes the daily budget of $10.00.",)),
     ],
 )
 def test_a_budget_that_grows_tenfold_is_warned_of(limit: int | None, warned: Any) -> None:

@@ -148,7 +148,8 @@ class BoundBy:
         sentences = [f"{what} {line}." for line in lines]
         if self.keys is None or self.members is None:
             sentences.append(
-                "Some assignments could not be read: more keys and members may be affected."
+                "Some assignments could not be read: keys and members that are not listed here "
+                "may be affected."
             )
         return tuple(sentences)
 

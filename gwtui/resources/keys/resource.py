@@ -254,7 +254,7 @@ COLUMNS: tuple[Column[KeyRow], ...] = (
         lambda row: cells.in_percent(row.used_share),
         6,
         show=used_cell,
-        help="share of the limit that is used, in percent: used>80 filters",
+        help="percent of the limit that is used (filter: used>80)",
     ),
     figure_column(
         "limit",

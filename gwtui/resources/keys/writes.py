@@ -66,7 +66,7 @@ def _reset(value: str | None, values: Mapping[str, Any], facts: Facts) -> Cell:
 
 def _expiry(value: datetime | None, _values: Mapping[str, Any], facts: Facts) -> Cell:
     if value is None:
-        return Cell("never expires; cannot be changed later", "muted")
+        return Cell("never expires; the expiry cannot be changed after creation", "muted")
     now = facts.now()
     text = f"{relative(value, now)} · {utc(value)} · here {local_preview(value, facts.zone)}"
     if is_expired(value, now):
@@ -102,8 +102,8 @@ FIELDS = Fields(
         "external.user",
         "External user",
         editable=False,
-        help="your own identifier of the end user",
-        placeholder="an identifier of your own",
+        help="your id of the end user who will use the key",
+        placeholder="none",
     ),
     Field(
         "external.api_key",

@@ -103,7 +103,7 @@ def _defaults(model: Model) -> Cell:
 _WITHDRAWN_SOON_DAYS = 30
 
 
-_TOP = "at the provider that is used first"
+_TOP = "at the default provider"
 
 
 def modality(model: Model) -> str | None:
@@ -191,7 +191,7 @@ COLUMNS: tuple[Column[Model], ...] = (
     ),
     Column(
         "withdrawn",
-        "Withdrawn",
+        "Retires",
         _withdrawal,
         lambda model, _now: withdrawn_at(model),
         13,
@@ -262,7 +262,7 @@ MODELS: ResourceSpec[Model] = ResourceSpec(
                 )
                 if model.expiration_date
                 else DetailRow("withdrawn", Cell("not announced", "muted")),
-                DetailRow("knowledge until", cells.text(model.knowledge_cutoff)),
+                DetailRow("knowledge cutoff", cells.text(model.knowledge_cutoff)),
             ],
         ),
         Section("Prices", _price_section),

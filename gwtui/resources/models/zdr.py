@@ -71,7 +71,7 @@ COLUMNS: tuple[Column[ZdrRow], ...] = (
     text_column("name", "Model", lambda row: row.model.name, 20, help="display name", grow=True),
     Column(
         "state",
-        "With ZDR",
+        "ZDR effect",
         lambda row, _now: state_cell(row),
         _rank,
         12,
@@ -106,7 +106,7 @@ COLUMNS: tuple[Column[ZdrRow], ...] = (
 
 def _why(row: ZdrRow) -> str:
     if not row.remaining:
-        return "requests for it would fail"
+        return "with ZDR enforced, requests for it fail"
     if not row.healthy:
         return "no available endpoint works well now"
     return ""

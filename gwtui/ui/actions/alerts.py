@@ -131,7 +131,7 @@ _NAME = 60
 def _alerts(context: ActionContext) -> Alerts:
     session = context.app.open_session
     if session.alerts is None:
-        raise NotSentError("Nothing is recorded here, so there are no alerts")
+        raise NotSentError("No alerts: no history is recorded in this session")
     return session.alerts
 
 

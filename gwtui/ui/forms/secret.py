@@ -32,8 +32,8 @@ from gwtui.ui.widgets.containers import DialogBox
 MASK = "•" * 24
 _STORE_NOW = "This is its value. The gateway shows it only once: store it now."
 _IF_LOST = (
-    "If this screen is lost, the value is lost: the next start then offers to delete the key and "
-    "create it again."
+    "If you lose it before storing it, gwtui offers to delete the key and create it again at the "
+    "next start."
 )
 _TICK_FIRST = "Tick “I have stored this key” first: the gateway cannot show it again."
 _LONGEST = 4096

@@ -72,7 +72,7 @@ async def _ask(question: Callable[[Alerts], Awaitable[T]], reader: FeedReader, _
     await reader.hub.complete()
     alerts = reader.hub.alerts
     if alerts is None:
-        raise GatewayError("Nothing is recorded here, so there are no alerts")
+        raise GatewayError("No alerts: no history is recorded in this session")
     try:
         return await question(alerts)
     except (HistoryError, AlertFileError) as error:
