@@ -269,4 +269,4 @@ def test_nothing_recorded_is_said(private_home: Path, capsys: pytest.CaptureFixt
     assert main(["alerts", "--base-url", "https://gateway.example/api/v1"]) == 0
     out, err = capsys.readouterr()
     assert out == ""
-    assert "no history is recorded" in err
+    assert "Nothing is recorded" in err

@@ -66,7 +66,7 @@ def _reset(value: str | None, values: Mapping[str, Any], facts: Facts) -> Cell:
 
 def _expiry(value: datetime | None, _values: Mapping[str, Any], facts: Facts) -> Cell:
     if value is None:
-        return Cell("never expires; the expiry cannot be changed after creation", "muted")
+        return Cell("never expires; fixed at creation", "muted")
     now = facts.now()
     text = f"{relative(value, now)} · {utc(value)} · here {local_preview(value, facts.zone)}"
     if is_expired(value, now):

@@ -116,7 +116,7 @@ _NO_ROWS = "No requests in the 7 days before today."
         (
             {"usage": None, "usage_monthly": None},
             None,
-            "The gateway does not report its usage.",
+            "The gateway does not report the usage of this key.",
         ),
     ],
 )
@@ -186,7 +186,7 @@ async def test_what_a_workspace_holds(world: World) -> None:
     assert plan.obstacles == ("1 active key must be moved, disabled or deleted first: “there”.",)
     said = "\n".join(plan.effects)
     assert "Budgets are deleted: $100.00 monthly." in said
-    assert "Provider keys stop being used: “mine”." in said
+    assert "BYOK credentials are no longer used: “mine”." in said
     assert "1 member loses access." in said
     assert uses.budget_uses(contents.keys, NOW) == (
         "1 active key uses it and spent $0.00 this month.",
