@@ -17,7 +17,7 @@ from gwtui.contract.scalars import Number, Timestamp, Usd
 
 BudgetInterval = Literal["daily", "weekly", "monthly", "lifetime"]
 BUDGET_INTERVALS: tuple[BudgetInterval, ...] = ("daily", "weekly", "monthly", "lifetime")
-"""From the shortest to the longest: a budget must be smaller than every longer one."""
+"""All intervals, shortest first: a budget must be smaller than every longer one."""
 
 
 class Budget(ResponseModel):
@@ -36,7 +36,7 @@ class Budget(ResponseModel):
 
     @property
     def interval(self) -> str | None:
-        """The interval as paths name it: a null reset is lifetime. None when it was unreadable."""
+        """The interval as paths name it: a null reset is "lifetime"; None if unreadable."""
         if "reset_interval" in self.gaps:
             return None
         return self.reset_interval or "lifetime"
@@ -65,7 +65,7 @@ class PutBudgetRequest(RequestModel):
 
 @dataclass(frozen=True, slots=True)
 class BudgetConflict:
-    """Two budgets that do not fit: the one of the shorter interval is not smaller."""
+    """Two conflicting budgets: the one of the shorter interval is not smaller."""
 
     shorter: str
     shorter_limit: Decimal
@@ -74,7 +74,7 @@ class BudgetConflict:
 
 
 def budget_conflicts(limits: Mapping[str, Decimal | None]) -> Iterator[BudgetConflict]:
-    """Every two neighbouring intervals whose budgets conflict."""
+    """The pairs of neighbouring intervals whose budgets conflict."""
     present = [
         (name, limit) for name in BUDGET_INTERVALS if (limit := limits.get(name)) is not None
     ]
@@ -84,10 +84,13 @@ def budget_conflicts(limits: Mapping[str, Decimal | None]) -> Iterator[BudgetCon
 
 
 def budget_conflict(limits: Mapping[str, Decimal | None]) -> str | None:
-    """Why budgets conflict: each must be smaller than every longer one. None when they do not."""
-    for found in budget_conflicts(limits):
+    """A message about the first conflict between budgets, None without a conflict.
+
+    Each budget must be smaller than every budget with a longer interval.
+    """
+    for conflict in budget_conflicts(limits):
         return (
-            f"the {found.shorter} budget ({found.shorter_limit.normalize():f} USD) must be less "
-            f"than the {found.longer} budget ({found.longer_limit.normalize():f} USD)"
+            f"the {conflict.shorter} budget ({conflict.shorter_limit.normalize():f} USD) must be "
+            f"less than the {conflict.longer} budget ({conflict.longer_limit.normalize():f} USD)"
         )
     return None

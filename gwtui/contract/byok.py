@@ -15,7 +15,7 @@ from gwtui.contract.values import Region
 
 KEY_HASH = r"^[0-9a-f]{64}$"
 MAX_ENTRIES = 100
-"""Most models, users or key hashes that one restriction lists."""
+"""The maximum number of models, users or key hashes in one restriction."""
 
 CredentialName = Annotated[str, Field(max_length=255)]
 Entry = Annotated[str, Field(min_length=1)]
@@ -33,7 +33,7 @@ KeyHashes = Annotated[list[KeyHash], Field(min_length=1, max_length=MAX_ENTRIES)
 
 
 class ByokCredential(ResponseModel):
-    """A provider key of the customer's own. The raw key is encrypted and never in an answer."""
+    """A provider key that belongs to the customer. Answers never contain the raw key."""
 
     id: str | None = wire("uuid of the credential")
     name: str | None = wire("display name", nullable=True, optional=True)
@@ -99,7 +99,7 @@ class CreateByokRequest(_ByokFields):
 
 
 class UpdateByokRequest(_ByokFields):
-    """Body of PATCH /byok/{id}: only what changes; ``key`` rotates in place."""
+    """Body of PATCH /byok/{id}. Contains only changed fields; ``key`` replaces the key."""
 
     key: SecretText = Field(
         SecretStr("unchanged"),

@@ -34,14 +34,14 @@ Verbosity = Literal["max", "xhigh", "high", "medium", "low"]
 
 
 class TextPart(RequestModel):
-    """A text among the parts of a message."""
+    """A text part of a message."""
 
     type: Literal["text"] = Field(description="kind of part")
     text: str = Field(description="the text", repr=False)
 
 
 class MediaPart(RequestModel):
-    """An image, sound, file or video among the parts of a message."""
+    """An image, audio, file or video part of a message."""
 
     type: Literal["image_url", "input_audio", "file", "video_url"] = Field(
         description="kind of part; the object stands in the field of this name"
@@ -104,14 +104,14 @@ class Message(RequestModel):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Every text of the content, in order."""
+        """All texts of the content, in order."""
         if isinstance(self.content, str):
             return (self.content,)
         return tuple(part.text for part in self.content or () if isinstance(part, TextPart))
 
 
 class SchemaFormat(TypedDict):
-    """The schema that an answer is to keep."""
+    """The JSON schema that the answer must follow."""
 
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
 
@@ -122,7 +122,7 @@ class SchemaFormat(TypedDict):
 
 
 class ResponseFormat(RequestModel):
-    """The form that an answer is to have."""
+    """The required format of the answer."""
 
     type: Literal["text", "json_object", "json_schema", "grammar", "python"] = Field(
         description="kind of answer"
@@ -147,7 +147,7 @@ class FunctionRequest(RequestModel):
 
 
 class ToolRequest(RequestModel):
-    """A function, or a tool that the service itself runs (``service:`` and its name)."""
+    """A function, or a tool that the service runs itself (``service:`` and its name)."""
 
     type: Text = Field(description="function, or the name of a server tool")
     function: FunctionRequest | None = Field(None, description="the function")
@@ -161,20 +161,20 @@ class ToolRequest(RequestModel):
 
 
 class ChosenFunction(RequestModel):
-    """The name of a function."""
+    """The name of the function that the model must call."""
 
     name: Text = Field(description="name of the function")
 
 
 class ChosenTool(RequestModel):
-    """The one tool that the model must call."""
+    """The tool that the model must call."""
 
     type: Literal["function"] = Field(description="kind of tool")
     function: ChosenFunction = Field(description="the function")
 
 
 class ReasoningRequest(RequestModel):
-    """How much a model reasons before it answers."""
+    """Reasoning options: effort, token limit, and whether the answer contains the reasoning."""
 
     effort: ReasoningEffort | None = Field(None, description="how much")
     summary: Literal["auto", "concise", "detailed"] | None = Field(
@@ -198,7 +198,7 @@ class DebugRequest(RequestModel):
 
 
 class ChatRequest(RequestModel):
-    """Body of POST /chat/completions. Absent parameters are the endpoint's own."""
+    """Body of POST /chat/completions. Absent parameters use the endpoint's defaults."""
 
     messages: Annotated[list[Message], Field(min_length=1)] = Field(
         description="the conversation so far", repr=False
@@ -284,5 +284,5 @@ class ChatRequest(RequestModel):
 
     @property
     def output_limit(self) -> int | None:
-        """At most so many tokens of answer; None when the request does not say."""
+        """The maximum number of output tokens, None if the request sets no limit."""
         return self.max_completion_tokens or self.max_tokens

@@ -1,4 +1,4 @@
-"""The answer of POST /chat/completions, whole and piece by piece: inference contract section 4."""
+"""The answer of POST /chat/completions, whole or streamed: inference contract section 4."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from gwtui.contract.scalars import Number, Whole
 FINISH_REASONS = ("stop", "length", "tool_calls", "content_filter", "error")
 STRATEGIES = ("direct", "fallback", "alias", "auto", "free")
 STREAM_END = "[DONE]"
-"""The data of the event that ends a stream; it may be missing."""
+"""The data of the last event of a stream; this event may be missing."""
 
 
 class FunctionCall(ResponseModel):
-    """A function that the model calls. In a stream each piece may lack either part."""
+    """A function call by the model. In a stream, a chunk may lack either field."""
 
     name: str | None = wire("which function", optional=True)
     arguments: str | None = wire("its arguments, JSON as text", optional=True)
 
 
 class ToolCall(ResponseModel):
-    """A call of a tool. ``index`` says in a stream which call a piece belongs to."""
+    """A tool call by the model. In a stream, ``index`` tells which call a chunk belongs to."""
 
     index: Whole | None = wire("which call", optional=True)
     id: str | None = wire("identifier of the call", optional=True)
@@ -31,7 +31,7 @@ class ToolCall(ResponseModel):
 
 
 class ChatMessage(ResponseModel):
-    """A whole message of the model."""
+    """A complete message of the model."""
 
     role: str | None = wire("role of the author", known=("assistant",))
     content: str | list[Any] | None = wire("the answer", nullable=True, optional=True)
@@ -46,7 +46,7 @@ class ChatMessage(ResponseModel):
 
 
 class ChatDelta(ResponseModel):
-    """The addition of a chunk to the message; every field may be absent."""
+    """The part of a message in one chunk; every field may be absent."""
 
     role: str | None = wire("role of the author", nullable=True, optional=True)
     content: str | None = wire("the next piece of the answer", nullable=True, optional=True)
@@ -60,7 +60,7 @@ class ChatDelta(ResponseModel):
 
 
 class ChatChoice(ResponseModel):
-    """One answer of a result."""
+    """One choice of a complete answer."""
 
     index: Whole | None = wire("which answer")
     finish_reason: str | None = wire("why it ended", nullable=True, known=FINISH_REASONS)
@@ -73,7 +73,7 @@ class ChatChoice(ResponseModel):
 
 
 class ChunkChoice(ResponseModel):
-    """The next piece of one answer of a stream."""
+    """One choice in a chunk of a stream."""
 
     index: Whole | None = wire("which answer")
     delta: ChatDelta | None = wire("what it adds")
@@ -87,7 +87,7 @@ class ChunkChoice(ResponseModel):
 
 
 class CostDetails(ResponseModel):
-    """Prices of the provider, in USD."""
+    """The provider's prices for the request, in USD."""
 
     upstream_inference_cost: Number | None = wire(
         "list price on an own provider key", unit="USD", nullable=True, optional=True
@@ -100,7 +100,7 @@ class CostDetails(ResponseModel):
 
 
 class PromptTokensDetails(ResponseModel):
-    """Parts of the prompt tokens."""
+    """Prompt tokens by type."""
 
     cached_tokens: Whole | None = wire("read from a cache", nullable=True, optional=True)
     cache_write_tokens: Whole | None = wire("written to a cache", nullable=True, optional=True)
@@ -109,14 +109,14 @@ class PromptTokensDetails(ResponseModel):
 
 
 class CompletionTokensDetails(ResponseModel):
-    """Parts of the completion tokens."""
+    """Completion tokens by type."""
 
     reasoning_tokens: Whole | None = wire("of thoughts", nullable=True, optional=True)
     audio_tokens: Whole | None = wire("of sound", nullable=True, optional=True)
 
 
 class TokenUsage(ResponseModel):
-    """Usage of a request in the provider's tokens, and its cost."""
+    """Token counts of a request, by the provider's tokenizer, and the cost."""
 
     prompt_tokens: Whole | None = wire("of the prompt", unit="tokens")
     completion_tokens: Whole | None = wire("of the answer, thoughts included", unit="tokens")
@@ -136,7 +136,7 @@ class TokenUsage(ResponseModel):
 
 
 class AvailableEndpoint(ResponseModel):
-    """An endpoint that was left after all filters."""
+    """An endpoint that passed all routing filters."""
 
     provider: str | None = wire("display name of the provider")
     model: str | None = wire("model identifier")
@@ -151,7 +151,7 @@ class AvailableEndpoints(ResponseModel):
 
 
 class EndpointAttempt(ResponseModel):
-    """One endpoint that was asked."""
+    """One attempt to serve the request by an endpoint."""
 
     provider: str | None = wire("display name of the provider")
     model: str | None = wire("model identifier")
@@ -159,7 +159,7 @@ class EndpointAttempt(ResponseModel):
 
 
 class PipelineStage(ResponseModel):
-    """One step before the model, such as a guardrail."""
+    """One step before the model runs, such as a guardrail."""
 
     type: str | None = wire("kind of step", known=("guardrail",))
     name: str | None = wire("name of the step")
@@ -170,7 +170,7 @@ class PipelineStage(ResponseModel):
 
 
 class ServiceMetadata(ResponseModel):
-    """How the service handled a request: on demand, in a stream with the last chunk."""
+    """How the service handled a request. Sent on demand; in a stream with the last chunk."""
 
     requested: str | None = wire("the model that was asked for")
     strategy: str | None = wire("how the model was found", known=STRATEGIES)
@@ -189,7 +189,7 @@ class ServiceMetadata(ResponseModel):
 
 
 class ChatResult(ResponseModel):
-    """A whole answer."""
+    """A complete answer."""
 
     id: str | None = wire("generation id")
     object: str | None = wire("kind of answer", known=("chat.completion",))
@@ -206,7 +206,7 @@ class ChatResult(ResponseModel):
 
 
 class ChatChunk(ResponseModel):
-    """One event of a stream. Usage comes once, with or without a choice beside it."""
+    """One event of a stream. Usage is sent once, with or without a choice."""
 
     id: str | None = wire("generation id")
     object: str | None = wire("kind of answer", known=("chat.completion.chunk",))

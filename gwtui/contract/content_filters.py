@@ -14,7 +14,7 @@ from gwtui.contract.response import ResponseModel, wire
 from gwtui.contract.values import BAD_PATTERN
 
 _FEW = 8
-"""A bounded repeat up to this many times multiplies the work by a constant only."""
+"""The maximum repeat count that is safe inside another repeat: it adds only a constant factor."""
 _TOKEN = re.compile(
     r"(?P<look>\(\?<?[=!])"
     r"|(?P<reference>\\[1-9]|\(\?P=|\(\?\()"
@@ -27,7 +27,7 @@ _TOKEN = re.compile(
 
 
 def pattern_problem(pattern: str) -> str | None:
-    """Why a pattern cannot be a content filter, None when it can."""
+    """Why a pattern is not allowed in a content filter, None if it is allowed."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -81,7 +81,7 @@ ScanScope = Literal["user_only", "all_messages"]
 FILTER_ACTIONS: tuple[FilterAction, ...] = ("block", "redact", "flag")
 PROMPT_INJECTION = "regex-prompt-injection"
 PII_SLUGS = ("email", "phone", "ssn", "credit-card", "ip-address", "person-name", "address")
-"""Builtin filters for personal data; the gateway labels what they redact."""
+"""Builtin filters for personal data; the gateway labels the text that they redact."""
 BUILTIN_SLUGS = (*PII_SLUGS, PROMPT_INJECTION, "secrets")
 BUILTIN_LABELS = {slug: f"[{slug.replace('-', '_').upper()}]" for slug in PII_SLUGS}
 MAX_PATTERN = 100_000
@@ -110,7 +110,7 @@ class CustomFilter(ResponseModel):
 
 
 class BuiltinFilterRequest(RequestModel):
-    """A builtin filter in a request; which actions are legal per slug is the dialect's rule."""
+    """A builtin filter in a request. The dialect decides which actions are allowed."""
 
     slug: BuiltinSlug = Field(description="which filter")
     action: FilterAction = Field(description="what happens to a match")
@@ -120,9 +120,9 @@ class BuiltinFilterRequest(RequestModel):
 
 
 class CustomFilterRequest(RequestModel):
-    """A custom filter in a request. No lookaround, backreference or nested quantifier.
+    """A custom filter in a request, without lookaround, backreferences or nested quantifiers.
 
-    Whether it may flag is the dialect's rule.
+    The dialect decides whether it may flag.
     """
 
     pattern: Annotated[str, Field(min_length=1, max_length=MAX_PATTERN)] = Field(

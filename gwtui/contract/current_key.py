@@ -1,4 +1,4 @@
-"""The key of the connection, and the budgets that bind it: extended contract section 1."""
+"""The key of the connection, and the budgets that apply to it: extended contract section 1."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ BUDGET_SCOPES = (
     "workspace",
     "key_limit",
 )
-"""Scopes of the budgets that bind a key, in the order they are reported."""
+"""Scopes of the budgets that apply to a key, in the order of the answer."""
 
 
 class BudgetLayer(ResponseModel):
-    """One budget that binds the key that asks. Amounts are USD."""
+    """A budget that applies to the calling key. Amounts are USD."""
 
     scope: str | None = wire("where the budget comes from", known=BUDGET_SCOPES)
     limit_usd: Number | None = wire("what may be spent", unit="USD")
@@ -33,7 +33,7 @@ class BudgetLayer(ResponseModel):
 
 
 class FreeRequests(ResponseModel):
-    """Requests to free model variants, today."""
+    """Today's requests to free model variants."""
 
     limit: Whole | None = wire("allowed today")
     used: Whole | None = wire("made today")
@@ -41,7 +41,7 @@ class FreeRequests(ResponseModel):
 
 
 class LegacyRateLimit(ResponseModel):
-    """An older field that says nothing any more: requests is always -1."""
+    """An obsolete field without meaning: ``requests`` is always -1."""
 
     requests: Whole | None = wire("-1")
     interval: str | None = wire("interval")

@@ -1,7 +1,7 @@
-"""Dialects: the same contract under other names, translated once at the JSON boundary.
+"""Dialects: the same contract with other names, translated once at the JSON boundary.
 
-Everything above the boundary speaks the reference's names (``generic``). Extended contract
-section 12 gives the map.
+Code above the boundary uses the names of the reference (``generic``). Extended contract section 12
+contains the map.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ DialectName = Literal["generic", "openrouter"]
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """One service's names for what the reference describes."""
+    """The names that one service uses for the fields of the reference."""
 
     name: DialectName
     renames: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -26,33 +26,40 @@ class Dialect:
     """Prefix of the service's API keys."""
     management_key_prefix: str = "gw-mgmt-v1-"
     vendors: tuple[str, str, str] = ("vendor A", "vendor B", "vendor C")
-    """Names of the three vendors of the ZDR switches."""
+    """Names of the three vendors that have a ZDR switch."""
     flags_every_filter: bool = False
-    """Whether every content filter may flag; else only the builtin one against prompt injection
-    may, and all others only block or redact."""
+    """Whether every content filter may flag.
+
+    If not, only the builtin filter against prompt injection may flag; the others block or redact.
+    """
     cap_needs_interval: bool = False
-    """Whether a guardrail's limit_usd and reset_interval must be given together."""
+    """Whether a guardrail needs limit_usd and reset_interval together."""
 
     header_prefix: str = "X-Service-"
-    """How the service's own headers begin. For the reference's names it is assumed, as the prefix
-    of server tools is."""
+    """Prefix of the service's own headers.
+
+    The generic value is an assumption, like the prefix of server tools.
+    """
     keep_alive: str = "PROCESSING"
-    """The comment in a stream that says that the answer is still to come."""
+    """The comment that the service sends in a stream while no data is ready."""
 
     absent_fields: Mapping[str, frozenset[str]] = field(default_factory=dict, hash=False)
-    """Name of a model of the contract -> its fields that the service neither takes nor answers."""
+    """The fields that the service does not support, by the name of the contract model."""
 
     @property
     def metadata_header(self) -> str:
-        """The request header that asks for ``service_metadata``: enabled or disabled."""
+        """The request header that turns ``service_metadata`` on or off."""
         return f"{self.header_prefix}Metadata"
 
     def to_wire(self, value: Any) -> Any:
-        """A body in reference names -> the service's names."""
+        """Translate a body from reference names to the service's names."""
         return _translate(value, self.renames, (_REFERENCE_TOOLS, self.tool_prefix))
 
     def from_wire(self, value: Any) -> Any:
-        """A body in the service's names -> reference names. Unknown names pass unchanged."""
+        """Translate a body from the service's names to reference names.
+
+        Unknown names stay unchanged.
+        """
         back = {wire: ours for ours, wire in self.renames.items()}
         return _translate(value, back, (self.tool_prefix, _REFERENCE_TOOLS))
 
@@ -61,7 +68,7 @@ _REFERENCE_TOOLS = "service:"
 _TOOL_FIELDS = frozenset({"disabled_server_tools", "type"})
 """Fields whose values may be names of server tools."""
 _OPAQUE = frozenset({"json_schema", "logit_bias", "options", "parameters", "trace"})
-"""Fields whose content is the caller's own: nothing in it is a name of the service's."""
+"""Fields with the caller's own content, which is never translated."""
 
 
 def _translate(

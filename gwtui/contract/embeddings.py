@@ -18,7 +18,7 @@ Tokens = list[Annotated[int, Field(ge=0)]]
 
 
 class EmbeddingContentPart(RequestModel):
-    """A part of an input that is more than text."""
+    """One part of a multimodal input."""
 
     type: Literal["text", "image_url", "input_audio", "input_video", "input_file"] = Field(
         description="kind of part"
@@ -31,7 +31,7 @@ class EmbeddingContentPart(RequestModel):
 
 
 class EmbeddingContent(RequestModel):
-    """An input that is more than text."""
+    """A multimodal input."""
 
     content: Annotated[list[EmbeddingContentPart], Field(min_length=1)] = Field(
         description="its parts", repr=False

@@ -1,6 +1,6 @@
-"""The error body and the messages that the contract documents: "Errors", extended section 0.
+"""The error body and the documented error messages: "Errors", extended contract section 0.
 
-The metadata in a refusal of a request to a model: inference contract section 5.
+Metadata of a failed model request: inference contract section 5.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ERROR_TYPES = (
     "server",
     "unmapped",
 )
-"""Known values of ``metadata.error_type``; there are more."""
+"""Known values of ``metadata.error_type``; the service may send others."""
 FILTER_BY_GUARDRAIL = "Filter by Guardrails"
 FILTER_BY_PROVIDERS = "Filter by Allowed Providers"
 FILTER_BY_PARAMETERS = "Filter by Parameters"
@@ -52,7 +52,7 @@ INELIGIBILITY_REASONS = (
 
 
 class IneligibleEndpoints(ResponseModel):
-    """Why so many endpoints cannot serve a request."""
+    """The number of endpoints that cannot serve a request, and the reason."""
 
     reason: str | None = wire("why", known=INELIGIBILITY_REASONS)
     endpoint_count: Whole | None = wire("how many")
@@ -60,14 +60,14 @@ class IneligibleEndpoints(ResponseModel):
 
 
 class RoutingStep(ResponseModel):
-    """The number of endpoints left after one step of the routing."""
+    """The number of endpoints that remain after one routing step."""
 
     step: str | None = wire("name of the step")
     endpoint_count: Whole | None = wire("how many were left")
 
 
 class PriorError(ResponseModel):
-    """The error of an endpoint that was tried before."""
+    """The error of an endpoint that was tried earlier."""
 
     code: Whole | None = wire("the status", optional=True)
     message: str | None = wire("plain message", optional=True)
@@ -75,7 +75,7 @@ class PriorError(ResponseModel):
 
 
 class ErrorMetadata(ResponseModel):
-    """The metadata in a refusal of a request to a model: inference contract section 5.
+    """The metadata of a failed model request: inference contract section 5.
 
     Every field may be absent. Read it with ``ErrorMetadata.model_validate(error.metadata)``.
     """
@@ -107,13 +107,13 @@ class ErrorMetadata(ResponseModel):
 
     @property
     def provider_words(self) -> str | None:
-        """The wire's ``raw``: what the provider itself answered."""
+        """The provider's own error text; ``raw`` on the wire."""
         words = self.raw.get("raw")
         return words if isinstance(words, str) else None
 
 
 class Availability(ResponseModel):
-    """Why a model cannot serve a request, and what could: inference contract section 5."""
+    """Why a model cannot serve a request, and the alternatives: inference contract section 5."""
 
     code: str | None = wire("kind of obstacle")
     retryable: bool | None = wire("whether trying again may help")
@@ -127,7 +127,7 @@ class Availability(ResponseModel):
 
 
 class ErrorDetail(ResponseModel):
-    """The error, for people."""
+    """The error code and message."""
 
     code: Whole | None = wire("the HTTP status")
     message: str | None = wire("plain message")
@@ -138,7 +138,7 @@ class ErrorDetail(ResponseModel):
 
 
 class ErrorBody(ResponseModel):
-    """The body of every refusal."""
+    """The body of every error answer."""
 
     error: ErrorDetail | None = wire("the error")
     service_metadata: dict[str, Any] | None = wire("service details", nullable=True, optional=True)

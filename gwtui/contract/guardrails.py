@@ -1,6 +1,6 @@
 """Guardrails: contract "Guardrail", "POST /guardrails", "Content filter rules".
 
-Extended contract section 5; what differs between dialects is in its drift table.
+Extended contract section 5; its drift table lists the differences between dialects.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ ZDR_FIELDS = (
     "enforce_zdr_vendor_c",
     "enforce_zdr_other",
 )
-"""The zero-data-retention switches: null inherits, true and false decide."""
+"""The zero-data-retention switches. Null inherits the setting."""
 ZDR_XAI = "enforce_zdr_xai"
-"""Another one, for the models of x-ai alone."""
+"""The zero-data-retention switch for models of x-ai only."""
 
 Entry = Annotated[str, Field(min_length=1)]
 Entries = Annotated[list[Entry], Field(min_length=1)]
@@ -182,13 +182,16 @@ class CreateGuardrailRequest(_GuardrailFields):
 
 
 class UpdateGuardrailRequest(_GuardrailFields):
-    """Body of PATCH /guardrails/{id}: only what changes; null clears, lists are replaced whole."""
+    """Body of PATCH /guardrails/{id}. Contains only changed fields.
+
+    Null clears a field; a list replaces the whole list.
+    """
 
     name: GuardrailName = Field("", description="display name")
 
 
 class KeyAssignment(ResponseModel):
-    """A guardrail on a key."""
+    """The assignment of a guardrail to a key."""
 
     id: str | None = wire("uuid of the assignment")
     guardrail_id: str | None = wire("uuid of the guardrail")
@@ -200,7 +203,7 @@ class KeyAssignment(ResponseModel):
 
 
 class MemberAssignment(ResponseModel):
-    """A guardrail on a member."""
+    """The assignment of a guardrail to a member."""
 
     id: str | None = wire("uuid of the assignment")
     guardrail_id: str | None = wire("uuid of the guardrail")
@@ -217,13 +220,13 @@ class AssignedCount(ResponseModel):
 
 
 class UnassignedCount(ResponseModel):
-    """The answer to taking assignments away."""
+    """The answer to the removal of assignments."""
 
     unassigned_count: Whole | None = wire("assignments removed")
 
 
 class AssignKeysRequest(RequestModel):
-    """Body of .../assignments/keys and its /remove: replaces what the keys had before."""
+    """Body of .../assignments/keys and its /remove. Replaces earlier assignments of the keys."""
 
     key_hashes: Entries = Field(description="hashes of the keys")
 
@@ -235,7 +238,7 @@ class AssignMembersRequest(RequestModel):
 
 
 def legal_actions(slug: str | None, dialect: Dialect) -> tuple[FilterAction, ...]:
-    """The legal actions of a builtin filter, or of a custom one if ``slug`` is None."""
+    """The allowed actions of a builtin filter, or of a custom filter if ``slug`` is None."""
     if dialect.flags_every_filter or slug == PROMPT_INJECTION:
         return FILTER_ACTIONS
     return ("block", "redact")
@@ -244,23 +247,23 @@ def legal_actions(slug: str | None, dialect: Dialect) -> tuple[FilterAction, ...
 def never_sent(
     request: CreateGuardrailRequest | UpdateGuardrailRequest, dialect: Dialect
 ) -> list[Problem]:
-    """Why gwtui does not send a guardrail: refused by the dialect, or deprecated.
+    """The problems that stop gwtui from sending a guardrail; empty if it may be sent.
 
-    The gateway takes the deprecated switch, but what it then does to the others is not shown.
+    The dialect refuses it, or it uses the deprecated switch, whose effect on the other switches is
+    not documented.
     """
-    found = guardrail_problems(request, dialect)
+    problems = guardrail_problems(request, dialect)
     if "enforce_zdr" in request.model_fields_set:
-        found.append(Problem("enforce_zdr", "is deprecated: give the switch of each vendor"))
-    return found
+        problems.append(Problem("enforce_zdr", "is deprecated: give the switch of each vendor"))
+    return problems
 
 
 def guardrail_problems(
     request: CreateGuardrailRequest | UpdateGuardrailRequest, dialect: Dialect
 ) -> list[Problem]:
-    """Problems that a dialect finds in an otherwise valid guardrail.
+    """The problems that a dialect finds in an otherwise valid guardrail.
 
-    Unknown filters and actions are not checked: they were read from the service and are sent back
-    unchanged.
+    Unknown filters and actions are not checked: they come from the service and go back unchanged.
     """
     absent = dialect.absent_fields.get(type(request).__name__, frozenset())
     found = [

@@ -19,7 +19,7 @@ KeyName = Annotated[str, Field(min_length=1)]
 
 
 class ApiKey(ResponseModel):
-    """An API key as the gateway describes it; never the key itself. Amounts are USD."""
+    """An API key without its secret. Amounts are USD."""
 
     hash: str | None = wire("identifier hash of the key")
     name: str | None = wire("display name")
@@ -49,20 +49,20 @@ class ApiKey(ResponseModel):
 
 
 class CreatedKey(Unpicklable, ResponseModel):
-    """The answer to a creation. ``key`` is the secret itself and is given this once only."""
+    """The answer to a creation. ``key`` is the secret; the gateway returns it only once."""
 
     data: ApiKey | None = wire("the new key's description")
     key: SecretStr | None = wire("the full key, shown once")
 
     @model_validator(mode="after")
     def _forget_raw(self) -> Self:
-        """The raw answer holds the secret in clear; it must not outlive the reading."""
+        # The raw answer contains the secret in clear text, so it is dropped.
         self._hold({name: value for name, value in self.raw.items() if name != "key"})
         return self
 
 
 MIN_EXTERNAL_KEY = 32
-"""Characters that the key of an external user has at least."""
+"""The minimum length of the key of an external user."""
 
 
 def _long_enough(value: SecretStr) -> SecretStr:
@@ -93,7 +93,7 @@ ExternalUserId = Annotated[
 
 
 class ExternalUserRequest(RequestModel):
-    """A user of another system, owner of a key: extended contract section 13."""
+    """A user of another system who owns a key: extended contract section 13."""
 
     user: ExternalUserId = Field(description="identifier of the user")
     api_key: ExternalKey = Field(
@@ -127,7 +127,10 @@ class CreateKeyRequest(RequestModel):
 
 
 class UpdateKeyRequest(RequestModel):
-    """Body of PATCH /keys/{hash}: only what changes; null clears (extended contract section 1)."""
+    """Body of PATCH /keys/{hash}. Contains only changed fields; null clears a field.
+
+    Extended contract section 1.
+    """
 
     name: KeyName = Field("", description="what the key is for")
     disabled: bool = Field(False, description="refuse requests with the key")
@@ -148,7 +151,7 @@ class UpdateKeyRequest(RequestModel):
 
 
 def limit_used_share(limit: Decimal | None, remaining: Decimal | None) -> Decimal | None:
-    """Share of a limit that is used, 0..1 and above 1 when overdrawn; None when unknown."""
+    """The used share of a limit: 0 to 1, above 1 if overdrawn, None if unknown."""
     if limit is None or remaining is None:
         return None
     if limit == 0:
@@ -157,13 +160,13 @@ def limit_used_share(limit: Decimal | None, remaining: Decimal | None) -> Decima
 
 
 def is_expired(expires_at: datetime | None, now: datetime) -> bool:
-    """Whether a key with this expiry no longer works at ``now``."""
+    """Whether a key with this expiry has expired at ``now``."""
     return expires_at is not None and expires_at <= now
 
 
 def is_active(key: ApiKey, now: datetime) -> bool:
-    """Whether a key is known to work at ``now``: neither disabled nor expired.
+    """Whether a key works at ``now``: neither disabled nor expired.
 
-    A spent limit does not count: the key works again when it resets.
+    An exhausted limit does not count: the key works again after the reset.
     """
     return key.disabled is False and not is_expired(key.expires_at, now)

@@ -34,10 +34,10 @@ PRICE_KEYS = (
     "internal_reasoning",
     "web_search",
 )
-"""Every price key, in the contract's order."""
+"""All price keys, in the order of the contract."""
 
 PER_TOKEN_KEYS = frozenset(PRICE_KEYS) - {"request", "image", "image_output", "web_search"}
-"""Price keys whose unit is one token; the others are per request, image or search."""
+"""Price keys with one token as the unit; the others are per request, image or search."""
 
 
 class Architecture(ResponseModel):
@@ -51,7 +51,7 @@ class Architecture(ResponseModel):
 
 
 class TopProvider(ResponseModel):
-    """The limits of the provider that is used first."""
+    """The limits of the provider with the highest priority."""
 
     is_moderated: bool | None = wire("whether requests are moderated")
     context_length: Whole | None = wire("tokens", nullable=True, optional=True)
@@ -114,7 +114,7 @@ class Model(ResponseModel):
 
 
 class PriceOverride(ResponseModel):
-    """Prices that replace the base ones while every condition of the entry holds."""
+    """Prices that replace the base prices while all conditions of the override are met."""
 
     min_prompt_tokens: Number | None = wire(
         "applies when the prompt has strictly more tokens", optional=True
@@ -135,13 +135,13 @@ class PriceOverride(ResponseModel):
     )
 
     def price(self, key: str) -> Decimal | None:
-        """The entry's own price for a key, None when it inherits."""
+        """The override's price for a key, None if the base price applies."""
         value = getattr(self, key, None)
         return value if isinstance(value, Decimal) else None
 
 
 class Pricing(ResponseModel):
-    """USD per unit under default conditions, with discount and overrides."""
+    """USD per unit under default conditions, with the discount and the overrides."""
 
     prompt: Price | None = wire("per prompt token", unit="USD")
     completion: Price | None = wire("per completion token", unit="USD")
@@ -169,13 +169,13 @@ class Pricing(ResponseModel):
     overrides: list[PriceOverride] | None = wire("conditional prices", optional=True)
 
     def price(self, key: str) -> Decimal | None:
-        """The base price for a key, None when the endpoint has none."""
+        """The base price for a key, None if the endpoint has no such price."""
         value = getattr(self, key, None)
         return value if isinstance(value, Decimal) else None
 
 
 class Percentiles(ResponseModel):
-    """p50, p75, p90 and p99 of one figure; the unit is the owner's."""
+    """p50, p75, p90 and p99 of one figure, in the unit of the field that holds them."""
 
     p50: Number | None = wire("median", nullable=True)
     p75: Number | None = wire("75th percentile", nullable=True)
@@ -196,7 +196,7 @@ class WorkloadPerformance(ResponseModel):
 
 
 class ToolChoiceSupport(ResponseModel):
-    """Which tool_choice values passed the endpoint's tests."""
+    """The tool_choice values that the endpoint supports."""
 
     auto: bool | None = wire("literal auto")
     function: bool | None = wire("a named function")
@@ -205,13 +205,13 @@ class ToolChoiceSupport(ResponseModel):
 
 
 class NativeTool(ResponseModel):
-    """The provider tool that a server tool is translated to."""
+    """The provider's tool that replaces a server tool."""
 
     type: str | None = wire("provider tool type")
 
 
 class Endpoint(ResponseModel):
-    """One provider's offer of a model: prices, limits, capabilities and live figures."""
+    """A model at one provider: prices, limits, capabilities and live figures."""
 
     name: str | None = wire("display name of the endpoint")
     model_id: str | None = wire("unique model identifier (permaslug)")
@@ -256,7 +256,7 @@ class Endpoint(ResponseModel):
 
 
 class ModelEndpoints(ResponseModel):
-    """A model with every endpoint that serves it (GET /models/{author}/{slug}/endpoints)."""
+    """A model with all its endpoints (GET /models/{author}/{slug}/endpoints)."""
 
     id: str | None = wire("model identifier")
     name: str | None = wire("display name")

@@ -1,4 +1,4 @@
-"""The organization: its settings, its members and those of workspaces: extended section 4."""
+"""The organization: settings, its members and workspace members: extended contract section 4."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class UpdateOrganizationSettingsRequest(RequestModel):
 
 
 MAX_MEMBERS = 100
-"""Most members that one request adds or removes."""
+"""The maximum number of members that one request adds or removes."""
 
 UserId = Annotated[str, Field(min_length=1)]
 
 
 class WorkspaceMember(ResponseModel):
-    """A user's place in a workspace."""
+    """The membership of a user in a workspace."""
 
     id: str | None = wire("uuid of the membership")
     workspace_id: str | None = wire("uuid of the workspace")
@@ -55,12 +55,12 @@ class OrganizationMember(ResponseModel):
 
     @property
     def full_name(self) -> str | None:
-        """First and last name as far as there are any; None for a nameless one."""
+        """First and last name, or the known one of them; None without a name."""
         return " ".join(filter(None, (self.first_name, self.last_name))) or None
 
 
 class MembersAdded(ResponseModel):
-    """The answer to adding members; one that was there before counts as well."""
+    """The answer to adding members; counts members that were already present."""
 
     added_count: Whole | None = wire("members added or updated")
     data: list[WorkspaceMember] | None = wire("the memberships")

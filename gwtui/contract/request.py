@@ -1,7 +1,7 @@
-"""Strict requests: what leaves this program keeps every rule of the contract.
+"""Strict requests: every request that the program sends is checked against the contract.
 
-A request model is the only place a limit is written. ``field_rules`` reads the limits back for
-forms, ``problems`` words a refusal for the person who typed.
+Limits are defined only in the request models. ``field_rules`` returns them for forms, and
+``problems`` turns validation errors into messages.
 """
 
 from __future__ import annotations
@@ -43,22 +43,22 @@ class RequestModel(Unpicklable, BaseModel):
     )
 
     def body(self) -> dict[str, JsonValue]:
-        """The JSON body with secrets masked: fit for plans, journals and screens.
+        """The JSON body with masked secrets, for plans, journals and screens.
 
-        Only the fields that were given; null stays null (it means clear).
+        Contains only the fields that were set; null clears a field.
         """
         body: dict[str, JsonValue] = self.model_dump(mode="json", exclude_unset=True)
         return body
 
     def wire_body(self) -> dict[str, JsonValue]:
-        """The JSON body as it is sent, secrets in clear; for the one place that sends it."""
+        """The JSON body to send, with secrets in clear text."""
         body: dict[str, JsonValue] = self.model_dump(
             mode="json", exclude_unset=True, context={_IN_CLEAR: True}
         )
         return body
 
     def secrets(self) -> list[SecretStr]:
-        """The secrets that ``wire_body`` shows in clear, so that answers can be cleaned of them."""
+        """The secrets in ``wire_body``, for masking them in answers."""
         given = [getattr(self, name) for name in self.model_fields_set]
         found = [value for value in given if isinstance(value, SecretStr)]
         for part in given:
@@ -87,7 +87,7 @@ SecretText = Annotated[
     PlainSerializer(_secret_text, return_type=str, when_used="json"),
     WithJsonSchema({"type": "string", "minLength": 1, "writeOnly": True}),
 ]
-"""A secret in a request; masked everywhere but in ``wire_body``."""
+"""A secret in a request, masked everywhere except in ``wire_body``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,30 +103,30 @@ class FieldRules:
     choices: tuple[str, ...]
     unit: str
     type: Any
-    """Type of a non-null value."""
+    """The type of a value that is not null."""
     deprecated: bool
     """Whether the API still accepts the field, but gwtui no longer sends it."""
 
     @property
     def is_object(self) -> bool:
-        """Whether the value is an object with fields of its own."""
+        """Whether the value is an object with its own fields."""
         return isinstance(self.type, type) and issubclass(self.type, RequestModel)
 
     @property
     def entry_choices(self) -> tuple[str, ...]:
-        """The values that the entries of a list may have."""
+        """The allowed values of list entries."""
         entry = get_args(self.type)[0] if get_origin(self.type) is list else None
         return _choices(entry)
 
     @property
     def secret(self) -> bool:
-        """Whether the value must stay out of arguments, which other users can read."""
+        """Whether the value is secret and not allowed in arguments, which other users can read."""
         return self.type is SecretStr
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One refusal: the field it is about ("" for the whole body) and a plain message."""
+    """A validation error: the field ("" for the whole body) and a message."""
 
     field: str
     message: str
@@ -149,9 +149,9 @@ def all_rules(model: type[RequestModel]) -> Mapping[str, FieldRules]:
 
 @cache
 def part_rules(model: type[RequestModel]) -> Mapping[str, FieldRules]:
-    """The rules of the fields of an object inside a request, by names such as "external.user".
+    """The rules for the fields of nested objects, by names such as "external.user".
 
-    Where the object may be missing, so may each part.
+    If the object is optional, its fields are optional, too.
     """
     return {
         f"{whole}.{part}": replace(rules, name=f"{whole}.{part}", required=False, nullable=True)
@@ -183,14 +183,12 @@ def _rules(name: str, field: FieldInfo) -> FieldRules:
 
 
 def _value_type(annotation: Any) -> Any:
-    """The first type of a union, without its constraints."""
     if get_origin(annotation) in {Union, UnionType}:
         annotation = get_args(annotation)[0]
     return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
 
 
 def _inner_metadata(annotation: Any) -> list[Any]:
-    """Constraints that stand on the members of a union, such as ``Annotated[str, ...] | None``."""
     found: list[Any] = []
     if get_origin(annotation) in {Union, UnionType}:
         for member in get_args(annotation):
@@ -211,7 +209,7 @@ def _choices(annotation: Any) -> tuple[str, ...]:
 
 
 def problems(error: ValidationError) -> list[Problem]:
-    """Every refusal of a validation, in the model's own order; never repeats what was typed."""
+    """All validation errors, in pydantic's order; never repeats the input."""
     found: dict[str, Problem] = {}
     mistyped: set[str] = set()
     for detail in error.errors(include_input=False, include_url=False):
@@ -232,17 +230,17 @@ def problems(error: ValidationError) -> list[Problem]:
 
 
 def violation_text(error: Exception) -> str | None:
-    """Every refusal of a validation, as one text; None for any other error."""
+    """All validation errors as one text; None for other exceptions."""
     return "; ".join(map(str, problems(error))) if isinstance(error, ValidationError) else None
 
 
 _WRONG_KIND = ("_type", "literal_error")
-"""Refusals by a member of a union that the value was not meant for: another one says more."""
+"""Error types from union members that do not match the value; other members say more."""
 _TYPE_TAGS = frozenset({"str", "int", "float", "bool", "none", "decimal", "datetime", "list"})
 
 
 def _is_union_tag(part: int | str) -> bool:
-    """Pydantic adds the member's type to the location inside a union: fields are lower case."""
+    # Pydantic adds the member's type to the location inside a union; field names are lower case.
     return isinstance(part, str) and (
         part in _TYPE_TAGS or part[:1].isupper() or any(mark in part for mark in "[(-")
     )

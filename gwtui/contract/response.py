@@ -1,6 +1,6 @@
-"""Tolerant reading of answers: one bad field marks that field, never the row or the list.
+"""Tolerant reading of answers: an invalid field affects only that field, not the row or the list.
 
-Of a list or a map inside a row, one bad entry marks that entry only.
+An invalid entry of a list or map affects only that entry.
 """
 
 from __future__ import annotations
@@ -32,10 +32,9 @@ def wire(
 ) -> Any:
     """Declare a response field.
 
-    Every response field is None in Python when the answer lacks it, so that no caller can forget
-    the case. The wire's own promise is kept beside it: ``nullable`` (null is legal), ``optional``
-    (may be absent without being a gap), ``unit`` (USD, ms, tokens/s, %) and the ``known`` values
-    of an open enumeration.
+    Every response field is None in Python when the answer lacks it. The contract's rules are kept
+    with the field: ``nullable`` (may be null), ``optional`` (may be absent without being a gap),
+    ``unit`` (USD, ms, tokens/s, %) and the ``known`` values of an open enumeration.
     """
     extra: dict[str, Any] = {"x-unit": unit, "x-nullable": nullable, "x-optional": optional}
     if known:
@@ -44,13 +43,12 @@ def wire(
 
 
 class ResponseModel(BaseModel):
-    """Base of everything the gateway answers with.
+    """Base of all answers of the gateway.
 
-    ``raw`` is the object as it came, ``gaps`` names each field that was missing, null against the
-    contract or of a wrong type, and why. Unknown fields are in ``unknown_fields``.
-
-    The object is held as its values, and its names are shared by all answers of the same fields: a
-    list of 100,000 rows would hold as many tables of the same names.
+    ``raw`` is the received object. ``gaps`` gives the reason for each field that was missing, null
+    against the contract or of a wrong type. ``unknown_fields`` lists unknown fields. The object is
+    stored as its values. Answers with the same fields share one tuple of field names, which saves
+    memory in lists of 100,000 rows.
     """
 
     model_config = ConfigDict(
@@ -82,19 +80,19 @@ class ResponseModel(BaseModel):
 
     @property
     def gaps(self) -> Mapping[str, str]:
-        """Problems by field path. Empty for an answer that keeps the contract."""
+        """Problems by field path; empty if the answer follows the contract."""
         gaps: Mapping[str, str] = self._held["_gaps"]
         return gaps
 
     @property
     def unknown_fields(self) -> tuple[str, ...]:
-        """Names in the answer that this model does not know, in the order they came."""
+        """Fields of the answer that the model does not declare, in their order."""
         names = self._held["_raw_names"]
         return tuple(name for name in names if name not in type(self).model_fields)
 
     @property
     def _held(self) -> Any:
-        """The private attributes by name: by attribute, each read takes ten times as long."""
+        # One read of the dict: reading each private attribute takes ten times as long.
         return self.__pydantic_private__
 
     @model_validator(mode="wrap")
@@ -132,11 +130,8 @@ class ResponseModel(BaseModel):
 
     @classmethod
     def _share_field_names(cls, model: Self) -> None:
-        """Share one set of field names among all answers with the same fields.
-
-        Each would have its own, as large as the rest of it. Nothing is ever added: models of
-        answers are frozen.
-        """
+        # A set for each answer would be as large as the rest of it. Sharing is safe because
+        # response models are frozen.
         names = model.__pydantic_fields_set__
         shared = ResponseModel._names.setdefault((cls, len(names)), names)
         if shared == names:
@@ -144,7 +139,6 @@ class ResponseModel(BaseModel):
 
     @classmethod
     def _promised(cls) -> tuple[tuple[str, bool], ...]:
-        """(name, nullable) of each field that the contract says is always present."""
         promised = ResponseModel._expected.get(cls)
         if promised is None:
             promised = tuple(
@@ -160,7 +154,6 @@ class ResponseModel(BaseModel):
 def _without_unreadable(
     data: dict[str, Any], error: ValidationError, gaps: dict[str, str]
 ) -> dict[str, Any]:
-    """Drop what the validator refused: a whole field, or single entries of a list or a map."""
     kept = dict(data)
     doomed: dict[str, set[int | str]] = {}
     for problem in error.errors(include_input=False, include_url=False, include_context=False):
@@ -180,7 +173,6 @@ def _without_unreadable(
 
 
 def _is_entry(key: int | str, whole: Any) -> bool:
-    """Whether ``whole`` is a list or a map that has an entry under this index or name."""
     if isinstance(whole, list):
         return isinstance(key, int) and 0 <= key < len(whole)
     return isinstance(whole, Mapping) and key in whole

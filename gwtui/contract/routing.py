@@ -1,6 +1,6 @@
-"""The provider object of a request: which endpoints may serve it, in which order.
+"""The provider object of a request: which endpoints may serve it, and in which order.
 
-Inference contract section 3. Chat and embeddings share it.
+Inference contract section 3. Shared by chat and embeddings.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from gwtui.contract.scalars import DecimalUsd, NumberBounds
 from gwtui.contract.values import ProviderSort, Quantization
 
 ProviderSlugs = list[Annotated[str, Field(min_length=1)]]
-"""Slugs of providers; one with a suffix is the tag of a single endpoint."""
+"""Provider slugs; a slug with a suffix is the tag of a single endpoint."""
 Positive = Annotated[Decimal, NumberBounds(0)]
 
 
 class SortBy(RequestModel):
-    """An order of endpoints, and whether it holds within each model or over all of them."""
+    """The sort order of endpoints, either within each model or across all models."""
 
     by: ProviderSort | None = Field(None, description="sort order")
     partition: Literal["model", "none"] | None = Field(
@@ -29,7 +29,7 @@ class SortBy(RequestModel):
 
 
 class PercentileBounds(RequestModel):
-    """A bound for each percentile of a figure; the unit is the owner's."""
+    """Bounds for the percentiles of a figure, in the unit of the field that holds them."""
 
     p50: Positive | None = Field(None, description="bound of the median")
     p75: Positive | None = Field(None, description="bound of the 75th percentile")
@@ -38,7 +38,7 @@ class PercentileBounds(RequestModel):
 
 
 class MaxPrice(RequestModel):
-    """The most that an endpoint may ask, in USD: prompt and completion per million tokens."""
+    """The maximum price in USD: prompt and completion per million tokens."""
 
     prompt: DecimalUsd = Field(
         Decimal(0), description="per million prompt tokens", json_schema_extra={"x-unit": "USD"}
@@ -59,13 +59,13 @@ class MaxPrice(RequestModel):
     )
 
     def bound(self, key: str) -> Decimal | None:
-        """The bound of one of these prices, in the unit of the field; None when none was given."""
+        """The maximum for a price key, in the unit of the field; None if not set."""
         value = getattr(self, key) if key in self.model_fields_set else None
         return value if isinstance(value, Decimal) else None
 
 
 class ProviderPreferences(RequestModel):
-    """Which endpoints may serve the request, and which of them are tried first."""
+    """Which endpoints may serve the request, and which are tried first."""
 
     order: ProviderSlugs | None = Field(None, description="try these providers in this order")
     only: ProviderSlugs | None = Field(None, description="use these providers only")

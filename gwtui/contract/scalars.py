@@ -1,7 +1,7 @@
 """The scalar types of the wire: money, prices, timestamps and identifiers.
 
 Requests are strict: a number is a JSON number, a timestamp is ISO 8601 in UTC. Answers are read
-generously: a naive timestamp counts as UTC, a number may come as a string.
+leniently: a naive timestamp counts as UTC, and a number may be a string.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _DATE_TIME = re.compile(
 _DECIMAL = re.compile(r"\d{1,30}(?:\.\d{1,60})?\Z", re.ASCII)
 _MAX_USD = Decimal("1e12")
 MAX_DIGITS = 100
-"""Characters of a number; a double never needs as many."""
+"""The maximum number of characters of a number; a double needs fewer."""
 _MAX_EXPONENT = 307
-"""The wire's numbers are doubles; a Decimal beyond would fail in sums and fill pages of digits."""
+"""The maximum exponent of a double; a larger Decimal breaks sums and prints endless digits."""
 _MAX_WHOLE = 2**63 - 1
 
 
@@ -63,7 +63,7 @@ def _usd(amount: Decimal) -> Decimal:
 
 @dataclass(frozen=True, slots=True)
 class NumberBounds:
-    """Bounds of a number in a request, both inclusive; None for no bound on that side."""
+    """Inclusive bounds of a number in a request; None means no bound."""
 
     low: int | Decimal | None = None
     high: int | None = None
@@ -105,7 +105,6 @@ class NumberBounds:
 
 
 def _strict_decimal_text(value: Any) -> Decimal:
-    """A price in a request; a JSON number is taken, too, as the service itself does."""
     if not isinstance(value, str):
         return _strict_usd(value)
     if not _DECIMAL.match(value):
@@ -114,10 +113,10 @@ def _strict_decimal_text(value: Any) -> Decimal:
 
 
 def decimal_of(text: str) -> Decimal:
-    """Parse a number. Equal short texts share one object: lists repeat a few figures.
+    """Parse a number. Equal short texts share one object, to save memory in long lists.
 
-    Raises ValueError for what is no finite number, and for one with more digits or a larger
-    exponent than a number of the wire has.
+    Raises ValueError if the text is not a finite number or has too many digits or too large an
+    exponent.
     """
     return _short_decimal(text) if len(text) <= _SHORT else _decimal(text)
 
@@ -194,7 +193,7 @@ def _uuid(value: Any) -> str:
 
 
 def timestamp_text(moment: datetime) -> str:
-    """ISO 8601 in UTC with a Z, as the API writes timestamps; fractions only when there are any."""
+    """ISO 8601 in UTC with a Z, as the API writes timestamps; a zero fraction is omitted."""
     spec = "milliseconds" if moment.microsecond else "seconds"
     inside = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
     return inside.isoformat(timespec=spec).removesuffix("+00:00") + "Z"
@@ -227,7 +226,7 @@ Usd = Annotated[
 """USD in a request: a JSON number, never negative."""
 
 SamplingRate = Annotated[Decimal, NumberBounds(Decimal("0.0001"), 1)]
-"""Share of requests in a request."""
+"""A sampled share of requests, in a request."""
 
 AnyNumber = Annotated[Decimal, NumberBounds()]
 """Any finite number in a request."""
@@ -247,7 +246,7 @@ Uuid = Annotated[str, BeforeValidator(_uuid), WithJsonSchema({"type": "string", 
 """A UUID in a request, normalised to lower case."""
 
 Number = Annotated[Decimal, BeforeValidator(_loose_number), _as_number, _NUMBER_SCHEMA]
-"""Any number in an answer, exact."""
+"""Any number in an answer, with all digits."""
 
 Whole = Annotated[int, Field(ge=-_MAX_WHOLE, le=_MAX_WHOLE), WithJsonSchema({"type": "integer"})]
 """Any whole number in an answer."""

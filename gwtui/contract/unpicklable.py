@@ -1,6 +1,6 @@
-"""``Unpicklable``: the base of classes that hold a secret, which must not become bytes by chance.
+"""``Unpicklable``: the base of classes that hold a secret and must not be serialized.
 
-A module of its own, so that a token can be read before pydantic is loaded.
+A separate module, so that reading a token does not load pydantic.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any, NoReturn, SupportsIndex
 
 
 class Unpicklable:
-    """Refuses to be pickled: the bytes would hold the secret in clear, wherever they went."""
+    """Refuses to be pickled: the bytes would contain the secret in clear text."""
 
     __slots__ = ()
 

@@ -13,7 +13,7 @@ from gwtui.contract.scalars import Number, Timestamp, Whole
 
 
 class Credits(ResponseModel):
-    """Bought and used credits of the whole account, in USD."""
+    """The purchased and used credits of the account, in USD."""
 
     total_credits: Number | None = wire("total purchased", unit="USD")
     total_usage: Number | None = wire("total used", unit="USD")
@@ -27,14 +27,14 @@ class Credits(ResponseModel):
 
     @property
     def used_share(self) -> Decimal | None:
-        """Share of the purchased credits that is used, 0..1 and above when overdrawn."""
+        """The used share of the purchased credits: 0 to 1, above 1 if overdrawn."""
         if self.total_credits is None or self.total_usage is None or self.total_credits <= 0:
             return None
         return self.total_usage / self.total_credits
 
 
 class ActivityRow(ResponseModel):
-    """Usage of one endpoint by the account on one UTC day."""
+    """The account's usage of one endpoint on one UTC day."""
 
     date: str | None = wire("UTC day, YYYY-MM-DD")
     model: str | None = wire("model identifier")
@@ -52,7 +52,7 @@ class ActivityRow(ResponseModel):
 
 
 class Generation(ResponseModel):
-    """Request and usage metadata of one generation. Amounts in USD, times in ms."""
+    """Metadata of one generation: request and usage. Amounts in USD, times in ms."""
 
     id: str | None = wire("generation id")
     created_at: Timestamp | None = wire("when it began")

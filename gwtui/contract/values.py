@@ -1,7 +1,7 @@
 """The value sets of the contract.
 
-Sets used in requests are ``Literal`` types: anything else is refused. Sets seen in answers are
-plain tuples of the known values: an unknown one is shown as it came.
+Sets in requests are ``Literal`` types: other values are refused. Sets in answers are tuples of the
+known values: unknown values are shown unchanged.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 GENERATION_ID = "X-Generation-Id"
-"""The header of an answer that names the generation; on every served request to a model."""
+"""The response header with the generation id, sent for every served model request."""
 
 LimitReset = Literal["daily", "weekly", "monthly"]
-"""When a spending limit starts over: 00:00 UTC each day, each Monday, each first of the month."""
+"""Reset interval of a limit, at 00:00 UTC: each day, Monday, or first of the month."""
 
 Region = Literal["global", "europe", "us"]
 REGIONS: tuple[Region, ...] = ("global", "europe", "us")
-"""Regions in which models are served and data may be processed."""
+"""Regions where models run and data may be processed."""
 
 ProviderSort = Literal["price", "throughput", "latency", "exacto"]
-"""Default order of providers in a workspace."""
+"""The default sort order of providers in a workspace."""
 
 INPUT_MODALITIES = ("text", "image", "file", "audio", "video")
 OUTPUT_MODALITIES = (
@@ -34,7 +34,7 @@ OUTPUT_MODALITIES = (
     "transcription",
 )
 END_TO_END_WORKLOADS = frozenset({"image_generation", "video_generation"})
-"""Workloads whose latency is the full time; every other one reports time to first token."""
+"""Workloads whose latency is the total time; others report time to first token."""
 
 Quantization = Literal[
     "int4",
@@ -98,17 +98,17 @@ SERVER_TOOLS = tuple(
         "web_search",
     )
 )
-"""Tools that the service itself runs, as a workspace's disabled_server_tools names them."""
+"""Tools that the service runs, as named in a workspace's disabled_server_tools."""
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
 DEFAULT_PAGE = 50
 MAX_PAGE = 100
 ACTIVITY_DAYS = 30
-"""Completed UTC days that the gateway keeps the activity of."""
+"""The number of completed UTC days for which the gateway keeps activity."""
 BAD_PATTERN = "invalid_regex_pattern"
-"""The gateway's name for a pattern of a content filter that it refuses."""
+"""The gateway's error type for an invalid content filter pattern."""
 KEYS_PAGE = 100
-"""GET /keys has no limit parameter: a page is always this long."""
+"""The fixed page size of GET /keys, which has no limit parameter."""
 MODELS_PAGE = 500
 MAX_MODELS_PAGE = 1000

@@ -40,9 +40,9 @@ ModelId = Annotated[str, Field(min_length=1)]
 
 
 def slug_of(name: str) -> str:
-    """A slug that suits a name: "Data Pipelines (EU)" -> "data-pipelines-eu".
+    """A slug for a name: "Data Pipelines (EU)" -> "data-pipelines-eu".
 
-    Empty when nothing of the name can stand in a slug.
+    Empty if no character of the name is allowed in a slug.
     """
     folded = unicodedata.normalize("NFKD", name.lower().translate(_SPECIAL))
     plain = "".join(char for char in folded if not unicodedata.combining(char))
@@ -51,7 +51,7 @@ def slug_of(name: str) -> str:
 
 
 class Workspace(ResponseModel):
-    """A group of keys, guardrails and credentials with default and logging settings."""
+    """A group of keys, guardrails and credentials, with default and logging settings."""
 
     id: str | None = wire("uuid of the workspace")
     name: str | None = wire("display name")
@@ -127,7 +127,7 @@ class CreateWorkspaceRequest(_WorkspaceFields):
 
 
 class UpdateWorkspaceRequest(_WorkspaceFields):
-    """Body of PATCH /workspaces/{id}: only what changes; null clears."""
+    """Body of PATCH /workspaces/{id}. Contains only changed fields; null clears a field."""
 
     name: WorkspaceName = Field("", description="display name")
     slug: WorkspaceSlug = Field("", description="short name for paths: a-z, 0-9 and single hyphens")
