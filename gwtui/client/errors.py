@@ -41,13 +41,13 @@ class GatewayError(Exception):
 
 
 class NotSentError(GatewayError):
-    """Nothing reached the gateway."""
+    """No request reached the gateway."""
 
     effect = "none"
 
 
 class ReadOnlyError(NotSentError):
-    """The transport is read-only and held a write back."""
+    """A write was blocked because the connection is read-only."""
 
 
 class InvalidRequestError(NotSentError):
@@ -69,7 +69,7 @@ class ConnectFailedError(NotSentError):
 
 
 class NoAnswerError(GatewayError):
-    """The request was sent, its answer was lost."""
+    """The request was sent, but the answer was lost."""
 
 
 class UnreadableAnswerError(GatewayError):

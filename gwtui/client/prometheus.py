@@ -24,7 +24,7 @@ _MESSAGE = 160
 
 
 class PrometheusError(Exception):
-    """The server gave no usable answer; the message is for a person and holds no token."""
+    """The server gave no usable answer; the message holds no token."""
 
 
 @dataclass(frozen=True, slots=True)

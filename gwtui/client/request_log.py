@@ -219,7 +219,7 @@ class RecentRequests(NamedTuple):
 
     @property
     def requests(self) -> int:
-        """All of them."""
+        """The number of all requests."""
         return self.reads + self.writes
 
 
@@ -236,7 +236,7 @@ class Traffic:
 
     @property
     def silent(self) -> bool:
-        """Whether the gateway leaves its requests without an answer, as far as is known now."""
+        """Whether the gateway currently leaves requests unanswered."""
         asked = [*self._waiting.values()]
         if self._failing_since is not None:
             asked.append(self._failing_since)

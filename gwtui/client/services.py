@@ -392,28 +392,28 @@ class GuardrailsService(Service):
         partial(read_count, name="assigned_count"),
         body="guardrails:AssignKeysRequest",
     )
-    """Assign to keys, in the place of the guardrail that a key has. How many were assigned."""
+    """Assign a guardrail to keys, replacing their present one; returns the number assigned."""
     unassign_keys: ServiceMethod[[str, AssignKeysRequest], int] = ServiceMethod(
         "POST",
         "/guardrails/{id}/assignments/keys/remove",
         partial(read_count, name="unassigned_count"),
         body="guardrails:AssignKeysRequest",
     )
-    """The number of keys that had the guardrail."""
+    """Remove a guardrail from keys; returns the number of keys that had it."""
     assign_members: ServiceMethod[[str, AssignMembersRequest], int] = ServiceMethod(
         "POST",
         "/guardrails/{id}/assignments/members",
         partial(read_count, name="assigned_count"),
         body="guardrails:AssignMembersRequest",
     )
-    """As ``assign_keys``."""
+    """Assign a guardrail to members; returns the number assigned."""
     unassign_members: ServiceMethod[[str, AssignMembersRequest], int] = ServiceMethod(
         "POST",
         "/guardrails/{id}/assignments/members/remove",
         partial(read_count, name="unassigned_count"),
         body="guardrails:AssignMembersRequest",
     )
-    """As ``unassign_keys``."""
+    """Remove a guardrail from members; returns the number that had it."""
 
     async def list(self, *, workspace_id: str | None = None) -> Listing[Guardrail]:
         """Every guardrail of one workspace; of the default one when none is given."""
