@@ -1,4 +1,4 @@
-"""How alerts are noticed on every screen: badge, notice, bell, the terminal's title."""
+"""Alert notifications on every screen: header badge, notice, bell and terminal title."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from gwtui.watch.feed import FeedState
 
 _EACH = 3
-"""Events that get a notice each; more are told together."""
+"""Maximum number of events shown as separate notices; more are summed up in one notice."""
 _FIRST_LOOK = timedelta(minutes=1)
-"""For how long what is read first after a past that was told belongs to that past."""
+"""Events this soon after the prefilled history of the demo are not reported."""
 
 
 class AlertNotices:
-    """Watches the alerts of one connection from the background, from now until it is closed."""
+    """Watches the alerts of one connection in the background until it is closed."""
 
     def __init__(self, app: GwtuiApp, session: Session, alerts: Alerts) -> None:
         self._app = app
@@ -32,7 +32,7 @@ class AlertNotices:
         self._alerts = alerts
         self._last: int | None = None
         self.badge: Cell | None = None
-        """How many alerts ask for somebody, for the header; None while none does."""
+        """The number of active alerts for the header; None if there are none."""
         alerts.notifier.failed = lambda why: app.call_later(app.say, why, severity="warning")
         self._leave = [
             alerts_feed(session.hub).watch(self._stand, background=True),
@@ -40,7 +40,7 @@ class AlertNotices:
         ]
 
     def close(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         for leave in self._leave:
             leave()
 
@@ -60,7 +60,7 @@ class AlertNotices:
         self._last = newest
 
     def _is_news(self, event: AlertEvent) -> bool:
-        """Whether to tell of it: not of what stood already when the past was told, as a demo's."""
+        # The demo starts with a prefilled history, which is not news.
         history = self._session.history
         past = None if history is None else history.filled_until
         return event.notifies and (past is None or event.at - past >= _FIRST_LOOK)

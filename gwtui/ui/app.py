@@ -1,4 +1,4 @@
-"""The dashboard application: owns the connection, the feeds, the writes and the way around."""
+"""The dashboard application: owns the connection, the feeds, the writes and the navigation."""
 
 from __future__ import annotations
 
@@ -52,23 +52,23 @@ if TYPE_CHECKING:
 
 _BACKGROUND = "background"
 _WRITTEN = 0.001
-"""Seconds for the thread that writes the first frame: what is loaded then stops every thread."""
+"""Seconds for the writer thread to send the first frame before imports block all threads."""
 _LAST_ANSWER = 4.0
-"""Seconds that a write under way is waited for when a person quits or switches."""
+"""Maximum seconds to wait for a write in flight when the person quits or switches profile."""
 _AHEAD = 0.25
-"""Seconds that the start screen waits at most for the connection that its rows are read by."""
+"""Maximum seconds that the start screen waits for the connection."""
 
 
 class GwtuiApp(ConnectedApp, inherit_bindings=False):
     """The dashboard.
 
-    ``connect`` is entered after the first paint and left at the end; while it fails, the reason is
-    shown and it is tried again. ``start`` is a route such as "keys" or "models/author/slug". What
-    is watched is recorded below the directory ``data``; None records nothing. The rules of alerts
-    and what a person chose stand in the directory ``config``; None knows and keeps none. ``tries``
-    says what requests to models are tried with; without it none is sent while read-only.
-    ``targets`` are the gateways that can be switched to; the paths that were gone to are kept in
-    the directory ``state``, None keeps them for this run.
+    - ``connect``: opened after the first paint, closed at the end; retried while it fails
+    - ``start``: the first route, such as "keys" or "models/author/slug"
+    - ``data``: directory for recorded samples; None records nothing
+    - ``config``: directory of preferences and alert rules; None uses defaults and saves nothing
+    - ``tries``: credentials for test requests; None allows none while read-only
+    - ``targets``: the profiles that the person can switch to
+    - ``state``: directory of the path history; None keeps the history in memory
     """
 
     TITLE = "gwtui"
@@ -106,7 +106,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         self.set_keymap(keymap())
         self._start = start
         caught_errors.clear()
-        self._errors_told = 0
+        self._errors_reported = 0
         self._files = SessionFiles(ledger, data, config)
         self.adopt(connect, tries or TryMemory())
         self.shutdown = Shutdown(
@@ -119,17 +119,17 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             self.register_theme(known)
         chosen = self.preference_store.preferences.theme or DEFAULT_THEME
         self.theme = known_theme(chosen if theme is None else theme)
-        # What a key does depends on the screen that is shown. Widgets and dialogs come first.
+        # The action of a key depends on the visible screen. Widgets and dialogs come first.
         for key in {key for one in (*all_actions(), *place_actions()) for key in one.keys}:
             self.bind(key, f"press_key({key!r})", show=False)
-        # Control keys work everywhere, forms included; plain ones only where nobody types.
+        # Control keys work everywhere, forms included; plain keys only outside text fields.
         anywhere = [(key, one) for one in ANYWHERE for key in by_id(one).keys]
         self._anywhere = {key: one for key, one in anywhere if key.startswith("ctrl+")}
         self.leaving_keys = frozenset(by_id(QUIT).keys)
 
     @cached_property
     def kept(self) -> DashboardState:
-        """The paths that were gone to, and whether this person has seen the first steps."""
+        """The path history, and whether the first steps were dismissed."""
         from gwtui.local.dashboard_state import DashboardState  # noqa: PLC0415 - later
 
         return DashboardState(self._state)
@@ -137,27 +137,26 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
     # Life -------------------------------------------------------------------------------------
 
     def get_default_screen(self) -> Screen[Any]:
-        """The frame that is painted first; the start screen takes its place."""
-        # Not from the opening screen's own loop: it is removed there.
+        """The startup screen, which is painted before the connection is opened."""
+        # Not in the message loop of the startup screen, because that screen is removed there.
         screen = StartupScreen(self._start, lambda: self.call_later(self._begin))
         let_be_switched(screen, self)
         return screen
 
     async def on_mount(self) -> None:
-        """Paint the frame, then load and show the start screen."""
+        """Watch for signals and size changes, and start the timers."""
         self.shutdown.watch(terminal=not self.is_headless)
         self.screen_change_signal.subscribe(self, self._cover)
         self.set_interval(1.0, self._second)
         self.set_interval(NOTICEABLE, self._show_waits)
 
     async def _begin(self) -> None:
-        """Connect, and show the start screen, which is made while its rows are read."""
         await asyncio.sleep(_WRITTEN)
         self.connection_manager.start()
         if await self.connection_manager.opened(_AHEAD):
             await self.navigation.read_ahead(self._start, self.hub)
         if _covers_all(self.screen):
-            await self.screen.dismiss()  # it covers the screen whose place is taken
+            await self.screen.dismiss()  # it covers the startup screen, which is replaced
         problem = await self.navigation.open_route(self._start)
         if problem is not None:
             await self.navigation.show_tab("keys")
@@ -165,18 +164,18 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         self.preference_store.begin()
 
     async def on_unmount(self) -> None:
-        """Close the connection before the program ends."""
+        """Close the session and save preferences before the program ends."""
         await self.leave()
         await self.preference_store.end()
         self.shutdown.unwatch()
 
     def key_read(self, key: str) -> None:
-        """Quit by force if nothing reacts to the key that quits: the program may hang."""
+        """Start the deadline for a forced quit: the program may hang and never handle the key."""
         if self._quits_anywhere(key):
             self.shutdown.expect_end(REACTION)
 
     async def on_event(self, event: events.Event) -> None:
-        """The program is not too busy to react."""
+        """Cancel the deadline for a forced quit once the quit key is handled."""
         if isinstance(event, events.Key) and self._quits_anywhere(event.key):
             self.shutdown.expect_nothing()
         await super().on_event(event)
@@ -185,7 +184,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         return self._anywhere.get(key) == QUIT
 
     async def handle_input(self, event: Input) -> None:
-        """Keys that work everywhere are no concern of what has the focus."""
+        """Run the action of a global control key before the focused widget can use the key."""
         action = self._anywhere.get(event.key) if isinstance(event, events.Key) else None
         if action is None:
             await super().handle_input(event)
@@ -193,7 +192,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             await self.action_run(action)
 
     def exit(self, *arguments: Any, **options: Any) -> None:
-        """End the program, by force if something cannot be closed."""
+        """End the program; force the end if something cannot be closed in time."""
         if not self.is_headless:
             self.shutdown.expect_end(CLOSING)
         super().exit(*arguments, **options)
@@ -206,8 +205,8 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             return
         if self.app_focus or screen.ticks_unfocused:
             screen.second()
-        if len(caught_errors) > self._errors_told:
-            self._errors_told = len(caught_errors)
+        if len(caught_errors) > self._errors_reported:
+            self._errors_reported = len(caught_errors)
             self.say(
                 f"Something could not be shown because of a bug in gwtui; see {LOG}",
                 severity="error",
@@ -220,7 +219,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             screen.refresh_frame()
 
     def interrupts(self, event: events.Key) -> bool:
-        """Let Escape end what an action or a form reads, where it is said to."""
+        """Let Escape cancel a read of an action or form that takes noticeably long."""
         if event.key != "escape" or not self.screen_stack:
             return False
         screen = self.screen
@@ -232,23 +231,22 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         return True
 
     def on_app_blur(self) -> None:
-        """Nobody looks: read nothing."""
+        """Pause all feeds while the terminal has no focus."""
         if self.session is not None:
             self.session.hub.pause_all()
 
     def on_app_focus(self) -> None:
-        """Somebody looks again."""
+        """Resume all feeds."""
         if self.session is not None:
             self.session.hub.resume_all()
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Another size, perhaps too small; or the terminal was away and shows anything."""
+        """Repaint everything, and check whether the terminal is too small."""
         self.redraw()
-        # Only behind this event the app itself goes by the new size.
+        # The app itself has the new size only after this event.
         self.call_next(self._cover)
 
     async def _cover(self, _changed: Screen[Any] | None = None) -> None:
-        """Cover everything while there is no room for it, whatever has opened meanwhile."""
         if not self.screen_stack:
             return
         covered = _covers_all(self.screen)
@@ -262,7 +260,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
     # Actions ----------------------------------------------------------------------------------
 
     async def action_press_key(self, key: str) -> None:
-        """Run the action that a key has on the screen that is shown."""
+        """Run the action that the key has on the current screen."""
         screen = self.navigation.screen
         scopes = (APP,) if screen is None else screen.scopes
         action = next((one for one in offered(scopes) if key in one.keys), None)
@@ -270,7 +268,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             await self.action_run(action.id)
 
     async def action_run(self, action_id: str) -> None:
-        """Run an action on what is selected now."""
+        """Run an action on the current selection."""
         screen = self.navigation.screen
         if screen is not None:
             await self.perform(by_id(action_id), screen.capture())
@@ -278,7 +276,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             self.exit(0)
 
     async def perform(self, action: Action, context: ActionContext) -> None:
-        """Do what an action promises, or say why not."""
+        """Run the action, or show why it is not possible now."""
         refusal = self.refusal(action, context)
         if refusal is not None:
             self.say(refusal, severity="warning")
@@ -295,12 +293,11 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             self.run_worker(work, name=action.title, group=group, exit_on_error=False)
 
     def _write_down(self) -> None:
-        """Say what is known of writes under way, when the process cannot wait for them."""
         if self.session is not None:
             self.session.abandon()
 
     def refusal(self, action: Action, context: ActionContext) -> str | None:
-        """Why an action cannot be done now, None when it can."""
+        """Why the action is not possible now; None if it is possible."""
         if (action.mutates or action.bills) and self.session is None:
             return f"{action.title}: not connected yet"
         if (why := self.holds_back(action)) is not None:
@@ -312,13 +309,16 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         return None
 
     def holds_back(self, action: Action) -> str | None:
-        """Why an action is not possible while read-only, None when it is."""
+        """Why read-only mode blocks the action; None if it does not."""
         if action.bills and self.session is not None:
             return self.tries.hold_reason(self.connection)
         return self.hold_reason if action.mutates else None
 
     async def last_answer(self, text: str, enough: str) -> None:
-        """Give a write under way some seconds for its answer, with a word on the screen."""
+        """Wait a few seconds for the write in flight, behind a dialog.
+
+        ``text`` explains the wait; ``enough`` is the label of the button that ends it.
+        """
         if self.session is None or not self.session.in_flight:
             return
         from gwtui.ui.screens.dialogs import WaitScreen  # noqa: PLC0415 - seldom
@@ -328,9 +328,9 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         await self.push_screen_wait(waiting)
 
     def would_be_lost(self) -> str | None:
-        """What quitting now would lose, None when nothing.
+        """What quitting now would lose; None if nothing.
 
-        A modal screen tells so by ``unsaved``, and what it is by ``loss``.
+        Screens report unsaved input by ``unsaved`` and describe it by ``loss``.
         """
         if self.session is not None and self.session.in_flight:
             return "A change is in progress; only the audit log would record its outcome."
@@ -340,7 +340,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         return None
 
     def hints(self, scopes: Sequence[str]) -> Sequence[Action]:
-        """The actions that the footer may hint at."""
+        """The actions that the footer shows for these scopes."""
         return [
             action
             for action in offered(scopes)
@@ -359,22 +359,22 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
     def _action_failed(self, title: str, error: Exception) -> None:
         if not report_failure(self, error):
             caught_errors.add(f"action {title}", error)
-            self._errors_told = len(caught_errors)
+            self._errors_reported = len(caught_errors)
             self.say(f"{title} failed because of a bug in gwtui; see {LOG}", severity="error")
 
     async def open_route(self, route: str) -> None:
-        """Go to a path such as keys/HASH, or say that there is no such place."""
+        """Go to a path such as keys/HASH; show a warning if it does not exist."""
         if route:
             problem = await self.navigation.open_route(route)
             if problem is not None:
                 self.say(problem, severity="warning")
 
     async def on_show_unresolved(self, message: unresolved_changes.ShowUnresolved) -> None:
-        """Go to an unresolved change."""
+        """Go to the unresolved change."""
         await self.open_route(unresolved_changes.route_to(message.plan))
 
     def narrow(self, workspace: str | None, name: str | None) -> None:
-        """Narrow the scoped lists to a workspace, None for all of them."""
+        """Limit the lists to a workspace; None shows all workspaces."""
         self.scope = Scope(workspace=workspace)
         self.scope_name = name
         screen = self.navigation.screen
@@ -383,12 +383,10 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
 
 
 def _covers_all(screen: Screen[Any] | str) -> bool:
-    """Whether it is what is shown while the terminal is too small for anything else."""
     return getattr(screen, "covers_all", False)
 
 
 def _one_row_only(action: Action, marks: Marks) -> str:
-    """Why an action for a single row does nothing while rows are marked."""
     are = "row is" if marks.count == 1 else "rows are"
     hidden = f" ({marks.hidden} hidden by the filter)" if marks.hidden else ""
     key = key_of("list.unmark")

@@ -1,4 +1,4 @@
-"""Actions as the user interface offers them: the registry's, one per place, and their keys."""
+"""Actions as the user interface offers them, and the text of their keys."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
 _NAMED = re.compile(r"\{([a-z]+(?:-[a-z]+)*\.[a-z_-]+)\}", re.ASCII)
-"""An action in a sentence: {keys.create}."""
+"""A placeholder for an action in a sentence: {keys.create}."""
 _NO_KEY = "no-key"
-"""Stands for no key: nobody can type it, and without a name Textual keeps the usual keys."""
+"""A key name that nobody can type: with an empty name Textual would keep the default keys."""
 _KEYS = {
     "question_mark": "?",
     "slash": "/",
@@ -52,18 +52,18 @@ _KEYS = {
 
 
 def tab_of(action: Action) -> str | None:
-    """The tab, or the place without one, that an action opens; None for every other action."""
+    """The place that a "go to" action opens; None for any other action."""
     return action.id.removeprefix(registry.GO) if action.id.startswith(registry.GO) else None
 
 
 def offered(scopes: Iterable[str]) -> tuple[Action, ...]:
-    """Everything that can be done in these scopes, the frame's own actions included."""
+    """All actions of these scopes; with the app scope, also one per place."""
     actions = registry.for_scopes(scopes)
     return (*actions, *registry.place_actions()) if APP in scopes else actions
 
 
 def shown(key: str) -> str:
-    """A key as people read it: Ctrl+P for "ctrl+p", ? for "question_mark"."""
+    """The display form of a key: "Ctrl+P" for "ctrl+p", "?" for "question_mark"."""
     *modifiers, last = key.split("+")
     if not modifiers:
         return _KEYS.get(last, last)
@@ -71,12 +71,15 @@ def shown(key: str) -> str:
 
 
 def shown_all(keys: tuple[str, ...]) -> str:
-    """Every key of an action, for the help page: "Esc, Backspace"."""
+    """The display form of all keys of an action: "Esc, Backspace"."""
     return ", ".join(shown(key) for key in keys)
 
 
 def asked_by(action: Action) -> str:
-    """How an action is asked for: its keys, else what is typed behind a colon, else the palette."""
+    """How to start an action: all its keys, else its command word, else "palette".
+
+    An action of a dialog without a key returns "its button".
+    """
     if not action.keys and action.scope in DIALOG_SCOPES:
         return "its button"
     word = f":{action.command_words[0]}" if action.command_words else "palette"
@@ -84,14 +87,14 @@ def asked_by(action: Action) -> str:
 
 
 def key_of(action_id: str) -> str:
-    """How an action is asked for in a sentence: by its first key where it has one."""
+    """How to start an action, in a sentence: its first key, else as ``asked_by``."""
     action = by_id(action_id)
     return shown(action.keys[0]) if action.keys else asked_by(action)
 
 
 def with_keys(text: str) -> str:
-    """A sentence in which actions stand as {keys.create}, with their keys instead."""
-    return _NAMED.sub(lambda found: _key_or_text(found[1], found[0]), text) if "{" in text else text
+    """Replace placeholders such as {keys.create} by the keys of these actions."""
+    return _NAMED.sub(lambda match: _key_or_text(match[1], match[0]), text) if "{" in text else text
 
 
 def _key_or_text(action_id: str, text: str) -> str:
@@ -102,11 +105,11 @@ def _key_or_text(action_id: str, text: str) -> str:
 
 
 def focus_keys(focused: Widget | None) -> str:
-    """Which keys the widget with the focus takes, or what it is a part of, by ``FOCUS_KEYS``."""
+    """The key hints (``FOCUS_KEYS``) of the focused widget or its nearest ancestor with hints."""
     nodes = () if focused is None else focused.ancestors_with_self
     return next((keys for node in nodes if (keys := getattr(node, "FOCUS_KEYS", ""))), "")
 
 
 def keymap() -> dict[str, str]:
-    """The keys that a person chose, by the ids of bindings in dialogs, for ``App.set_keymap``."""
+    """The user's keys for dialog bindings, by binding id, for ``App.set_keymap``."""
     return {id: ",".join(keys) or _NO_KEY for id, keys in registry.chosen_keys().items()}

@@ -1,4 +1,4 @@
-"""Keeps the dashboard connected: opens the session, tries again, closes it, switches to another."""
+"""The connection of the dashboard: opens the session, retries, closes it, switches profiles."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ _OFFERS = "offers"
 _FIRST_WAIT = 2.0
 _LONGEST_WAIT = 60.0
 _CLOSING = 5.0
-"""Seconds for closing the session."""
+"""Maximum seconds for closing the session."""
 _HURRIED = 0.8
-"""The same when the end is demanded from outside."""
+"""Maximum seconds for closing the session after a signal to end."""
 _GLANCE = 0.05
 _FIRST_ROWS = 2.0
-"""Seconds that the rest of a session waits at most for the first rows to be shown."""
+"""Maximum seconds to wait for the first rows before the rest of the session is opened."""
 
 
 class ConnectionManager:
-    """One task that holds the session open for as long as the app runs."""
+    """Keeps the session open in one task for as long as the app runs."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class ConnectionManager:
         changed: Callable[[], None],
         completed: Callable[[], None],
     ) -> None:
-        """``changed`` is called when the link is another, ``completed`` once all of it is open."""
+        """``changed`` runs when the link changes, ``completed`` once all of the session is open."""
         self._connect = connect
         self._clock = clock
         self._files = files
@@ -81,27 +81,27 @@ class ConnectionManager:
         self.link = Link()
 
     def start(self) -> None:
-        """Begin; needs a running event loop."""
+        """Start connecting; needs a running event loop."""
         if self._task is None:
             self._task = asyncio.create_task(self._run(), name="connection")
 
     async def opened(self, seconds: float) -> bool:
-        """Wait for the first attempt, so long at most; whether there is a session by then."""
+        """Wait up to ``seconds`` for the first attempt; returns whether a session is open."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._tried.wait(), seconds)
         return self.session is not None
 
     def retry(self) -> None:
-        """Do not wait any longer for the next try."""
+        """Start the next attempt now."""
         self._again.set()
 
     def begin_to_stop(self) -> None:
-        """Let the session close, and what it reads end, while something else does, too."""
+        """Start closing the session, without waiting."""
         self._leaving.set()
         self._again.set()
 
     async def stop(self, hurried: Callable[[], bool] = lambda: False) -> None:
-        """Close the session and wait for that, for a few seconds at most; less when ``hurried``."""
+        """Close the session and wait a few seconds at most; less if ``hurried`` returns True."""
         self.begin_to_stop()
         if self._task is None:
             return
@@ -110,7 +110,7 @@ class ConnectionManager:
             await asyncio.wait({self._task}, timeout=_GLANCE)
             waited += _GLANCE
         self._task.cancel()
-        # What does not end at once is on its own.
+        # Do not wait longer for a task that ignores the cancellation.
         await asyncio.wait({self._task}, timeout=_HURRIED / 2)
 
     async def _run(self) -> None:
@@ -147,27 +147,22 @@ class ConnectionManager:
         self.session = None
 
     def shown(self) -> None:
-        """The first rows are shown: what else there is to be loaded disturbs nobody."""
+        """Allow the rest of the session to be opened: the first rows are visible."""
         self._shown.set()
 
     async def _complete(self, session: Session) -> None:
-        """Open the rest of the session after the first rows, or when they are long in coming.
-
-        So long it is not asked, either, what the key in use may do. A feed that needs the rest has
-        it opened before.
-        """
+        # The first rows come first: neither the rest nor the rights of the key may delay them.
         causes = (self._shown, self._leaving, session.completed)
-        waiting = [asyncio.create_task(one.wait()) for one in causes]
+        waiting = [asyncio.create_task(cause.wait()) for cause in causes]
         await asyncio.wait(waiting, timeout=_FIRST_ROWS, return_when=asyncio.FIRST_COMPLETED)
-        for one in waiting:
-            one.cancel()
+        for task in waiting:
+            task.cancel()
         if not self._leaving.is_set():
             self._learning = asyncio.create_task(self._learn_rights(session), name="rights")
             await session.complete()
             self._completed()
 
     async def _learn_rights(self, session: Session) -> None:
-        """Read once what the key in use may do; a reading that fails changes nothing."""
         from gwtui.watch.feeds.keys import current_key_feed  # noqa: PLC0415 - once connected
 
         before = session.gateway.gate.closed
@@ -189,7 +184,7 @@ class ConnectionManager:
 
 
 class ConnectedApp(QueuedInputApp, inherit_bindings=False):
-    """The part of the app that belongs to one gateway, and how it is exchanged for another's."""
+    """The part of the app that belongs to one gateway and is replaced on a profile switch."""
 
     clock: Clock
     navigation: Navigation
@@ -198,7 +193,6 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
 
     @property
     def _whole(self) -> GwtuiApp:
-        """The app that this is a part of."""
         return cast("GwtuiApp", self)
 
     def adopt(
@@ -207,15 +201,15 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
         tries: TryMemory,
         to: TargetFacts | None = None,
     ) -> None:
-        """Begin anew with everything that belongs to one gateway; nothing is opened yet."""
+        """Reset all state that belongs to one gateway; opens no connection yet."""
         self.scope = Scope()
         self.scope_name: str | None = None
-        """Name of the workspace that lists are narrowed to, None for all of them."""
+        """Name of the workspace that the lists are limited to; None for all workspaces."""
         self.health = ConnectionHealth()
         self.tries = tries
         self.notices: AlertNotices | None = None
         self.bound_for = to
-        """The gateway that was switched to, known before it is open."""
+        """The profile being switched to, known before its session is open."""
         self._offered = False
         self.connection_manager = ConnectionManager(
             connect, self.clock, self._files, self._link_changed, self._session_complete
@@ -223,63 +217,63 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
 
     @property
     def session(self) -> Session | None:
-        """The open connection, None until there is one."""
+        """The open session; None while there is none."""
         return self.connection_manager.session
 
     @property
     def link(self) -> Link:
-        """How the attempt to connect stands."""
+        """The state of the connection attempt: its error and the time of the next retry."""
         return self.connection_manager.link
 
     @property
     def open_session(self) -> Session:
-        """The open connection. NotSentError while there is none."""
+        """The open session. Raises NotSentError if there is none."""
         if self.session is None:
             raise NotSentError("Not connected yet")
         return self.session
 
     @property
     def connection(self) -> Connection:
-        """NotSentError while there is no connection."""
+        """The connection of the session. Raises NotSentError if there is none."""
         return self.open_session.connection
 
     @property
     def gateway(self) -> GatewayClient:
-        """NotSentError while there is no connection."""
+        """The gateway client of the session. Raises NotSentError if there is none."""
         return self.open_session.gateway
 
     @property
     def hub(self) -> FeedHub:
-        """NotSentError while there is no connection."""
+        """The feeds of the session. Raises NotSentError if there is none."""
         return self.open_session.hub
 
     @property
     def executor(self) -> WriteExecutor:
-        """NotSentError while there is no connection."""
+        """The write executor of the session. Raises NotSentError if there is none."""
         return self.open_session.executor
 
     @property
     def alert_badge(self) -> Cell | None:
-        """How many alerts ask for somebody; None while none does."""
+        """The number of active alerts for the header; None if there are none."""
         return None if self.notices is None else self.notices.badge
 
     @property
     def hold_reason(self) -> str | None:
-        """Why writes are held back, to end a sentence with; None while they are not."""
+        """Why writes are blocked, as the end of a sentence; None if they are allowed."""
         return None if self.session is None else self.session.gateway.gate.closed
 
     @property
     def read_only(self) -> bool:
-        """Whether writes are held back."""
+        """Whether writes are blocked."""
         return self.hold_reason is not None
 
     def exit(self, *arguments: Any, **options: Any) -> None:
-        """End the program; what is being read keeps nobody waiting meanwhile."""
+        """End the program, and start closing the session at once."""
         self.connection_manager.begin_to_stop()
         super().exit(*arguments, **options)
 
     async def leave(self) -> None:
-        """Close everything that belongs to the gateway: what is told of it, tries, the session."""
+        """Close everything that belongs to the gateway: notices, test requests, session."""
         if self.notices is not None:
             self.notices.close()
         self.set_terminal_title("")
@@ -287,9 +281,9 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
         await self.connection_manager.stop(lambda: self.shutdown.status is not None)
 
     async def switch(self, target: Target) -> None:
-        """Close everything of the present gateway, then open another one. Call it in a worker."""
+        """Close the session and open the one of another profile; call this in a worker."""
         done = asyncio.Event()
-        # In the app's own loop: what is typed meanwhile waits for all of it.
+        # In the app's message loop, so that keys typed meanwhile wait.
         self.call_later(self._switch, target, get_current_worker(), done)
         await done.wait()
 
@@ -310,7 +304,7 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
             done.set()
 
     def reconnect(self) -> None:
-        """Try to connect now."""
+        """Start a connection attempt now."""
         self.connection_manager.retry()
 
     def _link_changed(self) -> None:
@@ -321,7 +315,7 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
             screen.refeed()
 
     def first_shown(self) -> None:
-        """A screen shows what it read, or why it cannot: the rest may be loaded."""
+        """Tell the connection that a screen shows its rows, or why it cannot."""
         self.connection_manager.shown()
 
     def _session_complete(self) -> None:
@@ -343,7 +337,6 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
             self.notices = AlertNotices(self._whole, session, session.alerts)
 
     async def _offer(self) -> None:
-        """At the first connect, one after the other: what an earlier run left, the first steps."""
         await unresolved_changes.offer_at_start(self._whole)
         if not self._whole.kept.first_steps.is_dismissed:
             from gwtui.ui.actions import first_steps  # noqa: PLC0415 - once ever

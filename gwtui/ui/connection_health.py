@@ -1,4 +1,4 @@
-"""Describes the connection in the banner, the status line and the panel without data."""
+"""Texts about the state of the connection: banner, status line, and the panel without data."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ _WORDS: tuple[tuple[type[GatewayError], str], ...] = (
 )
 
 _UNIT_FROM = 2
-"""The fewest minutes or hours in which a clock difference is shown."""
+"""Minimum number of minutes or hours to show a clock difference in that unit."""
 
 
 def error_text(error: GatewayError) -> str:
-    """Describe the error in a few words."""
+    """A short description of the error."""
     for kind, words in _WORDS:
         if isinstance(error, kind):
             return words
@@ -59,7 +59,7 @@ def error_text(error: GatewayError) -> str:
 
 
 def retry_text(retry_at: datetime | None, now: datetime, *, refreshing: bool) -> str:
-    """When the next attempt starts."""
+    """When the next attempt starts: "retrying in 5 s"; empty if none is planned."""
     if refreshing:
         return "retrying now"
     if retry_at is None:
@@ -69,7 +69,7 @@ def retry_text(retry_at: datetime | None, now: datetime, *, refreshing: bool) ->
 
 
 def clock_time(moment: datetime) -> str:
-    """A moment of today, to the second."""
+    """The time of day with seconds, such as 14:03:05 UTC."""
     return f"{moment:%H:%M:%S} UTC"
 
 
@@ -79,16 +79,16 @@ def missing_text(states: Sequence[FeedState[Any]]) -> str:
     rows, are = ("row", "is") if unreadable == 1 else ("rows", "are")
     parts = [
         f"{unreadable:,} {rows} could not be read and {are} left out" if unreadable else "",
-        # Each reading of the account meets the same ones.
+        # Every read of the account hits the same limit.
         "the list may be incomplete" if any(state.lacks.cut for state in states) else "",
     ]
     return " · ".join(part for part in parts if part)
 
 
 def skew_text(skew: ClockSkew) -> str:
-    """What a difference of the clocks means for what is shown; empty while there is none to tell.
+    """A warning that the clocks differ; empty if the difference is too small.
 
-    Rounded, so that the words stay the same from answer to answer.
+    The difference is rounded, so that the text stays the same from answer to answer.
     """
     if not skew.is_notable:
         return ""
@@ -98,7 +98,6 @@ def skew_text(skew: ClockSkew) -> str:
 
 
 def _span(seconds: float) -> str:
-    """A clock difference in whole seconds, minutes or hours."""
     if seconds < _UNIT_FROM * MINUTE:
         return f"{seconds:.0f} s"
     if seconds < _UNIT_FROM * HOUR:
@@ -108,12 +107,15 @@ def _span(seconds: float) -> str:
 
 @dataclass(slots=True)
 class ConnectionHealth:
-    """Remembers since when each feed fails."""
+    """Remembers when each feed began to fail."""
 
     _since: dict[str, datetime] = field(default_factory=dict)
 
     def banner(self, states: Sequence[tuple[str, FeedState[Any]]], now: datetime) -> str:
-        """The banner's text for these feeds by name; empty while all is well."""
+        """The banner text for these feeds: the longest failure, else missing rows, else empty.
+
+        ``states`` are pairs of a feed's name and state.
+        """
         worst: tuple[datetime, GatewayError, FeedState[Any]] | None = None
         for name, state in states:
             if state.error is None:
@@ -135,7 +137,7 @@ class ConnectionHealth:
 
 
 class StatePanel(Static):
-    """A title and a few lines that explain a state and what to do. Static, without a spinner."""
+    """A title and a few lines that explain a state and the next step."""
 
     DEFAULT_CSS = """
     StatePanel { width: 1fr; height: 1fr; content-align: center middle; text-align: center;
@@ -147,7 +149,7 @@ class StatePanel(Static):
         self._shown = Content("")
 
     def say(self, title: str, *lines: str, tone: Tone = "plain") -> None:
-        """Show a title and lines; sends nothing when they are shown already."""
+        """Show a title and lines; does nothing if the panel already shows them."""
         content = Content("\n").join(
             [toned(title, tone, bold=True), *(toned(line, "muted") for line in lines if line)]
         )
@@ -156,17 +158,17 @@ class StatePanel(Static):
             self.update(content, layout=False)
 
     def say_connecting(self) -> None:
-        """Say that the connection is on its way."""
+        """Show that the connection is being opened."""
         self.say("Connecting…", "The dashboard loads as soon as the gateway answers.")
 
     @property
     def text(self) -> str:
-        """What is shown, without styles."""
+        """The visible text without styles."""
         return self._shown.plain
 
 
 def say_unconnected(panel: StatePanel, link: Link, now: datetime) -> None:
-    """Say why there is no connection, and when the next attempt starts."""
+    """Show why there is no connection, and when the next attempt starts."""
     if link.error is None:
         panel.say_connecting()
         return
@@ -178,7 +180,7 @@ def say_unconnected(panel: StatePanel, link: Link, now: datetime) -> None:
 def say_without_value(
     panel: StatePanel, heading: str, state: FeedState[Any], now: datetime
 ) -> bool:
-    """Say that nothing came yet, or why; False when there is a value to show instead."""
+    """Show that a feed is loading or has failed; False if the feed has a value."""
     match state.phase(now):
         case "loading":
             panel.say(f"Loading {in_sentence(heading)}…")
@@ -197,10 +199,7 @@ def say_without_value(
 
 
 def freshness(state: FeedState[Any], now: datetime, *, silent: bool = False) -> Content:
-    """The clock time while fresh, so that nothing ticks; the age once it matters.
-
-    It matters when the gateway is ``silent``.
-    """
+    """The update time of fresh data; the age of stale data, or if the gateway is ``silent``."""
     seconds = state.age(now) or 0.0
     if state.error is not None or silent:
         return toned(f"last good data {age(seconds)} old", "bad")

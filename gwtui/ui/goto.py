@@ -36,15 +36,15 @@ THEME = "app.theme"
 _TAKING = frozenset({PROFILE, THEME})
 """Commands that take an argument."""
 _HINT = "keys/NAME, ws, ctx, help …"
-_BEHIND = re.compile(r"[/ ]")
+_SEPARATOR = re.compile(r"[/ ]")
 _NAME = 60
 _LEARNING = 1.0
-"""Seconds that a path waits for the names that may complete it: less than what is typed next."""
+"""Maximum seconds to wait for the names that complete a path."""
 
 
 @dataclass(frozen=True, slots=True)
 class GotoTarget:
-    """What a text means: a ``route``, a ``command`` with its argument, or why it is nothing."""
+    """The meaning of a typed text: a ``route``, a ``command`` with its argument, or a problem."""
 
     route: str = ""
     command: Action | None = None
@@ -54,26 +54,26 @@ class GotoTarget:
 
 @cache
 def commands() -> Mapping[str, Action]:
-    """Commands by each word that may be typed for them."""
+    """The commands by each of their words."""
     return {word: action for action in registry.for_scope(APP) for word in action.command_words}
 
 
 @cache
 def heads() -> tuple[str, ...]:
-    """Everything that a text may begin with, in the order in which it is completed."""
+    """All first words of a valid text, in the order of completion."""
     return (*PLACES, *PARENTS, *ALIASES, *commands())
 
 
 def parted(text: str) -> tuple[str, str, str]:
-    """The first word, the slash or blank behind it, and the rest."""
-    found = _BEHIND.search(text)
-    if found is None:
+    """The first word, the separator (slash or space) behind it, and the rest."""
+    match = _SEPARATOR.search(text)
+    if match is None:
         return text, "", ""
-    return text[: found.start()], found[0], text[found.end() :]
+    return text[: match.start()], match[0], text[match.end() :]
 
 
 def parse_goto(text: str) -> GotoTarget:
-    """Which place or command is meant; names behind it are looked up where it leads to."""
+    """The place or command that a text means; row names are not resolved here."""
     head, _, rest = parted(text.strip().strip("/"))
     word, rest = head.lower(), rest.strip()
     command = commands().get(word)
@@ -93,7 +93,7 @@ def parse_goto(text: str) -> GotoTarget:
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """One part of a path: the list whose rows it names, and what is typed of it."""
+    """One part of a path: the list whose rows it names, and the typed beginning of a name."""
 
     place: str
     scope: Scope
@@ -101,14 +101,14 @@ class _Level:
 
 
 class PathNames:
-    """The names that may stand behind a place, as far as they were read, and how they are read."""
+    """Completes paths with the row names of the lists, and reads lists that are missing."""
 
     def __init__(self, app: GwtuiApp) -> None:
         self._app = app
-        self._made: tuple[object, tuple[str, ...]] = (None, ())
+        self._cached_names: tuple[object, tuple[str, ...]] = (None, ())
 
     def complete(self, text: str) -> str | None:
-        """The whole of what ``text`` begins, None where nothing is known to begin so."""
+        """The completed text; None if nothing known starts with ``text``."""
         head, sign, rest = parted(text)
         if not sign:
             return completed(head, heads())
@@ -123,13 +123,13 @@ class PathNames:
         return f"{text[: len(text) - len(level.typed)]}{whole}"
 
     def is_missing(self, text: str) -> bool:
-        """Whether names that could complete a text were never read."""
+        """Whether a list is unread whose names could complete the text."""
         head, _, rest = parted(text)
         level = self._level(head, rest)
         return level is not None and bool(rest) and self._feed(level).state.value is None
 
     async def learn(self, text: str) -> None:
-        """Read the names that may stand in a text where that was not done, list by list."""
+        """Read the lists whose names could complete the text."""
         before: _Level | None = None
         while self.is_missing(text):
             head, _, rest = parted(text)
@@ -146,7 +146,6 @@ class PathNames:
         return targets.names() if command.id == PROFILE and targets is not None else ()
 
     def _level(self, head: str, rest: str) -> _Level | None:
-        """The last part of a path: of the list, or of one that a named row of it opens."""
         place = ALIASES.get(head.lower(), head.lower())
         listed = PARENTS.get(place, place)
         if self._app.session is None or listed not in RESOURCES or listed in PARENTS:
@@ -156,26 +155,26 @@ class PathNames:
         child = place if place in PARENTS else spec.opens
         if "/" not in rest or not rows or child is None or child not in RESOURCES:
             return level
-        found = lookup_path(rows, rest, spec.names(self._app.clock.now()))
-        if found.found is None or not found.rest:
+        result = lookup_path(rows, rest, spec.names(self._app.clock.now()))
+        if result.found is None or not result.rest:
             return level
-        return _Level(child, Scope(parent=spec.identity(found.found)), found.rest)
+        return _Level(child, Scope(parent=spec.identity(result.found)), result.rest)
 
     def _names(self, level: _Level) -> Sequence[str]:
         rows = self._feed(level).state.value
         if rows is None:
             return ()
-        if self._made[0] is not rows:
+        if self._cached_names[0] is not rows:
             spec = RESOURCES[level.place]
-            self._made = rows, all_names(rows, spec.names(self._app.clock.now()))
-        return self._made[1]
+            self._cached_names = rows, all_names(rows, spec.names(self._app.clock.now()))
+        return self._cached_names[1]
 
     def _feed(self, level: _Level) -> Feed[Sequence[Any]]:
         return RESOURCES[level.place].feed(self._app.hub, level.scope)
 
 
 class GotoPrompt(Prompt):
-    """The prompt for a path such as keys/NAME, or a command; ``↑`` brings earlier ones back."""
+    """The prompt for a path such as keys/NAME, or a command; ``↑`` recalls earlier paths."""
 
     FOCUS_KEYS = "Enter opens · Esc cancels · Tab completes · ↑ earlier ones"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -188,17 +187,17 @@ class GotoPrompt(Prompt):
         self._names = PathNames(app)
         self._paths = app.kept.paths
         self._place: int | None = None
-        """Which of the earlier ones is shown; None for what is typed."""
+        """Index of the recalled path; None for the typed text."""
         self._draft = ""
 
     def open(self, text: str = "") -> None:
-        """Start with an empty path."""
+        """Show the prompt with this text."""
         self.input.complete_by(self._names.complete)
         self._place = None
         super().open(text)
 
     def action_recall(self, step: int) -> None:
-        """Bring back what was entered before, of which the beginning is what was typed."""
+        """Recall an earlier path that starts with the typed text."""
         if self._place is None:
             self._draft = self.input.value
         matching = [path for path in self._paths.paths if path.startswith(self._draft)]
@@ -214,12 +213,11 @@ class GotoPrompt(Prompt):
     def _changed(self, event: Input.Changed) -> None:
         event.stop()
         if self._place is not None and event.value not in self._paths.paths:
-            self._place = None  # an earlier one is being changed
+            self._place = None  # the person edits a recalled path
         if self._names.is_missing(event.value):
             self.run_worker(self._learn(event.value), group="names", exclusive=True)
 
     async def _learn(self, text: str) -> None:
-        """Read the names that may complete a text, and show how what is typed now goes on."""
         await self._names.learn(text)
         typed = self.input.value
         whole = self.input.completed(typed)
@@ -227,7 +225,7 @@ class GotoPrompt(Prompt):
             self.input.post_message(SuggestionReady(typed, whole))
 
     def submit(self, text: str) -> None:
-        """Go to what the text is the beginning of."""
+        """Complete the text, then go there."""
         screen = cast("GatewayScreen", self.screen)
         self.close()
         screen.focus_body()
@@ -235,14 +233,14 @@ class GotoPrompt(Prompt):
 
 
 async def follow(context: ActionContext, text: str) -> None:
-    """Go where a typed text leads, or run its command; or say why not."""
+    """Go to the typed path or run the typed command; show a warning if it is neither."""
     if not text:
         return
     app, meant = context.app, parse_goto(text)
     if meant.problem:
         app.say(meant.problem, severity="warning")
     elif meant.command is not None:
-        if meant.argument:  # a word alone is as quickly typed as found again
+        if meant.argument:  # a single word is not worth an entry in the history
             app.kept.paths.add(text)
         await app.perform(meant.command, replace(context, argument=meant.argument))
     else:
@@ -254,7 +252,6 @@ async def follow(context: ActionContext, text: str) -> None:
 
 
 async def _learn_and_go(app: GwtuiApp, names: PathNames, route: str) -> None:
-    """Complete as the prompt would have done, had there been time to read the names."""
     reading = asyncio.ensure_future(names.learn(route))
     await asyncio.wait({reading}, timeout=_LEARNING)
     await _go(app, names.complete(route) or route)

@@ -1,9 +1,9 @@
-"""Handles keys, clicks and pastes strictly one after the other, however fast they arrive.
+"""Handles keys, clicks and pastes one after the other, however fast they arrive.
 
-Textual delivers a key to the widget that has the focus when the key arrives. On a slow line many
-keys arrive at once, and all would go to the screen that the first of them is about to leave. Here
-each key waits for the effect of the previous one: the screen that it opens is there and has the
-focus, the screen that it closes is gone.
+Textual delivers a key to the widget that has the focus when the key arrives. On a slow connection
+many keys arrive at once, and all would go to the screen that the first key is about to close. Here
+each key waits until the previous key has taken effect: a screen that it opens has the focus, and a
+screen that it closes is gone.
 """
 
 from __future__ import annotations
@@ -30,37 +30,39 @@ SUBMITTING = "forms"
 OPENING = "opening"
 """Group of the workers of a screen or widget that open another screen."""
 FINISHING = "finishing"
-"""Group of the workers that open nothing, but whose result the next key may depend on."""
+"""Group of the workers that open no screen, but must finish before the next key is handled."""
 _OPENING_SCREENS = frozenset({ACTIONS, SUBMITTING, OPENING})
-"""Groups whose workers open a screen: what is typed meanwhile is meant for it."""
+"""Groups whose workers open a screen: keys typed meanwhile are meant for that screen."""
 PATIENCE = 2.0
-"""Seconds that an input waits for the previous one before it is dropped. Only idle time counts, not
-the time in which the program itself is busy."""
+"""Seconds that an input waits for the previous one before it is dropped.
+
+Time in which the program itself is busy does not count.
+"""
 GLANCE = 0.25
-"""Seconds that a person needs to see the effect of a key: until then keys are typed blindly."""
+"""Seconds that a person needs to see the effect of a key; a key typed earlier is typed blindly."""
 _LOOK = 0.05
-"""Seconds for one round through the message queues before it is retried."""
+"""Maximum seconds for one round through the message queues; then the round is repeated."""
 _PAUSE = 0.005
-"""Seconds between two checks while something is running."""
+"""Seconds between two checks."""
 _TOO_LONG = f": the previous key took longer than {PATIENCE:.0f} s"
 _CALM = 3
-"""Consecutive idle rounds required: one effect may lead to another."""
+"""Number of consecutive idle checks before the next input: one effect may cause another."""
 
 Input = events.InputEvent | events.Paste
 _COUNTED = events.Key | events.Paste | events.MouseDown
-"""Input that counts as typed, unlike mouse moves."""
+"""Input that counts as typed; mouse moves do not."""
 
 
 class Hold(IntEnum):
-    """What an input waits for; a higher value holds more inputs."""
+    """What delays an input; a higher value delays more kinds of input."""
 
     NOTHING = 0
     READING = 1
-    """A screen reads its rows: keys typed blindly wait if they act on rows."""
+    """A screen loads its rows: blindly typed keys wait if they act on rows."""
     CHANGING = 2
-    """A confirmed change is carried out: keys typed blindly wait for its end."""
+    """A confirmed change is being sent: blindly typed keys wait for the result."""
     OPENING = 3
-    """A screen is about to open, or a message is being handled: everything waits."""
+    """A screen is about to open, or a message is being handled: all input waits."""
 
 
 def _fail(error: Exception) -> None:
@@ -68,7 +70,7 @@ def _fail(error: Exception) -> None:
 
 
 class InputQueue:
-    """The inputs typed ahead, and when each of them may be handled."""
+    """Queues typed input, and delivers each input after the effect of the previous one."""
 
     def __init__(self, app: QueuedInputApp) -> None:
         self._app = app
@@ -80,16 +82,16 @@ class InputQueue:
         """The holds that already existed when the latest input was delivered."""
         self._asked: WeakKeyDictionary[Worker[Any], ReferenceType[Screen[Any]]]
         self._asked = WeakKeyDictionary()
-        """The screen that each worker opened last."""
+        """The last screen that each worker opened."""
         self._stack: tuple[Screen[Any], ...] = ()
         self._dropped = 0
         self.used = False
-        """Whether there was any input since the start."""
+        """Whether any input was typed since the start."""
         self._reporting: asyncio.TimerHandle | None = None
-        """The timer that runs while input is dropped, until the typing pauses."""
+        """Timer that reports dropped input once the typing pauses; None if nothing was dropped."""
 
     def admit(self, event: Input) -> bool:
-        """Whether an input can be handled now; otherwise it is queued or dropped."""
+        """Whether an input can be handled now; if not, the queue keeps or drops it."""
         self.used = self.used or isinstance(event, _COUNTED)
         if isinstance(event, events.Key) and self._app.interrupts(event):
             self._drop()
@@ -112,17 +114,16 @@ class InputQueue:
 
     @property
     def pending(self) -> bool:
-        """Whether inputs wait, or the latest one still has an effect to come."""
+        """Whether inputs are queued, or the latest input is still taking effect."""
         return self._watcher is not None
 
     def open(self) -> None:
-        """Start tracking which worker opens which screen. Needs a running app."""
+        """Start tracking which worker opens which screen; needs a running app."""
         self._stack = tuple(self._app.screen_stack)
         changes = self._app.screen_change_signal
         changes.subscribe(self._app, self._screen_changed, immediate=True)
 
     def _screen_changed(self, _top: Screen[Any]) -> None:
-        """Remember the worker that opens a screen; called while it runs."""
         before, self._stack = self._stack, tuple(self._app.screen_stack)
         opened = [screen for screen in self._stack if screen not in before]
         try:
@@ -143,7 +144,6 @@ class InputQueue:
     # One after the other ----------------------------------------------------------------------
 
     async def _watch(self) -> None:
-        """Deliver the waiting inputs, each after the effect of the previous one."""
         try:
             while await self._over():
                 if not self._waiting:
@@ -159,7 +159,6 @@ class InputQueue:
             self._before = {}  # keeps no worker or screen alive
 
     async def _over(self) -> bool:
-        """Wait until the next input can be handled; False if that takes too long."""
         calm, waited, shown_for = 0, 0.0, 0.0
         while calm < _CALM:
             handled = await self._handled()
@@ -177,10 +176,10 @@ class InputQueue:
         return True
 
     async def _handled(self) -> bool:
-        """Pass a callback through the message queues; returns whether it arrived soon.
+        """Pass a callback through the message queues; returns whether it arrived in time.
 
-        The app, the screen, and the focused widget with its parents call it once they have handled
-        their earlier messages. A screen that has just opened calls it once it is laid out.
+        The app, the screen, and the focused widget with its parents call it after their earlier
+        messages. A screen that has just opened calls it after its layout.
         """
         app = self._app
         if not app.screen_stack:
@@ -205,9 +204,8 @@ class InputQueue:
         return True
 
     def _hold(self, shown_for: float) -> Hold:
-        """The strongest hold on the next input, given how long the screen has been visible."""
-        # Reading holds keys even if it began earlier: letters that pass, such as those of a
-        # filter, may be followed by a key for the rows.
+        # A read delays keys even if it began earlier: letters typed into a filter may be
+        # followed by a key that acts on the rows.
         holds = [
             hold
             for one, hold in self._going_on().items()
@@ -222,7 +220,6 @@ class InputQueue:
         return hold if shown_for < GLANCE else Hold.NOTHING
 
     def _needs(self, event: Input, hold: Hold) -> bool:
-        """Whether an input depends on what is still running."""
         screen, focused = self._app.screen, self._app.focused
         if hold is Hold.READING and isinstance(screen, InputTarget):
             return screen.awaits(event)
@@ -234,25 +231,23 @@ class InputQueue:
         return isinstance(event, events.Key) and event.key in self._app.leaving_keys
 
     def _going_on(self) -> Mapping[object, Hold]:
-        """Running workers and reads, and what they hold."""
-        found: dict[object, Hold] = {}
+        holds: dict[object, Hold] = {}
         stack = self._app.screen_stack
         for worker in self._app.workers:
             asked = self._asked.get(worker)
             if worker.is_finished or worker.group not in (*_OPENING_SCREENS, FINISHING):
                 continue
             if asked is None:
-                found[worker] = Hold.OPENING if worker.group in _OPENING_SCREENS else Hold.CHANGING
+                holds[worker] = Hold.OPENING if worker.group in _OPENING_SCREENS else Hold.CHANGING
             elif asked() not in stack:
-                found[worker, asked] = Hold.CHANGING
+                holds[worker, asked] = Hold.CHANGING
         if stack and isinstance(stack[-1], InputTarget) and stack[-1].is_loading:
-            found[stack[-1]] = Hold.READING
-        return found
+            holds[stack[-1]] = Hold.READING
+        return holds
 
     # What took too long -----------------------------------------------------------------------
 
     def _drop(self, *more: Input) -> None:
-        """Drop the waiting inputs, and further ones until the typing pauses."""
         dropped = [one for one in (*self._waiting, *more) if isinstance(one, _COUNTED)]
         self._waiting.clear()
         if dropped:
@@ -263,10 +258,10 @@ class InputQueue:
             self._reporting = loop.call_later(GLANCE, self._report, _TOO_LONG)
 
     def _report(self, why: str) -> None:
-        """Report how many keys were dropped, but never which: they may be a secret."""
         if self._reporting is not None:
             self._reporting.cancel()
             self._reporting = None
+        # Only the number of keys is reported: the keys may be part of a secret.
         count, self._dropped = self._dropped, 0
         if count:
             what = "1 key typed ahead was" if count == 1 else f"{count} keys typed ahead were"
@@ -274,7 +269,7 @@ class InputQueue:
 
 
 class QueuedInputApp(TerminalApp, inherit_bindings=False):
-    """An app that handles each key only after the effect of the previous one."""
+    """An app that handles each key only after the previous key has taken effect."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -293,20 +288,20 @@ class QueuedInputApp(TerminalApp, inherit_bindings=False):
 
     @property
     def was_typed(self) -> bool:
-        """Whether there was any input since the start."""
+        """Whether any input was typed since the start."""
         return self._typed.used
 
     def interrupts(self, event: events.Key) -> bool:  # noqa: ARG002 - the hook's
-        """Whether a key cancels what is running; keys typed ahead are dropped then."""
+        """Whether a key cancels a running read; queued keys are then dropped."""
         return False
 
     async def on_event(self, event: events.Event) -> None:
-        """Queue input until its turn."""
+        """Queue input; handle any other event at once."""
         if not isinstance(event, Input) or event.is_forwarded:
             await super().on_event(event)
         elif self._typed.admit(event):
             await self.handle_input(event)
 
     async def handle_input(self, event: Input) -> None:
-        """Handle an input whose turn has come."""
+        """Deliver an input whose turn has come."""
         await super().on_event(event)

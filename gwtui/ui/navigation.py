@@ -1,4 +1,4 @@
-"""Which screen is shown, and the way back."""
+"""Navigation between screens, with a history for "back"."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ if TYPE_CHECKING:
 
 _HISTORY = 32
 _KEPT = 8
-"""Screens of rows that are kept: there are as many as there are rows, and each is a megabyte."""
+"""Maximum number of cached screens that rows opened; each takes about a megabyte."""
 _PAINTED = 3
-"""Screens that keep their painted lines, which makes coming back to them quicker."""
+"""Number of recent screens that keep their rendered lines, so that they reopen faster."""
 _ASKED = 0.01
-"""Seconds in which a reading has begun that goes on by itself."""
+"""Seconds for a read to send its request; it then continues by itself."""
 _COVERED = "Close the dialog first"
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A tab, or the list that a row of another one opened."""
+    """A place, or a list opened from a row."""
 
     resource: str
     parent: str | None = None
     opener: str | None = None
-    """Resource that the parent row belongs to."""
+    """The resource of the row that opened the list."""
     name: str = field(default="", compare=False)
-    """What the parent row is called."""
+    """The name of the row that opened the list."""
 
 
 class Navigation:
-    """Keeps screens, so that cursor, scroll, filter and marks are as they were left.
+    """Switches screens and caches them, so that cursor, scroll, filter and marks are kept.
 
-    These are the screen of every place, and of the lists that rows opened those shown last.
+    The screens of all places are cached, and the most recent lists opened from rows.
     """
 
     def __init__(self, app: App[Any]) -> None:
@@ -56,29 +56,29 @@ class Navigation:
 
     @property
     def screen(self) -> GatewayScreen | None:
-        """The screen that is shown, beneath any modal."""
+        """The current screen, below any modal screen."""
         return None if self._here is None else self._screens[self._here]
 
     @property
     def screens(self) -> tuple[GatewayScreen, ...]:
-        """Every screen that is kept."""
+        """All cached screens, the most recent one last."""
         return tuple(self._screens.values())
 
     @property
     def covered(self) -> bool:
-        """Whether something stands above the screen: it would be taken away instead of it."""
+        """Whether a modal screen is above the current screen."""
         return self.screen is not None and self._app.screen is not self.screen
 
     @property
     def tab(self) -> str:
-        """The place that stands for what is shown, whichever row opened it."""
+        """The place of the current screen; for a list opened from a row, the place of that row."""
         here = self._here
         if here is None or here.resource in PLACES:
             return PLACES[0] if here is None else here.resource
         return PARENTS[here.resource]
 
     async def reset(self, screen: Screen[Any]) -> None:
-        """Show this one, and forget every place and the way back: they are another gateway's."""
+        """Show the screen, and drop all cached screens and the history."""
         places = list(self._screens.values())
         self._screens.clear()
         self._history.clear()
@@ -89,30 +89,30 @@ class Navigation:
             await place.remove()
 
     async def show_tab(self, tab: str) -> None:
-        """Show a tab; nothing happens while something stands above the screen."""
+        """Show a place; ignored while a modal screen is open."""
         await self._go(Location(tab))
 
     async def open_child(
         self, opener: ResourceSpec[Any], parent: str, child: str | None = None, *, name: str = ""
     ) -> None:
-        """Show a list that the row ``parent`` of another one opens.
+        """Show a list that belongs to the row ``parent`` of another list.
 
-        Without ``child`` it is the one that Enter opens. ``name`` is what the row is called, fit
-        to be shown.
+        ``child`` is the resource to list, by default the one that Enter opens. ``name`` names the
+        row and is safe to show.
         """
         resource = child or opener.opens
         if resource is not None:
             await self._go(Location(resource, parent, opener.id, name))
 
     async def back(self) -> bool:
-        """Return to the screen before; False when there is none."""
+        """Return to the previous screen; False if there is none or a modal screen is open."""
         if not self._history or self.covered:
             return False
         await self._show(self._history.pop())
         return True
 
     async def read_ahead(self, route: str, hub: FeedHub) -> None:
-        """Have the list of a route read while its screen is still to be made."""
+        """Start reading the list of a route before its screen is built."""
         word, _, path = route.strip("/").partition("/")
         place = resource_of(word, path)
         place = PARENTS.get(place, place) if path else place
@@ -124,10 +124,10 @@ class Navigation:
             await asyncio.wait({reading}, timeout=_ASKED)
 
     async def open_route(self, route: str) -> str | None:
-        """Show "keys" or "models/author/slug"; the reason when that cannot be done.
+        """Show a route such as "keys" or "models/author/slug"; returns the problem, if any.
 
-        A path with a name does what Enter on that row does, once the list is read; where there is
-        no such row the list stays and says so.
+        A route with a row name acts like Enter on that row once the list is read. Without such a
+        row, the list stays open and says so.
         """
         if self.covered:
             return _COVERED
@@ -154,7 +154,7 @@ class Navigation:
             return
         if self._here is not None:
             if place.parent is None:
-                # A tab key inside an opened list goes to the tab; the way back stays short.
+                # Going to a place again must not lengthen the history.
                 self._history = [before for before in self._history if before != place]
             self._history.append(self._here)
             del self._history[:-_HISTORY]
@@ -165,9 +165,9 @@ class Navigation:
         if screen is None:
             screen = self._make(place)
             self._app.install_screen(screen, repr((place.resource, place.parent, place.opener)))
-        self._screens[place] = screen  # the one shown last comes last
+        self._screens[place] = screen  # the most recent screen comes last
         self._here = place
-        # Always switched, never pushed: a screen beneath would be drawn again with this one.
+        # Always switched, never pushed: Textual would also redraw the screen below.
         await self._app.switch_screen(screen)
         await self._forget()
 
@@ -182,7 +182,6 @@ class Navigation:
         return make(parent=place.parent, parent_name=place.name, opener=opener)
 
     async def _forget(self) -> None:
-        """Drop the screens of rows that were shown longest ago, and the painted lines of others."""
         for hidden in self.screens[-_PAINTED - 1 : -_PAINTED]:
             for widget in hidden.query("*"):
                 widget.refresh()  # frees the lines that Textual caches, most of a screen's memory

@@ -1,4 +1,4 @@
-"""Writes preferences to their file, a second after a choice and without holding anything up."""
+"""Saves preferences in the background, one second after a change."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
     from gwtui.ui.terminal.app import TerminalApp
 
 _PAUSE = 1.0
-"""Seconds in which several choices become one change of the file."""
+"""Seconds to wait for further changes before the file is written."""
 _NOT_KEPT = "What you choose is not remembered: "
 
 
 class PreferenceStore:
-    """The preferences of the running dashboard. That they cannot be written is said once."""
+    """The preferences of the running dashboard; a write error is reported only once."""
 
     def __init__(self, app: TerminalApp, preferences: Preferences) -> None:
         self._app = app
         self.preferences = preferences
         self._due: asyncio.TimerHandle | None = None
         self._writing: set[asyncio.Task[None]] = set()
-        self._told = False
+        self._error_reported = False
 
     def begin(self) -> None:
-        """Say what is wrong with the file."""
+        """Show the problem with the preferences file, if there is one."""
         if self.preferences.problem:
             self._app.say(
                 f"The preferences are not used, and left as they are: {self.preferences.problem}",
@@ -37,11 +37,11 @@ class PreferenceStore:
             )
 
     def say(self, message: str) -> None:
-        """A warning about what is remembered."""
+        """Show a warning about the preferences."""
         self._app.say(message, severity="warning")
 
     def remember(self, changes: Mapping[str, TomlValue | None]) -> None:
-        """These settings hold from now on; None removes one."""
+        """Apply these settings and save them soon; None removes a setting."""
         if self.preferences.remember(changes) and self._due is None:
             self._due = asyncio.get_running_loop().call_later(_PAUSE, self._write_soon)
 
@@ -55,13 +55,13 @@ class PreferenceStore:
         try:
             await asyncio.to_thread(self.preferences.write)
         except SettingsError as error:
-            if not self._told:
-                self._told = True
+            if not self._error_reported:
+                self._error_reported = True
                 self._app.say(f"{_NOT_KEPT}{error}", severity="warning")
 
     async def end(self) -> None:
-        """Write what is still to be written; nobody is there any more to be told."""
-        self._told = True
+        """Save pending changes; errors are no longer reported."""
+        self._error_reported = True
         if self._due is not None:
             self._due.cancel()
             self._write_soon()

@@ -1,6 +1,7 @@
-"""Switching to another profile without a restart: choosing one, checking it, going there.
+"""Switches to another profile without a restart.
 
-The other gateway must have its token and answer before anything of the present one is closed.
+The current session is closed only after the other profile has a token and its gateway has answered,
+or the person opens the profile without an answer.
 """
 
 from __future__ import annotations
@@ -39,28 +40,28 @@ if TYPE_CHECKING:
 
 _NAME = 60
 _QUICKLY = 0.4
-"""Seconds after which a person is told what is waited for."""
+"""Seconds until a dialog says what the switch waits for."""
 _ANSWER = 8.0
-"""Seconds for the first answer of the other gateway, retries included."""
+"""Maximum seconds for the first answer of the other gateway, including retries."""
 _OPENED = 1.5
-"""Seconds that are waited for the new session: less than what was typed ahead waits."""
+"""Maximum seconds to wait for the new session; less than ``input_queue.PATIENCE``."""
 
 
 class CannotSwitchError(Exception):
-    """The other profile cannot be opened; the message says why, fit to be shown."""
+    """The other profile cannot be opened; the message is safe to show."""
 
 
 class ProfileSwitch:
-    """Switches the dashboard between the gateways of ``targets``."""
+    """Switches the dashboard between the profiles in ``targets``."""
 
     def __init__(self, app: GwtuiApp, targets: Targets) -> None:
         self._app = app
         self._targets = targets
 
     async def run(self, name: str) -> None:
-        """Switch to the profile of that name, or to one that a person chooses.
+        """Switch to the named profile; let the person choose one if ``name`` is empty.
 
-        Naming the present one opens it anew, with its token as it is now.
+        The name of the current profile reconnects with its current token.
         """
         if self._app.navigation.covered:
             self._app.say("Close the dialog first", severity="warning")
@@ -95,7 +96,6 @@ class ProfileSwitch:
         return "" if session is None else session.connection.label
 
     async def _tried(self, name: str) -> str:
-        """Switch, unless the person decides to stay. Returns why it failed, or an empty string."""
         try:
             target = await self._ready(name)
             if target is None or not await self._may_leave(target.facts):
@@ -109,9 +109,8 @@ class ProfileSwitch:
     # The other gateway ------------------------------------------------------------------------
 
     async def _ready(self, name: str) -> Target | None:
-        """The target with its token, once its gateway answers; None when a person gives up."""
-        # In a context of its own: asyncio keeps that of a timeout until the time is over, even of a
-        # cancelled one, and this worker's context holds the screen that is about to be closed.
+        # In a new context: asyncio keeps the context of a timeout until its end, even if
+        # it is cancelled, and this worker's context holds the screen that is to be closed.
         finding = asyncio.create_task(self._found(name), name="another profile", context=Context())
         await asyncio.wait({finding}, timeout=_QUICKLY)
         if not finding.done():
@@ -140,7 +139,6 @@ class ProfileSwitch:
         return target if agreed else None
 
     async def _found(self, name: str) -> tuple[Target, str]:
-        """The target, and what keeps its gateway from answering. Raises CannotSwitchError."""
         try:
             target = await self._targets.find(name)
         except (ProfileError, TokenError) as error:
@@ -149,7 +147,6 @@ class ProfileSwitch:
         return target, "" if target.connection is None else await self._away(target.connection)
 
     async def _away(self, connection: Connection) -> str:
-        """Why a gateway does not answer, empty when it does. Raises CannotSwitchError."""
         try:
             async with asyncio.timeout(_ANSWER), GatewayClient(connection) as gateway:
                 await gateway.keys.current()
@@ -160,13 +157,12 @@ class ProfileSwitch:
         except (ConnectFailedError, NoAnswerError, ServerError) as error:
             return f"{connection.where}: {safe_line(error.message, 200).rstrip('.')}"
         except GatewayError:
-            return ""  # not every key may ask that, but somebody answers
+            return ""  # the gateway answers, even if this key may not read itself
         return ""
 
     # The present gateway ----------------------------------------------------------------------
 
     async def _may_leave(self, to: TargetFacts) -> bool:
-        """Wait for a write under way, and show what is unresolved; whether to switch then."""
         app = self._app
         if app.session is None:
             return True
@@ -182,17 +178,16 @@ class ProfileSwitch:
         )
 
     async def _unresolved(self) -> str:
-        found = (await unresolved_feed(self._app.hub).refresh()).value
-        if not found:
+        writes = (await unresolved_feed(self._app.hub).refresh()).value
+        if not writes:
             return ""
         here = safe_line(self._present, _NAME)
         return (
-            f"“{here}” has {count_text(len(found))}. gwtui asks about this again when you come "
+            f"“{here}” has {count_text(len(writes))}. gwtui asks about this again when you come "
             "back, and :recovery lists it."
         )
 
     async def _opened(self, to: TargetFacts) -> None:
-        """Wait for the new session, and say where this is now. Raises CannotSwitchError."""
         app, called = self._app, safe_line(to.name, _NAME)
         await app.connection_manager.opened(_OPENED)
         if app.link.error is not None:
@@ -211,7 +206,7 @@ def _refused(connection: Connection, error: GatewayError) -> str:
 
 
 def profile_picker(targets: Sequence[TargetFacts], current: str, problem: str = "") -> Picker:
-    """A list of profiles by name. ``problem`` is why the last choice failed."""
+    """A picker of profiles by name; ``problem`` is why the last choice failed."""
     now = f" · now {safe_line(current, _NAME)}" if current else ""
     title = toned(f"Switch profile{now}", "accent", bold=True)
     if problem:
@@ -238,6 +233,6 @@ def profile_picker(targets: Sequence[TargetFacts], current: str, problem: str = 
 
 
 def _badges(facts: TargetFacts) -> Content:
-    found = [badge(CRITICAL, "alarm")] if facts.critical else []
-    found += [badge(READ_ONLY)] if facts.read_only else []
-    return Content(" ").join(found)
+    badges = [badge(CRITICAL, "alarm")] if facts.critical else []
+    badges += [badge(READ_ONLY)] if facts.read_only else []
+    return Content(" ").join(badges)

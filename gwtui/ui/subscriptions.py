@@ -1,4 +1,4 @@
-"""Subscriptions of one screen to feeds, for as long as it is shown."""
+"""The feeds that one screen watches while it is visible."""
 
 from __future__ import annotations
 
@@ -14,41 +14,40 @@ from gwtui.watch.feed import Feed, FeedState
 
 Deliver = Callable[[FeedState[Any]], None]
 FeedUse = tuple[Feed[Any], Deliver] | tuple[Feed[Any], Deliver, float]
-"""A feed, what the screen does with each of its states, and the seconds between two reads that it
-needs where these are not the feed's own."""
+"""A feed, the function that shows its state, and optionally the seconds between two reads."""
 
 
 @dataclass(eq=False, slots=True)
 class Subscription:
-    """One watched feed."""
+    """A watched feed."""
 
     feed: Feed[Any]
     deliver: Deliver
     every: float | None = None
     stop: Callable[[], None] = field(default=lambda: None)
     delivered: bool = False
-    """Whether any of its states could be shown."""
+    """Whether the screen has shown any state of the feed."""
     broken: bool = False
-    """Whether the newest one could not be shown because of an error."""
+    """Whether an error kept the newest state from being shown."""
 
 
 class FeedChanged(Message, bubble=False):
-    """A feed has a new state; a burst of them is handled once."""
+    """A feed has a new state; Textual merges several of these messages into one."""
 
     def __init__(self, subscription: Subscription) -> None:
         super().__init__()
         self.subscription = subscription
 
     def can_replace(self, message: Message) -> bool:
-        """Whether this one makes an earlier, waiting one needless."""
+        """Whether a queued message about the same subscription is obsolete."""
         return isinstance(message, FeedChanged) and message.subscription is self.subscription
 
 
 class Subscriptions:
-    """Opens feeds when a screen is shown, closes them when it is covered.
+    """Watches feeds while a screen is visible.
 
-    A feed's listener may be called at any time, so that it only posts a message; the newest state
-    is read when that message is handled.
+    A feed may call its listener at any time, so the listener only posts a message. The newest state
+    is read when the message is handled.
     """
 
     def __init__(self, post: Callable[[Message], object]) -> None:
@@ -56,7 +55,7 @@ class Subscriptions:
         self._open: list[Subscription] = []
 
     def open(self, uses: Sequence[FeedUse]) -> None:
-        """Watch these feeds instead of the present ones."""
+        """Watch these feeds, and stop watching the previous ones."""
         before = self._open
         self._open = [Subscription(*use) for use in uses]
         for subscription in self._open:
@@ -68,13 +67,13 @@ class Subscriptions:
             subscription.stop()
 
     def close(self) -> None:
-        """Watch nothing; what was delivered stays on the screen."""
+        """Stop watching; the screen keeps its data."""
         for subscription in self._open:
             subscription.stop()
         self._open = []
 
     def handle(self, message: FeedChanged) -> bool:
-        """Deliver the newest state of a feed that is still watched; whether it was."""
+        """Show the newest state of the feed; False if the feed is no longer watched."""
         subscription = message.subscription
         if subscription not in self._open:
             return False
@@ -89,7 +88,7 @@ class Subscriptions:
 
     @property
     def broken_text(self) -> str:
-        """Which feeds' newest states could not be shown because of an error; empty for none."""
+        """A warning with the feeds that an error kept from being shown; empty if there are none."""
         names = ", ".join(one.feed.name for one in self._open if one.broken)
         return (
             f"{BROKEN} not shown because of a bug in gwtui, see its log: {names}" if names else ""
@@ -97,18 +96,18 @@ class Subscriptions:
 
     @property
     def never_shown(self) -> bool:
-        """Whether an error kept every state of the first feed from being shown."""
+        """Whether an error has kept every state of the first feed from being shown."""
         first = self._open[0] if self._open else None
         return first is not None and first.broken and not first.delivered
 
     @property
     def feeds(self) -> tuple[Feed[Any], ...]:
-        """What is watched now; the first feed decides the state of the screen."""
+        """The watched feeds; the first one decides the state of the screen."""
         return tuple(subscription.feed for subscription in self._open)
 
     @property
     def states(self) -> tuple[FeedState[Any], ...]:
-        """The newest states of what is watched."""
+        """The newest states of the watched feeds."""
         return tuple(feed.state for feed in self.feeds)
 
     def _changed(self, subscription: Subscription, _state: FeedState[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Text as it is shown: in the colour of a tone, in a number of cells, a title in a sentence."""
+"""Helpers for displayed text: colour by tone, fixed width, wrapping."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STYLES: Mapping[Tone, str] = {
 }
 ELLIPSIS = "…"
 _NOTE = 30
-"""Cells that a note needs beside what it is about."""
+"""Minimum number of cells for a note beside its heading."""
 _INDENT = 6
 _ID = re.compile(
     r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
@@ -34,22 +34,22 @@ _ID = re.compile(
 
 
 def toned(text: str, tone: Tone = "plain", *, bold: bool = False) -> Content:
-    """Text in a tone. The text is shown as it is; it must have passed ``safe_text``."""
+    """The text in the colour of a tone; it must have passed ``safe_text``."""
     return Content.styled(text, f"{STYLES[tone]} bold" if bold else STYLES[tone])
 
 
 def cell_content(cell: Cell) -> Content:
-    """A cell as content."""
+    """The text of a cell in the colour of its tone."""
     return toned(cell.text, cell.tone)
 
 
 def is_id(text: str) -> bool:
-    """Whether a text is an identity that nobody reads as words: a UUID, a hash, ``user_2f…``."""
+    """Whether a text is an opaque id, such as a UUID, a hash or ``user_2f…``."""
     return _ID.fullmatch(text) is not None
 
 
 def shortened(identity: str, width: int) -> str:
-    """An identity in at most ``width`` cells, without its middle: both its ends tell it apart."""
+    """The id in at most ``width`` cells, cut in the middle because both ends identify it."""
     if len(identity) <= width:
         return identity
     end = max(0, (width - 1) // 2)
@@ -57,7 +57,7 @@ def shortened(identity: str, width: int) -> str:
 
 
 def fit(text: str, width: int, *, right: bool = False) -> str:
-    """Text in exactly ``width`` cells: padded, or cut at its end, identities in the middle."""
+    """The text in exactly ``width`` cells: padded, or cut at the end (an id in the middle)."""
     length = len(text) if text.isascii() else cell_len(text)
     if length > width:
         if width <= 1:
@@ -71,7 +71,7 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
 
 
 def hanging(head: Content, note: Content, width: int) -> Content:
-    """``note`` behind ``head``, folded beneath its own beginning; beneath ``head`` without room."""
+    """``note`` to the right of ``head``, with a hanging indent; below ``head`` if narrow."""
     indent, opening = head.cell_length, head
     if width - indent < min(_NOTE, note.cell_length):
         indent, opening = _INDENT, Content.assemble(head, "\n", " " * _INDENT)
@@ -80,7 +80,7 @@ def hanging(head: Content, note: Content, width: int) -> Content:
 
 
 def choice_line(title: str, labels: Sequence[str], chosen: str, tail: Content) -> Content:
-    """What can be chosen, the present choice in brackets, with ``tail`` behind it."""
+    """One line with a title, the labels with the chosen one in brackets, and ``tail``."""
     shown = Content("  ").join(
         toned(f"[{word}]", "accent", bold=True) if word == chosen else toned(word, "muted")
         for word in labels

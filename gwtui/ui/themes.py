@@ -1,7 +1,7 @@
-"""Colours and style sheets. Every theme sets the same meanings, legible on every background.
+"""Themes and style sheets. All themes define the same variables.
 
-``tone-*`` variables are the colours of :data:`gwtui.crud.resource.Tone`; a test keeps each of
-them at a contrast of 4.5 to 1 or more on background, surface and panel.
+The ``tone-*`` variables are the colours of :data:`gwtui.crud.resource.Tone`. A test requires a
+contrast of 4.5 to 1 on background, surface and panel, except with the terminal's own colours.
 """
 
 from __future__ import annotations
@@ -219,13 +219,13 @@ TITLES = {
     "gwtui-contrast": "High contrast",
     "gwtui-terminal": "The terminal's own colours",
 }
-"""What the theme chooser calls them."""
+"""The titles in the theme picker, by theme name."""
 
 
 def known_theme(name: str) -> str:
-    """The name of the theme that is called so, such as "gwtui-dark" or "dark".
+    """The full name of a theme, given as "gwtui-dark" or "dark".
 
-    Raises ValueError, which names those there are.
+    Raises ValueError with the known names.
     """
     for known in (name, f"{_PREFIX}{name}"):
         if known in TITLES:
@@ -234,16 +234,16 @@ def known_theme(name: str) -> str:
 
 
 def theme_names() -> tuple[str, ...]:
-    """What the themes are called where nothing else is meant: "dark"."""
+    """The short names of the themes: "dark"."""
     return tuple(name.removeprefix(_PREFIX) for name in TITLES)
 
 
 @cache
 def styles_dir() -> Path:
-    """The folder of style sheets.
+    """The folder of the style sheets. Raises RuntimeError if it is missing.
 
-    The package is looked at first: beside an installed package a folder of that name may belong
-    to anybody. RuntimeError when neither place has it.
+    The folder inside the package comes first: a folder of that name next to an installed package
+    may belong to another program.
     """
     package = Path(__file__).resolve().parent.parent
     for candidate in (package / "styles", package.parent / "styles"):
@@ -253,6 +253,6 @@ def styles_dir() -> Path:
 
 
 def style_sheets() -> list[PurePath]:
-    """Every style sheet, that of the frame first."""
+    """Paths of all style sheets, ``app.tcss`` first."""
     sheets = styles_dir().glob("*.tcss")
     return sorted(sheets, key=lambda sheet: (sheet.name != "app.tcss", sheet.name))

@@ -1,4 +1,4 @@
-"""Unresolved changes while the dashboard runs: counted, reported, offered at the first connect."""
+"""Unresolved changes while the dashboard runs: counted, reported, offered after connecting."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ PLACE = "recovery"
 _SHOWN = frozenset({PLACE, "evidence"})
 LATER = "To see this later, press Ctrl+P and choose “Unresolved changes”."
 _EVERY = 30.0
-"""Seconds between two looks at the ledger: another dashboard may resolve one."""
+"""Seconds between two reads of the ledger: another dashboard may resolve a change."""
 _NAME = 60
 _NAMED = 3
 
 
 class ShowUnresolved(Message):
-    """The person asked to see the unresolved change of this plan."""
+    """Asks the app to show the unresolved change of a plan."""
 
     def __init__(self, plan: str) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class ShowUnresolved(Message):
 
 
 def route_to(plan: str) -> str:
-    """The path to the write of a plan."""
+    """The route to the unresolved change of a plan; to the whole list if ``plan`` is empty."""
     return f"{PLACE}/{plan}" if plan else PLACE
 
 
@@ -46,17 +46,17 @@ def _feed(hub: FeedHub) -> Feed[Sequence[LedgerEntry]]:
 
 
 def keep_count(session: Session) -> None:
-    """Keep the number up to date for as long as the session lasts."""
+    """Keep the number of unresolved changes up to date until the session ends."""
     _feed(session.hub).watch(lambda _state: None, background=True, every=_EVERY)
 
 
 def unresolved_count(session: Session) -> int:
-    """How many there are, as far as that was read."""
+    """The number of unresolved changes; 0 before the ledger is read."""
     return len(_feed(session.hub).state.value or ())
 
 
 def banner_text(session: Session | None, place: str) -> str:
-    """The banner's line on a screen; empty while there are none, and where they are listed."""
+    """The banner line of a screen; empty if there are none, or if the screen lists them."""
     known = session is not None and session.completed.is_set() and place not in _SHOWN
     count = unresolved_count(session) if session is not None and known else 0
     if not count:
@@ -65,7 +65,7 @@ def banner_text(session: Session | None, place: str) -> str:
 
 
 async def offer_at_start(app: GwtuiApp) -> None:
-    """After connecting: say that there are some, and offer to look, unless something is open."""
+    """Offer to show unresolved changes after connecting; only a notice if a dialog is open."""
     if app.session is None:
         return
     writes = (await _feed(app.session.hub).refresh()).value
@@ -78,7 +78,7 @@ async def offer_at_start(app: GwtuiApp) -> None:
         return
     from gwtui.ui.screens.dialogs import AskScreen  # noqa: PLC0415 - only when there are some
 
-    screen.refresh_frame()  # the line that counts them stands around the question
+    screen.refresh_frame()  # the banner shows the number behind the question
     agreed = await app.push_screen_wait(
         AskScreen(title, _about(app, writes), safe="Later", deliberate="Look now")
     )
@@ -89,7 +89,7 @@ async def offer_at_start(app: GwtuiApp) -> None:
 
 
 def count_text(count: int) -> str:
-    """Such as "2 unresolved changes"."""
+    """The number in words: "2 unresolved changes"."""
     return "1 unresolved change" if count == 1 else f"{count} unresolved changes"
 
 

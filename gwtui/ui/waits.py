@@ -1,4 +1,4 @@
-"""What a person waits for: the requests of actions, and how long they take."""
+"""Waiting for requests of actions: texts with the elapsed time, and cancelling by Escape."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from gwtui.domain.clock import Clock
 
 NOTICEABLE = 0.5
-"""Seconds from which a wait is said."""
+"""Seconds after which a wait is shown."""
 SENDING = "Sending the change"
 
 
 def waiting_text(pending: PendingRequests, reading: str, *, cancels: bool) -> str:
-    """What is waited for and for how long, empty while it takes no noticeable time.
+    """What the program waits for and how long: "Reading the key… 3 s"; empty for a short wait.
 
-    ``reading`` says what is read, ``cancels`` whether Escape ends a read.
+    ``reading`` describes a read; ``cancels`` adds that Escape cancels it.
     """
     if pending.seconds < NOTICEABLE:
         return ""
@@ -31,7 +31,7 @@ def waiting_text(pending: PendingRequests, reading: str, *, cancels: bool) -> st
 
 
 def reading_words(spec: ResourceSpec[Any] | None) -> str:
-    """What an action reads on a list of this resource."""
+    """What an action reads in a list of this resource: "Reading the key"."""
     if spec is None or not spec.writes:
         return "Reading from the gateway"
     from gwtui.crud.writes import declared_writes  # noqa: PLC0415 - not before the first paint
@@ -47,14 +47,14 @@ class _Wait:
 
 
 class Waits:
-    """The actions under way, and what each of them waits for."""
+    """The running actions and their pending requests."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._waits: list[_Wait] = []
 
     async def follow(self, action: Awaitable[None], reading: str) -> None:
-        """Run an action in the task that Escape can cancel while the action reads."""
+        """Run an action, so that its waits are shown and Escape can cancel its reads."""
         wait = _Wait(PendingRequests(self._clock), reading, asyncio.current_task())
         self._waits.append(wait)
         try:
@@ -65,15 +65,16 @@ class Waits:
 
     @property
     def text(self) -> str:
-        """What is waited for longest, empty while nothing takes long."""
+        """The text about the longest wait; empty if there is no noticeable wait."""
         texts = (waiting_text(one.pending, one.reading, cancels=True) for one in self._longest())
         return next(filter(None, texts), "")
 
     def cancel(self) -> bool:
-        """End the reads that are said to end on Escape; whether there was one."""
-        for one in self._longest():
-            if one.pending.seconds >= NOTICEABLE and one.pending.reading and one.task is not None:
-                return one.task.cancel()
+        """Cancel the longest noticeable read; returns whether there was one."""
+        for wait in self._longest():
+            is_read = wait.pending.seconds >= NOTICEABLE and wait.pending.reading
+            if is_read and wait.task is not None:
+                return wait.task.cancel()
         return False
 
     def _longest(self) -> list[_Wait]:
