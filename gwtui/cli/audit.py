@@ -48,9 +48,9 @@ def _read(arguments: argparse.Namespace) -> list[LedgerEntry]:
         raise exits.CommandError(f"{path}: {error.strerror or 'cannot be read'}") from None
     profile = DEMO if arguments.demo else arguments.profile
     return [
-        one
-        for one in entries
-        if (not profile or one.profile == profile) and _within(one, since, until)
+        entry
+        for entry in entries
+        if (not profile or entry.profile == profile) and _within(entry, since, until)
     ]
 
 

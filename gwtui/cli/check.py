@@ -140,7 +140,9 @@ def rules_of(thresholds: Thresholds, alert_rules: Iterable[AlertRule]) -> tuple[
             rules += [_rule(kind, severity, bound, thresholds) for severity, bound in given.items()]
         elif thresholds.get("rules") or name in _ALWAYS:
             chosen = window if kind is UptimeRule else {}
-            rules += [one.model_copy(update=chosen) for one in alert_rules if isinstance(one, kind)]
+            rules += [
+                rule.model_copy(update=chosen) for rule in alert_rules if isinstance(rule, kind)
+            ]
     return tuple(rules)
 
 

@@ -82,7 +82,7 @@ def one_line(findings: Sequence[Finding]) -> str:
     ranked = sorted(findings, key=lambda one: _WORST_FIRST.index(one.severity))
     texts = [_plain(one.text) for one in ranked] or ["nothing was checked"]
     line = f"GWTUI {severity.name}: {'; '.join(texts)}"
-    drawn = " ".join(figure.perfdata() for one in findings for figure in one.figures)
+    drawn = " ".join(figure.perfdata() for finding in findings for figure in finding.figures)
     return f"{line[:_LONGEST]} | {drawn}" if drawn else line[:_LONGEST]
 
 

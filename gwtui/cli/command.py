@@ -135,7 +135,9 @@ class Command:
         if self.run is not None:
             return self.run(self.parse(words, above))
         verbs = {verb.name: verb for verb in self.verbs}
-        places = positionals(words, (one for verb in self.verbs for one in verb.arguments))
+        places = positionals(
+            words, (argument for verb in self.verbs for argument in verb.arguments)
+        )
         name = words[places[0]] if places else self.verb
         if not places and HELP.intersection(words):
             with data_on_stdout():
@@ -306,7 +308,7 @@ def positionals(words: Sequence[str], arguments: Iterable[Argument]) -> list[int
     Known options are those of ``arguments`` and those that every command takes.
     """
     options = (*CONNECTION, *arguments)
-    with_value = {name for one in options if one.takes_value for name in one.names}
+    with_value = {name for option in options if option.takes_value for name in option.names}
     places: list[int] = []
     is_value = False
     for index, word in enumerate(words):

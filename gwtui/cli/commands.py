@@ -71,7 +71,7 @@ def _plain(command: Command) -> dict[str, Any]:
         "name": command.name,
         "help": command.help,
         "verbs": [_plain(verb) for verb in command.verbs],
-        "arguments": [_plain_argument(one) for one in default.arguments],
+        "arguments": [_plain_argument(argument) for argument in default.arguments],
     }
 
 

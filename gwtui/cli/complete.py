@@ -135,7 +135,7 @@ class TypedLine:
 
     def _operand(self, before: int) -> Node | None:
         arguments: Sequence[Node] = self._command["arguments"]
-        operands = [one for one in arguments if not one["option"]]
+        operands = [argument for argument in arguments if not argument["option"]]
         if before < len(operands):
             return operands[before]
         return operands[-1] if operands and operands[-1]["several"] else None

@@ -34,7 +34,7 @@ def verdict(
             return exits.FOUND
         if any(one.severity == "unknown" for one in shown):
             return exits.INCOMPLETE
-    if code == exits.OK and any(one.rule.startswith(_UNREAD) for one in rows):
+    if code == exits.OK and any(row.rule.startswith(_UNREAD) for row in rows):
         return exits.INCOMPLETE
     return code
 

@@ -245,7 +245,7 @@ class Pager(Generic[ModelT]):
             return _page_of(read_rows(await self._caller.call(call)), self._model, self._key)
         known = self._reads.pages.get(call.target())
         # Held until the answer is there: it may say that they are still the same.
-        items = [] if known is None else [one() for one in known.items]
+        items = [] if known is None else [item() for item in known.items]
         if known is None or None in items:
             known = None
         digest = known.digest if known else b""

@@ -171,12 +171,14 @@ class BulkWrites:
             now, was = writes.known(fresh), writes.known(self.known[identity])
             merged = three_way(was, given, now)
             if merged.conflicts:
-                words = writes.fields.formatter(self._at)
-                conflicts = (
-                    f"{writes.fields.labels[one.field]} is now "
-                    f"{'unknown' if one.theirs is ABSENT else words(one.field, one.theirs)}"
-                    for one in merged.conflicts
+                words, labels = writes.fields.formatter(self._at), writes.fields.labels
+                present = (
+                    (labels[change.field], words(change.field, change.theirs))
+                    if change.theirs is not ABSENT
+                    else (labels[change.field], "unknown")
+                    for change in merged.conflicts
                 )
+                conflicts = (f"{label} is now {value}" for label, value in present)
                 raise LeftOutError(f"somebody changed it since: {'; '.join(conflicts)}")
             missing = {
                 name: value
@@ -227,8 +229,8 @@ async def plan_many(
             return await _part(operation.plan, identity, name)
 
     results = await asyncio.gather(*(one(identity, name) for identity, name in names.items()))
-    parts = tuple(one for one in results if isinstance(one, BulkPart))
-    left_out = tuple(one for one in results if isinstance(one, LeftOut))
+    parts = tuple(result for result in results if isinstance(result, BulkPart))
+    left_out = tuple(result for result in results if isinstance(result, LeftOut))
     return BulkPlan(operation, _shown(operation, parts, left_out, hidden), parts, left_out)
 
 
@@ -394,7 +396,7 @@ class BulkRun:
 
     def having(self, *statuses: BulkStatus) -> list[RowResult]:
         """Return the results with one of these statuses."""
-        return [one for one in self.results if one.status in statuses]
+        return [result for result in self.results if result.status in statuses]
 
     @property
     def lost(self) -> RowResult | None:
@@ -410,9 +412,9 @@ class BulkRun:
     def carried_out(self) -> list[tuple[BulkPart, Any]]:
         """Applied parts, each with the gateway's answer."""
         return [
-            (one.part, one.outcome.value)
-            for one in self.results
-            if isinstance(one.outcome, Applied)
+            (result.part, result.outcome.value)
+            for result in self.results
+            if isinstance(result.outcome, Applied)
         ]
 
     def summary(self) -> str:

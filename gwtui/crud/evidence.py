@@ -313,7 +313,7 @@ def about(evidence: Evidence, now: datetime) -> Sequence[DetailRow]:
 
 def compared_rows(lines: Sequence[FieldComparison]) -> Sequence[DetailRow]:
     """Return a detail row for each field: the present value, the verdict, and the other values."""
-    return [DetailRow(one.label, cells.text(one.present), _verdict(one)) for one in lines]
+    return [DetailRow(line.label, cells.text(line.present), _verdict(line)) for line in lines]
 
 
 def _verdict(comparison: FieldComparison) -> str:
@@ -445,7 +445,7 @@ class _Inspection:
             )
         if not listed.complete or listed.unreadable:
             notes.append("The list is incomplete: there may be others.")
-        if any(one.made_by for one in candidates):
+        if any(candidate.made_by for candidate in candidates):
             notes.append("Candidates made by another write of this machine are marked.")
         return Evidence(
             self._intent,

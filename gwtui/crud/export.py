@@ -119,7 +119,7 @@ def _csv(columns: Sequence[Column[T]], values: Sequence[Sequence[SortValue]]) ->
 def _json(objects: Sequence[Any], form: ExportForm) -> str:
     if form == "json":
         return exact_json(objects, indent=2) + "\n"
-    return "".join(f"{exact_json(one)}\n" for one in objects)
+    return "".join(f"{exact_json(item)}\n" for item in objects)
 
 
 def _plain(value: SortValue) -> Any:

@@ -59,9 +59,9 @@ def _changed_since(
     format_value: Callable[[str, Any], str],
 ) -> str:
     lines = [
-        f"{labels.get(one.field, one.field)} is now "
-        f"{UNKNOWN if one.theirs is ABSENT else format_value(one.field, one.theirs)}"
-        for one in fields
+        f"{labels.get(field.field, field.field)} is now "
+        f"{UNKNOWN if field.theirs is ABSENT else format_value(field.field, field.theirs)}"
+        for field in fields
     ]
     return f"Somebody else changed it since: {'; '.join(lines)}."
 

@@ -154,7 +154,9 @@ class _Parser:
         if group is None:
             return self._condition(at, found, in_group=in_group)
         # While one alternative is still being typed, the others are meant.
-        alternatives = tuple(tuple(one) for one in group.alternatives if one) or ((),)
+        alternatives = tuple(
+            tuple(alternative) for alternative in group.alternatives if alternative
+        ) or ((),)
         found.alternatives[-1].append(Group(alternatives, is_negated))
         found.faults += group.faults
         return group.end
@@ -237,7 +239,9 @@ class Group:
 
     def holds(self, fields: Fields, haystack: str, now: datetime) -> bool:
         """Whether the row matches."""
-        found = any(_all_hold(one, fields, haystack, now) for one in self.alternatives)
+        found = any(
+            _all_hold(alternative, fields, haystack, now) for alternative in self.alternatives
+        )
         return found != self.negated
 
 
@@ -280,7 +284,7 @@ class Query:
             if not isinstance(part, Group):
                 yield part
             elif not (shown_only and part.negated):
-                waiting += [each for one in part.alternatives for each in one]
+                waiting += [each for alternative in part.alternatives for each in alternative]
 
     @property
     def slow(self) -> str:
@@ -292,7 +296,7 @@ class Query:
 
     def reads_text(self, names: Iterable[str]) -> bool:
         """Whether the text of a row decides, where these are its columns."""
-        searched = any(not isinstance(one, Term) for one in self.conditions())
+        searched = any(not isinstance(condition, Term) for condition in self.conditions())
         return searched or bool(self.unknown_columns(names))
 
     def names_any(self, names: Iterable[str]) -> bool:
@@ -303,10 +307,10 @@ class Query:
     def unknown_columns(self, names: Iterable[str]) -> tuple[str, ...]:
         """Names in the query that are no column: they are searched as plain text."""
         known = dict.fromkeys(names, True)
-        return tuple(one.name for one in self._terms() if not field_named(known, one.name))
+        return tuple(term.name for term in self._terms() if not field_named(known, term.name))
 
     def _terms(self) -> Iterator[Term]:
-        return (one for one in self.conditions() if isinstance(one, Term))
+        return (condition for condition in self.conditions() if isinstance(condition, Term))
 
     def checked(
         self, kinds: Mapping[str, ValueKind], headings: Mapping[str, str] | None = None
@@ -334,7 +338,9 @@ def _fitting(
         known_faults = len(faults)
         fitting = part
         if isinstance(part, Group):
-            alternatives = (_fitting(one, kinds, headings, faults) for one in part.alternatives)
+            alternatives = (
+                _fitting(alternative, kinds, headings, faults) for alternative in part.alternatives
+            )
             fitting = replace(part, alternatives=tuple(alternatives))
         elif isinstance(part, Term):
             fitting = replace(part, name=field_named(headings, part.name) or part.name)

@@ -223,7 +223,11 @@ def _owner_left(facts: AccountFacts, now: datetime) -> Iterator[FindingDraft]:
 def _no_guardrail(facts: AccountFacts, now: datetime) -> Iterator[FindingDraft]:
     if facts.guardrails is None or facts.key_guardrails is None:
         return
-    bound = {one.workspace_id for one in facts.guardrails if one.is_default and one.exists}
+    bound = {
+        guardrail.workspace_id
+        for guardrail in facts.guardrails
+        if guardrail.is_default and guardrail.exists
+    }
     for key, workspace_id, subject in _keys_in_use(facts, now):
         if key.hash in facts.key_guardrails or (key.workspace_id or workspace_id) in bound:
             continue
@@ -423,7 +427,7 @@ def _by_alert_rule(
         reading, name = key_reading(key, subject.workspace_id, now), ("key", key.hash or "")
         others = [one for one in overriding if one.watches(name, reading.facts)]
         value = rule.measure(reading)
-        if not rule.watches(name, reading.facts) or any(one.is_bad(reading) for one in others):
+        if not rule.watches(name, reading.facts) or any(other.is_bad(reading) for other in others):
             continue
         if value is None or (getattr(key, field) is None and not key.sent_null(field)):
             if not others:  # else an overriding rule says so
@@ -483,7 +487,7 @@ def _of_rule(rule: FindingRule, drafts: Iterable[FindingDraft]) -> Iterable[Acco
 def _not_given(
     rule: FindingRule, workspace_id: str | None, subjects: Sequence[FindingSubject]
 ) -> AccountFinding:
-    names = [safe_line(one.name, _NAME) for one in subjects]
+    names = [safe_line(subject.name, _NAME) for subject in subjects]
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     first = subjects[0]
     return AccountFinding(

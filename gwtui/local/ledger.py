@@ -189,7 +189,7 @@ class Ledger:
 
     def audit(self) -> Iterator[LedgerEntry]:
         """The outcomes of all writes, newest first."""
-        return (one for one in self.entries() if one.outcome in AUDITED and not one.carried)
+        return (entry for entry in self.entries() if entry.outcome in AUDITED and not entry.carried)
 
     def open_writes(self) -> tuple[LedgerEntry, ...]:
         """The writes that are not resolved, oldest first, each with the last that is known of it.
@@ -372,10 +372,10 @@ def _text(value: Any) -> str | None:
 def one_line(changes: Iterable[AuditedChange]) -> str:
     """The changes in a line: "Limit: $5.00 → $10.00; State: enabled → disabled"."""
     return "; ".join(
-        f"{one.field}: {one.after}"
-        if one.before is None
-        else f"{one.field}: {one.before} → {one.after}"
-        for one in changes
+        f"{change.field}: {change.after}"
+        if change.before is None
+        else f"{change.field}: {change.before} → {change.after}"
+        for change in changes
     )
 
 

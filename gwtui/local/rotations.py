@@ -70,7 +70,7 @@ class RotationLog:
 
     def delivered(self, identity: str, at: datetime) -> None:
         """Somebody stored the value of a new key: remember it where that is a successor."""
-        if any(one.id == identity for one in self.rotations()):
+        if any(rotation.id == identity for rotation in self.rotations()):
             self.note(identity, "delivered", at)
 
     def rotations(self, gateway: str | None = None) -> tuple[KeyRotation, ...]:

@@ -200,9 +200,9 @@ class AssignmentKind(Attachment):
     def names_of(self, assignments: Iterable[Assignment], people: Names) -> Names:
         """Return holder -> name. Raises ValueError for an assignment without a holder."""
         return {
-            identity_of(self.holder(one), "assignment"): self.called(one, people)
-            for one in assignments
-            if isinstance(one, self.assignment)
+            identity_of(self.holder(assignment), "assignment"): self.called(assignment, people)
+            for assignment in assignments
+            if isinstance(assignment, self.assignment)
         }
 
 
@@ -241,11 +241,11 @@ async def _members(client: GatewayClient, _guardrail: Guardrail) -> Sequence[Ass
 
 def key_names(keys: Iterable[ApiKey]) -> Names:
     """Return hash -> name in a sentence. Raises ValueError for a key without a hash."""
-    return {identity_of(one.hash, "key"): quoted(one.name, one.label, one.hash) for one in keys}
+    return {identity_of(key.hash, "key"): quoted(key.name, key.label, key.hash) for key in keys}
 
 
 async def _names_of_keys(_client: GatewayClient, rows: Iterable[KeyAssignment]) -> Names:
-    return {one.key_hash or "": one.key_name or "" for one in rows}
+    return {row.key_hash or "": row.key_name or "" for row in rows}
 
 
 KEYS = AssignmentKind(
@@ -313,7 +313,7 @@ def plan_assign(
         identity,
         f"Assign guardrail {GUARDRAILS.name(guardrail)} to {count(len(called), kind.noun)}",
         called,
-        [_change(*one, held, after, guardrails) for one in called.items()],
+        [_change(*item, held, after, guardrails) for item in called.items()],
         effects=_effects(kind.noun, called, held, identity, guardrails),
         before={} if held is None else {one: held.get(one) for one in called},
         undo=None if held is None else _back_to(kind, identity, called, held),

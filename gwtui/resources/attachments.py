@@ -89,20 +89,21 @@ class Attachment:
         before, goal = intent.before, None if intent.action == self.detach_action else parent
         absent = None if listed.complete else ABSENT
         present = {
-            one: self.parent(rows[one]) or ABSENT if one in rows else absent for one in identities
+            identity: self.parent(rows[identity]) or ABSENT if identity in rows else absent
+            for identity in identities
         }
         names = await self.names(client, listed.items)
         word = await self.wording(client, [goal, *before.values(), *present.values()])
         lines = [
             compared(
-                named(one, names),
+                named(identity, names),
                 word,
-                before.get(one, ABSENT),
+                before.get(identity, ABSENT),
                 goal,
-                present[one],
-                inspection.since(rows.get(one)),
+                present[identity],
+                inspection.since(rows.get(identity)),
             )
-            for one in identities
+            for identity in identities
         ]
         route = self.resource if self.across_parents else f"{self.resource}/{parent}"
         return Evidence(intent, _incomplete(listed), compared=tuple(lines), route=route)

@@ -458,7 +458,7 @@ async def inspect_budget(inspection: InspectionContext) -> Evidence:
     intent = inspection.intent
     space, _, interval = (intent.identity or "").partition("/")
     listed = await inspection.client.workspaces.budgets(space)
-    budget: Budget | None = next((one for one in listed.items if one.interval == interval), None)
+    budget: Budget | None = next((item for item in listed.items if item.interval == interval), None)
     present: Any = None if listed.complete else ABSENT
     if budget is not None:
         present = ABSENT if budget.limit_usd is None else budget.limit_usd

@@ -419,7 +419,7 @@ def _left_without(fresh: ByokCredential, around: CredentialSurroundings | None) 
     if others is None:
         yield f"Could not check for other enabled {_provider(fresh)} credentials."
         return
-    enabled = [one for one in others if one.id != fresh.id and one.disabled is False]
+    enabled = [other for other in others if other.id != fresh.id and other.disabled is False]
     if not enabled:
         yield (
             f"This is the last enabled {_provider(fresh)} credential. "

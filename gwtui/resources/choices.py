@@ -87,9 +87,9 @@ def members(context: FormContext) -> Choices:
 
     async def read() -> Sequence[PickOption]:
         return [
-            PickOption(one.id, shown_person(one, one.id), safe_line(one.email or "", _NAME))
-            for one in (await context.client.organization.members()).items
-            if one.id
+            PickOption(item.id, shown_person(item, item.id), safe_line(item.email or "", _NAME))
+            for item in (await context.client.organization.members()).items
+            if item.id
         ]
 
     return read

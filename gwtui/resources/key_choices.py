@@ -162,7 +162,7 @@ def _reach(key: str, action_id: str, other: Action) -> bool:
 def _met(action: Action) -> Iterable[Action]:
     places, dialogs = registry.place_actions(), registry.dialog_actions()
     if action.scope in DIALOG_SCOPES:
-        own = (one for one in dialogs if one.scope == action.scope)
+        own = (dialog for dialog in dialogs if dialog.scope == action.scope)
         return (*own, *map(registry.by_id, sorted(ANYWHERE)))
     if action.id in ANYWHERE:
         return (*registry.all_actions(), *places, *dialogs)

@@ -330,7 +330,7 @@ def _add_again(workspace: Workspace, users: Sequence[str]) -> Undo[MembersRemove
         people = (await client.organization.members()).items
         members = (await client.workspaces.members(identity)).items
         present = user_ids(members)
-        removed = [one for one in people if one.id in users and one.id not in present]
+        removed = [person for person in people if person.id in users and person.id not in present]
         if not removed:
             raise CannotUndoError("They are members again, or no longer in the organization.")
         return plan_add(workspace, removed)

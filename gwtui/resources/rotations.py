@@ -513,7 +513,7 @@ async def read_source(
         workspace_id,
         None if identity is None else await gateway.guardrails.get(identity),
         held is not None,
-        None if people is None else frozenset(one.id for one in people if one.id),
+        None if people is None else frozenset(person.id for person in people if person.id),
         frozenset(one.old_hash for one in begun if one.ended is None),
     )
 

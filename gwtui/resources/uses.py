@@ -165,7 +165,11 @@ def _day(text: str | None) -> date | None:
 
 
 def _naming(credentials: Sequence[ByokCredential], key: ApiKey) -> list[str]:
-    naming = [one for one in credentials if key.hash in (one.allowed_api_key_hashes or ())]
+    naming = [
+        credential
+        for credential in credentials
+        if key.hash in (credential.allowed_api_key_hashes or ())
+    ]
     if not naming:
         return []
     alone = [one for one in naming if len(one.allowed_api_key_hashes or ()) == 1]
@@ -176,7 +180,9 @@ def _naming(credentials: Sequence[ByokCredential], key: ApiKey) -> list[str]:
 
 
 def _provider_keys(credentials: Sequence[ByokCredential], *, start: bool = True) -> str:
-    names = several([quoted(one.name, one.label, one.id) for one in credentials])
+    names = several(
+        [quoted(credential.name, credential.label, credential.id) for credential in credentials]
+    )
     noun = "provider key" if len(credentials) == 1 else "provider keys"
     return f"{noun.capitalize() if start else noun} {names}"
 
@@ -205,7 +211,7 @@ async def credential_uses(client: GatewayClient, credential: ByokCredential) -> 
         ("model", models, {}),
     ):
         if identities:
-            known = [quoted((names or {}).get(one), one) for one in identities]
+            known = [quoted((names or {}).get(identity), identity) for identity in identities]
             who = f"Only {count(len(known), noun)}"
             lines.append(f"{who} may use it: {several(known)}.")
         elif identities is not None:
@@ -228,7 +234,7 @@ async def people_names(client: GatewayClient) -> dict[str, str] | None:
     people = await items_or_none(client.organization.members())
     if people is None:
         return None
-    return {one.id or "": one.full_name or one.email or "" for one in people}
+    return {person.id or "": person.full_name or person.email or "" for person in people}
 
 
 async def _none() -> dict[str, str] | None:
@@ -261,7 +267,7 @@ async def workspace_contents(client: GatewayClient, identity: str) -> WorkspaceC
     own = None
     if credentials is not None:
         # Credentials that are usable everywhere are listed in every workspace.
-        own = [one for one in credentials if one.workspace_id == identity]
+        own = [credential for credential in credentials if credential.workspace_id == identity]
     return WorkspaceContents(keys, budgets, guardrails, members, own)
 
 

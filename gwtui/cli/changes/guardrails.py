@@ -88,7 +88,7 @@ async def _unassign(context: ChangeContext) -> Plan[Any]:
     if context.arguments.member:
         of_members = (await context.gateway.guardrails.member_assignments(row.identity)).items
         people = (await context.gateway.organization.members()).items
-        called = {one.id or "": shown_person(one, one.id) for one in people}
+        called = {person.id or "": shown_person(person, person.id) for person in people}
         users = [_user(people, text) for text in context.arguments.member]
         chosen = [find(of_members, user, "member", lambda one: (one.user_id,)) for user in users]
         plans.append(plan_unassign(assignments.MEMBERS, fresh, chosen, called))

@@ -90,11 +90,11 @@ async def binds_key(gateway: GatewayClient, row: GuardrailRow, hash: str) -> boo
     if not row.exists:
         return False
     of_keys = await gateway.guardrails.key_assignments(row.identity)
-    if any(one.key_hash == hash for one in of_keys.items):
+    if any(item.key_hash == hash for item in of_keys.items):
         return True
     of_members = await gateway.guardrails.member_assignments(row.identity)
     maker = key.creator_user_id
-    return maker is not None and any(one.user_id == maker for one in of_members.items)
+    return maker is not None and any(item.user_id == maker for item in of_members.items)
 
 
 async def _run(

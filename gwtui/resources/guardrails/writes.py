@@ -140,10 +140,10 @@ class BoundBy:
         if self.workspace is not None:
             lines.append(f"all traffic of workspace {_space(self.workspace)}")
         if self.keys:
-            names = [quoted(one.key_name, one.key_label, one.key_hash) for one in self.keys]
+            names = [quoted(key.key_name, key.key_label, key.key_hash) for key in self.keys]
             lines.append(f"{count(len(names), 'key')}: {several(names)}")
         if self.members:
-            names = [named(one.user_id, self.people) for one in self.members]
+            names = [named(member.user_id, self.people) for member in self.members]
             lines.append(f"{count(len(names), 'member')}: {several(names)}")
         sentences = [f"{what} {line}." for line in lines]
         if self.keys is None or self.members is None:

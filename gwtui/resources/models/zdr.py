@@ -26,7 +26,7 @@ from gwtui.watch.feeds.models import ZdrRow, catalog_feed, zdr_feed
 
 def complete(row: ZdrRow, view: CatalogView) -> ZdrRow:
     """Return the row with all endpoints of its model, to name those that would be excluded."""
-    offers = next((one for one in view.offers if one.model.id == row.model.id), None)
+    offers = next((offer for offer in view.offers if offer.model.id == row.model.id), None)
     if offers is None or offers.endpoints is None:
         return row
     kept = {endpoint_key(endpoint) for endpoint in row.remaining}

@@ -98,7 +98,7 @@ async def read_try_facts(
     offers = tuple(each for each in by_model if each is not None)
     view = CatalogView(
         offers=offers,
-        provider_slugs={one.name: one.slug for one in slugs.items if one.name and one.slug},
+        provider_slugs={item.name: item.slug for item in slugs.items if item.name and item.slug},
         zdr=zdr,
     )
     unknown = tuple(name for name, each in zip(models, by_model, strict=True) if each is None)
@@ -168,7 +168,7 @@ async def _guardrails(
     of_keys, of_members = await asyncio.gather(
         gateway.guardrails.key_assignments(None), gateway.guardrails.member_assignments(None)
     )
-    ids = [one.guardrail_id for one in of_keys.items if one.key_hash == key.hash]
+    ids = [item.guardrail_id for item in of_keys.items if item.key_hash == key.hash]
     if key.creator_user_id is not None:
         ids += [o.guardrail_id for o in of_members.items if o.user_id == key.creator_user_id]
     if workspace is not None:

@@ -115,7 +115,7 @@ def shared_form(
         if all(name in other and same(other[name], value) for other in others)
     }
     groups = [
-        replace(group, fields=tuple(one for one in group.fields if _is_shared(one, own)))
+        replace(group, fields=tuple(field for field in group.fields if _is_shared(field, own)))
         for group in form.groups
     ]
     fields = tuple(group for group in groups if group.fields)

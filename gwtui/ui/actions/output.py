@@ -220,7 +220,7 @@ async def export(context: ActionContext) -> None:
 def _table(context: ActionContext) -> ResourceTable[Any] | None:
     """The focused table, else the first visible one."""
     tables = [one for one in context.screen.query(ResourceTable) if one.display]
-    return next((one for one in tables if one.has_focus), tables[0] if tables else None)
+    return next((table for table in tables if table.has_focus), tables[0] if tables else None)
 
 
 def _counted(rows: int, total: int) -> str:

@@ -84,7 +84,7 @@ async def _planned(context: ActionContext, done: AppliedChange) -> Plan[Any]:
 
 def _requests(plan: Plan[Any]) -> list[tuple[Any, ...]]:
     """Action, new values and previous values of each request, for comparison."""
-    return [(one.action, one.summary, one.before) for one in plan.parts or (plan,)]
+    return [(part.action, part.summary, part.before) for part in plan.parts or (plan,)]
 
 
 async def _undo_many(

@@ -418,7 +418,7 @@ class ChangesPanel(Panel):
                 toned("   c compares two moments", "muted"),
             )
         )
-        self.lines.show([line for one in news.changes for line in _change_lines(one, room)])
+        self.lines.show([line for change in news.changes for line in _change_lines(change, room)])
 
 
 def _extent(news: RecentChanges, view: BoardView) -> str:

@@ -246,7 +246,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         """Index of the focused part; the buttons belong to the last one."""
         for at, rows in enumerate(self._parts):
             widgets = (*rows, rows[0].heading)
-            if any(one is not None and one.has_focus_within for one in widgets):
+            if any(widget is not None and widget.has_focus_within for widget in widgets):
                 return at
         return len(self._parts) - 1
 

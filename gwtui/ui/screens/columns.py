@@ -47,7 +47,7 @@ class ColumnsScreen(TickList[tuple[str, ...] | None]):
         self._chosen = choice is not None
 
     def _begin(self, shown: Sequence[str]) -> None:
-        hidden = (one.value for one in self.source.options if one.value not in shown)
+        hidden = (option.value for option in self.source.options if option.value not in shown)
         self._order = [*shown, *hidden]
         self._visible = set(shown)
         self._chosen = False

@@ -172,10 +172,10 @@ def _groups(actions: Sequence[Action], spec: ResourceSpec[Any] | None) -> list[t
 
 def _named(places: Sequence[Action], *, keys: bool = False) -> str:
     return ", ".join(
-        f"{asked_by(one)} {one.title.removeprefix(GO_TO)}"
+        f"{asked_by(place)} {place.title.removeprefix(GO_TO)}"
         if keys
-        else one.title.removeprefix(GO_TO)
-        for one in places
+        else place.title.removeprefix(GO_TO)
+        for place in places
     )
 
 

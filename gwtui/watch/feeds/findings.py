@@ -138,7 +138,7 @@ async def _findings(reader: FeedReader, scope: Scope) -> Sequence[AccountFinding
     unused = reader.client.connection.unused_days or UNUSED_DAYS
     rules = await asyncio.to_thread(rules_of, reader.hub)
     findings = find(replace(facts, unused_days=unused), rules, reader.clock.now())
-    shown = [one for one in findings if _is_of(one, scope.workspace)]
+    shown = [finding for finding in findings if _is_of(finding, scope.workspace)]
     if reader.client.gate.closed:
         # A fix would be refused.
         shown = [replace(one, remedy="") for one in shown]

@@ -160,8 +160,11 @@ class Bindings:
 def held_by(assignments: Iterable[KeyAssignment | MemberAssignment]) -> Mapping[str, str]:
     """Guardrail ids by key hash or user id."""
     holders = (
-        (one.key_hash if isinstance(one, KeyAssignment) else one.user_id, one.guardrail_id or "")
-        for one in assignments
+        (
+            assignment.key_hash if isinstance(assignment, KeyAssignment) else assignment.user_id,
+            assignment.guardrail_id or "",
+        )
+        for assignment in assignments
     )
     return {holder: guardrail for holder, guardrail in holders if holder is not None}
 

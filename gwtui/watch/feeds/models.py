@@ -295,7 +295,9 @@ async def read_zdr(reader: FeedReader) -> frozenset[EndpointKey] | None:
 async def read_slugs(reader: FeedReader) -> Mapping[str, str]:
     """Provider slugs by name. Raises GatewayError."""
     providers = await reader.get(PROVIDERS)
-    return {one.name: one.slug for one in providers if one.name and one.slug}
+    return {
+        provider.name: provider.slug for provider in providers if provider.name and provider.slug
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,9 +135,9 @@ class _RotationReader:
 
 def _listed(log: RotationLog, gateway: str, now: datetime) -> list[KeyRotation]:
     return [
-        one
-        for one in log.rotations(gateway)
-        if one.ended_at is None or now - one.ended_at <= ENDED_SHOWN
+        rotation
+        for rotation in log.rotations(gateway)
+        if rotation.ended_at is None or now - rotation.ended_at <= ENDED_SHOWN
     ]
 
 
@@ -173,7 +173,7 @@ async def _held(
     reader: FeedReader, rotations: Sequence[KeyRotation]
 ) -> tuple[Mapping[str, str] | None, str]:
     """Guardrail ids by key hash if any rotation needs them; None with the reason if unread."""
-    if all(one.guardrail is None or one.ended is not None for one in rotations):
+    if all(rotation.guardrail is None or rotation.ended is not None for rotation in rotations):
         return {}, ""
     try:
         found = await reader.fresh(key_assignments(None))

@@ -157,7 +157,9 @@ async def figures_of(reader: FeedReader, space: Workspace) -> Figures:
         spent={} if keys is None else spent_by_interval(keys, byok=byok),
         members=None if members is None else len(members),
         budgets=None if budgets is None else by_interval(budgets),
-        guardrails=None if guardrails is None else {one.id or "": one for one in guardrails},
+        guardrails=None
+        if guardrails is None
+        else {guardrail.id or "": guardrail for guardrail in guardrails},
         faults=parts.faults,
         workspace=space,
     )
