@@ -202,7 +202,7 @@ async def test_feeds_say_what_there_is(tmp_path: Path, world: World, time: FakeC
     hub = FeedHub(world.client(), time.clock)
     state = await alerts_feed(hub).refresh()
     assert state.error is not None
-    assert "there are no alerts" in state.error.message
+    assert "No alerts" in state.error.message
     await hub.close()
 
 
