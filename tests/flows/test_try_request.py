@@ -11,7 +11,7 @@ from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.objects import GenerationScreen
 from gwtui.ui.screens.tries import AnswerScreen, TryScreen
 from gwtui.ui.widgets.lines import GrowingText
-from harness import listing, notices, until
+from harness import has_data, listing, notices, until
 from scripted_models import ScriptedModels
 from tries_screen_kit import MODEL, TryDesk, try_desk
 
@@ -91,12 +91,23 @@ async def enter_opens_the_generation(desk: TryDesk) -> None:
     assert desk.app.tries.draft["prompt"] == "What is a key?", "it stands in the form again"
 
 
+async def a_model_is_tried_without_a_row_that_is_a_key(desk: TryDesk) -> None:
+    await desk.app.open_route("models")
+    await until(desk.pilot, lambda: has_data(desk.app), "the models")
+    await desk.pilot.press("T")
+    form = await desk.wait_for(TryScreen)
+    assert form.state.typed("model") == listing(desk.app).table.selected_identity
+    await desk.pilot.press("escape")
+    await desk.app.open_route("keys")
+
+
 async def test_a_key_is_tried_and_its_value_kept_in_this_run_only(tmp_path: Path) -> None:
     async with try_desk(tmp_path) as desk:
         await desk.walk(
             a_new_key_is_tried_before_it_is_stored,
             an_answer_comes_with_all_that_happened,
             enter_opens_the_generation,
+            a_model_is_tried_without_a_row_that_is_a_key,
         )
         tries = desk.app.tries
     outcomes = [entry.outcome for entry in desk.ledger.entries()]
