@@ -1,1 +1,1 @@
-"""What stands between Textual and the terminal."""
+"""Terminal driver, screen updates, clipboard, screenshots and shutdown."""

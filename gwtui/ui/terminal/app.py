@@ -1,4 +1,4 @@
-"""The base app: what is sent to the terminal, line filters, notices, garbage collection."""
+"""Base app: screen updates, line filters, notices and garbage collection."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from gwtui.ui.terminal.textual_private import HookedApp, Piece, driver_of
 _REST_S = 10.0
 """Seconds without input before a garbage collection."""
 _LONGEST_S = 60.0
-"""Seconds of use before a garbage collection without such a pause."""
+"""Maximum seconds between two garbage collections without a pause in the input."""
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _HARMLESS_FORMAT = frozenset("\u200d\ufe0f")
-"""Joiner and emoji presentation, which only change the preceding glyph."""
+"""Zero-width joiner and emoji variation selector, which only change the preceding glyph."""
 _LEAST = 0.1
 """Minimum seconds for a toast: a Textual timer with a negative delay never ends.
 
@@ -57,10 +57,10 @@ class ControlCharacterFilter(LineFilter):
     """Replaces control, surrogate and direction characters that ``safe_text`` missed."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
-        """The segments with each dangerous character replaced by a visible mark.
+        """Return the segments with each dangerous character replaced by a visible mark.
 
-        Most of these characters have no width, but a mark takes a cell. The line loses as many
-        blanks at its end, so that nothing is pushed off the screen.
+        Most of these characters have no width, but a mark takes a cell. Trailing blanks are removed
+        to keep the line at its width.
         """
         text = "".join([segment.text for segment in segments])
         if text.isascii() and text.isprintable():
@@ -80,7 +80,6 @@ class ControlCharacterFilter(LineFilter):
 
 
 def _shortened(segments: list[Segment], cells: int) -> list[Segment]:
-    """The segments with up to ``cells`` fewer blanks at the end."""
     kept = list(segments)
     for place in range(len(kept) - 1, -1, -1):
         text, style, control = kept[place]
@@ -102,7 +101,7 @@ class Notice(Notification):
 
     @property
     def time_left(self) -> float:
-        """Seconds to show a toast that is created now, even if the wall clock was changed."""
+        """Seconds left to show the toast; independent of changes to the wall clock."""
         return min(max(super().time_left, _LEAST), max(self.timeout, _LEAST))
 
     @property
@@ -124,13 +123,13 @@ class Garbage:
         self._used_since: float | None = None
 
     def touched(self) -> None:
-        """There was input."""
+        """Record that there was input."""
         self._touched_at = self._monotonic()
         if self._used_since is None:
             self._used_since = self._touched_at
 
     def tick(self) -> bool:
-        """Collect if it is time; returns whether it did. Call this once a second."""
+        """Collect garbage if it is due, and return whether it ran. Call this once a second."""
         if self._touched_at is None or self._used_since is None:
             return False
         now = self._monotonic()
@@ -142,7 +141,7 @@ class Garbage:
 
 
 class TerminalApp(HookedApp, inherit_bindings=False):
-    """An app that shows no markup or control character from data, and no value in a crash report.
+    """Base app that hides markup, control characters and values in crash reports.
 
     It sends only the cells that have changed.
     """
@@ -172,7 +171,7 @@ class TerminalApp(HookedApp, inherit_bindings=False):
         super().exit(*arguments, **options)
 
     def learn_terminal(self) -> None:
-        """Find out whether the terminal supports shorter erase sequences."""
+        """Detect whether the terminal supports shorter erase sequences."""
         self._on_terminal.erases = fills_erased(os.environ.get("TERM", ""))
 
     def set_terminal_title(self, text: str) -> None:
@@ -180,10 +179,10 @@ class TerminalApp(HookedApp, inherit_bindings=False):
         self.title_on_terminal.show(driver_of(self), text)
 
     def key_read(self, key: str) -> None:
-        """Hook: a key was typed. Called in the thread that reads the terminal."""
+        """Hook for a typed key. Called in the thread that reads the terminal."""
 
     def redraw(self) -> None:
-        """Send the whole screen, because another program may have written on it."""
+        """Send the whole screen, for use after another program wrote to the terminal."""
         self._on_terminal.forget()
         self.screen.refresh()
 
@@ -244,10 +243,10 @@ class TerminalApp(HookedApp, inherit_bindings=False):
         self.notify(message, severity=severity)
 
     def survives(self, error: Exception) -> bool:
-        """Whether the program goes on after an error.
+        """Return whether the program continues after an error.
 
-        An error in a worker ends only that worker; an error while a dialog opens closes the
-        dialog. Errors are ignored while the program ends, because widgets are gone then.
+        An error in a worker ends only that worker; an error while a dialog opens closes the dialog.
+        Errors during shutdown are ignored, because the widgets are gone then.
         """
         if self._leaving and not isinstance(error, NoMatches | NoScreen):
             _log.error("an error while the program ended", exc_info=error)

@@ -1,6 +1,6 @@
-"""Copying over SSH: by tmux, by the terminal (OSC 52), else into a private file.
+"""Clipboard over SSH: tmux, then the terminal (OSC 52), then a private file.
 
-Only the file can be confirmed, so the result says exactly what was done. Textual's own
+Only a file can be confirmed, so the result names the route that was used. Textual's own
 ``copy_to_clipboard`` keeps the text in memory, and does not report a text that is dropped.
 """
 
@@ -38,7 +38,7 @@ _TMUX_SECONDS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """How a text was copied, with a sentence to show."""
+    """The route by which a text was copied, with a message for the user."""
 
     route: Route
     sentence: str
@@ -57,7 +57,10 @@ async def copy_text(
     secret: bool = False,
     environment: Mapping[str, str] = os.environ,
 ) -> Copied:
-    """Copy by the first available route. ``secret`` warns about copies that remain."""
+    """Copy by the first available route, and return the result.
+
+    ``secret`` adds a warning about copies that remain.
+    """
     if copy_route(environment) == "tmux":
         if await _to_tmux(text):
             kept = f" tmux keeps it until: tmux delete-buffer -b {TMUX_BUFFER}" if secret else ""
@@ -88,7 +91,6 @@ async def save_private(text: str) -> Copied:
 
 
 async def _to_tmux(text: str) -> bool:
-    """Load the text into a tmux buffer, and through tmux into the terminal (tmux 3.2 or later)."""
     try:
         process = await asyncio.create_subprocess_exec(
             *("tmux", "load-buffer", "-b", TMUX_BUFFER, "-w", "-"),
@@ -112,7 +114,6 @@ async def _to_tmux(text: str) -> bool:
 
 
 def _is_terminal(app: App[Any], environment: Mapping[str, str]) -> bool:
-    """A headless app has no terminal at all."""
     here = not app.is_headless and driver_of(app) is not None
     return here and copy_route(environment) == "terminal"
 

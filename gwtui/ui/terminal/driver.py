@@ -1,4 +1,4 @@
-"""The driver of the terminal, with a prompt Escape key."""
+"""Terminal driver that recognizes the Escape key without delay."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _ESCAPE = "\x1b"
 _GLANCE = 0.1
-"""Seconds between two checks whether to stop reading."""
+"""Seconds between two checks of the stop flag while reading."""
 _READ = 4096
 _LONE_ESCAPE = 0.025
 """Seconds after which a lone escape character counts as the Escape key.
@@ -33,20 +33,20 @@ _REST = re.compile(r"\[[0-9;?]*[@-~]|O[A-Za-z]")
 
 
 class PromptDriver(LinuxDriver):
-    """A driver that recognises the Escape key at once: Textual's own looks every 0.1 s only."""
+    """Driver that recognizes the Escape key at once; Textual's own checks only every 0.1 s."""
 
     def __init__(self, app: TerminalApp, **options: Any) -> None:
         super().__init__(app, **options)
         self._key_read = app.key_read
 
     def process_message(self, message: Message) -> None:
-        """Deliver a message; the app sees keys here even while it is busy."""
+        """Deliver a message, and report keys to the app even while it is busy."""
         if isinstance(message, events.Key):
             self._key_read(message.key)
         super().process_message(message)
 
     def run_input_thread(self) -> None:
-        """Read the terminal until the end, and deliver the input."""
+        """Read the terminal and deliver the input until the driver stops."""
         parser = PromptParser()
         decode = getincrementaldecoder("utf-8")().decode
         shortened = "ESCDELAY" not in os.environ

@@ -1,4 +1,4 @@
-"""The terminal: its minimum size, its title, and restoring its modes."""
+"""Terminal size, title and modes."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _SET = "\x1b]2;{}\x1b\\"
 
 
 def is_too_small(size: Size) -> bool:
-    """Whether the dashboard does not fit this size."""
+    """Return whether the size is too small for the dashboard."""
     return size.width < SMALLEST.width or size.height < SMALLEST.height
 
 
 def fills_erased(term: str) -> bool:
-    """Whether a terminal of this name erases with the current background colour (terminfo bce).
+    """Return whether this terminal type erases with the current background colour (terminfo bce).
 
-    False if it has no description.
+    False if terminfo has no entry for it.
     """
     try:
         import curses  # noqa: PLC0415 - not before the first rows
@@ -52,9 +52,9 @@ def fills_erased(term: str) -> bool:
 
 
 def give_back(driver: Driver | None, last_words: str = "") -> None:
-    """Restore the modes of the terminal without waiting; can be called from any thread.
+    """Restore the modes of the terminal without waiting, and send ``last_words``.
 
-    It also sends ``last_words``. If the terminal accepts no bytes now, only its line settings are
+    Can be called from any thread. If the terminal accepts no bytes now, only its line settings are
     restored.
     """
     descriptor = getattr(driver, "fileno", None)
@@ -98,5 +98,5 @@ class TerminalTitle:
             driver.flush()
 
     def last_words(self) -> str:
-        """The bytes that restore the title, for an immediate end."""
+        """Return the bytes that restore the title, for an immediate exit."""
         return _SET.format("") + _POP if self._shown else ""

@@ -1,8 +1,7 @@
-"""Remembers what the terminal shows, cell by cell, and sends only the difference.
+"""Compares each screen update with the previous one, and sends only the changed cells.
 
-Textual repaints widgets: a new layout sends the whole screen, a changed figure its line. Over SSH
-that matters, so each update is compared with the previous one, and only cells that look different
-are sent.
+Textual repaints whole widgets: a new layout sends the whole screen, a changed figure its line. Over
+SSH that is slow.
 
 Changing a colour takes twenty bytes, moving the cursor eight. So all cells of one style are sent
 together, wherever they are.
@@ -22,20 +21,20 @@ from textual.strip import Strip
 from gwtui.ui.terminal.textual_private import Piece
 
 _JOINED = 4
-"""Up to this many equal cells between two different ones are sent again, not skipped."""
+"""Maximum number of unchanged cells to send again between two changed ones."""
 _REST = ""
-"""The content of the further cells of a wide character."""
+"""The content of the second cell of a wide character."""
 Codes = tuple[str, str, str]
 """SGR codes of a style: attributes, foreground, background; each may be empty."""
 Look = Codes | tuple[None, None, str]
-"""The style of a cell; of a blank only the background counts."""
+"""The style of a cell; for a blank, only the background counts."""
 Cell = tuple[str, Look]
 """The text and the style of a cell."""
 Span = tuple[int, int, Sequence[Cell]]
 """Column, line and cells to send."""
 PLAIN: Codes = ("", "", "")
 SEEN_ON_BLANKS = frozenset({"4", "5", "6", "7", "9", "21", "51", "52", "53"})
-"""Attributes that are visible on blanks: lines, frames, blinking, swapped colours."""
+"""Attributes that are visible on blanks, such as underline, frame, blink and reverse."""
 _OFF = {
     **dict.fromkeys(("1", "2"), "22"),
     "3": "23",
@@ -47,19 +46,22 @@ _OFF = {
     **dict.fromkeys(("51", "52"), "54"),
     "53": "55",
 }
-"""The codes that switch attributes off; some switch off several."""
+"""The codes that switch attributes off; some switch off several attributes."""
 _RESET = "\x1b[0m"
 _ERASED = 6
-"""Minimum number of blanks to erase at the end of a text: erasing takes five bytes."""
+"""Minimum number of blanks at the end of a text to erase instead of send (five bytes)."""
 _ERASED_BETWEEN = 12
-"""Minimum number of blanks to erase within a text, where the cursor must move on."""
+"""Minimum number of blanks within a text to erase, which also needs a cursor movement."""
 _Run = tuple[Look, int, int, str]
 """Adjacent cells of one style: style, line, column, text."""
 _PLAIN_LOOKS: tuple[Look, Look] = (PLAIN, (None, None, ""))
 
 
 class ScreenDiff:
-    """The cells that were sent. Call ``forget`` if something else wrote on the terminal."""
+    """The cells last sent to the terminal, and the bytes for the next update.
+
+    Call ``forget`` after another program wrote to the terminal.
+    """
 
     def __init__(self) -> None:
         self.erases = False
@@ -70,11 +72,11 @@ class ScreenDiff:
         """Lines that may have wide or combined characters."""
 
     def forget(self) -> None:
-        """Send everything next time."""
+        """Forget the sent cells, so that the next update is sent in full."""
         self._size = Size()
 
     def difference(self, painted: Iterable[Piece], size: Size, colours: ColorSystem | None) -> str:
-        """The bytes to send for an update; empty if nothing has changed."""
+        """Return the bytes to send for an update; empty if nothing has changed."""
         if size != self._size:
             self._size = size
             self._lines = [[None] * size.width for _ in range(size.height)]
@@ -117,7 +119,6 @@ class ScreenDiff:
 
 
 def _cells(strip: Strip, colours: ColorSystem) -> list[Cell]:
-    """Every cell of a strip."""
     cells: list[Cell] = []
     for text, style, _ in strip:
         look, blank = _PLAIN_LOOKS if style is None else _looks(style, colours)
@@ -150,7 +151,6 @@ def _fitting(cells: list[Cell], room: int) -> list[Cell]:
 
 @lru_cache(maxsize=1024)
 def _looks(style: Style, colours: ColorSystem) -> tuple[Look, Look]:
-    """The style of a character, and that of a blank."""
     attributes = Strip.render_ansi(style.without_color, colours)
     fore, back = (
         "" if colour is None else ";".join(colour.downgrade(colours).get_ansi_codes(foreground))
@@ -162,12 +162,10 @@ def _looks(style: Style, colours: ColorSystem) -> tuple[Look, Look]:
 
 
 def _is_plain(cells: Iterable[Cell | None]) -> bool:
-    """Whether every cell has one character that is one cell wide."""
     return all(cell is None or len(cell[0]) == 1 for cell in cells)
 
 
 def _different(before: Sequence[Cell | None], after: Sequence[Cell]) -> list[tuple[int, int]]:
-    """The ranges that differ; ranges close to each other are joined."""
     spans: list[tuple[int, int]] = []
     for at, (old, new) in enumerate(zip(before, after, strict=True)):
         if old == new:
@@ -180,7 +178,7 @@ def _different(before: Sequence[Cell | None], after: Sequence[Cell]) -> list[tup
 
 
 def in_order(spans: Sequence[Span]) -> str:
-    """The bytes for spans in their order; resets the style at the end."""
+    """Return the bytes for spans in the given order, with a style reset at the end."""
     out: list[str] = []
     now = PLAIN
     for x, y, cells in spans:
@@ -193,7 +191,7 @@ def in_order(spans: Sequence[Span]) -> str:
 
 
 def by_look(spans: Sequence[Span], width: int, *, erases: bool) -> str:
-    """The bytes for spans of even cells, sorted by style; resets the style at the end.
+    """Return the bytes for spans of single-width cells, sorted by style, with a reset at the end.
 
     ``width`` is the width of the terminal. With ``erases``, long blanks are erased.
     """
@@ -216,13 +214,11 @@ def by_look(spans: Sequence[Span], width: int, *, erases: bool) -> str:
 
 
 def _order(run: _Run) -> tuple[str, str, str, int, int]:
-    """Sort by background, then by attributes and foreground."""
     (attributes, fore, back), y, x, _ = run
     return back, attributes or "", fore or "", y, x
 
 
 def _runs(x: int, y: int, cells: Sequence[Cell]) -> Iterator[_Run]:
-    """The cells as runs of one style; blanks join a neighbouring run."""
     start, look = 0, cells[0][1]
     for at, (_, target) in enumerate(cells):
         if target == look:
@@ -239,7 +235,6 @@ def _runs(x: int, y: int, cells: Sequence[Cell]) -> Iterator[_Run]:
 
 
 def _pieces(text: str) -> Iterator[tuple[int, str, int]]:
-    """The start of each piece of text, the piece, and the number of blanks to erase after it."""
     blanks = " " * _ERASED_BETWEEN
     start = 0
     while (gap := text.find(blanks, start)) >= 0:
@@ -259,7 +254,6 @@ def _move(x: int, y: int) -> str:
 
 
 def _step(at: tuple[int, int], to: tuple[int, int]) -> str:
-    """Move the cursor, always to an absolute column: characters may be wider than expected."""
     if at == to:
         return ""
     return f"\x1b[{to[0] + 1}G" if at[1] == to[1] else _move(*to)
@@ -270,7 +264,6 @@ def _is_seen(attributes: str | None) -> bool:
 
 
 def _codes(now: Codes, target: Look) -> Codes:
-    """The codes to switch to; a blank keeps the current ones if they are invisible on it."""
     attributes, fore, back = target
     if attributes is not None and fore is not None:
         return attributes, fore, back
@@ -279,7 +272,6 @@ def _codes(now: Codes, target: Look) -> Codes:
 
 @lru_cache(maxsize=1024)
 def _switch(now: Codes, target: Codes) -> str:
-    """The shortest sequence that switches from ``now`` to ``target``."""
     if now == target:
         return ""
     attributes, fore, back = target

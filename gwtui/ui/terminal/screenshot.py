@@ -1,4 +1,4 @@
-"""Screenshots of a screen as SVG or text; refused while a secret is visible."""
+"""Screenshots as SVG or text; refused while a secret is visible."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gwtui.domain.known_secrets import holds_secret, without_secrets
 from gwtui.ui.terminal.textual_private import painted_strips
 
 _FOREIGN = re.compile(r"\s*(?:@font-face \{.*?\}|<!--.*?-->)", re.DOTALL)
-"""Rich's comment, and its fonts, which a browser would fetch from a host."""
+"""Patterns for Rich's comment and for its fonts, which a browser would download."""
 _STYLES_END = "</style>"
 _DRAWING = 1.0
 
@@ -25,23 +25,26 @@ class HoldsSecret:
 
     @property
     def holds_secret(self) -> bool:
-        """Whether the widget holds a secret now."""
+        """Return whether the widget holds a secret now."""
         return True
 
 
 class SecretInSightError(Exception):
-    """There is no screenshot, because the screen shows or may show a secret."""
+    """The screenshot was refused because the screen shows or may show a secret."""
 
 
 class ScreenPicture(NamedTuple):
-    """A screen at one moment: in its colours as SVG, and as plain text."""
+    """A screenshot: SVG in the colours of the screen, and plain text."""
 
     svg: str
     text: str
 
 
 async def picture_of(screen: Screen[Any], title: str) -> ScreenPicture:
-    """The topmost screen once it is drawn, without notices. Raises SecretInSightError."""
+    """Return a picture of the topmost screen once it is drawn, without notices.
+
+    Raises SecretInSightError.
+    """
     widgets = screen.walk_children(Widget)
     if any(isinstance(widget, HoldsSecret) and widget.holds_secret for widget in widgets):
         raise SecretInSightError("it shows a secret, or one is typed into it")

@@ -1,9 +1,9 @@
-"""Shutdown by SIGTERM, SIGHUP, a lost terminal, or a quit that the program does not react to.
+"""Shutdown by SIGTERM, SIGHUP, a lost terminal, or an unanswered quit key.
 
-The program has two seconds for an orderly end: it restores the terminal, and waits a moment for the
-answer to a write in flight before the ledger records it as unknown. It does not wait for a name
-lookup or a stalled terminal. The ledger has the intent on disk before a request is sent, so that a
-hard end loses nothing.
+The program has two seconds for an orderly exit: it restores the terminal, and waits a moment for
+the answer to a write in flight before the ledger records it as unknown. It does not wait for a name
+lookup or a stalled terminal. The ledger has the intent on disk before a request is sent, so a
+forced exit loses nothing.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from typing import Any
 
 ENDING = (signal.SIGTERM, signal.SIGHUP)
 PATIENCE = 1.6
-"""Seconds for the orderly end."""
+"""Seconds for the orderly exit."""
 REACTION = 3.0
 """Seconds in which the program must react to a quit key."""
 CLOSING = 10.0
-"""Seconds for a requested quit, before the process ends anyway."""
+"""Seconds after a requested quit until the process is forced to exit."""
 _LAST_WORDS = 0.2
-"""Seconds for the ledger entries of a hard end; the disk may be slow, too."""
+"""Seconds for the ledger entries of a forced exit, because the disk may be slow."""
 
 
 class Shutdown:
-    """Watches for a demand to end, then calls ``leave`` once in the event loop with the status.
+    """Watches for a shutdown request, then calls ``leave`` once in the event loop with the status.
 
     If the process still runs ``PATIENCE`` seconds later, other threads call ``write_down`` to log
     the writes in flight, and ``give_back`` to restore the terminal; then the process ends, within
@@ -52,10 +52,13 @@ class Shutdown:
         self._before: dict[signal.Signals, Any] = {}
         self._due: threading.Timer | None = None
         self.status: int | None = None
-        """The demanded exit status; None without a demand."""
+        """The requested exit status; None without a request."""
 
     def watch(self, *, terminal: bool) -> None:
-        """Start watching; needs a running event loop. ``terminal``: whether there is a terminal."""
+        """Start watching; needs a running event loop.
+
+        ``terminal``: whether there is a terminal.
+        """
         self._loop = asyncio.get_running_loop()
         for number in ENDING:
             # Only the main thread can handle signals. The loop's own handlers would wait for a
@@ -68,7 +71,7 @@ class Shutdown:
             ).start()
 
     def unwatch(self) -> None:
-        """Restore the signal handlers; a demand that was made stays valid."""
+        """Restore the signal handlers; an earlier shutdown request stays valid."""
         self._loop = None
         self.expect_nothing()
         for number, handler in self._before.items():
@@ -76,7 +79,7 @@ class Shutdown:
         self._before.clear()
 
     def finish(self) -> None:
-        """Exit at once if an end was demanded: the interpreter's own exit may take too long."""
+        """Exit at once if a shutdown was requested: the interpreter's own exit may be too slow."""
         if self.status is not None:
             logging.shutdown()
             with contextlib.suppress(OSError):
@@ -85,7 +88,7 @@ class Shutdown:
             os._exit(self.status)
 
     def expect_end(self, seconds: float) -> None:
-        """Demand an end with status 0 after this time. Can be called from any thread."""
+        """Request an exit with status 0 after this many seconds. Can be called from any thread."""
         self.expect_nothing()
         self._due = threading.Timer(seconds, self.demand, (0,))
         self._due.daemon = True
@@ -98,7 +101,10 @@ class Shutdown:
             self._due = None
 
     def demand(self, status: int) -> None:
-        """End with this exit status. Can be called from any thread and from a signal handler."""
+        """Request an exit with this status.
+
+        Can be called from any thread and from a signal handler.
+        """
         loop = self._loop
         if loop is None or self.status is not None:
             return
@@ -113,7 +119,6 @@ class Shutdown:
         self.demand(128 + number)
 
     def _watch_terminal(self, descriptor: int) -> None:
-        """Demand an end when the terminal is lost, which does not always send a SIGHUP."""
         watched = select.poll()
         watched.register(descriptor, 0)  # POLLHUP is always reported
         with contextlib.suppress(OSError):

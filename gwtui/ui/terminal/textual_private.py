@@ -1,4 +1,7 @@
-"""Private names of Textual, each with its reason. They may change with any release of it."""
+"""Every use of a private name of Textual, with its reason.
+
+These names may change with any release of Textual.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +20,11 @@ from textual.strip import Strip
 from gwtui.local.crash_report import crash_report
 
 Piece = tuple[int, int, Strip]
-"""Column, line and content of a piece of a line."""
+"""Column, line and segments of a painted piece of a line."""
 
 
 def driver_of(app: App[Any]) -> Driver | None:
-    """The terminal's driver, for the clipboard and the window title; None before the app runs.
+    """Return the terminal driver, for the clipboard and the window title; None before the app runs.
 
     ``_driver``: there is no public way to write a sequence to the terminal.
     """
@@ -37,22 +40,22 @@ def let_be_switched(screen: Screen[Any], app: App[Any]) -> None:
 
 
 def painted_strips(screen: Screen[Any]) -> Sequence[Strip]:
-    """The lines of a screen as it would be painted now; none before its layout.
+    """Return the lines of a screen as it would be painted now; empty before its layout.
 
-    ``_compositor``: it alone puts the widgets of a screen together.
+    ``_compositor``: only it combines the widgets of a screen.
     """
     return screen._compositor.render_strips() if screen.size else ()
 
 
 class PromptParser(XTermParser):
-    """Parses keys from terminal input, with control over when an escape character is a key.
+    """Terminal input parser with a custom delay for the Escape key.
 
     ``_xterm_parser`` and ``_timeout_time``: Textual has no public setting for this delay.
     """
 
     @property
     def due(self) -> float | None:
-        """When the pending input counts as a key (monotonic clock); None without pending input."""
+        """Monotonic time at which the pending input counts as a key; None without pending input."""
         return self._timeout_time
 
     @due.setter
@@ -61,7 +64,7 @@ class PromptParser(XTermParser):
 
 
 def pieces(update: LayoutUpdate | ChopsUpdate) -> Iterator[Piece]:
-    """The pieces that an update of the compositor paints."""
+    """Return the pieces that an update of the compositor paints."""
     if isinstance(update, LayoutUpdate):
         for y, strips in enumerate(update.strips, update.region.y):
             x = update.region.x
@@ -76,7 +79,7 @@ def pieces(update: LayoutUpdate | ChopsUpdate) -> Iterator[Piece]:
 
 
 class _Difference(CompositorUpdate):
-    """The difference that an update makes; computed only when it is written."""
+    """A screen update reduced to its changed cells; computed only when it is written."""
 
     def __init__(self, app: HookedApp, painted: LayoutUpdate | ChopsUpdate) -> None:
         self._app, self._painted = app, painted
@@ -86,17 +89,17 @@ class _Difference(CompositorUpdate):
 
 
 class HookedApp(App[int], inherit_bindings=False):
-    """An app with public hooks where Textual has private ones only."""
+    """App with public hooks for behaviour that Textual only offers privately."""
 
     crash: str | None = None
     """The report of the error that ended the program, if any."""
 
     def outgoing(self, painted: Iterable[Piece]) -> str:
-        """Hook: the bytes to send for what was painted."""
+        """Hook: return the bytes to send for painted pieces."""
         raise NotImplementedError
 
     def survives(self, error: Exception) -> bool:  # noqa: ARG002 - the hook's
-        """Hook: whether the program goes on after an error."""
+        """Hook: return whether the program continues after an error."""
         return False
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
