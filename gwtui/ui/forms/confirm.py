@@ -1,4 +1,4 @@
-"""The confirmation of a write: its plan and two buttons."""
+"""The confirmation dialog of a write, with its plan and two buttons."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from gwtui.ui.widgets.containers import DialogBox, FoldingScroll
 
 
 class ConfirmScreen(Question):
-    """Returns True only for the deliberate answer; the safe one has the focus and is on Escape.
+    """Shows a plan and returns True only if the person confirms it.
 
-    If the danger is low, y confirms too; a write that cannot be undone needs its button. If
-    ``typed`` is given, the person must type it first: its field has the focus and receives every
-    letter. A plan with obstacles lists them and cannot be confirmed; ``way_out`` is then the label
-    of the other button, which leads to the obstacles.
+    The cancel button has the focus, and Escape cancels. If the danger is low, y confirms too; a
+    write that cannot be undone needs its button. If ``typed`` is given, the person must type that
+    text first: its field has the focus and receives every letter. A plan with obstacles lists them
+    and cannot be confirmed; ``way_out`` is then the label of the other button, which leads to the
+    obstacles.
     """
 
     def __init__(
@@ -92,7 +93,6 @@ class ConfirmScreen(Question):
 
     @property
     def _by_one_key(self) -> bool:
-        """Whether pressing y is enough."""
         return not (self._grave or self._typed or self._plan.obstacles)
 
     def on_mount(self) -> None:
@@ -130,7 +130,7 @@ class ConfirmScreen(Question):
             deliberate.focus()
 
     def action_go(self) -> None:
-        """Confirm, if one key is enough for this plan."""
+        """Confirm, if the plan allows confirmation with a single key."""
         if self._by_one_key:
             self.dismiss(True)
         else:
@@ -138,7 +138,7 @@ class ConfirmScreen(Question):
 
 
 def before_and_after(change: Change) -> Content:
-    """The change as "before → after"."""
+    """Return the change as "before → after"."""
     if change.before is None:
         return toned(change.after or UNKNOWN)
     return Content.assemble(

@@ -43,12 +43,12 @@ Options = list[tuple[str, str]]
 
 _NAMED = 24
 _SHOWN = 200
-"""Characters of a pattern shown in the list."""
+"""Maximum number of characters of a pattern shown in the list."""
 _NEW = CustomRow("", "block")
 
 
 class BuiltinsEditor(OpeningEditor):
-    """The active builtin filters on one line; opens a form with a choice for each."""
+    """Shows the active builtin filters on one line; opens a form with a choice for each."""
 
     def __init__(self, field: Field, typed: Typed) -> None:
         super().__init__(typed)
@@ -60,7 +60,7 @@ class BuiltinsEditor(OpeningEditor):
         return cast("tuple[BuiltinRow, ...]", self.typed) if isinstance(self.typed, tuple) else ()
 
     def summary(self) -> str:
-        """The active filters with their actions."""
+        """The active filters with their actions, on one line."""
         if self.typed == UNKNOWN_VALUE:
             return "unknown"
         active = [safe_line(f"{row.slug} {row.action}", 50) for row in self.rows]
@@ -83,7 +83,6 @@ class BuiltinsEditor(OpeningEditor):
 
 @cache
 def _builtins_model(count: int) -> type[RequestModel]:
-    """A model with an action and a scope for each of ``count`` filters."""
     names = [f"{part}_{at}" for at in range(count) for part in ("action", "scope")]
     fields: dict[str, Any] = dict.fromkeys(names, (str | None, None))
     return create_model("BuiltinFilters", __base__=RequestModel, **fields)
@@ -117,7 +116,6 @@ def _builtins_form(field: Field, rows: Sequence[BuiltinRow]) -> FormSpec:
 
 
 def _with_present(legal: Sequence[str], present: str, why: str) -> Options:
-    """The legal actions, plus the current one even if it is not legal."""
     options: Options = [(action, action) for action in legal]
     if present and present not in legal:
         word = safe_line(present, _NAMED)
@@ -126,7 +124,6 @@ def _with_present(legal: Sequence[str], present: str, why: str) -> Options:
 
 
 def _scopes(present: str) -> Options:
-    """Which messages the filter reads. An absent scope stays absent if it means the same."""
     every = "all_messages" if present else ""
     options = [(every, "every message"), ("user_only", "the user's only")]
     if present not in dict(options):
@@ -207,7 +204,7 @@ class FiltersEditor(OptionList, inherit_bindings=False):
 
 
 class _FilterDraft(CustomFilterRequest):
-    """A custom filter and the sample message it is tested on."""
+    """A custom filter and a sample message to test it on."""
 
     sample: str | None = pydantic.Field(
         None, description="type or paste a message: it stays on this machine"
@@ -256,12 +253,12 @@ def _line(number: int, row: CustomRow) -> Content:
 # Trying filters on a sample -----------------------------------------------------------------------
 
 _CONTEXT = 40
-"""Characters shown of a part that no filter matches."""
+"""Maximum number of characters shown of a passage that no filter matches."""
 _TRIED = 1_000
 
 
 class PatternTester:
-    """Tests filters on a sample. A pattern that timed out once is not tried again."""
+    """Tests filters on a sample, and skips patterns that timed out before."""
 
     def __init__(self) -> None:
         self.sample = ""
@@ -269,7 +266,10 @@ class PatternTester:
         self._slow: set[str] = set()
 
     def outcome(self, sample: str, rows: Sequence[CustomRow]) -> Cell | None:
-        """The result for the sample, with notes on slow or empty matches; None without a sample."""
+        """Return the result for the sample, with notes on slow or empty matches.
+
+        None without a sample.
+        """
         self.sample = sample
         if not sample:
             return None
@@ -316,7 +316,6 @@ def _numbered(places: tuple[int, ...]) -> str:
 
 
 def _marked(piece: MessagePiece) -> str:
-    """A part of the sample, in which a match shows its filter and its replacement."""
     if piece.filter is None:
         long = len(piece.text) > _CONTEXT
         half = _CONTEXT // 2

@@ -37,13 +37,13 @@ _GAP = 2
 
 @dataclass
 class Edited(Message):
-    """The person changed what an editor holds."""
+    """Message: the value of an editor was changed by the person."""
 
     typed: Typed
 
 
 class Entered(Message):
-    """Enter was pressed in an editor that does not use it: go to the next field."""
+    """Message: Enter was pressed in an editor that does not use it, so the form moves on."""
 
 
 class TextEditor(QuietInput):
@@ -60,11 +60,11 @@ class TextEditor(QuietInput):
         self._cursor_kept = True
 
     def on_focus(self) -> None:
-        """Decide whether ``Input`` selects the text; its own handler runs after this one."""
+        """Select the text, unless the cursor is kept; ``Input``'s own handler runs afterwards."""
         self.select_on_focus, self._cursor_kept = not self._cursor_kept, False
 
     def follow(self, value: str) -> None:
-        """Show a text that the form suggests; this is not an edit."""
+        """Show a text that the form suggests, without reporting an edit."""
         if value != self.value:
             self._given = self.value = value
             self.cursor_position = len(value)
@@ -89,20 +89,23 @@ class TextEditor(QuietInput):
 
 
 async def fill_in(editor: Widget, spec: FormSpec) -> Any | None:
-    """Open another form above the editor's; returns its request, None if it was left."""
+    """Open another form above the editor's form.
+
+    Returns the request of that form, or None if it was cancelled.
+    """
     form = cast("FormScreen[Any]", editor.screen)
     return await form.fill_in(spec)
 
 
 class Hinted(Message):
-    """The hint of an editor has changed."""
+    """Message: the hint of an editor has changed."""
 
 
 class ChoiceEditor(Widget, can_focus=True):
-    """One of a few options, all in sight: "● never  ○ daily".
+    """Shows a few options side by side and selects one: "● never  ○ daily".
 
-    Arrows, space, the mouse, or the first letters of a label or of a word in it choose.
-    Options are (value, label); labels must have passed ``safe_text``.
+    Arrows, space, the mouse, or the first letters of a word in a label select an option. Options
+    are (value, label); labels must have passed ``safe_text``.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -114,7 +117,7 @@ class ChoiceEditor(Widget, can_focus=True):
     ]
 
     FOCUS_KEYS: ClassVar[str] = "← → or letters choose"
-    """Its keys while it has the focus, for the footer."""
+    """Key hints for the footer while the editor has the focus."""
     chosen: reactive[int] = reactive(0)
 
     def __init__(
@@ -133,11 +136,10 @@ class ChoiceEditor(Widget, can_focus=True):
         return self._options[self.chosen][0]
 
     def get_content_height(self, _container: Size, _viewport: Size, width: int) -> int:
-        """Options that do not fit on a line continue on the next."""
+        """Return the number of lines that the wrapped options take."""
         return len(self._wrapped(width))
 
     def _wrapped(self, width: int) -> list[list[int]]:
-        """The options on each line."""
         lines: list[list[int]] = [[]]
         used = 0
         for index in range(len(self._options)):
@@ -152,7 +154,7 @@ class ChoiceEditor(Widget, can_focus=True):
         return Content(self._options[index][1]).cell_length + _GAP
 
     def render(self) -> Content:
-        """Every option; the chosen one differs in its sign as well as in colour."""
+        """Draw every option; the chosen one differs in its symbol as well as in colour."""
         lines = self._wrapped(self.size.width)
         gap = Content(" " * _GAP)
         return Content("\n").join([gap.join(map(self._option, line)) for line in lines])
@@ -179,7 +181,7 @@ class ChoiceEditor(Widget, can_focus=True):
         self.post_message(Entered())
 
     def on_blur(self) -> None:
-        """Letters start over at the next visit."""
+        """Reset the typed letters."""
         self._typed = ""
 
     def on_key(self, event: events.Key) -> None:
@@ -196,7 +198,6 @@ class ChoiceEditor(Widget, can_focus=True):
             self._typed = ""
 
     def _find(self, typed: str) -> int | None:
-        """The first option whose label, or else a word in it, starts with what was typed."""
         labels = [label.casefold() for _, label in self._options]
         typed = typed.casefold()
         matches = [at for at, label in enumerate(labels) if label.startswith(typed)]
@@ -204,7 +205,7 @@ class ChoiceEditor(Widget, can_focus=True):
         return matches[0] if matches else None
 
     def on_click(self, event: events.Click) -> None:
-        """Choose what was clicked."""
+        """Choose the clicked option."""
         lines = self._wrapped(self.size.width)
         end = 0
         for index in lines[event.y] if event.y < len(lines) else ():
@@ -215,9 +216,10 @@ class ChoiceEditor(Widget, can_focus=True):
 
 
 class LinesEditor(TextArea):
-    """Several lines of text. Tab leaves it, and so do the arrows beyond its first and last line.
+    """Edits several lines of text.
 
-    The text may contain control characters from the gateway; they are shown as visible marks.
+    Tab moves to the next field, and so do the arrows beyond the first and last line. The text may
+    contain control characters from the gateway; they are shown as visible marks.
     """
 
     FOCUS_KEYS: ClassVar[str] = "Enter starts a new line"
@@ -229,7 +231,7 @@ class LinesEditor(TextArea):
         self._given = self.text
 
     def on_resize(self) -> None:
-        """Wrap the text again, without the scroll bar first: it takes width, and would stay."""
+        """Wrap the text again without the scroll bar, which would otherwise stay."""
         self.show_vertical_scrollbar = False
         # It was painted in its new size with the old line breaks.
         self.refresh()
@@ -261,16 +263,15 @@ class LinesEditor(TextArea):
             super().action_cursor_down(select)
 
     def action_cursor_page_up(self) -> None:
-        """Leave the key to the form."""
+        """Let the form handle PgUp."""
         raise SkipAction
 
     def action_cursor_page_down(self) -> None:
-        """Leave the key to the form."""
+        """Let the form handle PgDn."""
         raise SkipAction
 
     @property
     def _line(self) -> int:
-        """The cursor's line on the screen, counting wrapped lines."""
         return self.wrapped_document.location_to_offset(self.cursor_location).y
 
 
@@ -291,9 +292,9 @@ class OpeningEditor(Widget, can_focus=True):
 
     @abstractmethod
     async def ask(self, search_text: str) -> Typed:
-        """Let the person change the value; returns the new value.
+        """Let the person change the value, and return the new value.
 
-        ``search_text`` was typed to open a list.
+        ``search_text`` is the initial search text of a list.
         """
 
     def hint(self) -> Cell | None:
@@ -301,7 +302,7 @@ class OpeningEditor(Widget, can_focus=True):
         return None
 
     def render(self) -> Content:
-        """The summary, marked as something that opens."""
+        """Draw the summary with a mark that it can be opened."""
         return Content.assemble(
             toned("▾ ", "accent" if self.has_focus else "muted"),
             toned(self.summary(), "accent" if self.has_focus else "plain", bold=True),
@@ -323,10 +324,10 @@ class OpeningEditor(Widget, can_focus=True):
 
 
 class SearchingEditor(OpeningEditor):
-    """Also opens on a letter, which starts the search in the list."""
+    """An editor that also opens when a letter is typed, with the letter as search text."""
 
     def on_key(self, event: events.Key) -> None:
-        """Open the list; further letters wait for it in the input queue."""
+        """Open the list on a letter; further letters wait for the list in the input queue."""
         if event.character and event.character.isalnum():
             event.stop()
             self.action_open(event.character)

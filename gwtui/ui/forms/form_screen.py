@@ -1,4 +1,4 @@
-"""The screen that shows every form."""
+"""The screen that shows a form, sends its request and reports the outcome."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ _GAP = "  "
 
 
 class ProgressLine(PartsLine):
-    """The titles of a form's parts on one line, each with its progress; a click goes there."""
+    """Shows the titles and progress of a form's parts on one line; a click goes to a part."""
 
     def show_progress(self, state: FormState, current: int) -> None:
-        """Show every part."""
+        """Show the progress of every part and highlight the current one."""
         groups = state.spec.groups
         parts = [Part(toned(f"{current + 1}/{len(groups)}", "muted"))]
         for at, group in enumerate(groups):
@@ -58,14 +58,13 @@ class ProgressLine(PartsLine):
 T = TypeVar("T")
 
 Submit = Callable[[Any], Awaitable[Outcome[T] | None]]
-"""Carries out a request of the form's model. Returns None if the person went back to the form and
-nothing was sent."""
+"""Sends a request of the form's model. Returns None if nothing was sent and the form stays open."""
 
 SENDING = "Sending…"
 
 
 def plan_line(plan: Plan[Any]) -> Content:
-    """The change that the form would make now, or the warnings to confirm first."""
+    """Return one line for the plan: its change, or the warnings to confirm first."""
     if not plan.warnings:
         return toned(in_one_line(plan), "muted")
     asks = with_keys("! {form.send} asks first · ")
@@ -78,11 +77,11 @@ async def keep_request(request: RequestModel) -> Applied[RequestModel]:
 
 
 class _Fields(FoldingScroll, inherit_bindings=False):
-    """Scrolls with the focus: arrows and PgUp/PgDn move between fields."""
+    """The scrolling area of the fields; arrows and PgUp/PgDn move the focus between fields."""
 
 
 class FoldTitle(Static, can_focus=True):
-    """The title of a part that shows only a summary until it is unfolded."""
+    """The title of a foldable part; shows a summary while the part is folded."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "fold", show=False)]
     FOCUS_KEYS: ClassVar[str] = "Enter unfolds or folds"
@@ -95,31 +94,32 @@ class FoldTitle(Static, can_focus=True):
         self.fold(True)
 
     def fold(self, folded: bool) -> None:
-        """Hide the fields, or show them again."""
+        """Hide the fields of the part, or show them again."""
         for row in self._rows:
             row.display = not folded
         self.show_summary()
 
     def show_summary(self) -> None:
-        """Update the title."""
+        """Update the title with the current summary."""
         sign = "▾" if self._rows[0].display else "▸"
         text = f"{sign} {self._group.title}: {self._state.summary(self._group)}"
         self.update(toned(text, "accent", bold=True))
 
     def on_click(self) -> None:
-        """As Enter."""
+        """Fold or unfold the part."""
         self.action_fold()
 
     def action_fold(self) -> None:
-        """Fold or unfold."""
+        """Fold or unfold the part."""
         self.fold(self._rows[0].display)
 
 
 class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
-    """Fills in a request. Returns the applied change, a lost answer, or None if it was left.
+    """Fills in a request and sends it.
 
-    A refusal keeps the form and everything typed. While the request is in flight the form cannot be
-    changed or left; after a lost answer it can only be closed, never sent again.
+    Returns the applied change, a lost answer, or None if the form was cancelled. A refusal keeps
+    the form and every typed text. While the request is in flight the form cannot be changed or
+    closed; after a lost answer it can only be closed, never sent again.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -134,7 +134,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
     SENDING: ClassVar[str] = SENDING
     """Shown while the request is in flight."""
     READING: ClassVar[str] = "Reading from the gateway"
-    """Shown when reading before the request takes long."""
+    """Shown when the reads before the request take long."""
 
     def __init__(self, spec: FormSpec, facts: Facts, submit: Submit[T]) -> None:
         super().__init__()
@@ -191,7 +191,6 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
 
     @property
     def _in_parts(self) -> bool:
-        """Whether the form has titled parts."""
         return any(group.title for group in self.spec.groups)
 
     def on_mount(self) -> None:
@@ -203,12 +202,12 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
 
     @property
     def unsaved(self) -> bool:
-        """Whether leaving now would lose something."""
+        """Whether closing now would lose changes."""
         return self._sending or (self.state.changed and self._lost is None)
 
     @property
     def loss(self) -> str:
-        """What quitting now would lose."""
+        """The changes that quitting now would lose."""
         if self._sending:
             return "The form is being sent; only the audit log would record the outcome."
         return "Your changes in the form have not been sent."
@@ -231,7 +230,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         self._go_to_part(int(event.action.removeprefix("part.")))
 
     def on_descendant_focus(self, _event: events.DescendantFocus) -> None:
-        """The focus may have moved to another part."""
+        """Update the progress line when the focus moves."""
         self._show_progress()
 
     def action_part(self, step: int) -> None:
@@ -243,7 +242,6 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
 
     @property
     def _part(self) -> int:
-        """Index of the focused part; the buttons belong to the last one."""
         for at, rows in enumerate(self._parts):
             widgets = (*rows, rows[0].heading)
             if any(widget is not None and widget.has_focus_within for widget in widgets):
@@ -284,7 +282,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         self._worker = self.app.run_worker(self._send(request), name="form", group=SUBMITTING)
 
     def action_leave(self) -> None:
-        """Close; ask first if changes would be lost."""
+        """Close the form; ask first if changes would be lost."""
         if self._lost is not None:
             self.dismiss(self._lost)
         elif self._sending:
@@ -294,7 +292,10 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
             super().action_leave()
 
     async def fill_in(self, spec: FormSpec) -> RequestModel | None:
-        """Open a form for one field above this one; returns its request, None if it was left."""
+        """Open a form for one field above this one.
+
+        Returns the request of that form, or None if it was cancelled.
+        """
         form: FormScreen[RequestModel] = FormScreen(spec, self.state.facts, keep_request)
         outcome = await self.app.push_screen_wait(form)
         return outcome.value if isinstance(outcome, Applied) else None
@@ -302,7 +303,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
     # Sending --------------------------------------------------------------------------------
 
     def cancel_reading(self) -> bool:
-        """Cancel reads that take long and go back to editing; returns whether there were any."""
+        """Cancel slow reads and go back to editing; returns whether any were cancelled."""
         pending = self._pending
         takes_long = pending.reading and pending.seconds >= NOTICEABLE
         if self._worker is None or pending.write_sent or not takes_long:
@@ -334,7 +335,6 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
             self._focus_field(self.state.first_problem)
 
     async def _outcome(self, request: RequestModel) -> Outcome[T] | None:
-        """The outcome of the request. Values from the gateway can make a request invalid."""
         try:
             with pending_in(self._pending):
                 return await self._submit(request)
@@ -345,7 +345,6 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         return Refused(InvalidRequestError(refusals))
 
     def _hold(self, sending: bool) -> None:
-        """Disable the form while its request is in flight."""
         self._sending = sending
         self.query_one("#form-fields").disabled = sending
         for button in self.query(Button):
@@ -357,7 +356,6 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         self._show_message()
 
     def _only_close(self) -> None:
-        """After a lost answer, offer only to look at the write or to close."""
         self.query_one("#form-fields").disabled = True
         self.query_one("#cancel", Button).label = Content("Close")
         button = self.query_one("#submit", Button)
@@ -405,7 +403,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
             self.query_one("#form-plan", Static).update(line, layout=False)
 
     def on_unmount(self) -> None:
-        """Secrets do not outlive the form."""
+        """Forget the secrets of the form."""
         self.state.forget_secrets()
 
     def _message(self) -> Content:

@@ -1,7 +1,4 @@
-"""What a form knows: typed texts, their values, what is wrong, what was refused.
-
-No widgets, so that every rule can be tested by itself.
-"""
+"""The state of a form without widgets: typed texts, parsed values, problems and refusals."""
 
 from __future__ import annotations
 
@@ -44,27 +41,30 @@ from gwtui.domain.times import duration, utc
 Typed = (
     str | bool | None | SecretStr | tuple[str, ...] | tuple[BuiltinRow, ...] | tuple[CustomRow, ...]
 )
-"""What an editor holds: a text, a choice's value ("" for none), a switch, a secret, or rows.
+"""The content of an editor: a text, a choice's value ("" for none), a switch, a secret, or rows.
 
-Where None is a choice of its own, "" is a value that the gateway did not return.
+Where None is a choice of its own, "" means that the gateway did not return a value.
 """
 
 UNKNOWN_VALUE = ""
 TEXTS = frozenset({"text", "pattern", "lines", "model"})
-"""Kinds whose value is the text itself."""
+"""Field kinds whose value is the typed text."""
 _OPEN = frozenset({"three_way", "pick", "builtins", "filters"})
-"""Kinds in which "" means an unknown value."""
+"""Field kinds in which "" means an unknown value."""
 
 _PERCENT = 100
 NOTHING_CHANGED = "Nothing has been changed yet."
 _CLOSE_TO_FULL = 0.9
 _ROWS = frozenset({"builtins", "filters"})
 COUNTED = _ROWS | {"text", "pattern", "lines", "pick"}
-"""Kinds whose length or number of entries is shown."""
+"""Field kinds that show their length or number of entries."""
 
 
 def to_value(field: Field, rules: FieldRules, typed: Typed, now: datetime) -> Any:
-    """The value for the request model. Raises ValueError with a message for the person."""
+    """Parse a typed value for the request model.
+
+    Raises ValueError with a message for the person.
+    """
     match typed:
         case bool():
             return typed
@@ -92,12 +92,11 @@ def _text_value(field: Field, rules: FieldRules, typed: str, now: datetime) -> A
 
 
 def _stripped(kind: Kind, typed: str) -> str:
-    """The text without surrounding whitespace, which only a pattern keeps."""
     return {"pattern": typed, "lines": typed.rstrip()}.get(kind, typed.strip())
 
 
 def to_typed(field: Field, value: Any) -> Typed:
-    """The content of an editor for a value; ABSENT is a value that the gateway did not return."""
+    """Return the editor content for a value; ABSENT if the gateway did not return a value."""
     if field.kind == "secret":
         return SecretStr("")
     if field.kind == "switch":
@@ -134,9 +133,10 @@ def _typed_text(kind: Kind, value: Any) -> str:
 
 
 def problems_by_field(error: GatewayError, rules: Mapping[str, FieldRules]) -> Iterable[Problem]:
-    """The refusal, split by field. A 400 reads "field: message", joined by "; ".
+    """Split a refusal by field name.
 
-    A field inside a list reads "content_filters.0.pattern".
+    A 400 reads "field: message", joined by "; ". A field inside a list reads
+    "content_filters.0.pattern".
     """
     if isinstance(error, InvalidRequestError):
         return error.problems
@@ -156,7 +156,7 @@ def problems_by_field(error: GatewayError, rules: Mapping[str, FieldRules]) -> I
 
 
 class FormState:
-    """The state of a form while it is filled in."""
+    """The texts, values, problems and refusals of one form."""
 
     def __init__(self, spec: FormSpec, facts: Facts) -> None:
         self.spec = spec
@@ -183,11 +183,11 @@ class FormState:
     # What is typed --------------------------------------------------------------------------
 
     def typed(self, name: str) -> Typed:
-        """The content of the field's editor."""
+        """Return the content of the field's editor."""
         return self._typed[name]
 
     def put(self, name: str, typed: Typed) -> None:
-        """Store what the person entered, and forget a refusal of the previous value."""
+        """Store the entered value, and clear a refusal of the previous value."""
         if self._typed[name] == typed:
             return
         self._typed[name] = typed
@@ -200,7 +200,6 @@ class FormState:
         self.request()
 
     def _suggest(self) -> None:
-        """Fill in untouched fields that are derived from others."""
         if self.spec.partial:
             return
         for name, field in self.fields.items():
@@ -208,7 +207,7 @@ class FormState:
                 self._typed[name] = field.suggest(self.values())
 
     def leave(self, name: str) -> None:
-        """The person left the field: from now on a problem is shown as an error."""
+        """Record that the person left the field, so that a problem is shown as an error."""
         self._settled.add(name)
 
     def forget_secrets(self) -> None:
@@ -221,24 +220,24 @@ class FormState:
 
     @property
     def changed(self) -> bool:
-        """Whether any field differs from its initial value."""
+        """Return whether any field differs from its initial value."""
         return self._typed != self._initial
 
     # What it means --------------------------------------------------------------------------
 
     def rules(self, name: str) -> FieldRules:
-        """The rules of the request model for a field."""
+        """Return the rules of the request model for a field."""
         return self._rules[name]
 
     def value(self, name: str) -> Any:
-        """The field's value; ABSENT while it cannot be parsed."""
+        """Return the field's value; ABSENT while it cannot be parsed."""
         try:
             return self._read(name)
         except ValueError:
             return ABSENT
 
     def is_unknown(self, name: str) -> bool:
-        """Whether the gateway did not return the field and nothing was entered."""
+        """Return whether the gateway did not return the field and nothing was entered."""
         return (
             self.spec.partial
             and name not in self.spec.initial
@@ -256,11 +255,11 @@ class FormState:
         return to_value(self.fields[name], self._rules[name], typed, self.facts.now())
 
     def values(self) -> dict[str, Any]:
-        """All values that can be parsed."""
+        """Return all values that can be parsed, by field name."""
         return {name: value for name in self.fields if (value := self.value(name)) is not ABSENT}
 
     def payload(self) -> dict[str, Any]:
-        """The body of the request: every given value, or for an update every changed one."""
+        """Return the request body: all given values, or for an update only the changed values."""
         if self.spec.partial:
             return _nested(
                 (name, value)
@@ -278,7 +277,10 @@ class FormState:
     # What is wrong --------------------------------------------------------------------------
 
     def attempt(self) -> RequestModel | None:
-        """The request to send. If there is none, every problem is shown from now on."""
+        """Return the request to send; None if a field is invalid or nothing was changed.
+
+        From now on every problem is shown.
+        """
         self._settled.update(self.fields)
         request = self.request()
         loose = [
@@ -290,26 +292,28 @@ class FormState:
         return request
 
     def problem(self, name: str) -> Cell | None:
-        """The problem of a touched field: a hint until the person leaves it, then an error."""
+        """Return the problem of an edited field: a hint while it has the focus, then an error."""
         message = next(self._messages(name), None)
         if message is None or name not in self._touched | self._settled:
             return None
         return Cell(message, "bad" if name in self._settled else "warn")
 
     def _messages(self, name: str) -> Iterator[str]:
-        """The problems of a field and its entries, refusals first."""
         for path, message in (*self._refused.items(), *self._problems.items()):
             if self._owner(path) == name:
                 yield f"{_place(path, self._typed.get(name))}{message}"
 
     @property
     def first_problem(self) -> str | None:
-        """The first field with a problem."""
+        """Return the first field with a problem."""
         wrong = {self._owner(path) for path in (*self._problems, *self._refused)}
         return next((name for name in self.fields if name in wrong), None)
 
     def mark(self, group: FieldGroup) -> Cell:
-        """The progress of a group: ✗ errors, else … fields to fill in, else • changed fields."""
+        """Return the progress of a group.
+
+        ✗ errors, else … fields to fill in, else • changed fields.
+        """
         names = [field.name for field in group.fields if field.name in self.fields]
         problems = [self.problem(name) for name in names]
         if wrong := sum(cell is not None and cell.tone == "bad" for cell in problems):
@@ -320,13 +324,13 @@ class FormState:
         return Cell(f" •{changed}" if changed else "", "muted")
 
     def summary(self, group: FieldGroup) -> str:
-        """The switches of a group that are set, in one line."""
+        """Return the enabled switches of a group on one line."""
         values = [(field, self._typed[field.name]) for field in group.fields]
         words = [f"{one.label} {one.words[on]}" for one, on in values if isinstance(on, bool)]
         return ", ".join(words) or group.fields[0].empty
 
     def refuse(self, error: GatewayError) -> None:
-        """Show a refusal at the fields it names, otherwise at the form."""
+        """Store a refusal at the fields it names, otherwise at the form."""
         rest: list[str] = []
         for problem in problems_by_field(error, self._rules):
             if self._owner(problem.field) in self.fields:
@@ -341,7 +345,7 @@ class FormState:
             self.refusal += f" (request {safe_text(error.request_id, 60)})"
 
     def note(self, name: str) -> Cell | None:
-        """The explanation of the present value below its field, if it needs one."""
+        """Return the explanation of the current value, if it needs one."""
         if self.is_unknown(name):
             return Cell("unknown: the gateway did not return it; left as it is", "muted")
         preview = self.fields[name].preview
@@ -351,7 +355,7 @@ class FormState:
         return preview(value, self.values(), self.facts)
 
     def counter(self, name: str) -> Cell:
-        """The length of a text, or the number of entries, and the limit of the model."""
+        """Return the length of a text or the number of entries, with the limit of the model."""
         most, typed, kind = self._rules[name].max_length, self._typed[name], self.fields[name].kind
         if most is None or kind not in COUNTED or not isinstance(typed, str | tuple):
             return Cell("")
@@ -360,7 +364,7 @@ class FormState:
         return Cell(f"{length}/{most}", "bad" if length > most else full)
 
     def request(self) -> RequestModel | None:
-        """Validate by the request model, then by the service; the request if it is valid."""
+        """Validate by the request model, then by the service; return the request if valid."""
         self._problems = {}
         for name in self.fields:
             try:
@@ -380,7 +384,6 @@ class FormState:
         return None if self._problems else request
 
     def _owner(self, path: str) -> str:
-        """The field that a path such as content_filters.0.pattern or external.user belongs to."""
         whole = path.partition(".")[0]
         if path in self.fields or whole in self.fields:
             return path if path in self.fields else whole
@@ -388,7 +391,6 @@ class FormState:
 
 
 def _nested(values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """Values by name. Names such as "external.user" become objects, unless all are null."""
     nested: dict[str, Any] = {}
     for name, value in values:
         whole, dot, part = name.partition(".")
@@ -400,7 +402,6 @@ def _nested(values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _place(path: str, typed: Typed) -> str:
-    """A path inside a field in words: "filter 2, label: ", "“gpt”: "."""
     _, _, rest = path.partition(".")
     place, _, part = rest.partition(".")
     if not place.isdecimal():

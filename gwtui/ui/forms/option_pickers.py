@@ -27,7 +27,7 @@ _FREE_TEXT = 200
 
 
 class ModelEditor(TextEditor):
-    """A line of text with a list of suggestions: Tab and → complete it, a key opens the list."""
+    """A line of text with suggestions: Tab and → complete it, a key opens the list."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+o", "find", show=False, id="form.choices")
@@ -50,7 +50,7 @@ class ModelEditor(TextEditor):
         self.post_message(Hinted())
 
     def hint(self) -> Cell | None:
-        """The title of the identifier, or a warning if the list does not have it."""
+        """The title of the identifier, or a warning if the list does not contain the identifier."""
         text = self.value.strip()
         source = self.source
         if not text:
@@ -68,7 +68,7 @@ class ModelEditor(TextEditor):
 
     @work(group=OPENING, exclusive=True)
     async def action_find(self) -> None:
-        """Open the list at the typed option, or with the typed text as its search."""
+        """Open the list at the typed option, or search the list for the typed text."""
         typed, search_text = self.value.strip(), ""
         if not (self.source.loaded and self.source.known(typed)):
             typed, search_text = "", typed
@@ -110,7 +110,7 @@ class PickEditor(SearchingEditor):
 
 
 class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
-    """A list to tick options in. The first row means "no restriction".
+    """A list of options with check boxes. The first row means "no restriction".
 
     Returns the value in a tuple, because the value itself may be None.
     """
@@ -137,12 +137,12 @@ class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
 
     @property
     def unsaved(self) -> bool:
-        """Whether leaving now would lose something."""
+        """Whether closing now would lose changes."""
         return self._picked != self.started
 
     @property
     def loss(self) -> str:
-        """What quitting now would lose."""
+        """The changes that quitting now would lose."""
         return "The form does not have these changes yet."
 
     @property
@@ -151,7 +151,10 @@ class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
         return cast("tuple[str, ...]", self._picked) if isinstance(self._picked, tuple) else ()
 
     def find(self, text: str) -> Sequence[PickOption]:
-        """The "no restriction" row, ticked options, the others, and the typed text if allowed."""
+        """Return the matching rows.
+
+        In order: "no restriction", ticked options, other options, and the typed text if allowed.
+        """
         matches = self.source.search(text, self.picked)
         if not text:
             return [self._open, *matches]
@@ -160,7 +163,7 @@ class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
         return matches
 
     def mark(self, option: PickOption) -> Content:
-        """Its check box."""
+        """Return the check box of an option."""
         if option is self._open:
             on = self._picked is None
             return toned("(●) " if on else "( ) ", "accent" if on else "muted", bold=on)
@@ -168,7 +171,7 @@ class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
         return toned("[x] " if ticked else "[ ] ", "accent" if ticked else "muted", bold=ticked)
 
     def count(self) -> Content:
-        """How many options are ticked, and how many there are."""
+        """Return the number of ticked options and of all options."""
         return Content.assemble(self._ticked(), super().count())
 
     def _ticked(self) -> Content:
@@ -182,7 +185,7 @@ class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
         return toned(f"{self.field.chosen}: {text}", "bad" if over else "plain")
 
     def take(self, option: PickOption) -> None:
-        """Tick or untick it."""
+        """Tick or untick the option."""
         before = self.picked
         if option is self._open:
             self._picked = None
@@ -194,7 +197,7 @@ class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
         self.show_count()
 
     def submit(self, option: PickOption) -> None:  # noqa: ARG002 - whatever is highlighted
-        """Enter finishes."""
+        """Return the ticked options to the form."""
         self.action_done()
 
     def action_done(self) -> None:
@@ -212,7 +215,7 @@ class PicksEditor(SearchingEditor):
         self.source = OptionSource(read=field.choices, noun=field.noun)
 
     def on_mount(self) -> None:
-        """Read the options, which have the titles."""
+        """Read the options, for their titles."""
         self._load()
 
     @work(group="options", exclusive=True)
@@ -231,7 +234,7 @@ class PicksEditor(SearchingEditor):
         return f"{self.field.chosen}: {names or 'none'}"
 
     def hint(self) -> Cell | None:
-        """A warning about values that the list does not have."""
+        """A warning about values that the list does not contain."""
         values = self.typed if isinstance(self.typed, tuple) else ()
         unknown = [str(value) for value in values if not self.source.known(str(value))]
         if not unknown:

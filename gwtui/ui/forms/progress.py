@@ -1,4 +1,4 @@
-"""The progress of a bulk change: its requests, sent one after the other, and their results."""
+"""The progress screen of a bulk change, which sends its requests one by one."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _WHY = 300
 
 
 class ProgressScreen(Dialog[Next]):
-    """Carries out a bulk change, and closes by itself once everything was applied.
+    """Carries out a bulk change, and closes by itself once every request was applied.
 
-    Escape stops it: the request in flight is waited for, the others are not sent. Returns what to
-    do next.
+    Escape stops the change: the request in flight is completed, the others are not sent. Returns
+    the next step that the person chose.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -83,7 +83,7 @@ class ProgressScreen(Dialog[Next]):
 
     @property
     def hint(self) -> str:
-        """The keys that work now."""
+        """The keys that are available now."""
         if not self._over:
             return "Esc stops after the request in flight"
         keys = {"resume": "c sends the rest", "retry": "r retries the refused"}
@@ -92,7 +92,6 @@ class ProgressScreen(Dialog[Next]):
 
     @property
     def _offered(self) -> tuple[Next, ...]:
-        """What can be done after the run."""
         run = self._run
         if not self._over:
             return ()
@@ -104,7 +103,7 @@ class ProgressScreen(Dialog[Next]):
         )
 
     def on_mount(self) -> None:
-        """Start at once: the person has confirmed it."""
+        """Start at once, because the change is already confirmed."""
         self._show()
         self.query_one("#close").focus()
         self.run_worker(self._carry_out(), group=FINISHING)
@@ -133,7 +132,6 @@ class ProgressScreen(Dialog[Next]):
             self.query_one(f"#row-{place}").scroll_visible(animate=False)
 
     def _now(self) -> Content:
-        """The number and title of the request in flight, or the result."""
         run = self._run
         total = len(run.results)
         if run.current is not None:
@@ -173,7 +171,7 @@ class ProgressScreen(Dialog[Next]):
             )
 
     def action_go(self, name: str) -> None:
-        """Close with this next step, if it is offered."""
+        """Close with this next step, if the screen offers it."""
         for offered in self._offered:
             if offered == name:
                 self.dismiss(offered)

@@ -33,15 +33,15 @@ from gwtui.ui.widgets.lifetime import RunsWhileOpen
 
 _UNKNOWN_TEXT = "unknown"
 _LABEL = 22
-"""Cells of the label, one of them blank, and the indent of the note; as in ``forms.tcss``."""
+"""Width of the label in cells with one blank, and indent of the note; as in ``forms.tcss``."""
 _COUNTER = 10
-"""Cells of the counter, as in ``forms.tcss``."""
+"""Width of the counter in cells, as in ``forms.tcss``."""
 _PRESENT = 36
-"""Characters shown of a value without a name: the length of a UUID."""
+"""Characters shown of an unnamed value: the length of a UUID."""
 
 
 def make_editor(field: Field, state: FormState) -> Widget:
-    """Make the widget that edits a field, with its current value."""
+    """Return the widget that edits a field, with its current value."""
     typed = state.typed(field.name)
     editor: Widget
     match field.kind:
@@ -68,7 +68,6 @@ def make_editor(field: Field, state: FormState) -> Widget:
 
 
 def _choices(field: Field, state: FormState, typed: Typed) -> list[tuple[Typed, str]]:
-    """The options of a field, including a current value that this program does not know."""
     no, yes = field.words
     is_unknown = typed == UNKNOWN_VALUE
     unknown: list[tuple[Typed, str]] = [(UNKNOWN_VALUE, _UNKNOWN_TEXT)] if is_unknown else []
@@ -99,10 +98,9 @@ def _workspaces(field: Field, state: FormState, present: str) -> list[tuple[str,
 
 
 class FieldRow(RunsWhileOpen, Vertical):
-    """A field of a form.
+    """Draws one field of a form: label, editor, counter and note.
 
-    It draws label, counter and note itself: with a widget for each, opening a form would take much
-    longer.
+    Only the editor is a widget: one for each of the others would slow down opening a form.
     """
 
     def __init__(self, field: Field, state: FormState) -> None:
@@ -120,22 +118,22 @@ class FieldRow(RunsWhileOpen, Vertical):
         self.editor = self._make_editor()
 
     def compose(self) -> ComposeResult:
-        """The editor; style sheets keep the place beside it free for label and counter."""
+        """Add the editor; style sheets reserve the place beside it for label and counter."""
         yield self.editor
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """The lines of the editor or of the label, and those of the note."""
+        """Return the lines of the editor or of the label, plus those of the note."""
         height = super().get_content_height(container, viewport, width)
         return max(height, len(self.label_lines)) + len(self.note_lines(width))
 
     def note_lines(self, width: int) -> list[Content]:
-        """The note, wrapped to the width of the row; an empty one takes no line."""
+        """Return the note, wrapped to the width of the row; empty without a note."""
         if not self.note.plain:
             return []
         return self.note.wrap(max(1, width - _LABEL))
 
     def render(self) -> Content:
-        """The label beside the editor, the counter behind it, the note below."""
+        """Draw the label before the editor, the counter after it, and the note below."""
         width = self.size.width
         height = max(len(self.label_lines), self.editor.outer_size.height)
         lines = [*self.label_lines, *[Content("")] * (height - len(self.label_lines))]
@@ -154,7 +152,7 @@ class FieldRow(RunsWhileOpen, Vertical):
         return editor
 
     def show_state(self) -> None:
-        """Update counter and note, and repaint them if they changed."""
+        """Update counter and note, and repaint the row if they changed."""
         self._follow_suggestion()
         note = self._content()
         if not note.is_same(self.note):
@@ -172,13 +170,11 @@ class FieldRow(RunsWhileOpen, Vertical):
                 self.refresh()
 
     def _follow_suggestion(self) -> None:
-        """Show a value that the form derived from other fields."""
         editor, field = self.editor, self.field
         if field.suggest is not None and isinstance(editor, TextEditor):
             editor.follow(str(self._state.typed(field.name)))
 
     def _content(self) -> Content:
-        """The problem, else what the value means, else what the field is for."""
         field = self.field
         if field.fixed is not None:
             return toned(with_keys(field.fixed[1]), "muted")
@@ -195,7 +191,6 @@ class FieldRow(RunsWhileOpen, Vertical):
         return Content("\n").join(lines)
 
     def _hint(self) -> Cell | None:
-        """The remark of the editor itself."""
         hint = getattr(self.editor, "hint", None)
         return None if hint is None else cast("Cell | None", hint())
 
@@ -216,7 +211,7 @@ class FieldRow(RunsWhileOpen, Vertical):
         self.scroll_visible(animate=False)
 
     def on_descendant_blur(self, _event: events.DescendantBlur) -> None:
-        """Show problems as errors once the field is left; opening a list is not leaving."""
+        """Show problems as errors after the field is left; opening a list is not leaving."""
         self.remove_class("-current")
         if self.screen.is_current and self.field.fixed is None:
             self._state.leave(self.field.name)

@@ -1,4 +1,4 @@
-"""Secrets on the screen: the value of a new key, shown once, and the field for typing a secret.
+"""The screen that shows a new key once, and the field for typing a secret.
 
 A new value is masked until the person reveals it, and its screen closes only once the person has
 ticked that it is stored. A typed secret is never shown, selected or copied.
@@ -38,7 +38,7 @@ _IF_LOST = (
 _TICK_FIRST = "Tick “I have stored this key” first: the gateway cannot show it again."
 _LONGEST = 4096
 _MAX_LENGTH = 65_536
-"""Characters of a typed secret: a whole file pasted by mistake is not a key."""
+"""Maximum length of a typed secret; a longer text is a file pasted by mistake."""
 
 
 def _stored(ticked: bool) -> str:
@@ -51,13 +51,13 @@ def _button(name: str, label: str, action: str = "") -> Button:
 
 
 class SecretView(HoldsSecret, Static):
-    """The only widget that draws the value; it cannot be selected."""
+    """Draws the value of the key; no other widget does. The value cannot be selected."""
 
     ALLOW_SELECT = False
 
 
 class SecretScreen(Dialog[None]):
-    """Shows the value of a new key until the person has stored it, then forgets it.
+    """Shows the value of a new key until the person has stored it, then forgets the value.
 
     ``attempt`` sends a test request with the value.
     """
@@ -109,7 +109,7 @@ class SecretScreen(Dialog[None]):
     hint = "Tab moves · Enter selects, and ticks the box"
 
     def on_mount(self) -> None:
-        """Done is disabled until the box is ticked."""
+        """Disable Done until the box is ticked."""
         super().on_mount()
         self.query_one("#done").disabled = True
 
@@ -141,7 +141,7 @@ class SecretScreen(Dialog[None]):
         self._show_value(not self._revealed)
 
     def on_screen_suspend(self) -> None:
-        """Mask the value when a dialog opens above: dialogs are transparent."""
+        """Mask the value when a dialog opens above, because dialogs are transparent."""
         if self._value is not None and self._revealed and self.is_open:
             self._show_value(False)
 
@@ -186,7 +186,7 @@ class SecretScreen(Dialog[None]):
         self.dismiss(None)
 
     def on_unmount(self) -> None:
-        """Forget the value however the screen ends."""
+        """Forget the value, in whichever way the screen ends."""
         self._value = None
 
     def _say(self, copied: Copied) -> None:
@@ -194,12 +194,11 @@ class SecretScreen(Dialog[None]):
         self._note(toned(safe_text(copied.sentence, _LONGEST), tone))
 
     def _note(self, text: Content) -> None:
-        """Show a note below the value."""
         self.query_one("#secret-note", Static).update(text)
 
 
 class SecretEditor(HoldsSecret, TextEditor):
-    """A masked line of text, which never reaches the clipboard."""
+    """A masked line of text whose secret never reaches the clipboard."""
 
     ALLOW_SELECT = False
     FOCUS_KEYS: ClassVar[str] = "Ctrl+U clears"
@@ -211,7 +210,7 @@ class SecretEditor(HoldsSecret, TextEditor):
 
     @property
     def holds_secret(self) -> bool:
-        """Whether anything was typed: even its length is private."""
+        """Return whether anything was typed, because even its length is private."""
         return bool(self.value)
 
     @property
@@ -220,7 +219,7 @@ class SecretEditor(HoldsSecret, TextEditor):
         return SecretStr(self.value)
 
     def hint(self) -> Cell | None:
-        """What looks wrong with the secret, without showing any of it."""
+        """A warning about a secret that looks wrong, without showing any of the secret."""
         text = self.value.strip()
         if not text:
             return None
@@ -233,18 +232,18 @@ class SecretEditor(HoldsSecret, TextEditor):
         return Cell(f"{len(text)} characters, hidden; never shown again once sent", "muted")
 
     def on_paste(self, event: events.Paste) -> None:
-        """Paste a key from elsewhere, without the whitespace around it."""
+        """Paste the text without the whitespace around it."""
         event.stop()
         event.prevent_default()
         self.replace(event.text.strip(), *sorted(self.selection))
 
     def action_copy(self) -> None:
-        """Never copy a secret."""
+        """Do nothing: a secret is never copied."""
 
     def action_cut(self) -> None:
-        """Never copy a secret."""
+        """Do nothing: a secret is never cut."""
 
     def on_unmount(self) -> None:
-        """Forget the secret however the form ends."""
+        """Forget the secret, in whichever way the form ends."""
         self._given = ""
         self.set_reactive(TextEditor.value, "")
