@@ -40,7 +40,7 @@ async def open_ranked(context: ActionContext) -> None:
 
 
 async def show_content(context: ActionContext[Generation]) -> None:
-    """Read the prompt and the answer of the generation, and show them as text."""
+    """Read the prompt and the answer of the generation, and show both as text."""
     app, one = context.app, context.target
     if not one.id:
         app.say("This generation has no id", severity="warning")

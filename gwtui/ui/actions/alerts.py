@@ -1,7 +1,7 @@
 """Actions on alerts, their rules and findings.
 
-Alerts and rules change this machine, never the gateway. A finding is fixed by the action of the
-list of the affected resource.
+Alerts and rules are stored on this machine, never on the gateway. A finding is fixed by the action
+of the list of the affected resource.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ T = TypeVar("T")
 Try = Callable[[AlertRule], Awaitable[Preview]]
 
 _TYPING = 0.25
-"""Seconds without a key press before the rule is tried on the past."""
+"""Seconds without a key press before the preview of a rule is computed."""
 _WEEK = 6.9 * DAY
 _NOUNS = {
     "endpoint": "endpoints",
@@ -73,7 +73,7 @@ _NOUNS = {
 
 
 class AlertRuleScreen(FormScreen[str]):
-    """Saves a rule; while it is edited, a preview shows what it would have reported."""
+    """Edits and saves a rule, with a preview of the alerts it would have raised."""
 
     def __init__(self, spec: FormSpec, facts: Facts, submit: Submit[str], trial: Try) -> None:
         super().__init__(spec, facts, submit)
@@ -103,7 +103,7 @@ class AlertRuleScreen(FormScreen[str]):
 
 
 def preview_cell(found: Preview, rule: AlertRule) -> Cell:
-    """The alerts that a rule would have raised, in one sentence."""
+    """Return one sentence about the alerts that a rule would have raised."""
     if rule.kind.resource in {GATEWAY, GUARDED}:
         return Cell("No preview: what this rule watches is not recorded.", "muted")
     if not found.recorded:
@@ -136,7 +136,6 @@ def _alerts(context: ActionContext) -> Alerts:
 
 
 async def _kept(change: Awaitable[T]) -> T:
-    """Change a file or the history and return the result. Raises NotSentError."""
     try:
         return await change
     except ValidationError as error:
@@ -199,7 +198,7 @@ async def create(context: ActionContext) -> None:
 
 
 async def edit(context: ActionContext[RuleRow]) -> None:
-    """A form filled from the rule."""
+    """Show the edit form of the rule."""
     row = context.target
     await _edit(context, _alerts(context), row, type(row.rule))
 
@@ -238,7 +237,6 @@ async def _edit(
 async def _subjects(
     context: ActionContext, alerts: Alerts, model: type[AlertRule]
 ) -> Sequence[PickOption]:
-    """The recorded resources that a rule can watch one by one. Raises GatewayError."""
     now = context.app.clock.now()
     facts = await _kept(alerts.read(lambda history: history.facts_at(now)))
     found: dict[str, PickOption] = {}
@@ -254,7 +252,7 @@ async def _subjects(
 
 
 async def toggle(context: ActionContext[RuleRow]) -> None:
-    """Switch a rule on or off."""
+    """Enable or disable a rule."""
     alerts, row = _alerts(context), context.target
     rule = row.rule.model_copy(update={"enabled": not row.rule.enabled})
     await _kept(asyncio.to_thread(put_rule, alerts.rules, row.id, rule))
@@ -289,7 +287,7 @@ async def delete(context: ActionContext[RuleRow]) -> None:
 
 
 async def effects(context: ActionContext) -> None:
-    """Notification channels."""
+    """Show the notification channels."""
     alerts = _alerts(context)
     book = await _kept(asyncio.to_thread(alerts.book))
 
@@ -325,7 +323,6 @@ async def fix(context: ActionContext[AccountFinding]) -> None:
 
 
 async def _subject(context: ActionContext[AccountFinding]) -> ActionContext[Any]:
-    """The affected row, from its own list. Raises NotSentError if it is missing."""
     one = context.target.subject
     spec = RESOURCES[one.resource]
     rows = await value_soon(spec.feed(context.app.hub, Scope()))

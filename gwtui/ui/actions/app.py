@@ -1,4 +1,4 @@
-"""Actions of the frame: help, palette, paths, profile, theme, workspace, refresh, back, quit."""
+"""Actions available on every screen, such as help, palette, profile, theme and quit."""
 
 from __future__ import annotations
 

@@ -19,12 +19,10 @@ if TYPE_CHECKING:
 
 
 def _board(context: ActionContext) -> BoardScreen | None:
-    """The board, if it was the screen of the key press."""
     return context.screen if isinstance(context.screen, BoardScreen) else None
 
 
 async def _type_model(context: ActionContext) -> None:
-    """Prompt for a model, with completion once the catalog is loaded."""
     board = _board(context)
     if board is None or recorder_of(context.app) is None:
         return
@@ -35,7 +33,6 @@ async def _type_model(context: ActionContext) -> None:
 
 
 async def _open_endpoint(context: ActionContext[EndpointLine]) -> None:
-    """Show every figure of the selected endpoint in the list of its model."""
     line = context.target
     await context.app.open_route(f"models/{line.model}")
     screen = context.app.navigation.screen
@@ -50,7 +47,6 @@ async def _unwatch_selected(context: ActionContext[EndpointLine]) -> None:
 
 
 async def _toggle_watch(context: ActionContext[Model]) -> None:
-    """Watch the selected model on the board, or stop watching it."""
     model = context.target.id
     recorder = recorder_of(context.app)
     if model is None or recorder is None:
@@ -60,7 +56,6 @@ async def _toggle_watch(context: ActionContext[Model]) -> None:
 
 
 async def _requests(context: ActionContext) -> None:
-    """Show the requests to the gateway and the feeds that cause them."""
     app = context.app
     lines = partial(request_lines, app.open_session, app.clock.now())
     await app.push_screen(ReadingScreen("Requests", lines))

@@ -61,7 +61,7 @@ async def toggle(context: ActionContext) -> None:
 async def delete(context: ActionContext, barred: Callable[[Any], str] = lambda _row: "") -> None:
     """Delete the marked rows, after a confirmation that takes more than one key press.
 
-    ``barred`` says why a row of the list cannot be deleted; empty where it can.
+    ``barred`` returns why a row cannot be deleted, or an empty text.
     """
     many, names = _marked(context, barred=barred)
     deletion = many.any.delete
@@ -71,7 +71,7 @@ async def delete(context: ActionContext, barred: Callable[[Any], str] = lambda _
 
 
 async def edit(context: ActionContext) -> None:
-    """Give the marked rows the same values, in a form that starts with those they share.
+    """Edit the marked rows in one form that starts with their common values.
 
     Fields whose values differ start empty and stay unchanged unless edited. The name and the slug
     are not in the form.
@@ -104,7 +104,7 @@ async def edit(context: ActionContext) -> None:
 def shared_form(
     form: FormSpec, known: Sequence[Mapping[str, Any]], own: Collection[str]
 ) -> FormSpec:
-    """The form of one row for many: without ``own`` fields, filled with the values all rows share.
+    """Return the form of one row adapted to many: without ``own`` fields, with the common values.
 
     ``known`` are the values of each row that the gateway returned.
     """
@@ -129,7 +129,7 @@ def _is_shared(field: Field, own: Collection[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class BulkOutcome:
-    """Requests for several rows were sent; ``route`` leads to an unresolved change, if any."""
+    """The result of a bulk change; ``route`` leads to an unresolved change, if any."""
 
     route: str = ""
 
@@ -149,7 +149,8 @@ async def carry_out(
 ) -> BulkOutcome | None:
     """Plan a bulk operation, confirm it once, send its requests one by one and report each result.
 
-    None if it was not confirmed. ``covering`` is the form that started it, if any.
+    Returns None if the operation was not confirmed. ``covering`` is the form that started the
+    operation, if any.
     """
     hidden = context.marks.hidden
     remaining = dict(names)
@@ -176,7 +177,6 @@ async def carry_out(
 
 
 async def _send_and_report(context: ActionContext, run: BulkRun, done: str) -> Next:
-    """Send the confirmed requests and report the results; returns the next step."""
     bulk, answer = run.bulk, await show_progress(context, run)
     context.app.executor.undo.add_many(bulk.plan, run.carried_out)
     if isinstance(context.screen, ResourceScreen):
@@ -192,7 +192,7 @@ async def _send_and_report(context: ActionContext, run: BulkRun, done: str) -> N
 
 
 async def show_progress(context: ActionContext, run: BulkRun, *, retry: bool = True) -> Next:
-    """Send the confirmed requests one by one; returns the next step."""
+    """Send the confirmed requests one by one, and return the next step."""
     answer: Next = "resume"
     while answer == "resume":
         screen = ProgressScreen(run, gateway_label(context.app), retry=retry)
@@ -201,7 +201,6 @@ async def show_progress(context: ActionContext, run: BulkRun, *, retry: bool = T
 
 
 async def _say_nothing_left(context: ActionContext, bulk: BulkPlan) -> None:
-    """Explain why there is nothing to send."""
     title = f"{bulk.operation.verb}: nothing is left to send"
     await context.app.push_screen_wait(AskScreen(title, "\n".join(bulk.plan.effects)))
     await refresh(context, *declared(context).feeds)
@@ -212,10 +211,6 @@ def _marked(
     called: Names | None = None,
     barred: Callable[[Any], str] = lambda _row: "",
 ) -> tuple[BulkWrites, Mapping[str, str]]:
-    """The writes of the rows marked at the key press, and the name of each.
-
-    Raises NotSentError if a row has no id.
-    """
     app = context.app
     writes, dialect = declared(context), app.connection.dialect
     found = [(writes.for_row(row, dialect), row) for row in context.chosen]

@@ -30,8 +30,8 @@ class ActionContext(Generic[T]):
     """The state at the key press that started an action; ``T`` is the type of the row.
 
     A refresh between the key press and the handler cannot move the action to another row:
-    ``target`` and ``identity`` are those of the row that was selected then. An action that
-    declares a ``target`` is not handled without one.
+    ``target`` and ``identity`` belong to the row selected at the key press. An action that declares
+    a ``target`` is not handled without one.
     """
 
     app: GwtuiApp
@@ -39,11 +39,11 @@ class ActionContext(Generic[T]):
     target: T
     identity: str | None
     screen: GatewayScreen
-    """The screen that was shown, beneath any modal."""
+    """The screen at the key press, beneath any modal."""
     marks: Marks = Marks()
     """The number of rows marked at the key press."""
     marked: Sequence[T] = ()
-    """The rows marked at the key press, whatever is refreshed, sorted or filtered later."""
+    """The rows marked at the key press, independent of later refreshes, sorting and filters."""
     argument: str = ""
     """The argument typed after a command."""
 
@@ -55,22 +55,22 @@ class ActionContext(Generic[T]):
 
     @property
     def covered(self) -> bool:
-        """Whether another screen is on top by now, such as a form of the same key pressed twice."""
+        """Whether another screen is now on top, such as a form of the same key pressed twice."""
         return self.app.screen is not self.screen
 
     def expect_removed(self, *others: str | None) -> None:
-        """Tell the list that the chosen rows and ``others`` are removed by this program."""
+        """Tell the list that this program removes the chosen rows and ``others``."""
         known = () if self.spec is None else map(self.spec.identity, self.chosen)
         self.screen.expect_gone(filter(None, (*known, *others)))
 
 
 Handler = Callable[[ActionContext[T]], Awaitable[Any]]
-"""Runs an action, in its own worker: it may wait for a person."""
+"""Runs an action in its own worker, and may wait for a person."""
 S = TypeVar("S")
 
 
 def on_screen(kind: type[S], act: Callable[[S], object]) -> Handler:
-    """A handler for one type of screen; ignored on any other."""
+    """Return a handler for one type of screen; it does nothing on other screens."""
 
     async def handle(context: ActionContext) -> None:
         if isinstance(context.screen, kind):

@@ -51,14 +51,14 @@ HandOver = Callable[[ActionContext, str, Any], Awaitable[None]]
 
 
 def side_field(name: str, label: str, was: str, theirs: str, mine: str) -> Field:
-    """The field that chooses between my value and theirs, both formatted."""
+    """Return the field that chooses between my value and theirs, both formatted."""
     values = f"was: {was}\ntheirs: {theirs}\nyours: {mine}"
     options = (("theirs", "theirs"), ("mine", "yours"))
     return Field(name, label, help=values, options=options)
 
 
 def conflict_form(called: str, fields: Sequence[Field]) -> FormSpec:
-    """Choose a value for every field that somebody else changed while the form was open.
+    """Return a form that chooses a value for every field that somebody else changed meanwhile.
 
     Theirs is the default, so that nobody's change is overwritten by mistake.
     """
@@ -99,7 +99,7 @@ class EditFlow(Generic[T]):
     async def submit(self, request: RequestModel) -> Outcome[T] | None:
         """Read again, resolve conflicts, confirm, send. Raises GatewayError.
 
-        The dialog may stay open for minutes: conflicts that arise meanwhile are resolved, too.
+        The dialog may stay open for minutes, so later conflicts are resolved as well.
         """
         mine = {name: getattr(request, name) for name in request.model_fields_set}
         fresh = await self.read()
@@ -114,7 +114,6 @@ class EditFlow(Generic[T]):
         return None
 
     async def _confirmed(self, mine: Mapping[str, Any], fresh: T) -> Confirmation[Any] | None:
-        """Confirm the changes against a fresh reading. Raises NotSentError."""
         merged = three_way(self.known(self.original), mine, self.known(fresh))
         changes = await self._settle(merged)
         if changes is None:
@@ -131,7 +130,6 @@ class EditFlow(Generic[T]):
         return await confirm(self.context, plan, "Change it", notes=notes)
 
     async def _settle(self, merged: ThreeWay) -> dict[str, Any] | None:
-        """The changes to send once every conflict is resolved; None to return to the form."""
         changes = dict(merged.to_send)
         if merged.conflicts:
             form = conflict_form(self.called, [self._side(field) for field in merged.conflicts])
@@ -165,7 +163,7 @@ async def create(
 ) -> None:
     """Show the creation form, send one request, select the new row.
 
-    ``hand_over`` runs before anything else is read: it shows a value that is given only once.
+    ``hand_over`` runs before any other read: it shows a value that the gateway returns only once.
     """
     writes = declared(context).for_row(None, context.app.connection.dialect)
     creation = writes.create
@@ -244,7 +242,7 @@ async def edit(context: ActionContext, screen: type[FormScreen[Any]] = FormScree
 
 
 async def edit_only(spec: ResourceSpec[Any], context: ActionContext) -> Any | None:
-    """Edit a resource that exists once: read it first, as no row is selected."""
+    """Edit a resource that exists once: read it first, because no row is selected."""
     writes = declared_writes(spec)
     one = await read_again(context, writes.read(context.app.gateway, ""), writes.title(None))
     if context.covered:
@@ -253,7 +251,7 @@ async def edit_only(spec: ResourceSpec[Any], context: ActionContext) -> Any | No
 
 
 async def change(name: str, context: ActionContext) -> None:
-    """Run one of the resource's further verbs: a form, a confirmation, one request."""
+    """Run one of the resource's own verbs: a form, a confirmation, one request."""
     writes, one = written(context), selected(context)
     verb = next(further for further in writes.further if further.action == name)
     before = await _read_again(context, one)
@@ -297,7 +295,7 @@ async def toggle(context: ActionContext) -> None:
 
 
 async def delete(context: ActionContext) -> None:
-    """Delete one after a confirmation that takes more than one key press."""
+    """Delete the selected resource after a confirmation that takes more than one key press."""
     if context.marked:
         await bulk.delete(context)
         return
@@ -312,10 +310,10 @@ async def delete(context: ActionContext) -> None:
 
 
 def handlers(resource: str, *verbs: str) -> Mapping[str, Handler]:
-    """The handlers of a resource's verbs, by action id.
+    """Return the handlers of a resource's verbs, by action id.
 
     "create", "edit", "toggle" and "delete" are the same for all; any other verb is one of the
-    resource's further verbs that change fields.
+    resource's own verbs, which change fields.
     """
     standard: dict[str, Handler] = {
         "create": create,
@@ -330,12 +328,12 @@ def handlers(resource: str, *verbs: str) -> Mapping[str, Handler]:
 
 
 def written(context: ActionContext) -> Writes[Any]:
-    """The writes declared for the row selected at the key press."""
+    """Return the writes declared for the row selected at the key press."""
     return declared(context).for_row(context.target, context.app.connection.dialect)
 
 
 def selected(context: ActionContext) -> Any:
-    """The resource selected at the key press. Raises NotSentError if it has no id."""
+    """Return the resource selected at the key press. Raises NotSentError if it has no id."""
     writes = written(context)
     one = writes.of_row(context.target)
     if not writes.identity(one):
@@ -345,13 +343,13 @@ def selected(context: ActionContext) -> Any:
 
 
 def plan_context(context: ActionContext, names: Mapping[str, str] | None = None) -> PlanContext:
-    """The context for planning a write now."""
+    """Return the context for planning a write now."""
     app = context.app
     return PlanContext(app.clock.now(), names or {}, app.connection.dialect)
 
 
 async def fill_in(context: ActionContext, form: FormScreen[Any]) -> Any | None:
-    """Show a form; returns the answer if its change was applied, else None."""
+    """Show a form; return the answer if its change was applied, else None."""
     outcome: Outcome[Any] | None = await context.app.push_screen_wait(form)
     return await _answer(context, outcome)
 
@@ -371,7 +369,6 @@ def _done(writes: Writes[Any], update: Update, before: Any, after: Any) -> str:
 
 
 async def _names(context: ActionContext, facts: Facts) -> Mapping[str, str]:
-    """Names of the workspaces and of other resources that fields refer to by id."""
     feed = written(context).names
     further: Mapping[str, str] | None = None
     if feed is not None:
@@ -380,7 +377,7 @@ async def _names(context: ActionContext, facts: Facts) -> Mapping[str, str]:
 
 
 async def read_selected(context: ActionContext) -> Any:
-    """Read the selected resource again. Raises NotSentError if that fails."""
+    """Read the selected resource again and return it. Raises NotSentError if that fails."""
     return await _read_again(context, selected(context))
 
 
@@ -393,4 +390,4 @@ async def _read_again(context: ActionContext, one: Any) -> Any:
 HANDLERS: Mapping[str, Handler] = {
     "organization.edit": partial(edit_only, SETTINGS),
 }
-"""The organization's settings exist once and have no list."""
+"""Edits the organization's settings, which exist once and have no list."""

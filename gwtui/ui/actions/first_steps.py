@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Something to try: an action, and the text to type after its key."""
+    """A suggested step: an action, and the text to type after its key."""
 
     action: str
     text: str
@@ -56,7 +56,7 @@ _COLUMNS, _LINES = 80, 24
 
 
 class FirstStepsScreen(Dialog[None]):
-    """Closes on any key, and forwards it if it starts a step or opens help.
+    """Shows the first steps; any key closes it, and a key of a step or of help also runs.
 
     Texts must have passed ``safe_text``.
     """
@@ -83,7 +83,7 @@ class FirstStepsScreen(Dialog[None]):
             yield Static(toned(f"{key_of(_HELP)} {more}"), classes="section")
 
     def on_key(self, event: events.Key) -> None:
-        """Close, and run the action if the key is one of those named here."""
+        """Close, and run the action if the key belongs to a step or to help."""
         event.stop()
         named = [*(step.action for step in self._steps), _HELP]
         self.dismiss()
@@ -97,7 +97,7 @@ class FirstStepsScreen(Dialog[None]):
 
 
 async def offer_at_start(app: GwtuiApp) -> None:
-    """Offer the first steps once, unless somebody types or the connection is read-only."""
+    """Offer the first steps once, unless a key was pressed or the connection is read-only."""
     session = app.session
     if session is None or app.kept.first_steps.is_dismissed or app.was_typed:
         return

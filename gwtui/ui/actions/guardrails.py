@@ -1,6 +1,6 @@
 """Actions on guardrails and their assignments to keys and members.
 
-The default guardrail of a workspace is listed before it is made: created on the first edit.
+The default guardrail of a workspace is listed before it exists, and created on the first edit.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ if TYPE_CHECKING:
 
 
 class GuardrailFormScreen(FormScreen[Guardrail]):
-    """A form in which F2 shows the effect of the rules so far; nothing is sent for that."""
+    """The form of a guardrail; F2 shows the effect of the rules and sends nothing."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("f2", "remaining", show=False)]
 
     def action_remaining(self) -> None:
-        """Show which endpoints remain under the rules as they are typed."""
+        """Show which endpoints remain under the current rules."""
         app = cast("GwtuiApp", self.app)
         rules = restrictions_of(self.state.values())
         named = NamedRestrictions("the rules of this form", rules)
@@ -113,7 +113,7 @@ async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> 
         return PickOption(one.identity, one.title, f"{holds} · {one.note}")
 
     def replaced(value: Sequence[str] | None, *_form: object) -> Cell | None:
-        """The picked keys or members whose guardrail is replaced."""
+        """Return the picked keys or members whose guardrail is replaced."""
         others = [each for each in value or () if held.get(each, fresh.id) != fresh.id]
         lines = [f"{_name(held[each], names, 30)} on {_name(each, called)}" for each in others]
         return Cell(f"replaces {several(lines, 3)}", "warn") if lines else None
@@ -138,7 +138,6 @@ async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> 
 
 
 def _assign_form(kind: AssignmentKind, title: str, preview: Preview, choices: Choices) -> FormSpec:
-    """Pick keys or members."""
     noun = f"{kind.noun}s"
     picked = Field(
         kind.field,
@@ -190,7 +189,6 @@ async def _to_users(context: ActionContext, people: Names) -> None:
 
 
 async def _pick_and_assign(context: ActionContext, kind: AssignmentKind, called: Names) -> None:
-    """Pick a guardrail, review the assignments that it replaces, send."""
     app, chosen = context.app, count(len(called), kind.noun)
     if not called:
         app.say(f"This {kind.noun} has no id", severity="warning")
@@ -223,7 +221,6 @@ async def _pick(
     known: Mapping[str, GuardrailRow],
     present: set[str | None],
 ) -> str | None:
-    """Let the person pick a guardrail; None if they leave."""
     if context.covered:
         return None
     options = [
@@ -259,7 +256,6 @@ def _removed(numbers: int | tuple[int, ...]) -> str:
 
 
 def _unassign_plans(rows: Sequence[AssignmentRow], people: Names) -> list[Plan[Any]]:
-    """One plan per guardrail and kind, because a request covers only one of each."""
     plans: list[Plan[Any]] = []
     for identity in dict.fromkeys(row.assignment.guardrail_id for row in rows):
         of_one = [row for row in rows if row.assignment.guardrail_id == identity]
@@ -273,14 +269,12 @@ def _unassign_plans(rows: Sequence[AssignmentRow], people: Names) -> list[Plan[A
 
 
 def _guardrail(row: AssignmentRow) -> Guardrail:
-    """The guardrail of an assignment; only its id if nothing else is known."""
     if row.guardrail is not None:
         return row.guardrail.guardrail
     return Guardrail.model_validate({"id": row.assignment.guardrail_id})
 
 
 def _guardrail_names(bindings: Bindings) -> Names:
-    """Guardrail names by id."""
     return {identity: row.display_name for identity, row in (bindings.guardrails or {}).items()}
 
 

@@ -1,7 +1,7 @@
 """Find the handler of an action by its id, and report failed actions.
 
-The handlers of a module are loaded when an action of it is first asked for: forms and what they
-need are most of the program.
+Modules of handlers are imported on first use, because forms and their dependencies are most of the
+program.
 """
 
 from __future__ import annotations
@@ -52,9 +52,10 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "first_steps": ("app.first_steps",),
     "undo": ("app.undo",),
 }
-"""Modules of handlers, each with ids of actions, or with what the ids of the rest begin with.
+"""Modules of handlers, each with the ids or id prefixes of its actions.
 
-The verbs of every other resource are those of its declaration, in ``crud``."""
+The verbs of every other resource come from its declaration, in ``crud``.
+"""
 _MODULE_OF = {name: module for module, names in MODULES.items() for name in names}
 
 
@@ -63,10 +64,10 @@ async def _go(tab: str, context: ActionContext) -> None:
 
 
 def handler(action: Action) -> tuple[Handler, bool]:
-    """The handler of an action, and whether it is immediate. KeyError when it has none here.
+    """Return the handler of an action, and whether it is immediate. Raises KeyError without one.
 
-    ``IMMEDIATE`` ones of a module never wait for a person: they run before the next key is read.
-    The other ``HANDLERS`` may wait for a person or the gateway: each runs in a worker.
+    ``IMMEDIATE`` handlers never wait for a person: they run before the next key is read. The other
+    ``HANDLERS`` may wait for a person or the gateway: each runs in a worker.
     """
     tab = tab_of(action)
     if tab is not None:
@@ -86,9 +87,9 @@ def handler(action: Action) -> tuple[Handler, bool]:
 
 
 def report_failure(app: GwtuiApp, error: Exception) -> bool:
-    """Report why an action failed; False for an unexpected error.
+    """Report why an action failed; return False for an unexpected error.
 
-    A request made of what the gateway gave may break the contract: then it is not sent.
+    A request built from a gateway answer may violate the contract: then it is not sent.
     """
     if isinstance(error, GatewayError):
         app.say(error.message, severity="error")

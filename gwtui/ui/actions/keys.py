@@ -1,6 +1,6 @@
-"""Create and rotate API keys: a value is shown once, until the person confirms that it is stored.
+"""Create and rotate API keys: a value is shown once, until the person has stored it.
 
-A key whose value nobody has is deleted and created again.
+A key whose value was lost is deleted and created again.
 """
 
 from __future__ import annotations
@@ -207,7 +207,6 @@ async def _assign(context: ActionContext[RotationRow]) -> None:
 
 
 async def _retire(context: ActionContext[RotationRow], old: ApiKey, *, delete: bool) -> None:
-    """Plan to disable or delete the old key, as in the list of keys."""
     row = KeyRow(old)
     key: ActionContext[KeyRow] = ActionContext(context.app, KEYS, row, row.identity, context.screen)
     await context.app.perform(by_id("keys.delete" if delete else "keys.toggle"), key)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 async def show_route(context: ActionContext, route: str, item: object = None) -> None:
-    """Go to a path; show all workspaces if the item is in another one than is selected."""
+    """Go to a path; show all workspaces if the item is not in the selected workspace."""
     app, home = context.app, getattr(item, "workspace_id", None)
     spec = RESOURCES.get(route.partition("/")[0])
     if spec is not None and spec.scoped and app.scope.workspace not in (None, home):
@@ -35,7 +35,7 @@ async def show_route(context: ActionContext, route: str, item: object = None) ->
 
 
 def place(route: str) -> Handler:
-    """A handler that goes to a place."""
+    """Return a handler that goes to a path."""
 
     async def handle(context: ActionContext) -> None:
         await context.app.open_route(route)
@@ -44,7 +44,7 @@ def place(route: str) -> Handler:
 
 
 def link(resource: str, identity: Callable[[ActionContext], str | None], missing: str) -> Handler:
-    """A handler that goes to a row's related resource, or says that it is ``missing``."""
+    """Return a handler that goes to a row's related resource, or reports that it is ``missing``."""
 
     async def handle(context: ActionContext) -> None:
         if name := identity(context):
@@ -56,7 +56,7 @@ def link(resource: str, identity: Callable[[ActionContext], str | None], missing
 
 
 def child(resource: str) -> Handler:
-    """A handler that opens a list that belongs to the row."""
+    """Return a handler that opens a list that belongs to the row."""
 
     async def handle(context: ActionContext) -> None:
         spec, identity = context.spec, context.identity
@@ -89,7 +89,7 @@ async def show_assigned(context: ActionContext[GuardrailRow]) -> None:
 
 
 async def guardrail_of_key(context: ActionContext[KeyRow]) -> None:
-    """Go to the guardrail on the selected key, else to the default one of its workspace."""
+    """Go to the guardrail of the selected key, else to the default guardrail of its workspace."""
     binding = context.target.binding
     if binding is None:
         context.app.say("The guardrails are still being read")
@@ -122,7 +122,7 @@ async def go_to(context: ActionContext, resource: str, space: Workspace) -> None
 
 
 def workspace_of(context: ActionContext[WorkspaceRow]) -> Workspace:
-    """The workspace selected at the key press. Raises NotSentError if it has no id."""
+    """Return the workspace selected at the key press. Raises NotSentError if it has no id."""
     space = context.target.workspace
     if not space.id:
         raise NotSentError("This workspace has no id")
@@ -154,7 +154,7 @@ async def go_to_subject(context: ActionContext[Alert | AlertEvent]) -> None:
 
 
 async def subject_of_finding(context: ActionContext) -> None:
-    """Go to the resource of a finding in its own list."""
+    """Go to the resource of a finding, in the list of that resource."""
     one = context.target.subject
     if one.resource and one.identity:
         await show_route(context, f"{one.resource}/{one.identity}")

@@ -107,7 +107,7 @@ async def compare_figures(context: ActionContext) -> None:
 
 
 def figure_lines(found: SideBySide, width: int) -> list[Content]:
-    """The comparison, laid out for a width in cells."""
+    """Return the lines of the comparison for a width in cells."""
     (first, *others), blank = zip(*found.names, strict=True), [Cell("")] * len(found.names)
     rows = [[Cell(""), *(Cell(name, "muted") for name in names)] for names in others]
     for title, figures in found.parts:
@@ -125,7 +125,6 @@ def _label(line: FigureLine) -> str:
 
 
 def _figures(line: FigureLine) -> Iterator[Cell]:
-    """One figure of every row, muted if all are equal."""
     for number, cell in enumerate(line.cells):
         if number in line.best:
             yield Cell(f"{cell.text}{_BEST}", "good")

@@ -1,7 +1,7 @@
 """Output of the dashboard: raw JSON, copies, exported lists, screenshots.
 
-Each has a menu before it, and goes to the clipboard or into a file; nothing that holds a secret
-that this program uses.
+Each starts with a menu, and goes to the clipboard or a file. Text that contains a secret of this
+program is refused.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _PICTURES = (
 
 
 async def to_clipboard(context: ActionContext, what: str, text: str) -> None:
-    """Copy by the route that works and name it; refuses text with a known secret."""
+    """Copy by the first route that works and report it; refuse text with a known secret."""
     app = context.app
     if holds_secret(text):
         app.say(f"{what}: not copied, {_SECRET}", severity="error")
@@ -71,7 +71,7 @@ async def to_clipboard(context: ActionContext, what: str, text: str) -> None:
 
 
 async def to_file(context: ActionContext, title: str, what: str, name: str, text: str) -> None:
-    """Ask for a path and write the text there; refuses text with a known secret.
+    """Ask for a path and write the text there; refuse text with a known secret.
 
     An existing file is replaced only after a confirmation.
     """
@@ -166,7 +166,6 @@ def _copy_source(context: ActionContext) -> CopySource[Any] | None:
 async def _column(
     app: GwtuiApp, source: CopySource[Any], rows: Sequence[Any]
 ) -> Column[Any] | None:
-    """Let the person choose a column; each is listed with the text to be copied."""
     now = app.clock.now()
     choices = [
         PickOption(column.id, column.title, _first_line(cell_lines(column, rows[:1], now), rows))
@@ -218,13 +217,11 @@ async def export(context: ActionContext) -> None:
 
 
 def _table(context: ActionContext) -> ResourceTable[Any] | None:
-    """The focused table, else the first visible one."""
     tables = [one for one in context.screen.query(ResourceTable) if one.display]
     return next((table for table in tables if table.has_focus), tables[0] if tables else None)
 
 
 def _counted(rows: int, total: int) -> str:
-    """The number of rows, such as "12 of 46 rows"."""
     if rows != total:
         return f"{rows:,} of {total:,} rows"
     return "1 row" if rows == 1 else f"{rows:,} rows"

@@ -1,6 +1,6 @@
-"""Resolving a change whose answer was lost: a person decides, and the ledger records the decision.
+"""Resolve a change whose answer was lost: a person decides, and the ledger records it.
 
-The change happened or did not; a new key is acknowledged as stored, or deleted and created again.
+The change was applied or not; a new key is marked as stored, or deleted and created again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NAME = 120
 
 
 async def happened(context: ActionContext) -> None:
-    """Resolve the write as applied; of a creation, the selected candidate is the result."""
+    """Resolve the write as applied; for a creation, the selected candidate is the result."""
     from gwtui.ui.actions.keys import offer_to_stop  # noqa: PLC0415 - of a lost key only
 
     evidence = _evidence(context)
@@ -85,14 +85,14 @@ async def recreate(context: ActionContext) -> None:
 
 
 async def further(context: ActionContext) -> None:
-    """Search for candidates in a longer span before and after the write."""
+    """Search for candidates in a longer period before and after the write."""
     screen = context.screen
     if isinstance(screen, RecoveryScreen) and not screen.look_further():
         context.app.say("The search cannot be widened further")
 
 
 async def show(context: ActionContext) -> None:
-    """Go to the selected candidate, or to the resource; nothing is recorded."""
+    """Go to the selected candidate, or to the resource, without recording anything."""
     evidence, one = _evidence(context), context.target
     route = evidence.route if one is None else one.route
     if route:

@@ -54,7 +54,6 @@ _NAME = 40
 async def _submit(
     context: ActionContext, sources: Sequence[KeySource], given: TryForm
 ) -> Outcome[str] | None:
-    """Plan the request, send it once and show the answer; returns a generation to open."""
     app = context.app
     key = chosen_key(app, sources, given.key_from, given.key)
     try:
@@ -71,7 +70,6 @@ async def _submit(
 
 
 async def _ready_try(context: ActionContext, given: TryForm, key: Secret) -> ReadyTry | Problem:
-    """The request, checked and planned, or the problem with it. Raises GatewayError."""
     app, request = context.app, given.chat_request()
     of_key = await read_key_facts(app.gateway, key_hash(key))
     facts = await read_try_facts(app.gateway, models_of(request), of_key, app.connection.dialect)
@@ -89,7 +87,7 @@ async def _ready_try(context: ActionContext, given: TryForm, key: Secret) -> Rea
 def chosen_key(
     app: GwtuiApp, sources: Sequence[KeySource], key_from: str, typed: Secret | None
 ) -> Secret:
-    """The chosen key, else the typed one, which is remembered for this run."""
+    """Return the chosen key, else the typed key, which is remembered until the program ends."""
     chosen = next((source.value for source in sources if source.id == key_from), None)
     if chosen is not None:
         return chosen
@@ -117,7 +115,7 @@ async def try_it(context: ActionContext) -> None:
 
 
 async def try_made(context: ActionContext, name: str, value: Secret) -> None:
-    """Show the form for a new key, above the screen with its value."""
+    """Show the form for a new key, above the screen with the value of that key."""
     sources = new_key_sources(name, value)
     match await _fill_in(context, sources, TriedKey(key_hash(value), safe_line(name, _NAME)), {}):
         case Applied(generation):
@@ -130,7 +128,6 @@ async def _fill_in(
     preselected: TriedKey | None,
     begun: Mapping[str, Any],
 ) -> Outcome[str] | None:
-    """Show the form and send the request; returns a generation to open, if any."""
     app = context.app
     at_hand = form_context(context)
     source = initial_source(sources, None if preselected is None else preselected.hash)
@@ -150,14 +147,12 @@ async def _fill_in(
 
 
 def _key_of_row(row: Any) -> TriedKey | None:
-    """The key of the row, by its hash; its value is unknown."""
     if isinstance(row, KeyRow) and row.key.hash:
         return TriedKey(row.key.hash, _key_name(row.key))
     return None
 
 
 def _defaults_from(row: Any) -> Mapping[str, Any]:
-    """Default fields from the selected row, without the pin of an earlier request."""
     pin: list[str] | None = None
     model: str | None = None
     match row:

@@ -1,4 +1,4 @@
-"""Undo the last change: planned from a fresh reading, confirmed and sent like any other."""
+"""Undo the last change: planned from a fresh read, then confirmed and sent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.unresolved_changes import route_to
 
 _EVERYTHING = ""
-"""The prefix of every feed."""
+"""The empty feed prefix, which matches every feed."""
 
 
 async def undo(context: ActionContext) -> None:
@@ -77,20 +77,17 @@ async def _confirmed(context: ActionContext, done: AppliedChange) -> Confirmatio
 
 
 async def _planned(context: ActionContext, done: AppliedChange) -> Plan[Any]:
-    """Plan the undo from a fresh reading."""
     planning = context.app.executor.undo.plan(context.app.gateway, done)
     return await read_again(context, planning, done.title)
 
 
 def _requests(plan: Plan[Any]) -> list[tuple[Any, ...]]:
-    """Action, new values and previous values of each request, for comparison."""
     return [(part.action, part.summary, part.before) for part in plan.parts or (plan,)]
 
 
 async def _undo_many(
     context: ActionContext, done: AppliedChange, confirmation: Confirmation[Any]
 ) -> None:
-    """Undo many changes one by one; the remaining ones can be undone later."""
     app = context.app
     changes = app.executor.undo
     bulk = changes.bulk(app.gateway, done, confirmation.plan)

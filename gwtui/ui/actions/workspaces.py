@@ -1,7 +1,8 @@
 """Actions on workspaces, their members and their budgets.
 
-The list of workspaces follows an edit, and deleting one has its own questions. Members are added
-and removed many at once. All budgets are edited in one form; each that changes is one request.
+Lists limited to a workspace follow its edits, and deleting a workspace has its own confirmation.
+Members are added and removed in bulk. All budgets are edited in one form, with one request per
+changed budget.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ async def edit(context: ActionContext) -> None:
 
 
 async def delete(context: ActionContext) -> None:
-    """Show obstacles and effects, then delete; for the default workspace its slug is typed."""
+    """Show obstacles and effects, then delete; the default workspace requires typing its slug."""
     app, fresh = context.app, await read_selected(context)
     at = plan_context(context)
     around = await WRITES.around(app.gateway, fresh, at)
@@ -121,7 +122,6 @@ async def add_members(context: ActionContext) -> None:
 
 
 async def _read_workspace(context: ActionContext) -> Workspace:
-    """Read the workspace whose members are listed."""
     screen = context.screen
     identity = (screen.parent_row if isinstance(screen, ResourceScreen) else None) or ""
     reading = context.app.gateway.workspaces.get(identity)
@@ -195,7 +195,6 @@ def _budget_done(plan: Plan[Any]) -> str:
 
 
 async def _spent(client: GatewayClient, identity: str) -> Mapping[bool, Spent]:
-    """Spending of the current keys, without and with BYOK; empty if unreadable."""
     try:
         keys = (await client.keys.list(workspace_id=identity)).items
     except GatewayError:

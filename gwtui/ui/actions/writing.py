@@ -1,6 +1,6 @@
 """Steps shared by all writes of the dashboard: plan, confirm, execute, report, refresh.
 
-The one place of the user interface where a :class:`Confirmation` is made.
+The user interface creates a :class:`Confirmation` only here.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ LOOK = "gwtui does not retry it. Check the outcome before you try again."
 
 
 def plain_facts(context: ActionContext) -> Facts:
-    """Facts for every form: clock and time zone."""
+    """Return the facts for every form: clock and time zone."""
     app = context.app
     return Facts(app.clock.now, app.local_zone, where=gateway_label(app))
 
 
 async def workspace_facts(context: ActionContext) -> Facts:
-    """Clock, time zone and workspace names; without names if reading them takes too long."""
+    """Return clock, time zone and workspace names; no names if reading them takes too long."""
     app = context.app
     spaces = await value_soon(workspaces_feed(app.hub, app.scope))
     names = {space.id: safe_line(space.shown_name, _NAME) for space in spaces or () if space.id}
@@ -53,14 +53,14 @@ async def workspace_facts(context: ActionContext) -> Facts:
 
 
 async def facts_for(context: ActionContext, request: type[RequestModel]) -> Facts:
-    """The facts for a form; with workspace names only if the request has a workspace."""
+    """Return the facts for a form, with workspace names only if the request has a workspace."""
     if "workspace_id" in request.model_fields:
         return await workspace_facts(context)
     return plain_facts(context)
 
 
 def form_context(context: ActionContext) -> FormContext:
-    """The context for building a form now."""
+    """Return the context for building a form now."""
     app = context.app
     return FormContext(
         app.hub, app.gateway, app.connection.dialect, app.clock.now(), app.scope.workspace
@@ -68,7 +68,7 @@ def form_context(context: ActionContext) -> FormContext:
 
 
 def declared(context: ActionContext) -> Writes[Any]:
-    """The writes declared for the list shown at the key press."""
+    """Return the writes declared for the list shown at the key press."""
     if context.spec is None:
         raise TypeError("only the rows of a list can be written to in this way")
     found: Writes[Any] = declared_writes(context.spec)
@@ -104,7 +104,7 @@ async def confirm(
 async def submitted(
     context: ActionContext, plan: Plan[T], deliberate: str
 ) -> Confirmation[T] | None:
-    """The confirmation given by a form's submit button.
+    """Return the confirmation given by a form's submit button.
 
     A plan with warnings, or any plan on a critical profile, is shown and confirmed separately.
     """
@@ -116,7 +116,7 @@ async def submitted(
 async def go_instead(
     context: ActionContext, plan: Plan[Any], way_out: str, notes: tuple[str, ...] = ()
 ) -> bool:
-    """Show the plan's obstacles; True if the person takes the alternative."""
+    """Show the plan's obstacles; return whether the person chose the alternative."""
     where = gateway_label(context.app)
     screen = ConfirmScreen(plan, deliberate="", notes=notes, way_out=way_out, where=where)
     return await context.app.push_screen_wait(screen)
@@ -194,9 +194,9 @@ async def refresh(context: ActionContext, *feeds: str) -> None:
 
 
 async def read_again(context: ActionContext, read: Awaitable[T], called: str, *feeds: str) -> T:
-    """Read a resource again. Raises NotSentError with the reason if that fails.
+    """Read a resource again and return it. Raises NotSentError with the reason if that fails.
 
-    ``called`` names it at the beginning of a sentence: "Key “ci”".
+    ``called`` names the resource at the beginning of a sentence: "Key “ci”".
     """
     try:
         return await read
@@ -255,10 +255,10 @@ async def pick_and_send(
     button: str,
     stranger: str,
 ) -> Outcome[Any] | None:
-    """Show a form that picks several entries; plan, confirm and send for those.
+    """Show a form that picks several entries; plan, confirm and send for those entries.
 
-    ``read`` gives what can be picked by identity, and raises GatewayError. ``stranger`` says what
-    an identity is not that was typed and is none of these.
+    ``read`` returns the available entries by identity, and raises GatewayError. ``stranger``
+    completes the error for a typed identity that is not among them.
     """
     offered: dict[str, tuple[T, PickOption]] = {}
 
