@@ -77,11 +77,10 @@ def conflict_form(called: str, fields: Sequence[Field]) -> FormSpec:
 class EditFlow(Generic[T]):
     """The edit form of a resource; reads it again on submit, so that nobody's change is lost.
 
-    ``noun`` is "key", ``called`` names this one ("Key “ci”"). ``read`` gives it as it is now;
-    ``known`` gives the editable fields
-    that the gateway gave, ``format_value`` the text of a value. ``plan`` plans the fields that are
-    to be sent, in view of the fresh reading. ``send`` carries a confirmed plan out, ``uses`` says
-    what uses the resource.
+    ``noun`` is the kind ("key"), ``called`` the name ("Key “ci”"). ``read`` reads the resource,
+    ``known`` returns its editable fields, ``format_value`` formats a value. ``plan`` plans the
+    changed fields against the fresh reading, with the users that ``uses`` returns; ``send``
+    executes a confirmed plan.
     """
 
     context: ActionContext
