@@ -126,7 +126,7 @@ class Reader:
     def leave(self) -> None:
         """End what runs still; take away what holds a whole key."""
         self.processes.close()
-        for path in (self.folder / "ci.key", self.home / ".secrets" / "gateway"):
+        for path in (*self.folder.glob("*.key"), self.home / ".secrets" / "gateway"):
             path.unlink(missing_ok=True)
 
     # Typing
