@@ -33,6 +33,7 @@ from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.text import toned
 from gwtui.ui.unresolved_changes import banner_text
 from gwtui.ui.widgets.frame import (
+    HeaderFacts,
     crumbs_line,
     footer_parts,
     header_facts,
@@ -281,7 +282,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
     def on_screen_suspend(self) -> None:
         """Stop watching the feeds."""
         if self.is_open:  # the action that opened another screen has stopped waiting
-            self._show_status(self.now)
+            self._show_status(self.now, header_facts(self.gwtui, self.tab))
         self._subscriptions.close()
 
     def on_feed_changed(self, message: FeedChanged) -> None:
@@ -311,14 +312,14 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         """
         if not self.is_open:
             return
-        now = self.now
-        parts = header_parts(header_facts(self.gwtui, self.tab), self.app.size.width)
+        now, facts = self.now, header_facts(self.gwtui, self.tab)
+        parts = header_parts(facts, self.app.size.width)
         self.query_one("#header", PartsLine).show_parts(parts)
         self._show_banner(now)
         self._show_crumbs()
         if self.is_active or self.gwtui.session is None:
             self._show_panel(now)
-            self._show_status(now)
+            self._show_status(now, facts)
         self._show_footer()
 
     def _show_banner(self, now: datetime) -> None:
@@ -373,7 +374,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
             panel.say(self.empty_title(), with_keys(empty))
         return empty is not None
 
-    def _show_status(self, now: datetime) -> None:
+    def _show_status(self, now: datetime, facts: HeaderFacts) -> None:
         instead = (toned(BROKEN, "bad"),)
         parts = list(guarded(f"status of {self.resource}", self.status_parts, instead)())
         if waits := self.gwtui.waits.text:
@@ -383,7 +384,6 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
             silent = session is not None and session.gateway.traffic.silent
             parts.append(freshness(self.states[0], now, silent=silent))
         left = Content.assemble(" ", Content(" · ").join(parts))
-        facts = header_facts(self.gwtui, self.tab)
         self.query_one("#status", OneLine).show(status_line(left, facts, self.app.size.width))
 
     @on(events.DescendantFocus)
