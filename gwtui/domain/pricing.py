@@ -548,7 +548,7 @@ def max_request_cost(
     byok: ByokUse | None = None,
     writes_cache: bool = False,
 ) -> RequestCost:
-    """The most that a request of up to so many tokens costs, sent at ``moment`` (aware).
+    """The maximum cost of a request with at most this many tokens, sent at ``moment`` (aware).
 
     A shorter prompt can cost more where an override makes long ones cheaper, and thoughts where
     they are priced apart: the dearest case counts. The discount for logged data is left out.

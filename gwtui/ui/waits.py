@@ -19,7 +19,7 @@ SENDING = "Sending the change"
 
 
 def waiting_text(pending: PendingRequests, reading: str, *, cancels: bool) -> str:
-    """What the program waits for and how long: "Reading the key… 3 s"; empty for a short wait.
+    """The current wait and its duration: "Reading the key… 3 s"; empty for a short wait.
 
     ``reading`` describes a read; ``cancels`` adds that Escape cancels it.
     """

@@ -249,7 +249,7 @@ def _zdr(app: GwtuiApp) -> list[Any]:
 
 
 async def _ids(place: Harness) -> tuple[str, str]:
-    """Two requests of yesterday: one whose workspace logs what is said, one whose does not."""
+    """Ids of two requests of yesterday: one whose workspace logs inputs, one whose does not."""
     yesterday = place.clock.now() - timedelta(days=1)
     found: dict[bool, str] = {}
     async with place.connect() as connection, GatewayClient(connection) as client:

@@ -83,7 +83,7 @@ async def test_a_storm_of_resizes_leaves_nothing_behind(
 
 
 async def _started(surface: Surface, size: Size, filled: Filled, folder: Path) -> Picture:
-    """What the surface looks like where the terminal always had this size."""
+    """The surface as drawn by a terminal that had this size from the start."""
     with counted_layouts() as layouts:
         async with opened(surface, size, filled, folder) as (pilot, app):
             return await _at_home(pilot, app, layouts)

@@ -222,7 +222,7 @@ ROUTES = ("keys", "workspaces", "guardrails", "byok", "models")
 
 
 def refusal(action: Action, marks: Marks) -> str | None:
-    """What the app says to an action on a selected row while rows are marked."""
+    """The notice for an action on the selected row while other rows are marked."""
     app = SimpleNamespace(session=object(), holds_back=lambda _action: None)
     context = ActionContext(cast("Any", app), None, object(), "row", cast("Any", None), marks)
     return GwtuiApp.refusal(cast("GwtuiApp", app), action, context)

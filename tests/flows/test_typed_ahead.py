@@ -127,7 +127,7 @@ async def silent(demo: Harness) -> Any:
 
 @pytest.fixture
 def endless_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is held up stays so: whatever happens all the same was not held up."""
+    """Hold typed input for ten minutes, so that a slow machine does not drop it."""
     monkeypatch.setattr(input_queue, "PATIENCE", 600.0)
 
 

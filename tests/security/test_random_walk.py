@@ -136,7 +136,7 @@ FITTING = {
     "provider": "northwind",
     "key": "sk-walk-0123456789",
 }
-"""What a field takes, by its name."""
+"""Text to type into a field, by its name."""
 MOST_HOPS = 40
 """Turns of the event loop that one event gets before the next one comes."""
 
@@ -182,7 +182,7 @@ class Walk:
         )
 
     async def walk(self, most: int) -> None:
-        """Go on until so many events were posted. AssertionError when the program stopped."""
+        """Walk until this many events were posted. Raises AssertionError if the program stopped."""
         weights, moves = zip(*self.moves, strict=True)
         try:
             while self.events < most:
@@ -317,7 +317,7 @@ class Walk:
             await self._answer()
 
     async def _fill_in(self, screen: FormScreen[Any]) -> None:
-        """What the first fields take, more or less; then send it."""
+        """Fill the first fields with mostly valid text, then send the form."""
         for _ in range(self.random.randrange(1, 4)):
             focused = screen.focused
             rows = [] if focused is None else focused.ancestors_with_self
@@ -379,7 +379,7 @@ ELSEWHERE = frozenset({"organization", "generation"})
 
 @dataclass(frozen=True)
 class Captured:
-    """What was selected and marked when an action was asked for; ``texts`` is all that it holds."""
+    """The selected and marked rows when an action was started; ``texts`` are all of their texts."""
 
     context: ActionContext
     selected: str | None

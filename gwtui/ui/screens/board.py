@@ -328,7 +328,7 @@ class BoardScreen(TableScreen):
 
     @property
     def known(self) -> RecordingState | None:
-        """What the history says about the recording; None before it has answered."""
+        """The state of the recording according to the history; None before it has answered."""
         return None if self.past is None else self.past.recording
 
     @property
