@@ -21,6 +21,7 @@ from gwtui.resources.changes import change_text, event_cell, subject_text
 from gwtui.resources.credits import Line as Words
 from gwtui.resources.credits import burn_cells, left_cells, runway_cells
 from gwtui.resources.workspaces import share_tone
+from gwtui.ui.commands import with_keys
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import cell_content, toned
 from gwtui.ui.widgets.lines import DrawingView, LinesView, OneLine
@@ -415,7 +416,7 @@ class ChangesPanel(Panel):
             Content.assemble(
                 toned(_extent(news, state.view), "muted"),
                 toned(f"  {_count(news)}", "plain"),
-                toned("   c compares two moments", "muted"),
+                toned(with_keys("   {board.changes} compares two moments"), "muted"),
             )
         )
         self.lines.show([line for change in news.changes for line in _change_lines(change, room)])
