@@ -231,10 +231,8 @@ async def _endpoints(look: CheckContext) -> Checked:
 
 
 async def _of_model(look: CheckContext, model: str) -> Checked:
-    called, window = (
-        safe_line(model, _NAME),
-        f"uptime_last_{look.thresholds.get('uptime_window', WINDOW)}",
-    )
+    called = safe_line(model, _NAME)
+    window = f"uptime_last_{look.thresholds.get('uptime_window', WINDOW)}"
     try:
         rows = await _value(endpoints_feed(look.hub, Scope(parent=model)))
     except NotFoundError:

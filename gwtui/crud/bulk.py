@@ -29,7 +29,7 @@ from gwtui.crud.plan import (
     Unknown,
     bundle,
 )
-from gwtui.crud.plan_text import count, several
+from gwtui.crud.plan_text import conflict_lines, count, several
 from gwtui.domain.diffs import ABSENT, same, three_way
 
 if TYPE_CHECKING:
@@ -171,15 +171,11 @@ class BulkWrites:
             now, was = writes.known(fresh), writes.known(self.known[identity])
             merged = three_way(was, given, now)
             if merged.conflicts:
-                words, labels = writes.fields.formatter(self._at), writes.fields.labels
-                present = (
-                    (labels[change.field], words(change.field, change.theirs))
-                    if change.theirs is not ABSENT
-                    else (labels[change.field], "unknown")
-                    for change in merged.conflicts
+                fields = writes.fields
+                lines = conflict_lines(
+                    merged.conflicts, fields.labels, fields.formatter(self._at), "unknown"
                 )
-                conflicts = (f"{label} is now {value}" for label, value in present)
-                raise LeftOutError(f"somebody changed it since: {'; '.join(conflicts)}")
+                raise LeftOutError(f"somebody changed it since: {'; '.join(lines)}")
             missing = {
                 name: value
                 for name, value in given.items()

@@ -29,6 +29,7 @@ from gwtui.crud.resource import Cell, DetailRow, Tone
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.money import usd
+from gwtui.domain.resets import describe_reset, next_reset
 from gwtui.domain.safe_text import in_sentence, safe_line
 
 if TYPE_CHECKING:
@@ -257,6 +258,25 @@ def limit_field(name: str, label: str, empty: str = "none", **more: Any) -> Fiel
         return usd(value)
 
     return Field(name, label, in_usd, empty, is_limit=True, kind="usd", **more)
+
+
+def reset_field(name: str, label: str, limit: str, noun: str, **more: Any) -> Field:
+    """Return a field for the reset interval of the field ``limit``, which is called ``noun``."""
+
+    def in_words(value: Any, context: PlanContext) -> str:
+        word = safe_line(value, 40)
+        if next_reset(value, context.now) is None:
+            return word
+        return f"{word}, next on {describe_reset(value, context.now)}"
+
+    def preview(value: str | None, values: Mapping[str, Any], facts: Facts) -> Cell:
+        if values.get(limit) is None:
+            return Cell(f"only applies with a spending {noun}", "muted")
+        if value is None:
+            return Cell(f"the {noun} never resets")
+        return Cell(f"next reset {describe_reset(value, facts.now())}")
+
+    return Field(name, label, in_words, "never", preview=preview, **more)
 
 
 def limit_warnings(label: str, before: Any, after: Decimal | None) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import JsonValue
@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.plan import Plan
 from gwtui.domain.cell_values import UNKNOWN
-from gwtui.domain.diffs import ABSENT
+from gwtui.domain.diffs import ABSENT, ThreeWayField
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.serialize import plain_json
 
@@ -30,6 +30,15 @@ Names = Mapping[str, str]
 DEFAULT_WORKSPACE = "the default workspace"
 Formatter = Callable[[str, Any], str]
 """Formats a field's value for people, from the field name and the value."""
+
+
+def conflict_lines(
+    conflicts: Iterable[ThreeWayField], labels: Names, words: Formatter, unknown: str
+) -> Iterator[str]:
+    """Yield the present value of each field that somebody else changed; ``unknown`` if missing."""
+    for field in conflicts:
+        value = unknown if field.theirs is ABSENT else words(field.field, field.theirs)
+        yield f"{labels.get(field.field, field.field)} is now {value}"
 
 
 def deletion_warning(disabled: bool | None) -> str:

@@ -23,8 +23,9 @@ from gwtui.crud.bulk import (
     plan_many,
 )
 from gwtui.crud.plan import Plan, Undo, UndoPlanner, bundle_alike
+from gwtui.crud.plan_text import conflict_lines
 from gwtui.domain.cell_values import UNKNOWN
-from gwtui.domain.diffs import ABSENT, ThreeWayField, three_way
+from gwtui.domain.diffs import three_way
 
 M = TypeVar("M", bound=ResponseModel)
 T = TypeVar("T")
@@ -47,23 +48,11 @@ def fields_to_restore(
     """
     merged = three_way(after, before, present)
     if merged.conflicts:
-        raise CannotUndoError(_changed_since(merged.conflicts, labels, format_value))
+        lines = conflict_lines(merged.conflicts, labels, format_value, UNKNOWN)
+        raise CannotUndoError(f"Somebody else changed it since: {'; '.join(lines)}.")
     if not merged.to_send:
         raise CannotUndoError("It already has its previous value.")
     return merged.to_send
-
-
-def _changed_since(
-    fields: Sequence[ThreeWayField],
-    labels: Mapping[str, str],
-    format_value: Callable[[str, Any], str],
-) -> str:
-    lines = [
-        f"{labels.get(field.field, field.field)} is now "
-        f"{UNKNOWN if field.theirs is ABSENT else format_value(field.field, field.theirs)}"
-        for field in fields
-    ]
-    return f"Somebody else changed it since: {'; '.join(lines)}."
 
 
 def undo_each(parts: Sequence[Plan[Any]]) -> Undo[tuple[Any, ...]] | None:

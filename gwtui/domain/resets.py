@@ -49,6 +49,10 @@ def next_reset(reset: str | None, now: datetime) -> datetime | None:
         return None
 
 
+RESET_PERIODS = {"daily": "each UTC day", "weekly": "each UTC week", "monthly": "each UTC month"}
+"""The period of a limit in words, by its reset interval."""
+
+
 def describe_reset(reset: str | None, now: datetime) -> str:
     """The next reset in words: "Mon 2026-11-23 00:00 UTC, in 2 days", or "never"."""
     if reset is None:

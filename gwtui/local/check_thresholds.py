@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from gwtui.local.settings_file import Setting, one_of
+from gwtui.local.settings_file import Check, Setting, one_of
 
 Thresholds = Mapping[str, Any]
 """The given settings of a check, by name."""
@@ -18,6 +18,10 @@ _LONGEST = 3600
 _FALLING = ("credits", "runway", "uptime", "expiry")
 """Figures that get worse as they fall."""
 _RISING = ("keys",)
+
+
+def _any_amount(_name: str, _value: Decimal) -> str:
+    return ""
 
 
 def _not_negative(_name: str, value: Decimal) -> str:
@@ -32,35 +36,18 @@ def _time_limit(_name: str, value: Decimal) -> str:
     return "" if 0 < value <= _LONGEST else f"must be from 0 to {_LONGEST}"
 
 
+def _pair(name: str, condition: str, check: Check = _any_amount) -> Iterator[Setting]:
+    """Yield the thresholds of a figure for both severities."""
+    for severity in ("warning", "critical"):
+        yield Setting(f"{name}_{severity}", "amount", f"{severity} if {condition}", check=check)
+
+
 THRESHOLDS = (
-    Setting("credits_warning", "amount", "warning if the balance in USD is below this"),
-    Setting("credits_critical", "amount", "critical if the balance in USD is below this"),
-    Setting(
-        "runway_warning",
-        "amount",
-        "warning if the credits last fewer days than this",
-        check=_positive,
-    ),
-    Setting(
-        "runway_critical",
-        "amount",
-        "critical if the credits last fewer days than this",
-        check=_positive,
-    ),
+    *_pair("credits", "the balance in USD is below this"),
+    *_pair("runway", "the credits last fewer days than this", _positive),
     Setting("models", "names", "check the endpoints of this model"),
     Setting("watched", "flag", "check the models that the dashboard watches"),
-    Setting(
-        "uptime_warning",
-        "amount",
-        "warning if a lower percentage of requests succeeds",
-        check=_not_negative,
-    ),
-    Setting(
-        "uptime_critical",
-        "amount",
-        "critical if a lower percentage of requests succeeds",
-        check=_not_negative,
-    ),
+    *_pair("uptime", "a lower percentage of requests succeeds", _not_negative),
     Setting(
         "uptime_window",
         "text",
@@ -75,35 +62,13 @@ THRESHOLDS = (
         "worst",
         one_of(("worst", "best")),
     ),
-    Setting(
-        "keys_warning",
-        "amount",
-        "warning if at least this percentage of a key's limit is used",
-        check=_not_negative,
-    ),
-    Setting(
-        "keys_critical",
-        "amount",
-        "critical if at least this percentage of a key's limit is used",
-        check=_not_negative,
-    ),
-    Setting(
-        "expiry_warning",
-        "amount",
-        "warning if a key expires within this many days",
-        check=_positive,
-    ),
-    Setting(
-        "expiry_critical",
-        "amount",
-        "critical if a key expires within this many days",
-        check=_positive,
-    ),
+    *_pair("keys", "at least this percentage of a key's limit is used", _not_negative),
+    *_pair("expiry", "a key expires within this many days", _positive),
     Setting("rules", "flag", "also check runway and keys against the alert rules"),
     Setting("alerts", "flag", "also report the alerts of the dashboard on this machine"),
     Setting("timeout", "amount", "time limit in seconds", str(TIME_LIMIT), _time_limit),
 )
-"""What a check can be given; without a threshold a figure never counts."""
+"""The settings of a check. A figure without a threshold never warns."""
 
 
 def disorder(given: Thresholds) -> str:

@@ -72,6 +72,18 @@ class RegistryEntry:
 _RESOURCES, _SCREENS = "gwtui.resources", "gwtui.ui.screens"
 
 
+def _assign(resource: str, holders: str) -> Action:
+    return scoped_action(
+        f"{resource}.assign",
+        "Assign guardrail",
+        f"Assign a guardrail to the selected or marked {holders}, replacing any current one",
+        "A",
+        mutates=True,
+        target=True,
+        marked="all",
+    )
+
+
 def _figures(resource: str) -> Action:
     return scoped_action(
         f"{resource}.figures",
@@ -127,15 +139,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
                 "Go to the guardrail of the selected key",
                 "R",
             ),
-            scoped_action(
-                "keys.assign",
-                "Assign guardrail",
-                "Assign a guardrail to the selected or marked keys, replacing any current one",
-                "A",
-                mutates=True,
-                target=True,
-                marked="all",
-            ),
+            _assign("keys", "keys"),
             scoped_action(
                 "keys.rotate",
                 "Rotate",
@@ -367,15 +371,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
                 "O",
                 footer=True,
             ),
-            scoped_action(
-                "members.assign",
-                "Assign guardrail",
-                "Assign a guardrail to the selected or marked members, replacing any current one",
-                "A",
-                mutates=True,
-                target=True,
-                marked="all",
-            ),
+            _assign("members", "members"),
         ),
     ),
     RegistryEntry(
@@ -394,15 +390,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
                 mutates=True,
                 footer=True,
             ),
-            scoped_action(
-                "organization.assign",
-                "Assign guardrail",
-                "Assign a guardrail to the selected or marked people, replacing any current one",
-                "A",
-                mutates=True,
-                target=True,
-                marked="all",
-            ),
+            _assign("organization", "people"),
             show_action(
                 "organization.activity",
                 "Activity",
@@ -474,14 +462,10 @@ ENTRIES: tuple[RegistryEntry, ...] = (
                 "New guardrail",
                 "Create a guardrail; it enforces nothing until it is assigned",
             ),
-            scoped_action(
-                "guardrails.edit",
-                "Edit",
-                "Change the rules of the selected guardrail",
-                "e",
-                mutates=True,
-                target=True,
-                footer=True,
+            replace(
+                on_selected(
+                    "guardrails.edit", "Edit", "Change the rules of the selected guardrail", "e"
+                ),
                 keywords="change update modify rename budget limit",
             ),
             on_selected(
@@ -515,16 +499,8 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             try_action(
                 "guardrails", "Send a request to a model, and see what the guardrail does to it"
             ),
-            scoped_action(
-                "guardrails.delete",
-                "Delete",
-                "Delete the selected or marked guardrails for good",
-                "D",
-                "delete",
-                mutates=True,
-                target=True,
-                marked="all",
-                footer=True,
+            replace(
+                delete_action("guardrails", "Delete the selected or marked guardrails for good"),
                 keywords="remove",
             ),
         ),

@@ -30,16 +30,16 @@ from gwtui.crud.fields import (
     PlanContext,
     Preview,
     limit_field,
+    reset_field,
     workspace_field,
 )
 from gwtui.crud.plan_text import MOST_NAMED, several
 from gwtui.crud.resource import Cell
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.money import usd
-from gwtui.domain.resets import describe_reset, next_reset
+from gwtui.domain.resets import RESET_PERIODS
 from gwtui.domain.safe_text import safe_line
 
-_PERIODS = {"daily": "each UTC day", "weekly": "each UTC week", "monthly": "each UTC month"}
 LISTS = ("allowed_models", "ignored_models", "allowed_providers", "ignored_providers")
 """The list fields that decide which endpoints remain."""
 FILTERS = ("content_filter_builtins", "content_filters")
@@ -51,18 +51,10 @@ def _limit(*, together: bool) -> Preview:
         if value is None:
             end = "; a cap is given together with its interval" if together else ""
             return Cell(f"no cap{end}", "muted")
-        period = _PERIODS.get(values.get("reset_interval") or "", "in total; it never resets")
+        period = RESET_PERIODS.get(values.get("reset_interval") or "", "in total; it never resets")
         return Cell(f"each key and each member may spend {usd(value)} {period}")
 
     return preview
-
-
-def _reset(value: str | None, values: Mapping[str, Any], facts: Facts) -> Cell:
-    if values.get("limit_usd") is None:
-        return Cell("only applies with a spending cap", "muted")
-    if value is None:
-        return Cell("the cap never resets")
-    return Cell(f"next reset {describe_reset(value, facts.now())}")
 
 
 class _GuardrailFields(Fields):
@@ -122,7 +114,7 @@ def _declared(dialect: Dialect) -> Iterator[Field]:
         placeholder="such as 25 or 1,000.50; empty for none",
         preview=_limit(together=dialect.cap_needs_interval),
     )
-    yield Field("reset_interval", "Cap resets", _reset_text, "never", group="Cap", preview=_reset)
+    yield reset_field("reset_interval", "Cap resets", "limit_usd", "cap", group="Cap")
     yield Field("include_byok_in_budgets", "Count BYOK in cap", empty=UNKNOWN, group="Cap")
     yield _zdr("enforce_zdr_vendor_a", first)
     yield _zdr("enforce_zdr_vendor_b", second)
@@ -198,11 +190,6 @@ def _data_use(name: str, label: str) -> Field:
     short = label[:1].lower() + label[1:]
     words = ("refuse", "allow")
     return Field(name, label, empty="inherit", words=words, group="Data use", short=short)
-
-
-def _reset_text(value: Any, context: PlanContext) -> str:
-    reset, word = next_reset(value, context.now), safe_line(value, 40)
-    return word if reset is None else f"{word}, next on {describe_reset(value, context.now)}"
 
 
 def builtin_filter_text(builtin: BuiltinFilter | BuiltinFilterRequest) -> str:

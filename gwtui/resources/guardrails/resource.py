@@ -36,7 +36,7 @@ _PERIODS = {"daily": "day", "weekly": "week", "monthly": "month"}
 def entries_cell(row: GuardrailRow, allowed: str, ignored: str) -> Cell:
     """An allow list and an ignore list: "all", "only 3", "all but 2", "only 3 less 1"."""
     guardrail = row.guardrail
-    if is_garbled(row.guardrail, allowed, ignored):
+    if is_garbled(guardrail, allowed, ignored):
         return cells.NOTHING
     only: list[str] | None = getattr(guardrail, allowed)
     never: list[str] = getattr(guardrail, ignored) or []
@@ -82,7 +82,7 @@ def _field_rows(row: GuardrailRow, names: Iterable[str], now: datetime) -> list[
 def filter_count(row: GuardrailRow) -> int | None:
     """Return the number of content filters; None if unreadable."""
     guardrail = row.guardrail
-    if is_garbled(row.guardrail, *FILTERS):
+    if is_garbled(guardrail, *FILTERS):
         return None
     return len(guardrail.content_filters or ()) + len(guardrail.content_filter_builtins or ())
 
@@ -204,7 +204,7 @@ def _filter_parts(row: GuardrailRow, _now: datetime) -> Sequence[DetailRow | Det
         parts.append(
             DetailTable(("pattern", "does", "label"), tuple(_custom(one) for one in custom))
         )
-    if is_garbled(row.guardrail, *FILTERS):
+    if is_garbled(guardrail, *FILTERS):
         why = "not every filter could be read" if parts else ""
         parts.append(DetailRow("filters", cells.NOTHING, why))
     elif not parts:
@@ -230,11 +230,11 @@ def _lifecycle_rows(row: GuardrailRow, now: datetime) -> Sequence[DetailRow]:
     ]
 
 
-def _when_made(section: Section[GuardrailRow]) -> Section[GuardrailRow]:
+def _if_exists(section: Section[GuardrailRow]) -> Section[GuardrailRow]:
     return Section(section.title, lambda row, now: section.content(row, now) if row.exists else [])
 
 
-_HONESTY: tuple[Section[GuardrailRow], ...] = drift_sections(lambda row: row.guardrail)
+_DRIFT: tuple[Section[GuardrailRow], ...] = drift_sections(lambda row: row.guardrail)
 
 SECTIONS: tuple[Section[GuardrailRow], ...] = (
     Section("Identity", _identity_rows),
@@ -245,7 +245,7 @@ SECTIONS: tuple[Section[GuardrailRow], ...] = (
     Section("Content filters", _filter_parts),
     Section("Data use", lambda row, now: _field_rows(row, _in_group(row, "Data use"), now)),
     Section("Lifecycle", _lifecycle_rows),
-    *(_when_made(section) for section in _HONESTY),
+    *(_if_exists(section) for section in _DRIFT),
 )
 
 

@@ -19,25 +19,28 @@ from gwtui.contract.keys import (
     UpdateKeyRequest,
     is_expired,
 )
-from gwtui.crud.fields import Facts, Field, Fields, PlanContext, limit_field, workspace_field
+from gwtui.crud.fields import (
+    Facts,
+    Field,
+    Fields,
+    PlanContext,
+    limit_field,
+    reset_field,
+    workspace_field,
+)
 from gwtui.crud.plan import Plan, bundle
 from gwtui.crud.plan_text import NAME_LIMIT, deletion_warning, quoted
 from gwtui.crud.resource import Cell
 from gwtui.crud.writes import Create, Delete, Switch, Update, Writes
 from gwtui.domain.keys import is_used_up
 from gwtui.domain.money import usd
-from gwtui.domain.resets import describe_reset
+from gwtui.domain.resets import RESET_PERIODS
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import local_preview, relative, utc
 from gwtui.local.ledger import LedgerEntry
 from gwtui.resources.uses import Uses, key_uses, statement_of_use
 
-_PERIODS = {"daily": "each UTC day", "weekly": "each UTC week", "monthly": "each UTC month"}
 MOMENTS = "2026-12-31 18:00, 30d or next friday"
-
-
-def _reset_text(value: str, context: PlanContext) -> str:
-    return f"{safe_line(value, 40)}, next on {describe_reset(value, context.now)}"
 
 
 def _moment(value: datetime, context: PlanContext) -> str:
@@ -52,16 +55,8 @@ def _outside_user(value: ExternalUserRequest, _context: PlanContext) -> str:
 def _limit(value: Decimal | None, values: Mapping[str, Any], _facts: Facts) -> Cell:
     if value is None:
         return Cell("no limit: the key can spend any amount", "warn")
-    period = _PERIODS.get(values.get("limit_reset") or "", "in all, over the key's whole life")
+    period = RESET_PERIODS.get(values.get("limit_reset") or "", "in all, over the key's whole life")
     return Cell(f"{usd(value)} {period}")
-
-
-def _reset(value: str | None, values: Mapping[str, Any], facts: Facts) -> Cell:
-    if values.get("limit") is None:
-        return Cell("only applies with a spending limit", "muted")
-    if value is None:
-        return Cell("the limit never resets")
-    return Cell(f"next reset {describe_reset(value, facts.now())}")
 
 
 def _expiry(value: datetime | None, _values: Mapping[str, Any], facts: Facts) -> Cell:
@@ -83,7 +78,7 @@ FIELDS = Fields(
         placeholder="such as 25 or 1,000.50; empty for none",
         preview=_limit,
     ),
-    Field("limit_reset", "Limit resets", _reset_text, "never", preview=_reset),
+    reset_field("limit_reset", "Limit resets", "limit", "limit"),
     Field("include_byok_in_limit", "Count BYOK in limit"),
     Field(
         "expires_at",
