@@ -145,7 +145,6 @@ JOURNEYS = {
     "alert rule": Journey(":alert-rules<enter>jxn<down><ctrl+s>", data=True),
     "tabs and back": Journey("2?<escape>5<escape>j"),
     "raw and detail": Journey("jv<pagedown><escape>d<escape>j"),
-    "price": Journey("jp<ctrl+u>1000<tab><ctrl+u>20<escape>", start="models"),
     "tabs before their rows": Journey("5jj4j3jjj"),
     "time cursor": Journey("@3h ago<enter>,,>L@2h ago<enter>i", start="board", data=True),
     "a request with a key of nobody": Journey(

@@ -200,7 +200,6 @@ SURFACES: dict[str, Surface] = {
     "workspace-chooser": Surface("Picker", "keys", ("w",)),
     "themes": Surface("Picker", "keys", ("t",)),
     "profiles": Surface("Picker", "keys", pushed=_profiles),
-    "price": Surface("PriceScreen", "models/northwind/atlas-large", ("p",)),
     "remaining": Surface("RemainingScreen", "guardrails", ("E",)),
     "key-form": Surface("FormScreen", "keys", ("n", "type nightly", "tab", "type 25")),
     "key-form-refused": Surface("FormScreen", "keys", ("n", "tab", "type -5x", "ctrl+s")),

@@ -317,13 +317,12 @@ class Quote:
     """The cost of a request.
 
     ``total`` is None when any part of it is unknown. ``applied`` names the overrides and the
-    discount, ``notes`` say what was left out or could not be read.
+    discount.
     """
 
     lines: tuple[QuoteLine, ...]
     total: Decimal | None
     applied: tuple[str, ...]
-    notes: tuple[str, ...] = ()
 
 
 def discount_of(pricing: Pricing) -> Decimal:
@@ -352,21 +351,11 @@ def quote(pricing: Pricing, usage: Usage) -> Quote:
     """Price a request: contract "Override rules"."""
     prices = effective_prices(pricing, usage.prompt_tokens, usage.moment)
     quantities = _quantities(usage, prices)
-    lines, unpriced = [], []
-    for key in PRICE_KEYS:
-        quantity = quantities.get(key, 0)
-        if quantity > 0:
-            price = prices.get(key)
-            if price is not None:
-                lines.append(_line(price, quantity))
-            elif key != "request":  # most endpoints charge nothing for a request as such
-                unpriced.append(key)
-    return Quote(
-        tuple(lines),
-        None if {_PROMPT, _COMPLETION} & set(unpriced) else _sum(lines),
-        _applied(pricing, prices, lines),
-        tuple(_notes(pricing, prices, lines, unpriced)),
-    )
+    charged = [key for key in PRICE_KEYS if quantities.get(key, 0) > 0]
+    lines = tuple(_line(prices[key], quantities[key]) for key in charged if key in prices)
+    unpriced = {_PROMPT, _COMPLETION} & set(charged) - prices.keys()
+    total = None if unpriced else _sum(lines)
+    return Quote(lines, total, _applied(pricing, prices, lines))
 
 
 def _discount_name(discount: Decimal) -> str:
@@ -423,28 +412,6 @@ def _applied(
     if discount := discount_of(pricing):
         named.append(_discount_name(discount))
     return tuple(named)
-
-
-def _notes(
-    pricing: Pricing,
-    prices: Mapping[str, EffectivePrice],
-    lines: Iterable[QuoteLine],
-    unpriced: Iterable[str],
-) -> Iterable[str]:
-    for rule in override_rules(pricing):
-        if rule.problem:
-            yield f"override {rule.position} is left out: {rule.problem}"
-    if pricing.discount is not None and pricing.discount != discount_of(pricing):
-        yield f"the discount {pricing.discount} is left out: it is not between 0 and 1"
-    elif "discount" in pricing.gaps:
-        yield "the discount cannot be read and is left out"
-    for line in lines:
-        if prices[line.key].varies:
-            yield f"the {line.key} price depends on where the request goes"
-        elif line.unit_price is None:
-            yield f"the {line.key} price cannot be read"
-    for key in unpriced:
-        yield f"no {key} price is given"
 
 
 # Cost -------------------------------------------------------------------------------------------

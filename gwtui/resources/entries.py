@@ -180,14 +180,6 @@ ENTRIES: tuple[RegistryEntry, ...] = (
                 keywords="record monitor board",
             ),
             show_action(
-                "models.price",
-                "Price",
-                "What a request would cost at every endpoint of this model, cheapest first",
-                "p",
-                footer=True,
-                keywords="cost calculate estimate",
-            ),
-            show_action(
                 "models.guardrails",
                 "Guardrails",
                 "Effect of each guardrail on this model, blocking ones first",
@@ -215,13 +207,6 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         help="endpoints of a model",
         of="model",
         actions=(
-            show_action(
-                "endpoints.price",
-                "Price",
-                "What a request would cost here and at the other endpoints, cheapest first",
-                "p",
-                footer=True,
-            ),
             _figures("endpoints"),
             try_action("endpoints", "Send a request to the selected endpoint only"),
             scoped_action(
@@ -244,13 +229,6 @@ ENTRIES: tuple[RegistryEntry, ...] = (
                 "Its model",
                 "The endpoints of the selected row's model, with their last 24 hours",
                 "o",
-                footer=True,
-            ),
-            show_action(
-                "all-endpoints.price",
-                "Price",
-                "What a request would cost here and at the model's other endpoints, cheapest first",
-                "p",
                 footer=True,
             ),
             _figures("all-endpoints"),

@@ -150,7 +150,7 @@ async def test_leaving_within_moments_is_no_failure(
 async def test_the_end_before_a_dialog_is_complete_is_no_failure(
     filled: Filled, tmp_path: Path
 ) -> None:
-    surface = SURFACES["price"]
+    surface = SURFACES["remaining"]
 
     def end(top: Screen[Any]) -> None:
         if type(top).__name__ == surface.shows:

@@ -1,23 +1,16 @@
-"""Prices of a model or an endpoint, and the cost of one request at each endpoint of a model.
-
-Contract "Pricing object". Costs are computed by ``domain.pricing``, in USD.
-"""
+"""Prices of a model or an endpoint in USD: contract "Pricing object"."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, time, timedelta
+from collections.abc import Sequence
+from datetime import datetime
 from decimal import Decimal
 
 from gwtui.contract.models import PER_TOKEN_KEYS, PRICE_KEYS, Pricing
 from gwtui.crud import cells
-from gwtui.crud.columns import figure_column, text_column
-from gwtui.crud.resource import Cell, Column, DetailRow, DetailTable
-from gwtui.domain import money, times
-from gwtui.domain.pricing import OverrideRule, Quote, Usage, discount_of, override_rules, quote
-from gwtui.watch.feeds.models import EndpointRow
+from gwtui.crud.resource import Cell, DetailRow, DetailTable
+from gwtui.domain import money
+from gwtui.domain.pricing import OverrideRule, discount_of, override_rules
 
 _FREE = Cell("free", "good")
 _ELSEWHERE = Cell("other", "muted")
@@ -41,14 +34,6 @@ _OTHER = {
     "web_search": "search",
 }
 """Prices that lists mention, and the short form of their units."""
-
-MAX_TOKENS = 1_000_000_000_000
-_SUFFIXES = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000, "b": 1_000_000_000}
-_AMOUNT = re.compile(r"(\d{1,15})(?:\.(\d{1,9}))?([kmgb]?)\Z", re.ASCII)
-_CLOCK = re.compile(r"(\d{1,2})(?::?(\d\d))?\Z", re.ASCII)
-_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_HOURS, _MINUTES = 24, 60
-_MOST_PLACES = 10
 
 
 def discounted_price(pricing: Pricing, price: Decimal) -> Decimal:
@@ -126,25 +111,21 @@ def price_table(pricing: Pricing) -> Sequence[DetailRow | DetailTable]:
     if not priced:
         return [DetailRow("prices", Cell("none given", "warn"))]
     discount = discount_of(pricing)
-    if not discount:
-        rows = tuple(
-            (Cell(key, "muted"), unit_price(key, price), _unit(key)) for key, price in priced
+    titles = ("list", f"after {money.percent(discount)} off") if discount else ("USD",)
+    rows = tuple(
+        (
+            Cell(key, "muted"),
+            unit_price(key, price),
+            *([unit_price(key, discounted_price(pricing, price))] if discount else []),
+            Cell(unit_of(key), "muted"),
         )
-        return [DetailTable(("price", "USD", "per"), rows)]
-    return [
-        DetailTable(
-            ("price", "list", f"after {money.percent(discount)} off", "per"),
-            tuple(
-                (
-                    Cell(key, "muted"),
-                    unit_price(key, price),
-                    unit_price(key, discounted_price(pricing, price)),
-                    _unit(key),
-                )
-                for key, price in priced
-            ),
-        )
-    ]
+        for key, price in priced
+    )
+    table = DetailTable(("price", *titles, "per"), rows)
+    if pricing.discount is not None and pricing.discount != discount:
+        ignored = f"{pricing.discount} is ignored: it is not between 0 and 1"
+        return [table, DetailRow("discount", Cell(ignored, "warn"))]
+    return [table]
 
 
 def unit_price(key: str, price: Decimal) -> Cell:
@@ -159,10 +140,6 @@ def unit_price(key: str, price: Decimal) -> Cell:
 def unit_of(key: str) -> str:
     """Return the unit of a price key."""
     return _UNITS.get(key, _TOKENS)
-
-
-def _unit(key: str) -> Cell:
-    return Cell(unit_of(key), "muted")
 
 
 _RULE = Cell("Where several apply, the later one wins, price by price.", "muted")
@@ -197,159 +174,3 @@ def _prices(pricing: Pricing, rule: OverrideRule) -> str:
 
 def _text(pricing: Pricing, key: str, price: Decimal) -> str:
     return f"{unit_price(key, discounted_price(pricing, price)).text}/{unit_of(key)}"
-
-
-@dataclass(frozen=True, slots=True)
-class QuotedEndpoint:
-    """An endpoint and the cost of a request; ``quote`` is None if it has no price.
-
-    ``places`` is the number of decimals for all totals of the comparison.
-    """
-
-    row: EndpointRow
-    quote: Quote | None
-    cheapest: Decimal | None = None
-    places: int = 2
-
-    @property
-    def total(self) -> Decimal | None:
-        """Total cost of the request in USD; None if part of it is unknown."""
-        return None if self.quote is None else self.quote.total
-
-    @property
-    def factor(self) -> Decimal | None:
-        """The ratio to the cheapest total; None if either is unknown."""
-        if self.total is None or not self.cheapest:
-            return None
-        return self.total / self.cheapest
-
-
-def compare_quotes(rows: Iterable[EndpointRow], usage: Usage) -> tuple[QuotedEndpoint, ...]:
-    """Return the cost of a usage at every endpoint, the cheapest first, unpriced ones last."""
-    offers = [
-        QuotedEndpoint(
-            row, None if row.endpoint.pricing is None else quote(row.endpoint.pricing, usage)
-        )
-        for row in rows
-    ]
-    totals = [offer.total for offer in offers if offer.total is not None]
-    cheapest = min(totals, default=None)
-    places = _places(totals)
-    compared = (replace(offer, cheapest=cheapest, places=places) for offer in offers)
-    return tuple(sorted(compared, key=_cheapest_first))
-
-
-def _cheapest_first(offer: QuotedEndpoint) -> tuple[bool, Decimal, str]:
-    provider = (offer.row.title or "").casefold()
-    return offer.total is None, offer.total or Decimal(0), provider
-
-
-def _places(totals: Iterable[Decimal]) -> int:
-    smallest = min((total for total in totals if total > 0), default=Decimal(1))
-    return min(max(money.CENTS, money.SIGNIFICANT_DIGITS - 1 - smallest.adjusted()), _MOST_PLACES)
-
-
-def parse_tokens(text: str) -> int:
-    """Parse a token count: 128000, 128_000, 128k, 1.5m. Raises ValueError with a reason."""
-    cleaned = text.strip().lower().replace(",", "").replace("_", "").replace(" ", "")
-    if not cleaned:
-        return 0
-    match = _AMOUNT.match(cleaned)
-    if match is None:
-        raise ValueError("a number of tokens such as 128000 or 128k")
-    whole, fraction, suffix = match.groups()
-    factor = _SUFFIXES[suffix]
-    digits = fraction or ""
-    tokens, rest = divmod(int(whole + digits) * factor, int(10 ** len(digits)))
-    if rest:
-        raise ValueError("tokens are whole: not a fraction of one")
-    if tokens > MAX_TOKENS:
-        raise ValueError("at most 1,000,000,000,000 tokens")
-    return tokens
-
-
-def parse_when(text: str, now: datetime) -> datetime:
-    """Parse the time of a request: "" or "now", "18:30", "sat 18:30" or a date and time; UTC.
-
-    A weekday without a date is the next such day, today included. Raises ValueError.
-    """
-    cleaned = text.strip().lower()
-    if cleaned in {"", "now"}:
-        return now
-    day, _, clock = cleaned.rpartition(" ")
-    if day == "" and cleaned[:3] in _DAYS and cleaned.isalpha():
-        day, clock = cleaned, "0"
-    match = _CLOCK.match(clock)
-    if match is None or (day and day[:3] not in _DAYS):
-        return times.parse_moment(text.strip(), now)
-    hour, minute = int(match[1]), int(match[2] or 0)
-    if hour >= _HOURS or minute >= _MINUTES:
-        raise ValueError("a UTC time from 00:00 to 23:59")
-    date = now.date()
-    if day:
-        date += timedelta(days=(_DAYS.index(day[:3]) - now.weekday()) % 7)
-    return datetime.combine(date, time(hour, minute), now.tzinfo)
-
-
-def _total(offer: QuotedEndpoint) -> Cell:
-    if offer.total is None:
-        return cells.NOTHING
-    return Cell(money.usd(offer.total, places=offer.places))
-
-
-def _factor(offer: QuotedEndpoint) -> Cell:
-    if offer.total is not None and offer.total == offer.cheapest:
-        return Cell("cheapest", "good")
-    return cells.NOTHING if offer.factor is None else Cell(f"{offer.factor:,.2f}x", "muted")
-
-
-def rules_text(offer: QuotedEndpoint) -> str | None:
-    """Return the names of the overrides and the discount that apply."""
-    if offer.quote is None:
-        return None
-    return ", ".join(offer.quote.applied) or "base price"
-
-
-OFFER_COLUMNS: tuple[Column[QuotedEndpoint], ...] = (
-    text_column(
-        "provider",
-        "Provider",
-        lambda offer: offer.row.title,
-        18,
-        help="who serves the model",
-        grow=True,
-    ),
-    figure_column(
-        "total",
-        "Total",
-        lambda offer: offer.total,
-        12,
-        show=_total,
-        help="USD for the whole request",
-    ),
-    Column(
-        "factor",
-        "vs. cheapest",
-        lambda offer, _now: _factor(offer),
-        lambda offer, _now: offer.factor,
-        12,
-        right=True,
-        help="cost as a multiple of the cheapest",
-        kind="number",
-    ),
-    text_column("rules", "Rules applied", rules_text, 26, help="overrides and discount"),
-    replace(
-        text_column(
-            "others",
-            "Not counted",
-            lambda offer: other_prices(offer.row.endpoint.pricing),
-            20,
-            help="what else the endpoint charges for",
-        ),
-        cell=lambda offer, _now: other_prices_cell(offer.row.endpoint.pricing),
-        export=lambda offer, _now: other_prices(offer.row.endpoint.pricing),
-    ),
-    text_column(
-        "tag", "Tag", lambda offer: offer.row.endpoint.tag, 20, help="provider and variant"
-    ),
-)

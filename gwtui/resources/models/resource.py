@@ -238,7 +238,7 @@ def _price_section(model: Model, _now: datetime) -> Sequence[DetailRow | DetailT
         return [DetailRow("prices", cells.NOTHING)]
     return [
         *price_table(model.pricing),
-        cells.hint("{list.open} shows what each endpoint asks; {models.price} calculates"),
+        cells.hint("{list.open} shows the prices of each endpoint"),
     ]
 
 

@@ -30,24 +30,9 @@ from gwtui.ui.widgets.detail import section_lines, table_lines
 from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow, bindings_feed
 
 if TYPE_CHECKING:
-    from gwtui.contract.models import Model
     from gwtui.watch.feeds.models import EndpointRow
 
 _DIFFERS, _BEST = "≠ ", " ✓"
-
-
-async def price_of_model(context: ActionContext[Model]) -> None:
-    """Compare the prices of the endpoints of the selected model."""
-    model = context.target
-    if model.id is not None:
-        await _open_calculator(context, model.id, model.name, None)
-
-
-async def price_of_endpoint(context: ActionContext[EndpointRow]) -> None:
-    """Compare the price of the selected endpoint with the others of its model."""
-    row = context.target
-    if row.model_id is not None:
-        await _open_calculator(context, row.model_id, row.model_name, row.identity)
 
 
 async def about_model(context: ActionContext) -> None:
@@ -73,22 +58,6 @@ async def endpoints_of_model(context: ActionContext[EndpointRow]) -> None:
     if row.model_id is not None and spec is not None:
         name = safe_line(row.model_name or row.model_id, 60)
         await context.app.navigation.open_child(spec, row.model_id, "endpoints", name=name)
-
-
-async def _open_calculator(
-    context: ActionContext, model_id: str, model_name: str | None, endpoint: str | None
-) -> None:
-    from gwtui.ui.screens.catalog_dialogs import PriceScreen  # noqa: PLC0415 - only when asked for
-
-    await context.app.push_screen_wait(
-        PriceScreen(
-            context.app.hub,
-            context.app.clock,
-            model_id=model_id,
-            model_name=model_name,
-            endpoint=endpoint,
-        )
-    )
 
 
 async def compare_figures(context: ActionContext) -> None:
@@ -155,10 +124,7 @@ def _named(row: GuardrailRow) -> NamedRestrictions:
 
 HANDLERS: Mapping[str, Handler] = {
     "guardrails.remaining": show_remaining,
-    "models.price": price_of_model,
-    "endpoints.price": price_of_endpoint,
     "endpoints.model": about_model,
-    "all-endpoints.price": price_of_endpoint,
     "all-endpoints.model": endpoints_of_model,
     **{
         f"{resource}.figures": compare_figures

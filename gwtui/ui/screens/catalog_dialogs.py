@@ -1,29 +1,20 @@
-"""Two full-screen dialogs with a table of catalog data and details of the selected row.
-
-The price calculator compares the cost of one request at all endpoints of a model. The other
-dialog shows, model by model, which endpoints a guardrail allows.
-"""
+"""A full-screen dialog that shows, model by model, which endpoints a guardrail allows."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from typing import Any, ClassVar, Generic, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Input, Label
 
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.models import Endpoint
-from gwtui.contract.values import WEEKDAYS
 from gwtui.crud import cells
-from gwtui.crud.resource import Scope
-from gwtui.domain import money, times
 from gwtui.domain.catalog import CatalogView
 from gwtui.domain.cell_values import Tone
 from gwtui.domain.clock import Clock
@@ -33,8 +24,7 @@ from gwtui.domain.guardrail_effect import (
     ModelEffect,
     effect_on_catalog,
 )
-from gwtui.domain.pricing import QuoteLine, Usage
-from gwtui.domain.safe_text import safe_line, safe_text
+from gwtui.domain.safe_text import safe_line
 from gwtui.domain.uptime import verdict
 from gwtui.resources.guardrails.effect import (
     EFFECT_COLUMNS,
@@ -42,26 +32,15 @@ from gwtui.resources.guardrails.effect import (
     endpoint_title,
     model_identity,
 )
-from gwtui.resources.models.prices import (
-    OFFER_COLUMNS,
-    QuotedEndpoint,
-    compare_quotes,
-    other_prices,
-    parse_tokens,
-    parse_when,
-    rules_text,
-    unit_of,
-    unit_price,
-)
 from gwtui.ui.connection_health import error_text, freshness, retry_text
 from gwtui.ui.screens.dialogs import Dialog
 from gwtui.ui.subscriptions import FeedChanged, Subscriptions
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.lines import LinesView, OneLine
-from gwtui.ui.widgets.prompt import FilterPrompt, QuietInput
+from gwtui.ui.widgets.prompt import FilterPrompt
 from gwtui.ui.widgets.table import Highlighted, ResourceTable
 from gwtui.watch.feed import Feed, FeedState
-from gwtui.watch.feeds.models import EndpointRow, catalog_feed, endpoints_feed
+from gwtui.watch.feeds.models import catalog_feed
 from gwtui.watch.hub import FeedHub
 
 Row = TypeVar("Row")
@@ -182,151 +161,6 @@ class TableDialog(Dialog[None], Generic[Row]):
         if state.value is None:
             return note
         return Content.assemble(toned(*self.summary()), toned(" · ", "muted"), note)
-
-
-# Prices -----------------------------------------------------------------------------------------
-
-_KEY, _QUANTITY, _PRICE, _AMOUNT = 12, 11, 22, 12
-"""Column widths of a quote in cells."""
-
-
-def offer_lines(offer: QuotedEndpoint) -> list[Content]:
-    """Return the quote of an endpoint: one line per price, then the total."""
-    provider = cells.text(offer.row.title).text
-    if offer.quote is None:
-        return [toned(f"{provider} has no price", "warn")]
-    lines = [toned(f"{provider}: {rules_text(offer)}", "plain", bold=True)]
-    lines += [_quote_line(line, offer.places) for line in offer.quote.lines]
-    lines += [toned(note, "warn") for note in offer.quote.notes]
-    others = other_prices(offer.row.endpoint.pricing)
-    if others is not None:
-        lines.append(toned(f"not counted: {others}", "warn"))
-    total = money.usd(offer.total, places=offer.places)
-    left = _KEY + _QUANTITY + len(" x ") + _PRICE
-    lines.append(toned(f"{'total':<{left}}{total:>{_AMOUNT}}", "accent", bold=True))
-    return lines
-
-
-def _quote_line(line: QuoteLine, places: int) -> Content:
-    unit = cells.NOTHING if line.unit_price is None else unit_price(line.key, line.unit_price)
-    price = f"{unit.text}/{unit_of(line.key)}"
-    return Content.assemble(
-        toned(f"{line.key:<{_KEY}}", "muted"),
-        toned(f"{line.quantity:>{_QUANTITY},} x {price:<{_PRICE}}"),
-        toned(f"{money.usd(line.amount, places=places):>{_AMOUNT}}"),
-        toned(f"  {line.rule}", "muted"),
-    )
-
-
-class PriceScreen(TableDialog[QuotedEndpoint]):
-    """The price calculator: compares the cost of a request at each endpoint as the person types.
-
-    ``endpoint`` is the identity of the endpoint that is selected first.
-    """
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("down", "to_table", show=False)]
-    AUTO_FOCUS = "#price-prompt"
-    hint = "Esc closes · Tab next · ↓ endpoints · Tokens: 128k, 1.5m · Time: sat 18:30, +2h"
-
-    def __init__(
-        self,
-        hub: FeedHub,
-        clock: Clock,
-        *,
-        model_id: str,
-        model_name: str | None = None,
-        endpoint: str | None = None,
-    ) -> None:
-        table = ResourceTable(OFFER_COLUMNS, lambda offer: offer.row.identity, clock.now)
-        super().__init__(endpoints_feed(hub, Scope(parent=model_id)), table, offer_lines, clock)
-        table.sort_by("total", descending=False)
-        self._model_name = cells.text(model_name or model_id).text
-        self._begin_on = endpoint
-        self._rows: Sequence[EndpointRow] = ()
-        self._unread = False
-        """Whether an input is invalid, so that the prices are those of the last valid inputs."""
-
-    def title_line(self) -> tuple[str, str]:
-        """Return the title and the name of the model."""
-        return "Price of a request to", self._model_name
-
-    def summary(self) -> tuple[str, Tone]:
-        """Return the number of endpoints, or a warning if an input is invalid."""
-        if not self._rows:
-            return "No endpoint serves this model", "warn"
-        if self._unread:
-            return "Invalid input: the prices below are for the last valid input", "warn"
-        return f"{len(self._rows)} endpoints, cheapest first", "muted"
-
-    def compose_above(self) -> ComposeResult:
-        """Yield the inputs for prompt tokens, completion tokens, and the time of the request."""
-        with Horizontal(id="price-inputs"):
-            yield from self._input("prompt", "Prompt tokens", "10k")
-            yield from self._input("completion", "Completion tokens", "1k")
-            yield from self._input("when", "When (UTC)", "now")
-
-    def _input(self, name: str, label: str, value: str) -> ComposeResult:
-        with Vertical(classes="price-field"):
-            yield Label(label, markup=False)
-            field = QuietInput(id=f"price-{name}")
-            field.value = value
-            yield field
-            yield OneLine(id=f"price-{name}-note")
-
-    def action_to_table(self) -> None:
-        """Focus the table."""
-        self._table.focus()
-
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
-        self.show_state()
-
-    @on(Input.Submitted)
-    def _entered(self, event: Input.Submitted) -> None:
-        event.stop()
-        self._table.focus()
-
-    def show_value(self, value: Sequence[EndpointRow]) -> None:
-        """Show quotes for new endpoint data."""
-        first, self._rows = not self._rows, value
-        self.show_state()
-        if first and self._begin_on is not None:
-            self._table.select(self._begin_on)
-
-    def show_state(self) -> None:
-        """Compute the quotes again: an input has changed, or the current time."""
-        usage = self._usage()
-        self._unread = usage is None
-        super().show_state()
-        if self._rows and usage is not None:
-            self.show_rows(compare_quotes(self._rows, usage))
-
-    def _usage(self) -> Usage | None:
-        """Return the usage to quote; None if an input is invalid, which its note explains."""
-        now = self._clock.now().replace(second=0, microsecond=0)
-        prompt = self._read("prompt", parse_tokens, "{:,}".format)
-        completion = self._read("completion", parse_tokens, "{:,}".format)
-        moment = self._read("when", lambda text: parse_when(text, now), _moment_note)
-        if prompt is None or completion is None or moment is None:
-            return None
-        return Usage(prompt_tokens=prompt, completion_tokens=completion, moment=moment)
-
-    def _read(
-        self, name: str, parse: Callable[[str], Parsed], note: Callable[[Parsed], str]
-    ) -> Parsed | None:
-        line = self.query_one(f"#price-{name}-note", OneLine)
-        try:
-            value = parse(self.query_one(f"#price-{name}", QuietInput).value)
-        except ValueError as error:
-            line.show(toned(safe_text(error, 60), "bad"))
-            return None
-        line.show(toned(note(value), "muted"))
-        return value
-
-
-def _moment_note(moment: datetime) -> str:
-    return f"{WEEKDAYS[moment.weekday()][:3].capitalize()} {times.utc(moment)}"
 
 
 # Allowed endpoints --------------------------------------------------------------------------------
