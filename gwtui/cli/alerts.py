@@ -1,34 +1,38 @@
-"""``gwtui alerts``: current alerts, rules and history, and a test of the alert command."""
+"""``gwtui alerts`` and ``gwtui findings``: what needs attention, and the rules that say so."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from gwtui.cli import exits
 from gwtui.cli.command import DEMO, Argument, Command, Run
-from gwtui.cli.lists.command import columns_help, print_local_rows, query_arguments
-from gwtui.cli.lists.query import PAST, past_moments
+from gwtui.cli.lists.command import (
+    columns_help,
+    list_command,
+    print_local_rows,
+    query_arguments,
+    run_list,
+)
+from gwtui.cli.lists.selection import PAST, past_moments
 from gwtui.cli.output import narrate
 from gwtui.cli.target import find_profile
 from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.domain.findings import AccountFinding
 from gwtui.domain.times import relative
 from gwtui.embedded.running_demo import BASE_URL
-from gwtui.local.alerts import (
-    FILE_NAME,
-    AlertFileError,
-    load_alerts,
-    run_alert_command,
-)
+from gwtui.local.alerts import FILE_NAME, AlertFileError, load_alerts, run_alert_command
 from gwtui.local.paths import Paths
 from gwtui.local.programs import ProgramError
 from gwtui.local.targets import DEMO as DEMO_PROFILE
 from gwtui.resources.alerts import ALERT_HISTORY, ALERT_RULES, ALERTS
+from gwtui.resources.entries import ENTRIES
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
 from gwtui.watch.alerts.store import alerts_at, read_events
 from gwtui.watch.feeds.alerts import RuleRow, rule_rows
@@ -125,6 +129,66 @@ COMMAND = Command(
             *PAST,
         ),
         Command("test", "run the command of alerts.toml once with a made-up alert", _test),
+    ),
+    verb="list",
+)
+
+
+# Findings -----------------------------------------------------------------------------------------
+
+
+_FINDINGS_ENTRY = next(entry for entry in ENTRIES if entry.id == "findings")
+_SEVERITIES = ("critical", "warning", "notice")
+_UNREAD = "unread-"
+
+
+def verdict(
+    rows: Sequence[AccountFinding],
+    shown: Sequence[AccountFinding],
+    code: int,
+    fail_on: str | None,
+) -> int:
+    """Return the exit code; ``code`` is the one from reading the findings.
+
+    With ``fail_on``, it is FOUND if a shown finding has at least this severity, and not OK if a
+    finding is unknown.
+    """
+    if fail_on is not None:
+        severities = _SEVERITIES[: _SEVERITIES.index(fail_on) + 1]
+        if any(one.severity in severities for one in shown):
+            return exits.FOUND
+        if any(one.severity == "unknown" for one in shown):
+            return exits.INCOMPLETE
+    if code == exits.OK and any(row.rule.startswith(_UNREAD) for row in rows):
+        return exits.INCOMPLETE
+    return code
+
+
+def _run_findings(arguments: argparse.Namespace) -> int:
+    return run_list(
+        _FINDINGS_ENTRY,
+        arguments,
+        verdict=lambda rows, shown, code: verdict(rows, shown, code, arguments.fail_on),
+    )
+
+
+_FINDINGS_LIST = list_command(_FINDINGS_ENTRY)
+FINDINGS = Command(
+    verbs=(
+        replace(
+            _FINDINGS_LIST,
+            run=_run_findings,
+            arguments=(
+                Argument(
+                    "--fail-on",
+                    values=_SEVERITIES,
+                    metavar="SEVERITY",
+                    help=f"exit with {exits.FOUND} if a finding has this severity or a worse one: "
+                    f"{', '.join(_SEVERITIES)}",
+                ),
+                *_FINDINGS_LIST.arguments,
+            ),
+        ),
     ),
     verb="list",
 )

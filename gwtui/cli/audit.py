@@ -9,7 +9,7 @@ from pathlib import Path
 from gwtui.cli import exits
 from gwtui.cli.command import FILES, ROWS_OUTPUT, Argument, Command
 from gwtui.cli.lists.command import columns_help, print_local_rows, query_arguments
-from gwtui.cli.lists.query import PAST, parse_query, past_moments
+from gwtui.cli.lists.selection import PAST, parse_query, past_moments
 from gwtui.cli.lists.show import print_detail, show_list
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.local.ledger import FILE_NAME, Ledger, LedgerEntry

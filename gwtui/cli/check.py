@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from gwtui.cli.check_result import Finding, Severity, one_line, worst_of
-from gwtui.cli.check_sources import check_gateway
+from gwtui.cli.check_sources import Finding, Severity, check_gateway, one_line, worst_of
 from gwtui.cli.command import DEMO, Argument, Command
 from gwtui.cli.exits import CommandError
 from gwtui.cli.output import data_on_stdout

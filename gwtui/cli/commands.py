@@ -1,4 +1,4 @@
-"""All commands; the dashboard is the default command.
+"""All commands, and running a command line; the dashboard is the default command.
 
 The module of a command is imported when the command is called.
 """
@@ -8,15 +8,29 @@ from __future__ import annotations
 import argparse
 import gc
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
 from gwtui import __version__
-from gwtui.cli.command import ALLOW_TRIES, CONNECTION, DEMO, FAULT, FILES, Argument, Command
-from gwtui.cli.resources import RESOURCES
-from gwtui.resources.registry import PLACES
+from gwtui.cli import exits
+from gwtui.cli.command import (
+    ALLOW_TRIES,
+    CONNECTION,
+    DEMO,
+    FAULT,
+    FILES,
+    HELP,
+    Argument,
+    Command,
+    positionals,
+    without,
+)
+from gwtui.cli.output import OutputLostError, data_on_stdout, narrate
+from gwtui.cli.process import report_caught_errors
+from gwtui.domain.lookup import closest
+from gwtui.resources.registry import ALIASES, COMMAND_RESOURCES, PLACES
 
 COMMANDS: Mapping[str, str] = {
     "login": "verify a management key and store it for a profile",
@@ -37,7 +51,13 @@ COMMANDS: Mapping[str, str] = {
     "gateway": "run the embedded gateway and issue keys for it",
 }
 """Command -> description. The module has the same name and defines COMMAND."""
-_MODULES = {"try": ("tries.command", "COMMAND"), "logout": ("profiles", "LOGOUT")}
+_MODULES = {
+    "completion": ("shell", "COMPLETION"),
+    "findings": ("alerts", "FINDINGS"),
+    "logout": ("profiles", "LOGOUT"),
+    "man": ("shell", "MAN"),
+    "try": ("tries", "COMMAND"),
+}
 """Module and object of commands that are exceptions to this rule."""
 
 
@@ -49,13 +69,13 @@ def load(name: str, verb: str = "") -> Command:
         return replace(command, name=name, help=COMMANDS[name])
     from gwtui.cli.lists.command import resource_command  # noqa: PLC0415 - heavier than --version needs
 
-    return resource_command(RESOURCES[name], verb)
+    return resource_command(COMMAND_RESOURCES[name], verb)
 
 
 def every_command() -> Iterator[Command]:
     """Yield the dashboard, all commands and all resources. Importing them takes about a second."""
     yield DASHBOARD
-    for name in {**COMMANDS, **RESOURCES}:
+    for name in {**COMMANDS, **COMMAND_RESOURCES}:
         yield load(name)
 
 
@@ -123,7 +143,10 @@ DISPLAY = (
 
 _LISTED = "\n".join(f"  {name:<12} {help}" for name, help in COMMANDS.items())
 _RESOURCES = textwrap.fill(
-    ", ".join(RESOURCES), initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+    ", ".join(COMMAND_RESOURCES),
+    initial_indent="  ",
+    subsequent_indent="  ",
+    break_on_hyphens=False,
 )
 DASHBOARD = Command(
     help="administer and watch an AI-model gateway",
@@ -154,3 +177,54 @@ DASHBOARD = Command(
     "Run 'gwtui COMMAND --help' or 'gwtui RESOURCE --help' for details.",
 )
 """The default command."""
+
+
+# Running a command line ---------------------------------------------------------------------------
+
+
+def run_words(words: Sequence[str]) -> int:
+    """Run a command line; returns the exit code."""
+    try:
+        return _reported(words)
+    except KeyboardInterrupt:
+        return exits.INTERRUPTED
+    except exits.CommandError as error:
+        narrate(str(error))
+        return error.code
+    except OutputLostError as error:
+        if error.left:
+            return exits.OK
+        narrate(str(error))
+        return exits.FAILED
+
+
+def _reported(words: Sequence[str]) -> int:
+    try:
+        status = _run(words)
+    except SystemExit:
+        with data_on_stdout():
+            pass  # flush the output of --help and --version
+        raise
+    report_caught_errors()
+    return status
+
+
+def _run(words: Sequence[str]) -> int:
+    places = positionals(words, DASHBOARD.arguments)
+    first, verb = [*(words[place] for place in places), "", ""][:2]
+    is_resource = first in COMMAND_RESOURCES and bool(verb or HELP.intersection(words))
+    if first in COMMANDS or is_resource:
+        return load(first, verb).call(without(words, places[:1]))
+    if first:
+        _refuse_mistyped(first)
+    return DASHBOARD.call(words)
+
+
+def _refuse_mistyped(first: str) -> None:
+    # Suggest the closest command before the dashboard's parser rejects the other words.
+    place = first.partition("/")[0]
+    known = [*COMMANDS, *COMMAND_RESOURCES, *PLACES, *ALIASES]
+    if place not in known and (meant := closest(place, known)) is not None:
+        raise exits.CommandError(
+            f"there is no command or resource {place!r}; did you mean {meant!r}?", exits.USAGE
+        )

@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace, key: Secret | None = None) -> int:
     try:
         app = _app(arguments, route, Paths.of_user(), key)
     except NoGatewayError:
-        from gwtui.cli.welcome import welcome  # noqa: PLC0415 - who has a profile needs it never
+        from gwtui.cli.login import welcome  # noqa: PLC0415 - who has a profile needs it never
 
         start = welcome(arguments)
         return exits.OK if start is None else run(*start)

@@ -20,7 +20,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from gwtui.cli.process import prepare_process  # noqa: PLC0415
 
         prepare_process(words)
-    from gwtui.cli.dispatch import run_words  # noqa: PLC0415
+    from gwtui.cli.commands import run_words  # noqa: PLC0415
 
     return run_words(words)
 

@@ -15,8 +15,7 @@ from gwtui.cli import exits
 from gwtui.cli.command import ALLOW_TRIES, DAY, DEMO, Argument, Command, whole_number
 from gwtui.cli.commands import DISPLAY
 from gwtui.cli.output import narrate, print_ndjson
-from gwtui.cli.running import hub_over, on_signals, run_async
-from gwtui.cli.target import Connect, resolve_connection
+from gwtui.cli.target import Connect, hub_over, on_signals, resolve_connection, run_async
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.keys import limit_used_share
 from gwtui.contract.scalars import timestamp_text

@@ -8,8 +8,7 @@ from gwtui.cli import exits
 from gwtui.cli.command import DEMO, OUTPUT, Command
 from gwtui.cli.lists.show import print_detail
 from gwtui.cli.output import print_json, print_table
-from gwtui.cli.running import report_retry, run_async
-from gwtui.cli.target import find_profile, resolve_connection
+from gwtui.cli.target import find_profile, report_retry, resolve_connection, run_async
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.current_key import CurrentKey

@@ -46,6 +46,8 @@ class RegistryEntry:
     - ``brief``: lists omit the fields that need a request for each row.
     - ``by_id``: objects are read by id and never listed.
     - ``named``: names are cached for shell completion.
+    - ``reads``, ``changes``: "module:NAME" of its special verbs for reading, and of its verbs for
+      changes if the declaration is not sufficient.
     """
 
     id: str
@@ -65,11 +67,14 @@ class RegistryEntry:
     brief: bool = False
     by_id: bool = False
     named: bool = False
+    reads: str = ""
+    changes: str = ""
     actions: tuple[Action, ...] = ()
     """The actions, in the order in which the screen offers them."""
 
 
 _RESOURCES, _SCREENS = "gwtui.resources", "gwtui.ui.screens"
+_READS, _CHANGES = "gwtui.cli.lists", "gwtui.cli.changes"
 
 
 def _assign(resource: str, holders: str) -> Action:
@@ -120,6 +125,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         f"{_RESOURCES}.keys.resource:KEYS",
         tab=True,
         help="API keys",
+        changes=f"{_CHANGES}.keys:CHANGES",
         named=True,
         actions=(
             create_action("keys", "New key", "Create an API key; its value is shown once"),
@@ -248,6 +254,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         tab=True,
         aliases=("ws", "spaces"),
         help="workspaces",
+        changes=f"{_CHANGES}.workspaces:CHANGES",
         named=True,
         actions=(
             create_action("workspaces", "New workspace", "Create a workspace"),
@@ -312,6 +319,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         f"{_RESOURCES}.budgets:BUDGETS",
         place=False,
         help="budgets of a workspace",
+        changes=f"{_CHANGES}.workspaces:BUDGETS",
         of="workspace",
     ),
     RegistryEntry(
@@ -320,6 +328,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         f"{_RESOURCES}.members:MEMBERS",
         parent="workspaces",
         help="members of a workspace",
+        changes=f"{_CHANGES}.workspaces:MEMBERS",
         of="workspace",
         actions=(
             scoped_action(
@@ -433,6 +442,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         tab=True,
         aliases=("gr", "guards"),
         help="guardrails",
+        changes=f"{_CHANGES}.guardrails:CHANGES",
         named=True,
         actions=(
             create_action(
@@ -516,6 +526,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         f"{_SCREENS}.activity:ActivityScreen",
         tab=True,
         help="usage by day, model and provider",
+        reads=f"{_READS}.activity:VERBS",
         of="key",
         any_of=True,
         actions=(
@@ -797,6 +808,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         "Rotations",
         f"{_RESOURCES}.rotations:ROTATIONS",
         help="key rotations started from this machine",
+        changes=f"{_CHANGES}.keys:ROTATION_CHANGES",
         named=True,
         actions=(
             on_selected(
@@ -826,6 +838,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         f"{_RESOURCES}.recovery:UNRESOLVED",
         aliases=("unresolved",),
         help="unresolved changes and unacknowledged keys",
+        changes=f"{_CHANGES}.keys:RECOVERY_CHANGES",
     ),
     RegistryEntry(
         EVIDENCE,
@@ -877,6 +890,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         f"{_RESOURCES}.generations:ONE_GENERATION",
         f"{_SCREENS}.objects:GenerationScreen",
         help="details of a generation",
+        changes=f"{_CHANGES}.crud:GENERATION",
         by_id=True,
         actions=(
             scoped_action(

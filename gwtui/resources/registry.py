@@ -9,12 +9,18 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gwtui.resources.entries import ENTRIES
+from gwtui.resources.entries import ENTRIES, RegistryEntry
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import ResourceSpec
 
 T = TypeVar("T")
+
+
+def loaded(place: str) -> Any:
+    """Import the object at "module:NAME"."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
 
 
 class _Declarations(Mapping[str, T]):
@@ -24,8 +30,7 @@ class _Declarations(Mapping[str, T]):
         self._entries = places
 
     def __getitem__(self, resource: str) -> T:
-        module, _, name = self._entries[resource].partition(":")
-        declaration: T = getattr(import_module(module), name)
+        declaration: T = loaded(self._entries[resource])
         return declaration
 
     def __contains__(self, resource: object) -> bool:
@@ -37,6 +42,11 @@ class _Declarations(Mapping[str, T]):
     def __len__(self) -> int:
         return len(self._entries)
 
+
+COMMAND_RESOURCES: Mapping[str, RegistryEntry] = {
+    entry.id: entry for entry in ENTRIES if entry.help
+}
+"""The resources that the command line has, by id."""
 
 _PLACES = tuple(entry for entry in ENTRIES if entry.place)
 

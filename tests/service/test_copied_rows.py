@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from gwtui.cli.commands import DASHBOARD
-from gwtui.cli.running import hub_over
+from gwtui.cli.target import hub_over
 from gwtui.client.connection import Connection
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.lookup import lookup_path

@@ -31,8 +31,9 @@ import pytest
 
 from gwtui.cli import exits
 from gwtui.cli.command import positionals
-from gwtui.cli.commands import COMMANDS, DASHBOARD, RESOURCES
+from gwtui.cli.commands import COMMANDS, DASHBOARD
 from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.resources.registry import COMMAND_RESOURCES
 from loaded_program import GWTUI, run, start
 from login_kit import Commands, DictRing, ServedGateway, served_gateway
 from manual_kit import DOCUMENTS, MANUAL, README, ROOT, Block, blocks, mentioned, shell_words
@@ -337,7 +338,7 @@ def _asks(words: Sequence[str]) -> bool:
     operands = [words[place] for place in positionals(words, DASHBOARD.arguments)]
     changes = (
         len(operands) > 1
-        and operands[0] in RESOURCES
+        and operands[0] in COMMAND_RESOURCES
         and operands[1] not in {"list", "get", "test", "acknowledge"}
     )
     return changes and not {"--yes", "--plan", "--help"}.intersection(words)

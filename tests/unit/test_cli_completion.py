@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from gwtui.cli import commands, complete
-from gwtui.cli.commands import COMMANDS, RESOURCES, load, plain_tree
+from gwtui.cli.commands import COMMANDS, load, plain_tree
 from gwtui.cli.complete import TypedLine, answer_shell, known_tree, quoted, split
-from gwtui.cli.completion import SCRIPTS
 from gwtui.cli.main import main
+from gwtui.cli.shell import SCRIPTS
 from gwtui.client.connection import Connection
 from gwtui.local.name_cache import cache_file, keep_names, read_names
 from gwtui.resources.keys.resource import KEYS as KEYS  # noqa: PLC0414 - a list that was read
 from gwtui.resources.known_names import store_read_names
+from gwtui.resources.registry import COMMAND_RESOURCES
 from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.feeds.keys import KeyRow
 from resource_samples import HOSTILE, key
@@ -57,8 +58,8 @@ def offered(*words: str) -> list[str]:
 
 
 def test_everything_that_can_be_called_is_offered(cache: Path) -> None:
-    assert {*COMMANDS, *RESOURCES} <= set(offered(""))
-    for name in RESOURCES:
+    assert {*COMMANDS, *COMMAND_RESOURCES} <= set(offered(""))
+    for name in COMMAND_RESOURCES:
         assert offered(name, "") == [verb.name for verb in load(name).verbs]
     assert offered("fin") == ["findings"]
     assert offered("--prof") == ["--profile"]

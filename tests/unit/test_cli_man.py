@@ -10,14 +10,18 @@ from pathlib import Path
 import pytest
 
 from gwtui.cli import exits
-from gwtui.cli.commands import COMMANDS, RESOURCES, every_command
+from gwtui.cli.commands import COMMANDS, every_command
 from gwtui.cli.main import main
-from gwtui.cli.man import page, page_name
+from gwtui.cli.shell import page, page_name
+from gwtui.resources.registry import COMMAND_RESOURCES
 
 
 def test_every_command_verb_and_option_is_on_its_page() -> None:
     commands = {page_name(one): one for one in every_command()}
-    assert set(commands) == {"gwtui", *(f"gwtui-{one}" for one in {**COMMANDS, **RESOURCES})}
+    assert set(commands) == {
+        "gwtui",
+        *(f"gwtui-{one}" for one in {**COMMANDS, **COMMAND_RESOURCES}),
+    }
     for name, command in commands.items():
         text = page(command)
         plain = text.replace("\\-", "-")

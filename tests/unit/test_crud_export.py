@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gwtui.cli.lists.query import parse_query
+from gwtui.cli.lists.selection import parse_query
 from gwtui.cli.lists.show import show_list
 from gwtui.crud.export import ExportForm, exported, exported_figures
 from gwtui.resources.keys.resource import KEYS

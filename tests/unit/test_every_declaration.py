@@ -12,7 +12,6 @@ import pytest
 from declared_kit import SPECS, verbs_of, writes_of
 from gwtui.cli.changes.crud import changes_of
 from gwtui.cli.commands import load
-from gwtui.cli.resources import RESOURCES as COMMANDS
 from gwtui.contract.request import FieldRules, RequestModel, field_rules
 from gwtui.crud.fields import Field, PlanContext
 from gwtui.crud.form import kind_of
@@ -20,6 +19,7 @@ from gwtui.crud.plan_text import MOST_NAMED
 from gwtui.crud.writes import declared_writes
 from gwtui.resources.actions import by_id
 from gwtui.resources.recovery import declared_writes as recoverable
+from gwtui.resources.registry import COMMAND_RESOURCES as COMMANDS
 from gwtui.resources.registry import SPECS as EVERY
 from gwtui.ui.actions.handlers import handler
 from resource_samples import HOSTILE, nulls

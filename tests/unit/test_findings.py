@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gwtui.cli import exits
-from gwtui.cli.findings import verdict
+from gwtui.cli.alerts import verdict
 from gwtui.contract.budgets import Budget
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey

@@ -9,10 +9,10 @@ import sys
 import pytest
 from textual.screen import Screen
 
-from gwtui.cli.resources import RESOURCES as HEADLESS
 from gwtui.crud.resource import ResourceSpec
 from gwtui.resources.actions import FRAME_ACTIONS, by_id, for_scope
 from gwtui.resources.entries import ENTRIES, RegistryEntry
+from gwtui.resources.registry import COMMAND_RESOURCES as HEADLESS
 from gwtui.resources.registry import RESOURCES, SCREENS, SPECS, TABS, TITLES
 
 

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from gwtui.cli.check import rules_of
-from gwtui.cli.check_result import Severity, worst_of
-from gwtui.cli.check_sources import CheckContext, check_all
+from gwtui.cli.check_sources import CheckContext, Severity, check_all, worst_of
 from gwtui.domain.alert_rules import (
     AlertRule,
     BoundRule,

@@ -129,7 +129,7 @@ def test_the_models_of_a_request_in_order_and_once() -> None:
 
 def test_the_client_of_tries_loads_no_http_library() -> None:
     script = (
-        "import sys, gwtui.client.inference, gwtui.cli.tries.command\n"
+        "import sys, gwtui.client.inference, gwtui.cli.tries\n"
         "print([name for name in ('httpx', 'textual') if name in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import SecretStr, ValidationError
 
 from gwtui.cli.exits import USAGE, CommandError, reporting
-from gwtui.cli.lists.lookup import CommandReadings, find_row, find_workspace
+from gwtui.cli.lists.selection import CommandReadings, find_row, find_workspace
 from gwtui.cli.output import narrate
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.dialects import Dialect

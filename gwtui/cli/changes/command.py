@@ -41,8 +41,7 @@ from gwtui.cli.changes.many import (
 from gwtui.cli.command import DEMO, OUTPUT, Argument, Command
 from gwtui.cli.output import data_on_stdout, narrate, print_json
 from gwtui.cli.prompts import NoAnswerGivenError, read_secret
-from gwtui.cli.running import run_async, serve_recorded
-from gwtui.cli.target import resolve_connection
+from gwtui.cli.target import resolve_connection, run_async, serve_recorded
 from gwtui.contract.dialects import DIALECTS
 from gwtui.contract.keys import CreatedKey
 from gwtui.contract.request import FieldRules, RequestModel, all_rules, field_rules

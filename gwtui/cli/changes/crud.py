@@ -4,35 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 from gwtui.cli.changes.change import ChangeContext, NothingToDoError, invalid_values
 from gwtui.cli.changes.command import DeclaredChange
 from gwtui.cli.command import Argument, Command
 from gwtui.cli.exits import USAGE, CommandError
-from gwtui.cli.resources import CHANGES
 from gwtui.contract.request import Problem
 from gwtui.contract.usage import FeedbackRequest
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
 from gwtui.crud.resource import ResourceSpec
 from gwtui.crud.writes import Update, Writes, declared_writes
+from gwtui.resources.entries import RegistryEntry
 from gwtui.resources.generations import plan_feedback
-from gwtui.resources.registry import SPECS
+from gwtui.resources.registry import SPECS, loaded
 
 
-def changes_at(resource: str) -> Iterable[DeclaredChange | Command]:
+def changes_at(resource: RegistryEntry) -> Iterable[DeclaredChange | Command]:
     """Return the changes of a resource, from its own module or from its declaration."""
-    if resource in CHANGES:
-        module, _, name = CHANGES[resource].partition(":")
-        own: Iterable[DeclaredChange | Command] = getattr(import_module(module), name)
+    if resource.changes:
+        own: Iterable[DeclaredChange | Command] = loaded(resource.changes)
         return own
-    spec = SPECS[resource]
+    spec = SPECS[resource.id]
     return () if spec.writes is None else changes_of(spec)
 
 
-def verbs_at(resource: str) -> Iterator[Command]:
+def verbs_at(resource: RegistryEntry) -> Iterator[Command]:
     """Yield the verbs that change a resource."""
     for change in changes_at(resource):
         yield change if isinstance(change, Command) else change.command()

@@ -11,8 +11,8 @@ from gwtui.cli.changes.crud import changes_of, plan_context, row_operand
 from gwtui.cli.changes.workspaces import find_person
 from gwtui.cli.command import Argument
 from gwtui.cli.exits import USAGE, CommandError
-from gwtui.cli.lists.lookup import find
-from gwtui.cli.tries.guardrail_test import VERBS as TESTS
+from gwtui.cli.guardrail_test import VERBS as TESTS
+from gwtui.cli.lists.selection import find
 from gwtui.crud.plan import Plan
 from gwtui.crud.plan_text import named
 from gwtui.crud.undo import as_one

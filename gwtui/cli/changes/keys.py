@@ -15,7 +15,7 @@ from gwtui.cli.changes.change import ChangeContext, NothingToDoError, validated
 from gwtui.cli.changes.command import DeclaredChange
 from gwtui.cli.changes.crud import changes_of, plan_context, row_operand
 from gwtui.cli.command import DEMO, Argument, Command
-from gwtui.cli.lists.lookup import find
+from gwtui.cli.lists.selection import find
 from gwtui.cli.output import narrate
 from gwtui.cli.target import find_profile
 from gwtui.client.errors import NotFoundError

@@ -22,8 +22,7 @@ from gwtui.cli.changes.execute import (
     result_json,
 )
 from gwtui.cli.command import FILES, Argument
-from gwtui.cli.lists.lookup import find_row
-from gwtui.cli.lists.query import ListQuery, parse_query
+from gwtui.cli.lists.selection import ListQuery, find_row, parse_query
 from gwtui.cli.output import narrate, print_ndjson
 from gwtui.crud.bulk import (
     BulkOperation,

@@ -11,7 +11,7 @@ from gwtui.cli.changes.command import DeclaredChange
 from gwtui.cli.changes.crud import changes_of, plan_context
 from gwtui.cli.command import Argument
 from gwtui.cli.exits import USAGE, CommandError
-from gwtui.cli.lists.lookup import find
+from gwtui.cli.lists.selection import find
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.organization import OrganizationMember
 from gwtui.crud.plan import Plan

@@ -11,11 +11,9 @@ from typing import Any
 from gwtui.cli import exits
 from gwtui.cli.command import Argument
 from gwtui.cli.lists.command import list_command, read_scope, run_list
-from gwtui.cli.lists.lookup import CommandReadings
+from gwtui.cli.lists.selection import CommandReadings
 from gwtui.cli.output import narrate, print_rows
-from gwtui.cli.resources import RESOURCES
-from gwtui.cli.running import reading_hub, run_async
-from gwtui.cli.target import resolve_connection
+from gwtui.cli.target import reading_hub, resolve_connection, run_async
 from gwtui.crud.resource import Scope
 from gwtui.domain import activity
 from gwtui.domain.activity import DayRange, days_between
@@ -32,13 +30,14 @@ from gwtui.resources.activity import (
     key_usage,
     user_usage,
 )
+from gwtui.resources.registry import COMMAND_RESOURCES
 from gwtui.watch.feeds.activity import (
     activity_feed,
     every_user_activity_feed,
     key_activity_feed,
 )
 
-_RESOURCE = RESOURCES["activity"]
+_RESOURCE = COMMAND_RESOURCES["activity"]
 _IDS: Mapping[Part, tuple[str]] = {
     "workspace": ("workspace_id",),
     "key": ("key_id",),

@@ -6,33 +6,32 @@ import argparse
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 from gwtui.cli.command import COLUMNS, DEMO, ROWS_OUTPUT, Argument, Command, sentence
-from gwtui.cli.lists.lookup import CommandReadings, find_parent, find_row, find_workspace
-from gwtui.cli.lists.query import ListQuery, list_query, parse_query
+from gwtui.cli.lists.selection import (
+    CommandReadings,
+    ListQuery,
+    find_parent,
+    find_row,
+    find_workspace,
+    list_query,
+    parse_query,
+)
 from gwtui.cli.lists.show import STREAMED_FORMS, PortionPrinter, print_detail, show_list
 from gwtui.cli.output import MACHINE_FORMS, narrate, print_json, print_ndjson
-from gwtui.cli.resources import CHANGES, READS
-from gwtui.cli.running import reading_hub, run_async
-from gwtui.cli.target import resolve_connection
+from gwtui.cli.target import reading_hub, resolve_connection, run_async
 from gwtui.crud.export import raw_object, with_id
 from gwtui.crud.resource import ResourceSpec, Scope, filter_kinds
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.local.paths import Paths
 from gwtui.resources.entries import RegistryEntry
 from gwtui.resources.known_names import store_names
-from gwtui.resources.registry import SPECS
+from gwtui.resources.registry import SPECS, loaded
 
 _OPERAND = "id, unique beginning of an id, or name"
 _COMPLETING = "some columns"
 Rows = Sequence[Any]
-
-
-def _named(where: str) -> Any:
-    module, _, name = where.partition(":")
-    return getattr(import_module(module), name)
 
 
 def resource_command(resource: RegistryEntry, verb: str = "") -> Command:
@@ -43,13 +42,12 @@ def resource_command(resource: RegistryEntry, verb: str = "") -> Command:
         else [list_command(resource), get_command(resource)]
     )
     verbs = {one.name: one for one in reading}
-    if resource.id in READS:
-        verbs |= {one.name: one for one in _named(READS[resource.id])}
-    changed = resource.id in CHANGES or SPECS[resource.id].writes is not None
-    if changed and verb not in verbs:
+    if resource.reads:
+        verbs |= {one.name: one for one in loaded(resource.reads)}
+    if verb not in verbs and (resource.changes or SPECS[resource.id].writes is not None):
         from gwtui.cli.changes.crud import verbs_at  # noqa: PLC0415 - reading needs none
 
-        verbs |= {one.name: one for one in verbs_at(resource.id)}
+        verbs |= {one.name: one for one in verbs_at(resource)}
     return Command(
         resource.id,
         resource.help,

@@ -16,8 +16,7 @@ from functools import partial
 from typing import Any
 
 from gwtui.cli import exits
-from gwtui.cli.lists.lookup import Portion
-from gwtui.cli.lists.query import ListQuery
+from gwtui.cli.lists.selection import ListQuery, Portion
 from gwtui.cli.output import (
     cell_width,
     data_on_stdout,

@@ -12,10 +12,10 @@ import pytest
 from gwtui.cli import exits
 from gwtui.cli.changes.command import DeclaredChange
 from gwtui.cli.changes.crud import changes_at
-from gwtui.cli.resources import RESOURCES
 from gwtui.contract.request import FieldRules, all_rules
 from gwtui.crud.fields import Field
 from gwtui.crud.form import kind_of
+from gwtui.resources.registry import COMMAND_RESOURCES
 from headless_kit import Gwtui
 
 OPERANDS = {
@@ -40,8 +40,8 @@ EXACT = {
 
 
 CHANGES = {
-    (resource, change.name): change
-    for resource in RESOURCES
+    (name, change.name): change
+    for name, resource in COMMAND_RESOURCES.items()
     for change in changes_at(resource)
     if isinstance(change, DeclaredChange) and change.typed_fields()
 }

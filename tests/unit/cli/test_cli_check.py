@@ -15,8 +15,15 @@ from typing import Any, cast
 import pytest
 
 from gwtui.cli.check import rules_of
-from gwtui.cli.check_result import CheckedFigure, Finding, Severity, one_line, worst_of
-from gwtui.cli.check_sources import CheckContext, check_all
+from gwtui.cli.check_sources import (
+    CheckContext,
+    CheckedFigure,
+    Finding,
+    Severity,
+    check_all,
+    one_line,
+    worst_of,
+)
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey

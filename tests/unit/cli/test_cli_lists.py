@@ -18,16 +18,14 @@ from typing import Any, NoReturn
 import pytest
 
 from gwtui.cli import exits
-from gwtui.cli.lists.lookup import CommandReadings
-from gwtui.cli.lists.query import ListQuery
+from gwtui.cli.lists.selection import CommandReadings, ListQuery
 from gwtui.cli.output import print_table
-from gwtui.cli.resources import RESOURCES
 from gwtui.client.request_log import Shortfall, list_read
 from gwtui.domain.serialize import MASK, exact_json, masked
 from gwtui.local.caught_errors import caught_errors
 from gwtui.resources.keys import resource as resource_of_keys
 from gwtui.resources.keys.resource import KEYS
-from gwtui.resources.registry import SPECS
+from gwtui.resources.registry import COMMAND_RESOURCES, SPECS
 from gwtui.watch import cadence
 from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.hub import FeedHub
@@ -62,7 +60,7 @@ OF_THEIR_OWN = {"recovery", "generation", "rotations"}
 are in no list."""
 
 
-@pytest.mark.parametrize("resource", sorted({*RESOURCES} - OF_THEIR_OWN))
+@pytest.mark.parametrize("resource", sorted({*COMMAND_RESOURCES} - OF_THEIR_OWN))
 def test_every_resource_is_listed_in_every_form_and_got_by_its_name(
     gwtui: Gwtui, resource: str
 ) -> None:
@@ -88,7 +86,7 @@ def test_every_resource_is_listed_in_every_form_and_got_by_its_name(
     elif resource == "activity":
         parts = ("date", "model", "endpoint_id", "workspace_id")
         identity = "|".join(rows[0].get(part) or "" for part in parts)
-    one = () if RESOURCES[resource].single else (identity,)
+    one = () if COMMAND_RESOURCES[resource].single else (identity,)
     code, out, err = gwtui(resource, "get", *parents(resource), *one)
     assert code == exits.OK, err
     assert len(out.splitlines()) > 3
@@ -224,7 +222,7 @@ def test_a_condition_that_can_never_hold_is_refused_before_anything_is_asked(
 _KINDS = {"text": str, "number": (int, float, Decimal), "moment": datetime, "flag": bool}
 
 
-@pytest.mark.parametrize("resource", sorted({*RESOURCES} - OF_THEIR_OWN))
+@pytest.mark.parametrize("resource", sorted({*COMMAND_RESOURCES} - OF_THEIR_OWN))
 def test_a_column_holds_what_a_filter_takes_it_to_hold(
     gwtui: Gwtui, resource: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,8 +15,7 @@ import pytest
 
 from gwtui.cli import exits
 from gwtui.cli.exits import CommandError
-from gwtui.cli.lists.lookup import CommandReadings
-from gwtui.cli.lists.query import parse_query
+from gwtui.cli.lists.selection import CommandReadings, parse_query
 from gwtui.cli.lists.show import PortionPrinter
 from gwtui.cli.output import OutputLostError
 from gwtui.client.connection import Connection

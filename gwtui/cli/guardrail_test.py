@@ -11,19 +11,20 @@ from typing import Any
 
 from gwtui.cli import exits
 from gwtui.cli.command import DEMO, FILES, OUTPUT, Argument, Command
-from gwtui.cli.lists.lookup import CommandReadings, find_row
+from gwtui.cli.lists.selection import CommandReadings, find_row
 from gwtui.cli.output import narrate, print_json, print_table
-from gwtui.cli.running import hub_over, run_async
-from gwtui.cli.target import resolve_connection_without_key
-from gwtui.cli.tries.command import (
+from gwtui.cli.target import hub_over, resolve_connection_without_key, run_async
+from gwtui.cli.tries import (
     CANCELLED,
+    COST,
+    KEY,
     open_inference,
     read_facts_with,
     refuse_read_only,
+    try_key,
     unknown_model,
 )
-from gwtui.cli.tries.options import COST, KEY, try_key
-from gwtui.cli.tries.show import refusal_code, show_refusal
+from gwtui.cli.tries_show import refusal_code, show_refusal
 from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient

@@ -1,6 +1,7 @@
-"""``gwtui man``: manual pages for the program, each command and each resource.
+"""``gwtui completion`` and ``gwtui man``: the command tree for shells and for readers.
 
-A page contains the help of a command and of its verbs as roff (man(7)).
+The completion scripts call ``gwtui complete`` (``gwtui/cli/complete.py``). A manual page contains
+the help of a command and of its verbs as roff (man(7)).
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from gwtui.cli import exits
 from gwtui.cli.command import FILES, Argument, Command
 from gwtui.cli.commands import COMMANDS, DASHBOARD, every_command, load
 from gwtui.cli.output import data_on_stdout, narrate
-from gwtui.cli.resources import RESOURCES
 from gwtui.domain.lookup import among
 from gwtui.local.tokens import take_token
+from gwtui.resources.registry import COMMAND_RESOURCES
 
 _PROGRAM = "gwtui"
 _WIDTH = 74
@@ -42,11 +43,11 @@ _FILES = {
 }
 
 
-def run(arguments: argparse.Namespace) -> int:
+def _run_man(arguments: argparse.Namespace) -> int:
     """Show a page on a terminal, print its roff source to a pipe, or write all pages to files."""
     if arguments.directory is not None:
         return _write(arguments.directory)
-    name, known = arguments.page or _PROGRAM, (_PROGRAM, *COMMANDS, *RESOURCES)
+    name, known = arguments.page or _PROGRAM, (_PROGRAM, *COMMANDS, *COMMAND_RESOURCES)
     if name not in known:
         raise exits.CommandError(f"there is no page {name!r}{among(name, known)}", exits.USAGE)
     command = DASHBOARD if name == _PROGRAM else load(name)
@@ -126,14 +127,14 @@ def _text(line: str) -> str:
     return f"\\&{plain}" if plain.startswith((".", "'")) else plain
 
 
-COMMAND = Command(
-    run=run,
+MAN = Command(
+    run=_run_man,
     arguments=(
         Argument(
             "page",
             nargs="?",
             metavar="PAGE",
-            offers=(*COMMANDS, *RESOURCES),
+            offers=(*COMMANDS, *COMMAND_RESOURCES),
             help="a command or a resource (default: the page of gwtui itself)",
         ),
         Argument(
@@ -144,4 +145,80 @@ COMMAND = Command(
             help="write all pages to this directory, such as man/man1",
         ),
     ),
+)
+
+
+_BASH = r"""# gwtui completion for bash: eval "$(gwtui completion bash)"
+_gwtui() {
+    local IFS=$'\n'
+    COMPREPLY=($(gwtui complete bash "$COMP_LINE" "$COMP_POINT" 2>/dev/null)) ||
+        compopt -o default 2>/dev/null
+    case "${COMPREPLY[0]-}" in
+        *=|*:) [[ ${#COMPREPLY[@]} -eq 1 ]] && compopt -o nospace 2>/dev/null ;;
+    esac
+}
+complete -o nosort -F _gwtui gwtui 2>/dev/null || complete -F _gwtui gwtui
+"""
+
+_ZSH = r"""#compdef gwtui
+# gwtui completion for zsh: eval "$(gwtui completion zsh)", or a file _gwtui in $fpath
+_gwtui() {
+    local answer line word
+    local -a plain open_ plain_said open_said
+    answer=$(gwtui complete zsh "${(@Q)words[2,CURRENT]}" 2>/dev/null) || { _files; return }
+    for line in "${(@f)answer}"; do
+        [[ -z $line ]] && continue
+        word=${line%%$'\t'*}
+        if [[ $word == *[=:] ]]; then
+            open_+=("$word"); open_said+=("${line/$'\t'/  -- }")
+        else
+            plain+=("$word"); plain_said+=("${line/$'\t'/  -- }")
+        fi
+    done
+    (( $#plain )) && compadd -l -d plain_said -a plain
+    (( $#open_ )) && compadd -S '' -l -d open_said -a open_
+    return 0
+}
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
+    _gwtui "$@"
+else
+    (( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i; }
+    compdef _gwtui gwtui
+fi
+"""
+
+_FISH = r"""# gwtui completion for fish: gwtui completion fish | source
+function __gwtui_complete
+    set -l words (commandline -opc) (commandline -ct)
+    gwtui complete fish $words[2..-1] 2>/dev/null
+    or __fish_complete_path (commandline -ct)
+end
+complete -c gwtui -f -a '(__gwtui_complete)'
+"""
+
+SCRIPTS: Mapping[str, str] = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
+
+
+def _print_script(arguments: argparse.Namespace) -> int:
+    """Print the script for a shell; returns an exit code."""
+    script = SCRIPTS[arguments.shell]
+    with data_on_stdout():
+        print(script, end="")
+    return exits.OK
+
+
+COMPLETION = Command(
+    run=_print_script,
+    arguments=(
+        Argument(
+            "shell",
+            values=SCRIPTS,
+            help="print the script for this shell",
+        ),
+    ),
+    notes='bash: eval "$(gwtui completion bash)" in ~/.bashrc\n'
+    'zsh:  eval "$(gwtui completion zsh)" in ~/.zshrc\n'
+    "fish: gwtui completion fish > ~/.config/fish/completions/gwtui.fish\n\n"
+    "Names of keys, workspaces and other resources come from the last list or dashboard that\n"
+    "read them; completion itself never asks a gateway. The cache holds no secrets.",
 )

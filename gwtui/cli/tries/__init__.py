@@ -1,1 +1,0 @@
-"""``gwtui try``: send a test request to a model through a key."""
