@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -39,6 +40,7 @@ from gwtui.contract.usage import FeedbackRequest
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
+from gwtui.crud.undo import AppliedChange, UndoList
 from gwtui.crud.writes import Writes
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import FaultInjector
@@ -155,9 +157,7 @@ class FaultWorld:
     # What stands in it ----------------------------------------------------------------------
 
     async def _furnish(self) -> None:
-        where = Connection("http://localhost", token=self.token)
-        transport = Transport(where, http=httpx.ASGITransport(self.gateway.asgi))
-        async with GatewayClient(where, transport=transport) as client:
+        async with client_of(self) as client:
             await self._organization(client)
             await self._guardrails(client)
             await self._generations(client)
@@ -200,6 +200,30 @@ class FaultWorld:
         self.key_assignments = (await client.guardrails.key_assignments(identity)).items
         self.member_assignments = (await client.guardrails.member_assignments(identity)).items
         self.settings: OrganizationSettings = await client.organization.settings()
+
+
+@asynccontextmanager
+async def client_of(world: FaultWorld) -> AsyncIterator[GatewayClient]:
+    where = Connection("http://localhost", token=world.token)
+    transport = Transport(where, http=httpx.ASGITransport(world.gateway.asgi))
+    async with GatewayClient(where, transport=transport) as client:
+        yield client
+
+
+async def send(client: GatewayClient, plan: Plan[Any]) -> Any:
+    """Send what the plan says, part by part where it has parts; its answer or answers."""
+    assert plan.obstacles == ()
+    if plan.parts:
+        return tuple([await part.send(client) for part in plan.parts])
+    return await plan.send(client)
+
+
+def done_now(plan: Plan[Any], answer: Any) -> AppliedChange:
+    changes = UndoList(lambda: NOW)
+    changes.add(plan, answer)
+    done = changes.latest()
+    assert done is not None
+    return done
 
 
 def _deletions() -> Iterator[tuple[str, Callable[[FaultWorld], Plan[Any]]]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -20,21 +20,26 @@ from gwtui.contract.guardrails import UpdateGuardrailRequest
 from gwtui.contract.keys import ApiKey, CreateKeyRequest
 from gwtui.contract.usage import ActivityRow
 from gwtui.crud.fields import PlanContext
+from gwtui.crud.undo import UndoList
 from gwtui.resources import uses
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 from gwtui.resources.uses import WorkspaceContents
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from plan_kit import byok_plans, key_plans, workspace_plans
-from undo_kit import done_now, listed, send
-from writes_kit import NOW, FaultWorld
+from writes_kit import NOW, FaultWorld, client_of, done_now, send
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[FaultWorld]:
+    world = FaultWorld()
+    yield world
+    world.close()
 
 
 @pytest.fixture
 async def world(shared: FaultWorld) -> AsyncIterator[tuple[FaultWorld, GatewayClient]]:
     shared.begin()
-    where = Connection("http://localhost", token=shared.token)
-    transport = Transport(where, http=httpx.ASGITransport(shared.gateway.asgi))
-    async with GatewayClient(where, transport=transport) as client:
+    async with client_of(shared) as client:
         yield shared, client
 
 
@@ -164,7 +169,7 @@ async def test_whom_a_guardrail_binds_as_its_change_and_the_way_back_say_it(worl
     plan = writes.plan_update(site.guardrail, request, at, bound)
     assert plan.effects == bound
     done = done_now(plan, await send(client, plan))
-    assert (await listed().plan(client, done)).effects == bound
+    assert (await UndoList(lambda: NOW).plan(client, done)).effects == bound
     removal = writes.plan_delete(site.guardrail, at, await writes.around(client, row.guardrail, at))
     said = [line.removeprefix("Applies immediately to ") for line in bound]
     assert removal.effects == (

@@ -1,17 +1,50 @@
-"""gwtui login: where the key goes, what it says and what it refuses."""
+"""gwtui login, logout, profiles and whoami: where a key goes, and what each command prints."""
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import keyring
+import keyring.backends.fail
+import keyring.errors
 import pytest
 
 from gwtui.cli import exits
 from gwtui.local.profiles import load_profiles
-from login_kit import Commands, DictRing, ServedGateway
+from login_kit import Commands, DictRing, ServedGateway, served_gateway
+
+
+@pytest.fixture(scope="module")
+def gateway() -> Iterator[ServedGateway]:
+    with served_gateway() as served:
+        yield served
+
+
+@pytest.fixture
+def ring(monkeypatch: pytest.MonkeyPatch) -> DictRing:
+    ring = DictRing()
+    monkeypatch.setattr(keyring, "get_keyring", lambda: ring)
+    return ring
+
+
+@pytest.fixture
+def no_ring(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keyring, "get_keyring", keyring.backends.fail.Keyring)
+
+
+@pytest.fixture
+def gwtui(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Commands:
+    return Commands(monkeypatch, capsys)
+
+
+@pytest.fixture
+def file(private_home: Path) -> Path:
+    return private_home / "config" / "gwtui" / "profiles.toml"
 
 
 def everything_in(folder: Path) -> bytes:
@@ -266,3 +299,189 @@ def test_a_profile_that_moves_says_so(
     code, _, err = gwtui(*named, stdin=gateway.management)
     assert code == exits.OK
     assert f"moves from old.test to {gateway.host}" in err
+
+
+# Logging out
+
+
+def test_logging_out_keeps_the_profile_unless_told(
+    gateway: ServedGateway, ring: DictRing, gwtui: Commands, file: Path
+) -> None:
+    assert gwtui("login", "--base-url", gateway.base_url, stdin=gateway.management)[0] == exits.OK
+    code, out, err = gwtui("logout")
+    assert (code, out, ring.held) == (exits.OK, "", {})
+    assert "keeps working until it is deleted at the gateway" in err
+    assert "127-0-0-1" in load_profiles(file).profiles
+    assert "no key of profile 127-0-0-1 was stored here" in gwtui("logout")[2]
+    assert gwtui("profiles", "remove", "127-0-0-1")[0] == exits.OK
+    assert load_profiles(file).profiles == {}
+    code, _, err = gwtui("logout", "--profile", "127-0-0-1")
+    assert code == exits.USAGE
+    assert "there is no profile" in err
+
+
+def test_what_could_not_be_removed_is_said(
+    gateway: ServedGateway, ring: DictRing, gwtui: Commands
+) -> None:
+    assert gwtui("login", "--base-url", gateway.base_url, stdin=gateway.management)[0] == exits.OK
+    ring.trouble = keyring.errors.KeyringLocked(gateway.management)
+    code, _, err = gwtui("logout")
+    assert code == exits.FAILED
+    assert "may still be in the keyring: the keyring is locked" in err
+    assert gateway.management not in err
+    # The profile can go all the same; the key is still found by its name.
+    assert gwtui("profiles", "remove", "127-0-0-1")[0] == exits.FAILED
+    assert gwtui("logout", "--profile", "127-0-0-1")[0] == exits.FAILED
+    ring.trouble = None
+    assert gwtui("logout", "--profile", "127-0-0-1")[0] == exits.OK
+    assert not ring.held
+
+
+def test_logging_out_goes_by_profile(ring: DictRing, gwtui: Commands) -> None:
+    for words in ((), ("--base-url", "https://gw.test")):
+        code, _, err = gwtui("logout", *words)
+        assert code == exits.USAGE
+        assert "--profile" in err
+
+
+def test_a_keyring_out_of_order_is_left_for_a_file(
+    gateway: ServedGateway, ring: DictRing, gwtui: Commands, file: Path
+) -> None:
+    assert gwtui("login", "--base-url", gateway.base_url, stdin=gateway.management)[0] == exits.OK
+    ring.trouble = keyring.errors.KeyringLocked()
+    code, _, err = gwtui("login", "--save-file", stdin=gateway.management)
+    assert code == exits.OK
+    assert "may still be in the keyring: the keyring is locked" in err
+    assert load_profiles(file).profiles["127-0-0-1"].token_file is not None
+    assert gwtui("logout")[0] == exits.OK
+
+
+# Listing
+
+
+BOOK = """
+default = "work"
+[profiles.work]
+base_url = "https://gw.test/api/v1"
+token_command = ["pass", "SENTINEL-argument"]
+critical = true
+[profiles.lab]
+base_url = "https://lab.test:8443"
+dialect = "openrouter"
+read_only = true
+token_file = "/k"
+[profiles."a\\u001b[31m"]
+base_url = "https://x.test"
+colour = "red"
+"""
+
+
+def test_profiles_are_listed_without_a_key_being_read(
+    gwtui: Commands, file: Path, ring: DictRing
+) -> None:
+    ring.trouble = AssertionError("the keyring was asked")
+    file.parent.mkdir()
+    file.write_text(BOOK)
+    code, out, err = gwtui("profiles")
+    assert code == exits.OK
+    assert [line.split()[:5] for line in out.splitlines()] == [
+        ["name", "default", "host", "dialect", "read"],
+        ["work", "yes", "gw.test", "generic", "no"],
+        ["lab", "no", "lab.test:8443", "openrouter", "yes"],
+        ["a\u241b[31m", "no", "x.test", "generic", "no"],
+    ]
+    assert "token command pass" in out
+    assert "token file /k" in out
+    assert "colour: is not a known setting" in err
+    code, out, _ = gwtui("profiles", "--output", "json")
+    listed = json.loads(out)
+    assert [one["name"] for one in listed] == ["work", "lab", "a\u001b[31m"]
+    assert listed[1] == {
+        "name": "lab",
+        "default": False,
+        "base_url": "https://lab.test:8443/api/v1",
+        "host": "lab.test:8443",
+        "dialect": "openrouter",
+        "read_only": True,
+        "critical": False,
+        "token_source": "token file",
+        "key_from": "token file /k",
+    }
+    assert "SENTINEL" not in out
+
+
+def test_the_default_is_chosen_and_profiles_are_removed(
+    gwtui: Commands, file: Path, ring: DictRing
+) -> None:
+    file.parent.mkdir()
+    file.write_text(BOOK)
+    assert gwtui("profiles", "default", "lab")[0] == exits.OK
+    assert load_profiles(file, keep_unknown=True).default == "lab"
+    assert gwtui("profiles", "default", "none")[0] == exits.USAGE
+    assert gwtui("profiles", "remove", "none")[0] == exits.USAGE
+    ring.held["gwtui", "lab"] = "k"
+    assert gwtui("profiles", "remove", "lab")[0] == exits.OK
+    found = load_profiles(file, keep_unknown=True)
+    assert (list(found.profiles), found.default) == (["work", "a\u001b[31m"], None)
+    assert not ring.held
+
+
+def test_no_profiles_is_no_error(gwtui: Commands) -> None:
+    code, out, err = gwtui("profiles")
+    assert (code, out) == (exits.OK, "")
+    assert "run gwtui login" in err
+    assert gwtui("profiles", "--output", "json")[1] == "[]\n"
+
+
+# Who am I
+
+
+def test_whoami_names_profile_source_key_and_person(
+    gateway: ServedGateway, ring: DictRing, gwtui: Commands
+) -> None:
+    named = ("--profile", "work", "--base-url", gateway.base_url)
+    assert gwtui("login", *named, "--critical", stdin=gateway.management)[0] == exits.OK
+    code, out, err = gwtui("whoami")
+    assert (code, err) == (exits.OK, "")
+    shown = dict(line.strip().split("  ", 1) for line in out.splitlines() if "  " in line.strip())
+    shown = {name.strip(): value.strip() for name, value in shown.items()}
+    assert shown["profile"] == "work"
+    assert shown["gateway"] == gateway.base_url
+    assert shown["key from"] == "keyring"
+    assert shown["critical"] == "CRITICAL"
+    assert shown["management key"] == "yes"
+    assert "@" in shown["operator"]
+    assert gateway.management not in out
+    code, out, _ = gwtui("whoami", "--output", "json", "--read-only")
+    told = json.loads(out)
+    assert (told["profile"], told["token_source"], told["critical"]) == ("work", "keyring", True)
+    assert (told["read_only"], told["can_write"]) == (True, False)
+    assert told["key"]["is_management_key"] is True
+    assert told["key"]["limit"] is None
+
+
+def test_whoami_tells_an_ordinary_key_and_an_address_alone(
+    gateway: ServedGateway, no_ring: None, gwtui: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GWTUI_TOKEN", gateway.ordinary)
+    code, out, _ = gwtui("whoami", "--base-url", gateway.base_url)
+    assert code == exits.OK
+    assert "READ-ONLY: not a management key" in out
+    assert "environment" in out
+    assert "none (address only)" in out
+
+
+def test_whoami_without_a_key_or_a_gateway_says_so(
+    gateway: ServedGateway, no_ring: None, gwtui: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, out, err = gwtui("whoami", "--base-url", gateway.base_url, stdin="unread")
+    assert (code, out) == (exits.FAILED, "")
+    assert "run gwtui login" in err
+    assert sys.stdin.read() == "unread"
+    code, _, err = gwtui("whoami")
+    assert code == exits.USAGE
+    assert "--base-url" in err
+    monkeypatch.setenv("GWTUI_TOKEN", "wrong")
+    code, out, err = gwtui("whoami", "--base-url", gateway.base_url)
+    assert (code, out) == (exits.FAILED, "")
+    assert "Invalid API key" in err

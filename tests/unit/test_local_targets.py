@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import keyring
 import pytest
 
 from gwtui.local.profiles import ProfileError
@@ -34,7 +35,15 @@ async def no_demo() -> Any:
 
 
 @pytest.fixture
-def book(file: Path) -> Path:
+def ring(monkeypatch: pytest.MonkeyPatch) -> DictRing:
+    ring = DictRing()
+    monkeypatch.setattr(keyring, "get_keyring", lambda: ring)
+    return ring
+
+
+@pytest.fixture
+def book(private_home: Path) -> Path:
+    file = private_home / "config" / "gwtui" / "profiles.toml"
     file.parent.mkdir()
     file.write_text(BOOK.format(python=sys.executable))
     return file
