@@ -1,4 +1,4 @@
-"""Fixtures of many unit tests: a clock moved by hand, a history file, alert rules beside it."""
+"""Fixtures of many unit tests: a clock moved by hand, and a history file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from alerts_kit import Room
 
 from fake_clock import FakeClock
 from history_kit import Desk, desk
@@ -21,8 +20,3 @@ def time() -> FakeClock:
 def history(tmp_path: Path) -> Iterator[Desk]:
     with desk(tmp_path / "h" / "one.sqlite3") as opened:
         yield opened
-
-
-@pytest.fixture
-def room(history: Desk) -> Room:
-    return Room(history, {})

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from textual import notifications
-from textual.app import App
-from textual.screen import Screen
-from textual.widgets._toast import Toast
 
 from gwtui.local.alerts import AlertEffects
 from gwtui.ui.alert_notices import AlertNotices
-from gwtui.ui.terminal import app as terminal_app
-from gwtui.ui.terminal.app import Notice, TerminalApp
+from gwtui.ui.terminal.app import Notice
 from gwtui.watch.alerts.model import AlertEvent, AlertKey
 from gwtui.watch.feed import FeedState
 from gwtui.watch.history.model import Subject
@@ -31,24 +25,6 @@ def test_what_is_left_can_always_be_waited_for(
     monkeypatch.setattr(notifications, "time", lambda: notice.raised_at + passed)
     assert 0 < notice.time_left <= 5
     assert notice.has_expired is (passed >= 5)
-
-
-async def test_a_screen_that_opens_as_a_notice_ends_goes_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The notice is not over when the new screen asks for it, and over when its toast is made."""
-    app: App[int] = TerminalApp()
-    async with app.run_test(notifications=True) as pilot:
-        app.notify("done", timeout=3600)
-        await pilot.pause()
-        assert app.screen.query(Toast)
-        monkeypatch.setattr(Notice, "has_expired", False)
-        monkeypatch.setattr(terminal_app, "_LEAST", 5.0)  # else it may be over before a look
-        moment = time.time() + 3600.000_1
-        monkeypatch.setattr(notifications, "time", lambda: moment)
-        await app.push_screen(Screen())
-        await asyncio.wait_for(pilot.pause(), 5)
-        assert app.screen.query(Toast)
 
 
 @pytest.mark.parametrize(

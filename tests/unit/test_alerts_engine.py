@@ -23,7 +23,7 @@ from gwtui.watch.alerts.derived_figures import guarded
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
 from gwtui.watch.alerts.session import Alerts, open_alerts
 from gwtui.watch.alerts.store import alerts_at, read_events
-from gwtui.watch.feeds.alerts import alert_history_feed, alert_rules_feed, alerts_feed, serve_alerts
+from gwtui.watch.feeds.alerts import alert_rules_feed, alerts_feed, serve_alerts
 from gwtui.watch.feeds.guardrails import guardrails_feed
 from gwtui.watch.feeds.models import Routing, endpoints_feed
 from gwtui.watch.history import archive as archive_module
@@ -186,24 +186,6 @@ async def test_one_list_that_cannot_be_read_is_told_by_its_name(
         await time.advance(900)
         found = (await one.present())["gateway-unreadable"]
         assert found.name == "reading of credits", "what this key may not read is no fault"
-
-
-async def test_feeds_say_what_there_is(tmp_path: Path, world: World, time: FakeClock) -> None:
-    async with program(tmp_path, world, time) as one:
-        heard: list[int] = []
-        leave = alerts_feed(one.hub).watch(
-            lambda state: heard.append(len(state.value or ())), background=True
-        )
-        await time.advance(30)
-        assert heard[-1] == 1
-        history = await alert_history_feed(one.hub).refresh()
-        assert [event.event for event in history.value or ()] == ["fired"]
-        leave()
-    hub = FeedHub(world.client(), time.clock)
-    state = await alerts_feed(hub).refresh()
-    assert state.error is not None
-    assert "No alerts" in state.error.message
-    await hub.close()
 
 
 async def test_the_first_reading_of_a_history_that_opens_late_is_evaluated(

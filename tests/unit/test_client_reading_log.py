@@ -44,18 +44,6 @@ async def test_whatever_is_read_inside_is_gathered_and_nothing_else() -> None:
     assert before == ReadingLog()
 
 
-async def test_two_readings_at_once_do_not_mix() -> None:
-    async def reading(rows: list[Any]) -> Shortfall:
-        with reading_log() as log:
-            await asyncio.sleep(0)
-            listing_of(Rows(rows, None), Provider, "slug")
-            await asyncio.sleep(0)
-        return log.lacks
-
-    bad, good = await asyncio.gather(reading(["x"]), reading([GOOD]))
-    assert (bad.unreadable, good.unreadable) == (1, 0)
-
-
 async def test_a_feed_keeps_it_with_the_value_it_belongs_to() -> None:
     time, wrong = FakeClock(), False
 

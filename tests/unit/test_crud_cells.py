@@ -39,6 +39,7 @@ def test_unknown_is_a_dash_and_not_nothing() -> None:
 @pytest.mark.parametrize(
     ("part", "drawn"),
     [
+        ("-3", "░" * 10),
         ("0", "░" * 10),
         ("0.001", "▏" + "░" * 9),
         ("0.04", "▍" + "░" * 9),
@@ -63,11 +64,6 @@ def test_the_bars_of_a_ranking_are_scaled_to_the_largest_share() -> None:
     assert drawn("0.001") == "▏        0.1%"
     assert drawn("0") == ""
     assert cells.ranked_share(None, None, 8) == cells.NOTHING
-
-
-def test_a_bar_of_an_overdrawn_or_negative_share_stays_in_its_width() -> None:
-    assert len(cells.bar(Decimal(-3), 10)) == 10
-    assert len(cells.bar(Decimal(3), 10)) == 10
 
 
 def test_almost_all_uptime_is_not_all() -> None:

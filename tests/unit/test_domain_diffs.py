@@ -64,11 +64,6 @@ def test_a_form_that_lacks_a_field_did_not_edit_it() -> None:
     assert found.conflicts == ()
 
 
-def test_clearing_a_field_is_an_edit() -> None:
-    found = three_way({"limit": 5}, {"limit": None}, {"limit": 5})
-    assert found.to_send == {"limit": None}
-
-
 @given(RECORDS)
 def test_a_record_does_not_differ_from_itself(record: dict[str, Any]) -> None:
     assert changed_fields(record, dict(record)) == ()

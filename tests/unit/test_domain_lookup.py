@@ -1,10 +1,10 @@
-"""What a person calls something, and the row that is meant."""
+"""The row that a person means, and the known name that a mistyped one is closest to."""
 
 from __future__ import annotations
 
 import pytest
 
-from gwtui.domain.lookup import lookup, lookup_path, nearest
+from gwtui.domain.lookup import among, closest, did_you_mean, lookup, lookup_path, nearest
 
 ROWS = (
     ("c0ffee-1111", "ci", "CI runner"),
@@ -71,3 +71,39 @@ def test_what_is_called_alike() -> None:
         "team 8",
         "team 7",
     )
+
+
+# Suggestions --------------------------------------------------------------------------------------
+
+
+VERBS = ("list", "get", "create", "delete")
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("lst", "list"),
+        ("LIST", "list"),
+        ("craete", "create"),
+        ("delet", "delete"),
+        ("zzzz", None),
+        ("", None),
+    ],
+)
+def test_the_nearest_name(word: str, meant: str | None) -> None:
+    assert closest(word, VERBS) == meant
+
+
+def test_it_is_said_with_and_without_all_there_are() -> None:
+    assert did_you_mean("lst", VERBS) == "; did you mean 'list'?"
+    assert did_you_mean("zzzz", VERBS) == ""
+    assert among("lst", VERBS) == "; did you mean 'list'? (known: list, get, create, delete)"
+    assert among("zzzz", VERBS) == " (known: list, get, create, delete)"
+    assert among("x", ()) == " (known: there are none)"
+
+
+def test_a_name_from_outside_cannot_disturb_and_a_long_list_is_counted() -> None:
+    assert "\x1b" not in among("opena", ["open\x1b[31ma"])
+    many = [f"n{number}" for number in range(100)]
+    assert among("?", many).endswith("n39 and 60 more)")
+    assert closest("a" * 100_000, ["a" * 100_000 + "b"]) is not None

@@ -136,15 +136,6 @@ def test_nothing_shown_can_disturb_a_terminal(raw: str, limit: int, newlines: bo
     shown.encode()
 
 
-@given(st.text(st.characters(categories=["L", "N", "P"])))
-def test_plain_letters_are_never_lost(raw: str) -> None:
-    kept = safe_text(raw, len(raw) * 10 + 1)
-    position = 0
-    for char in raw:
-        if safe_text(char) == char:
-            position = kept.index(char, position) + 1
-
-
 @given(ANY_TEXT)
 def test_what_is_safe_stays_as_it_is(raw: str) -> None:
     once = safe_text(raw, 10_000)

@@ -1,9 +1,10 @@
-"""The executor of writes: one request per plan, whatever goes wrong, and the ledger knows."""
+"""The executor of writes: one request per plan whatever goes wrong, and its write log."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -12,12 +13,16 @@ import pytest
 
 from gwtui.client import errors
 from gwtui.client.connection import Connection
+from gwtui.client.errors import NoAnswerError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.request import Problem
-from gwtui.crud.executor import WriteExecutor
-from gwtui.crud.plan import Applied, Confirmation, Plan, Refused, Unknown, bundle
+from gwtui.contract.usage import FeedbackRequest
+from gwtui.crud.executor import NOT_WRITTEN, WriteExecutor, WriteLog, reason
+from gwtui.crud.fields import PlanContext
+from gwtui.crud.plan import Applied, Change, Confirmation, Plan, Refused, Unknown, bundle
 from gwtui.domain.clock import Clock
-from gwtui.local.ledger import Ledger, LedgerEntry
+from gwtui.local.ledger import DIED, AuditedChange, Ledger, LedgerEntry
+from gwtui.resources.generations import plan_feedback
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 CLOCK = Clock(now=lambda: NOW)
@@ -167,10 +172,6 @@ async def test_cancelling_the_caller_does_not_cancel_the_request(tmp_path: Path)
     assert executor.in_flight == 0
 
 
-async def test_settling_with_nothing_under_way_returns_at_once(tmp_path: Path) -> None:
-    assert await executor_to(ScriptedClient(_ok), tmp_path).settle(5) == 0
-
-
 def test_a_loop_that_ends_in_the_middle_leaves_an_open_intent(tmp_path: Path) -> None:
     executor: list[WriteExecutor] = []
 
@@ -222,22 +223,6 @@ async def test_what_cannot_be_journaled_is_not_sent(tmp_path: Path) -> None:
     assert "audit log" in outcome.error.message
     assert client.requests == 0
     assert executor.in_flight == 0
-
-
-async def test_a_summary_that_is_not_json_is_not_sent(tmp_path: Path) -> None:
-    client = ScriptedClient(_ok)
-    executor = executor_to(client, tmp_path)
-    strange = Plan(
-        action="keys.edit",
-        title="x",
-        resource="keys",
-        identity="h1",
-        send=lambda client: cast("ScriptedClient", client).request(),
-        summary=cast("Any", {"at": NOW}),
-    )
-    assert isinstance(await executor.execute(Confirmation(strange, "dialog")), Refused)
-    assert client.requests == 0
-    assert executor.ledger.open_writes() == ()
 
 
 async def test_an_outcome_that_cannot_be_written_leaves_the_intent_open(
@@ -335,3 +320,110 @@ async def test_a_plan_of_several_requests_is_sent_part_by_part_only(tmp_path: Pa
     assert {each.by for each in one.each()} == {"typed"}
     alone = agreed()
     assert alone.each() == (alone,)
+
+
+# The write log ------------------------------------------------------------------------------------
+
+
+def write_log(folder: Path) -> WriteLog:
+    connection = Connection("https://gateway.test", label="work")
+    return WriteLog(connection, Ledger(folder / "audit.jsonl"), Clock(now=lambda: NOW))
+
+
+def consent(**more: Any) -> Confirmation[None]:
+    return Confirmation(
+        Plan("keys.edit", "Change key “ci”", "keys", "h", nothing_is_sent, **more), "dialog"
+    )
+
+
+async def nothing_is_sent(_client: GatewayClient) -> None:
+    raise AssertionError("nothing is sent here")
+
+
+def test_what_a_dead_program_left_is_told_once(tmp_path: Path) -> None:
+    before = write_log(tmp_path)
+    agreed = consent(changes=(Change("Name", "ci", "laptop"),))
+    before.announce(agreed)
+    before.tidy()
+    assert list(before.ledger.audit()) == [], "its program still runs"
+    (line,) = before.ledger.entries()
+    before.ledger.path.unlink()
+    before.ledger.record(replace(line, process={**line.process, "began": "another life"}))
+    for _ in range(2):
+        write_log(tmp_path).tidy()
+    (told,) = before.ledger.audit()
+    assert (told.id, told.outcome, told.message) == (agreed.plan.id, "unknown", DIED)
+    assert (told.title, told.profile, told.consent) == ("Change key “ci”", "work", "dialog")
+    assert [one.after for one in told.changes] == ["laptop"]
+    (left,) = before.ledger.open_writes()
+    assert left.outcome == "unknown"
+    assert left.changes == (AuditedChange("Name", "ci", "laptop"),)
+
+
+def test_a_person_closes_a_write_unresolved(tmp_path: Path) -> None:
+    one = write_log(tmp_path)
+    agreed = consent()
+    one.announce(agreed)
+    one.record(agreed, Unknown(NoAnswerError("lost")))
+    (left,) = one.ledger.open_writes()
+    one.ledger.resolve(left, NOW, "the key is there: it happened")
+    assert one.ledger.open_writes() == ()
+    resolved, unknown = one.ledger.audit()
+    assert (resolved.id, resolved.outcome) == (unknown.id, "resolved")
+    assert resolved.message == "the key is there: it happened"
+    assert resolved.title == unknown.title
+    assert unknown.message == "lost"
+
+
+def test_a_private_change_is_not_written_down(tmp_path: Path) -> None:
+    said = "the answer quoted a customer: sentinel-of-a-prompt"
+    request = FeedbackRequest(generation_id="gen-1", category="incoherence", comment=said)
+    plan = plan_feedback(request, PlanContext(NOW))
+    assert any(change.after == said for change in plan.changes), "it is shown"
+    one = write_log(tmp_path)
+    agreed = Confirmation(plan, "form")
+    one.announce(agreed)
+    one.record(agreed, Applied(None), "req-1")
+    assert "sentinel" not in one.ledger.path.read_text()
+    (line,) = one.ledger.audit()
+    assert NOT_WRITTEN in [change.after for change in line.changes]
+
+
+def test_a_fault_is_known_until_the_next_line_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = write_log(tmp_path)
+    agreed = consent()
+    one.announce(agreed)
+
+    def full(*_given: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("gwtui.local.private_file.write_all", full)
+        one.record(agreed, Applied(None))
+    assert one.fault == "No space left on device"
+    assert len(one.ledger.open_writes()) == 1, "what is not written down stays open"
+    one.record(agreed, Applied(None))
+    assert one.fault is None
+    assert len(list(one.ledger.audit())) == 1
+
+
+def test_a_journal_that_cannot_be_tidied_is_known(tmp_path: Path) -> None:
+    (tmp_path / "audit.jsonl").mkdir()
+    one = write_log(tmp_path)
+    one.tidy()
+    assert one.fault is not None
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (OSError(28, "No space left on device"), "No space left on device"),
+        (OSError("in the way"), "in the way"),
+        (ValueError("a lone surrogate"), "a lone surrogate"),
+        (TimeoutError(), "TimeoutError"),
+    ],
+)
+def test_a_fault_always_has_words(error: Exception, text: str) -> None:
+    assert reason(error) == text

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gwtui.crud.filter_fields import filter_fields, filter_values
 from gwtui.crud.resource import filter_headings, filter_kinds
-from gwtui.domain.filter_completion import FilterField, Suggestions, suggestions
+from gwtui.domain.filter_completion import FilterField, suggestions
 from gwtui.domain.filter_terms import Term
 from gwtui.domain.filters import parse
 from gwtui.resources.keys.resource import KEYS
@@ -77,11 +77,6 @@ def test_a_column_by_its_heading_offers_its_operators_and_longer_names() -> None
 def test_an_empty_text_offers_every_name() -> None:
     assert offered("")[:3] == ["name:", "latency_p50", "remaining"]
     assert len(offered("x ")) == len(FIELDS)
-
-
-def test_what_is_not_there_is_not_applied() -> None:
-    with pytest.raises(IndexError):
-        Suggestions(0).applied("x", 0)
 
 
 @given(st.text() | st.text('ab "():=<>-~stateleft', max_size=20))

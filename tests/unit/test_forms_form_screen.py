@@ -6,16 +6,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from textual.screen import Screen
 
-from form_kit import FACTS, NOW, HostApp, ScriptedSubmit, form, until
+from form_kit import NOW, HostApp, ScriptedSubmit, form, until
 from gwtui.client import errors
 from gwtui.crud.plan import Applied, Refused, Unknown
 from gwtui.resources.keys.writes import WRITES
 from gwtui.ui.forms.field_editors import ChoiceEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
-from gwtui.ui.screens.dialogs import AskScreen, TooSmallScreen
+from gwtui.ui.screens.dialogs import AskScreen
 from key_form_kit import api_key
 from plan_kit import form_context, key_plans
 from screen_text import shown
@@ -197,25 +196,6 @@ async def test_the_form_is_inert_while_it_is_sent() -> None:
         assert screen.focused is not None
 
 
-async def test_an_answer_that_comes_while_the_form_is_covered_closes_the_form() -> None:
-    """The terminal is too small for a moment, say: the cover is not what the answer takes away."""
-    submit = ScriptedSubmit(MADE)
-    submit.go.clear()
-    screen = form(submit)
-    app = HostApp(screen)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press(*"ci", "ctrl+s")
-        await until(pilot, lambda: submit.bodies, "the request")
-        cover: Screen[None] = TooSmallScreen()
-        await app.push_screen(cover)
-        submit.go.set()
-        await until(pilot, lambda: not submit.outcomes, "the answer")
-        assert app.screen is cover
-        cover.dismiss()
-        await until(pilot, lambda: screen not in app.screen_stack, "the end of the form")
-        assert app.results == [MADE]
-
-
 async def test_a_lost_answer_is_explained_and_cannot_be_sent_again() -> None:
     lost = Unknown(errors.NoAnswerError("No answer came within 30 s."))
     submit = ScriptedSubmit(lost)
@@ -271,31 +251,3 @@ async def test_the_mouse_chooses_and_sends() -> None:
         assert await pilot.click("#submit")
         await until(pilot, lambda: app.results, "the end of the form")
         assert submit.bodies[0]["limit_reset"] == "daily"
-
-
-async def test_hostile_values_do_not_reach_the_terminal_or_the_markup() -> None:
-    hostile = "[/red]\x1b[31m[@click=app.exit]x[/]\u202e"
-    key = api_key(name=hostile, limit_reset=hostile)
-    screen = form(ScriptedSubmit(), WRITES.edit_form(key, form_context(FACTS.now())))
-    app = HostApp(screen)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await pilot.pause()
-        title = app.screen.query_one("#form-title").render()
-        assert "\x1b" not in str(title)
-        assert "[/red]" in shown(app)
-        await pilot.press("escape")
-        await until(pilot, lambda: app.results, "the end of the form")
-
-
-async def test_news_for_a_form_that_is_being_closed_are_no_failure() -> None:
-    class Closing(FormScreen[Any]):
-        def on_unmount(self) -> None:
-            assert not self.query("#form-message"), "its lines are gone by now"
-            self._show_message()
-
-    screen = Closing(WRITES.create_form(form_context()), FACTS, ScriptedSubmit())
-    app = HostApp(screen)
-    async with app.run_test() as pilot:
-        await pilot.press("escape")
-        await until(pilot, lambda: not screen.is_attached, "the end of the form")
-    assert app.results == [None]

@@ -1,7 +1,8 @@
-"""The file of a history: private, whole after a kill, set aside when damaged, left when foreign."""
+"""The file of a history: private, whole after a kill, recorded by one process at a time."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import sqlite3
@@ -10,6 +11,8 @@ import subprocess
 import sys
 import threading
 from contextlib import closing
+from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -17,8 +20,14 @@ import pytest
 from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.file import OpenedHistory, history_path, open_readable
 from gwtui.watch.history.file import open_writable as open_file
-from gwtui.watch.history.model import HistoryMissingError, HistoryUnusableError
+from gwtui.watch.history.model import (
+    HistoryMissingError,
+    HistoryUnusableError,
+    Observation,
+    Subject,
+)
 from gwtui.watch.history.reader import HistoryReader
+from gwtui.watch.history.writer import observe
 from history_kit import START, USED, desk, minutes
 
 WRITER = """
@@ -213,3 +222,67 @@ async def test_a_question_sees_one_state_while_another_instance_writes(path: Pat
             assert await archive.read(lambda reader: reader.value_at(USED, later).value) == 2
         finally:
             await archive.close()
+
+
+# Processes ----------------------------------------------------------------------------------------
+
+
+OTHER = """
+import asyncio, sys
+from pathlib import Path
+from gwtui.watch.history.archive import Archive
+
+async def main():
+    archive = await Archive.open(Path(sys.argv[1]))
+    print(await archive.claim(), flush=True)
+    await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+async def test_one_process_records_and_the_next_does_once_that_one_is_killed(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "history" / "work.sqlite3"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    other = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", OTHER, str(path), stdout=asyncio.subprocess.PIPE, env=environment
+    )
+    assert other.stdout is not None
+    assert await other.stdout.readline() == b"True\n"
+    archive = await Archive.open(path)
+    try:
+        assert not await archive.claim()
+        assert await archive.read(lambda history: history.recorder()) == other.pid
+        other.kill()
+        await other.wait()
+        assert await archive.read(lambda history: history.recorder()) is None
+        assert await archive.claim()
+        assert await archive.read(lambda history: history.recorder()) == os.getpid()
+    finally:
+        await archive.close()
+
+
+async def test_the_end_waits_for_no_long_write_and_nothing_of_it_is_there(tmp_path: Path) -> None:
+    archive, begun = await Archive.open(tmp_path / "h" / "one.sqlite3"), threading.Event()
+    values = {Subject("credits", "account"): {"balance": Decimal(7)}}
+    seen = Observation("credits", START, 60, values)
+    await archive.write(lambda db: observe(db, seen))
+
+    def endless(db: sqlite3.Connection) -> None:
+        observe(db, replace(seen, at=START + minutes(1), source="keys"))
+        begun.set()
+        db.execute(
+            "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT 1 FROM n) SELECT max(x) FROM n"
+        )
+
+    writing = asyncio.create_task(archive.write(endless))
+    await asyncio.to_thread(begun.wait, 10)
+    archive.interrupt()
+    with pytest.raises(HistoryUnusableError):
+        await writing
+    with pytest.raises(HistoryUnusableError):  # what waited is not begun
+        await archive.write(lambda db: observe(db, seen))
+    assert await archive.read(lambda history: history.span()) == (START, START)
+    await archive.close()

@@ -67,12 +67,6 @@ def test_money_is_exact_whatever_the_width(history: Desk) -> None:
         assert min(point.low for point in curve.points if point.low is not None) == amounts[1]
 
 
-def test_equal_readings_are_one_row(history: Desk) -> None:
-    for minute in range(5):
-        history.see(START + minutes(minute), {USED: 5})
-    assert history.rows("runs") == 1
-
-
 def test_no_traffic_a_gap_and_zero_are_three_things(history: Desk) -> None:
     for minute, value in enumerate([99, None, None, 0]):
         history.see(START + minutes(minute), {UPTIME: value})
@@ -115,12 +109,6 @@ def test_what_was_never_recorded_has_no_curve(history: Desk) -> None:
     assert history.reader.points(USED, START, START + minutes(1)) is None
     assert history.reader.value_at(USED, START).state == "gap"
     assert history.reader.span() is None
-
-
-def test_a_span_must_end_after_it_begins(history: Desk) -> None:
-    history.see(START, {USED: 1})
-    with pytest.raises(ValueError, match="end after it begins"):
-        history.reader.points(USED, START, START)
 
 
 def test_a_sample_that_is_not_newer_is_left_out(history: Desk) -> None:

@@ -215,11 +215,6 @@ async def test_a_text_is_copied_by_the_key_that_copies_in_lists() -> None:
     registry.remap({})
 
 
-def test_sentences_name_actions_that_there_are() -> None:
-    for resource in RESOURCES:
-        assert "{" not in with_keys(RESOURCES[resource].empty), resource
-
-
 def test_the_file(tmp_path: Path) -> None:
     file = tmp_path / "preferences.toml"
     file.write_text('[keys]\nkeys.create = ["N", "?"]\n"app.help" = ["f1"]\n')
@@ -254,14 +249,3 @@ def test_every_sentence_names_actions_that_there_are() -> None:
     known = {action.id for action in every}
     assert len(found) > 20
     assert [one for one in found if f"{one[1]}.{one[2]}" not in known] == []
-
-
-def test_no_sentence_of_a_resource_names_a_key_by_hand() -> None:
-    """An action is named by its id: its key may be another one."""
-    by_hand = re.compile(
-        r"(?:empty=|cells\.hint\()\"(?:[^\"]*press )?([A-Za-z]|Enter|Escape|Esc) [a-z]+s\b"
-    )
-    for path in sorted(Path(gwtui.__file__).parent.rglob("*.py")):
-        text = path.read_text(encoding="utf-8")
-        assert not by_hand.findall(text), path
-        assert not re.search(r"press [A-Za-z] to ", text), path

@@ -1,0 +1,488 @@
+"""Alert rules over recorded readings: what fires and is said, what lasts, what a person does."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from gwtui.domain.alert_rules import (
+    AlertRule,
+    BudgetRule,
+    CreditsRule,
+    GoneRule,
+    GuardrailRule,
+    KeyExpiryRule,
+    KeyLimitRule,
+    LatencyRule,
+    PriceRule,
+    RunwayRule,
+    StatusRule,
+    UnreadableRule,
+    UptimeRule,
+)
+from gwtui.watch.alerts import store
+from gwtui.watch.alerts.evaluator import PersistentEvaluator
+from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
+from gwtui.watch.history.file import transaction
+from gwtui.watch.history.model import Fields, Observation, Subject
+from history_kit import START, Desk, minutes
+
+ACCOUNT = Subject("credits", "account")
+ENDPOINT = Subject("endpoint", "northwind/atlas tag||fp8")
+KEY = Subject("key", "c0ffee")
+SPACE = Subject("workspace", "space-1")
+FIVE = timedelta(minutes=5)
+LOW = CreditsRule(name="Low", fires_at=Decimal(10), clears_at=Decimal(12))
+
+
+@dataclass
+class RuleHarness:
+    """One history file with an evaluation beside it; readings are ``every`` seconds apart."""
+
+    desk: Desk
+    rules: dict[str, AlertRule]
+    core: PersistentEvaluator = field(default_factory=PersistentEvaluator)
+    now: datetime = START
+    every: int = 60
+    events: list[AlertEvent] = field(default_factory=list)
+
+    def see(
+        self,
+        subject: Subject,
+        figures: Mapping[str, Any],
+        facts: Fields | None = None,
+        *,
+        covers: bool = False,
+        at: float | None = None,
+    ) -> list[str]:
+        """Record a reading and run the rules; gives what happened."""
+        self.now = self.now + minutes(1) if at is None else START + minutes(at)
+        values = {
+            name: None if value is None else Decimal(str(value)) for name, value in figures.items()
+        }
+        gone = covers and facts is None
+        seen = Observation(
+            subject.resource,
+            self.now,
+            self.every,
+            {} if gone else {subject: values},
+            {} if gone else {subject: {"name": "It", **(facts or {})}},
+            Subject(subject.resource, "") if covers else None,
+        )
+        self.desk.observe(seen)
+        return self.run((seen,))
+
+    def run(self, seen: Sequence[Observation] = ()) -> list[str]:
+        with transaction(self.connection):
+            events = self.core.run(self.connection, self.rules, seen, self.now)
+        self.events += events
+        return [event.event for event in events]
+
+    def later(self, by: timedelta) -> list[str]:
+        self.now += by
+        return self.run()
+
+    def restart(self) -> None:
+        self.core = PersistentEvaluator()
+
+    @property
+    def alerts(self) -> tuple[Alert, ...]:
+        return store.read_alerts(self.connection, self.now)
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        return self.desk.connection
+
+    @property
+    def states(self) -> dict[str, str]:
+        return {alert.key.rule: alert.status.state for alert in self.alerts}
+
+
+def balance(harness: RuleHarness, *amounts: Any, at: float | None = None) -> list[str]:
+    happened = []
+    for amount in amounts:
+        happened += harness.see(ACCOUNT, {"balance": amount, "total_usage": None}, at=at)
+    return happened
+
+
+@pytest.fixture
+def harness(history: Desk) -> RuleHarness:
+    return RuleHarness(history, {})
+
+
+# Every kind of rule -------------------------------------------------------------------------------
+
+
+def test_credits(harness: RuleHarness) -> None:
+    harness.rules = {"low": LOW}
+    assert balance(harness, 50, 10) == []
+    assert balance(harness, "9.50") == ["fired"]
+    assert harness.events[0].message == "$9.50 left"
+    assert harness.events[0].name == "account"
+    assert harness.events[0].title == LOW.name
+    assert balance(harness, 9, 11, None, "11.99") == [], "between the bounds, and unknown"
+    assert harness.alerts[0].message == "$9.00 left", "what is wrong follows the figure"
+    assert balance(harness, 12) == ["cleared"]
+    assert harness.alerts == ()
+
+
+def test_of_one_figure_only_the_more_severe_alert_shows(harness: RuleHarness) -> None:
+    bounds = {"fires_at": Decimal(80), "clears_at": Decimal(75)}
+    late = timedelta(minutes=2)
+    near = KeyLimitRule(name="Near", **bounds)
+    full = KeyLimitRule(name="Full", severity="critical", fire_after=late, **bounds)
+    harness.rules = {"near": near, "full": full}
+    facts = {"limit": "100", "name": "ci"}
+
+    def remaining(amount: int) -> tuple[list[str], dict[str, str]]:
+        happened = harness.see(KEY, {"limit_remaining": amount}, facts)
+        return happened, harness.states
+
+    assert remaining(10) == (["fired"], {"near": "firing", "full": "pending"})
+    assert remaining(10) == ([], {"near": "firing", "full": "pending"})
+    assert remaining(10) == (["fired", "cleared"], {"full": "firing"})
+    assert harness.events[-1].message == "replaced by a more severe alert"
+    assert remaining(15) == ([], {"full": "firing"})
+    assert remaining(90) == (["cleared"], {})
+
+
+def test_alerts_of_rules_of_one_name_can_be_told_apart(harness: RuleHarness) -> None:
+    harness.rules = {"low": LOW, "second": LOW}
+    balance(harness, "9.50")
+    assert {event.title for event in harness.events} == {
+        f"{LOW.name} (low)",
+        f"{LOW.name} (second)",
+    }
+
+
+def test_runway(harness: RuleHarness) -> None:
+    rule = RunwayRule(
+        name="Soon", fires_at=Decimal(7), clears_at=Decimal(8), fire_after=timedelta(minutes=10)
+    )
+    harness.rules, harness.every = {"soon": rule}, 3600
+    used = Decimal(0)
+    happened = []
+    for hour in range(36):
+        used += 1 if hour < 24 else 30
+        harness.now += minutes(59)
+        figures = {"balance": 1000 - used, "total_usage": used}
+        happened += [(hour, what) for what in harness.see(ACCOUNT, figures)]
+    assert [what for _, what in happened] == ["fired"]
+    assert 26 < happened[0][0] < 36, "the day's rate rises some hours after the use"
+    assert harness.events[0].message.startswith("gone in ")
+
+
+@pytest.mark.parametrize(
+    ("rule", "good", "bad", "said"),
+    [
+        (
+            UptimeRule(name="x", window="5m", fires_at=Decimal(90), clears_at=Decimal(95)),
+            {"uptime_last_5m": 99, "uptime_last_30m": 10},
+            {"uptime_last_5m": "82.5", "uptime_last_30m": 99},
+            "82.5% of the requests of the last 5m succeeded",
+        ),
+        (
+            LatencyRule(
+                name="x", percentile="p99", fires_at=Decimal(5000), clears_at=Decimal(4000)
+            ),
+            {"latency_p99": 3000, "latency_p50": 9000},
+            {"latency_p99": 12345, "latency_p50": 1},
+            "p99 latency 12,345 ms",
+        ),
+        (StatusRule(name="x"), {"status": 0}, {"status": -2}, "the gateway reports status -2"),
+    ],
+)
+def test_endpoints(harness: RuleHarness, rule: Any, good: Any, bad: Any, said: str) -> None:
+    harness.rules = {"rule": rule.model_copy(update={"fire_after": 2 * minutes(1)})}
+    silence = dict.fromkeys(good)
+    assert harness.see(ENDPOINT, silence) + harness.see(ENDPOINT, good) == []
+    assert harness.see(ENDPOINT, bad) + harness.see(ENDPOINT, bad) == []
+    assert harness.states == {"rule": "pending"}
+    assert harness.see(ENDPOINT, bad) == ["fired"]
+    assert harness.events[0].message == said
+    assert harness.events[0].name == "northwind/atlas at It"
+    for _ in range(90):
+        assert harness.see(ENDPOINT, silence) == [], "no traffic is not well again"
+    happened = [harness.see(ENDPOINT, good) for _ in range(6)]
+    assert [what for each in happened for what in each] == ["cleared"]
+
+
+def test_an_endpoint_that_goes_and_comes(harness: RuleHarness) -> None:
+    harness.rules = {
+        "gone": GoneRule(name="Gone"),
+        "down": StatusRule(name="x", fire_after=minutes(0)),
+    }
+    assert harness.see(ENDPOINT, {"status": 1}, {}, covers=True) == ["fired"]
+    assert harness.see(ENDPOINT, {}, None, covers=True) == ["cleared", "fired"]
+    assert [event.message for event in harness.events[1:]] == [
+        "no longer exists",
+        "no longer offered",
+    ]
+    assert harness.states == {"gone": "firing"}, "what lasted on it is over"
+    assert harness.see(ENDPOINT, {"status": 0}, {}, covers=True) == ["cleared"]
+    assert harness.events[-1].message == "offered again"
+    harness.see(ENDPOINT, {}, None, covers=True)
+    assert harness.later(timedelta(hours=23)) == []
+    assert harness.later(timedelta(hours=2)) == ["cleared"], "no news any more"
+
+
+def test_a_price_that_changes(harness: RuleHarness) -> None:
+    harness.rules = {
+        "any": PriceRule(name="Any"),
+        "large": PriceRule(name="Large", at_least=Decimal(50)),
+    }
+    harness.see(ENDPOINT, {}, {"price_prompt": "0.000001", "price_completion": "0.000002"})
+    assert harness.see(ENDPOINT, {}, {"price_prompt": "0.0000012"}) == ["fired"]
+    assert harness.events[-1].message == "prompt $1.00 → $1.20 per million tokens (+20%)"
+    assert harness.see(ENDPOINT, {}, {"price_prompt": "0.000003", "price_completion": "0"}) == [
+        "fired",
+        "fired",
+    ], "again is news again, and enough for the other rule"
+    assert "completion $2.00 → $0.00 per million tokens (-100%)" in harness.events[-1].message
+    assert harness.see(ENDPOINT, {}, {"overrides": [{"x": 1}]}) == ["fired", "fired"], (
+        "what cannot be measured counts"
+    )
+
+
+def test_a_key_close_to_its_limit(harness: RuleHarness) -> None:
+    rule = KeyLimitRule(name="Near", fires_at=Decimal(80), clears_at=Decimal(75))
+    harness.rules = {"near": rule}
+    limit = {"limit": "50", "disabled": False}
+    assert harness.see(KEY, {"limit_remaining": 20}, limit) == []
+    assert harness.see(KEY, {"limit_remaining": 10}, limit) == ["fired"], "80 % is enough"
+    assert harness.events[0].message == "80% of $50.00 is used"
+    assert harness.see(KEY, {"limit_remaining": None}, limit) == []
+    assert harness.see(KEY, {"limit_remaining": 12}, limit) == []
+    assert harness.see(KEY, {"limit_remaining": None}, {"limit": None}) == ["cleared"], (
+        "no limit now"
+    )
+    assert harness.see(KEY, {"limit_remaining": 1}, {"limit": "50"}) == ["fired"]
+    assert harness.see(KEY, {"limit_remaining": 1}, {"disabled": True}) == ["cleared"]
+    assert harness.see(KEY, {"limit_remaining": 0}, {"limit": "0", "disabled": False}) == ["fired"]
+    assert harness.see(KEY, {}, None, covers=True) == ["cleared"], "deleted"
+    ended = (harness.now + minutes(1)).isoformat().replace("+00:00", "Z")
+    expired = {"limit": "50", "disabled": False, "expires_at": ended}
+    assert harness.see(KEY, {"limit_remaining": 0}, expired) == [], "refused from that moment on"
+
+
+def test_a_key_that_expires(harness: RuleHarness) -> None:
+    harness.rules = {"expires": KeyExpiryRule(name="Expires", within=Decimal(3))}
+    facts = {"expires_at": "2026-11-10T00:00:00Z"}  # eight days after START
+    happened = []
+    for hour in range(1, 24 * 11):
+        at = hour * 60
+        if harness.see(KEY, {"usage": 1}, facts, at=at):
+            happened.append((hour / 24, harness.events[-1].event))
+    assert happened == [(5 + 1 / 24, "fired"), (9, "cleared")], "it stays for a day after the end"
+    assert harness.see(KEY, {"usage": 1}, {"expires_at": None}) == []
+
+
+def test_a_workspace_close_to_a_budget(harness: RuleHarness) -> None:
+    rule = BudgetRule(name="Budget", fires_at=Decimal(90), clears_at=Decimal(85))
+    harness.rules = {
+        "any": rule,
+        "month": rule.model_copy(update={"interval": "monthly"}),
+        "other": rule.model_copy(update={"scope": "workspace", "only": "space-2"}),
+    }
+    facts = {"budget_daily": "10", "budget_monthly": "100"}
+    figures = {"budget_daily_remaining": "0.50", "budget_monthly_remaining": 80}
+    assert harness.see(SPACE, figures, facts) == ["fired"]
+    assert harness.events[0].message == "95% of the daily budget of $10.00 is spent"
+    figures = {"budget_daily_remaining": None, "budget_monthly_remaining": None}
+    assert harness.see(SPACE, figures, facts) == []
+    assert harness.see(SPACE, figures, dict.fromkeys(facts)) == ["cleared"], "no budget now"
+
+
+def test_a_guardrail_and_a_gateway_that_cannot_be_read(harness: RuleHarness) -> None:
+    harness.rules = {
+        "left": GuardrailRule(name="Left", scope="workspace", only="w", fire_after=minutes(0)),
+        "blind": UnreadableRule(name="Blind"),
+    }
+    assert harness.rules["left"].demand == "fewer than 1 endpoints"
+    harness.see(Subject("guardrail", "g"), {}, {"name": "Strict", "workspace_id": "w"})
+    guarded = Subject("guarded", "g northwind/atlas")
+    assert harness.see(guarded, {"healthy_endpoints": None}) == [], "no traffic tells nothing"
+    assert harness.see(guarded, {"healthy_endpoints": 0}) == ["fired"]
+    assert harness.events[0].name == "Strict · northwind/atlas"
+    assert harness.events[0].message == "healthy endpoints left: 0"
+    gateway = Subject("gateway", "account")
+    happened = [harness.see(gateway, {"unreadable": 1}) for _ in range(7)]
+    assert happened == [[], [], [], [], [], ["fired"], []], "for five minutes"
+
+
+def test_scopes(harness: RuleHarness) -> None:
+    rule = StatusRule(name="x", fire_after=minutes(0))
+    harness.rules = {
+        "model": rule.model_copy(update={"scope": "model", "only": "northwind/atlas"}),
+        "endpoint": rule.model_copy(update={"scope": "endpoint", "only": ENDPOINT.identity}),
+        "other": rule.model_copy(update={"scope": "model", "only": "northwind/at"}),
+        "off": rule.model_copy(update={"enabled": False}),
+    }
+    harness.see(ENDPOINT, {"status": 1})
+    assert set(harness.states) == {"model", "endpoint"}
+
+
+# What lasts -------------------------------------------------------------------------------------
+
+
+def test_what_fires_already_does_not_fire_again_after_a_restart(harness: RuleHarness) -> None:
+    harness.rules = {"low": LOW}
+    balance(harness, 5)
+    harness.restart()
+    assert balance(harness, 5, 4) == []
+    assert harness.states == {"low": "firing"}
+    assert balance(harness, 50) == ["cleared"]
+
+
+def test_what_is_pending_begins_anew_after_a_restart(harness: RuleHarness) -> None:
+    harness.rules = {"low": LOW.model_copy(update={"fire_after": FIVE})}
+    balance(harness, 5, 5, 5, 5)
+    assert harness.states == {"low": "pending"}
+    harness.restart()
+    assert balance(harness, 5, 5, 5, 5, 5) == [], "the pause was not seen"
+    assert balance(harness, 5) == ["fired"]
+
+
+def test_changes_written_before_a_crash_are_told_after_it(harness: RuleHarness) -> None:
+    harness.rules = {"price": PriceRule(name="Price")}
+    harness.see(ENDPOINT, {}, {"price_prompt": "1"})
+    seen = Observation("endpoint", harness.now + FIVE, 60, {}, {ENDPOINT: {"price_prompt": "2"}})
+    harness.desk.observe(seen)  # killed here
+    harness.restart()
+    harness.now += 2 * FIVE
+    assert harness.run() == ["fired"]
+    harness.restart()
+    assert harness.run() == [], "once"
+
+
+def test_changes_from_before_there_were_rules_are_history(harness: RuleHarness) -> None:
+    for price in ("1", "2"):
+        seen = Observation("endpoint", harness.now, 60, {}, {ENDPOINT: {"price_prompt": price}})
+        harness.desk.observe(seen)
+        harness.now += FIVE
+    harness.rules = {"price": PriceRule(name="Price")}
+    assert harness.run() == []
+
+
+def test_rules_that_change(harness: RuleHarness) -> None:
+    harness.rules = {"low": LOW}
+    balance(harness, 5)
+    harness.rules = {"low": LOW.model_copy(update={"name": "Lower", "severity": "warning"})}
+    assert harness.run() == []
+    assert (harness.alerts[0].title, harness.alerts[0].severity) == ("Lower", "warning")
+    harness.rules = {
+        "low": LOW.model_copy(update={"fires_at": Decimal(2), "clears_at": Decimal(3)})
+    }
+    assert balance(harness, 5) == ["cleared"], "well by the new bounds"
+    harness.rules = {"low": LOW}
+    balance(harness, 5)
+    harness.rules = {"low": LOW.model_copy(update={"enabled": False})}
+    assert harness.run() == ["cleared"]
+    assert harness.events[-1].message == "the rule is switched off"
+    harness.rules = {"low": LOW}
+    balance(harness, 5)
+    harness.rules = {}
+    harness.restart()
+    assert harness.run() == ["cleared"], "also when it went while nobody evaluated"
+
+
+# Over days --------------------------------------------------------------------------------------
+
+
+# What a person does -------------------------------------------------------------------------------
+
+
+def test_acknowledging_holds_until_it_fires_anew(harness: RuleHarness) -> None:
+    harness.rules = {"low": LOW}
+    balance(harness, 5)
+    key = AlertKey("low", ACCOUNT)
+    done = store.acknowledge(harness.connection, [key, key], harness.now, "kim@ops")
+    assert [event.event for event in done] == ["acknowledged"], "once is enough"
+    assert not harness.alerts[0].loud
+    assert harness.alerts[0].acknowledged_by == "kim@ops"
+    assert balance(harness, 4, 3) == []
+    harness.restart()
+    balance(harness, 2)
+    assert harness.alerts[0].acknowledged_by == "kim@ops"
+    assert balance(harness, 50, 5) == ["cleared", "fired"]
+    assert harness.alerts[0].loud
+
+
+def test_acknowledging_what_happened_ends_it(harness: RuleHarness) -> None:
+    harness.rules = {"price": PriceRule(name="Price")}
+    harness.see(ENDPOINT, {}, {"price_prompt": "1"})
+    harness.see(ENDPOINT, {}, {"price_prompt": "2"})
+    store.acknowledge(harness.connection, [AlertKey("price", ENDPOINT)], harness.now, "kim")
+    assert harness.run() == ["cleared"]
+    assert harness.alerts == ()
+
+
+def test_silence_ends_by_itself_and_then_tells_again(harness: RuleHarness) -> None:
+    harness.rules = {"low": LOW}
+    balance(harness, 5)
+    key = AlertKey("low", ACCOUNT)
+    store.silence(
+        harness.connection, [key], harness.now, until=harness.now + timedelta(hours=1), who="kim"
+    )
+    assert not harness.alerts[0].loud
+    assert balance(harness, 50, 5) == ["cleared", "fired"]
+    assert all(event.quiet and not event.notifies for event in harness.events[-2:]), (
+        "nobody is told"
+    )
+    harness.restart()
+    assert harness.later(timedelta(minutes=30)) == []
+    assert harness.later(timedelta(minutes=30)) == ["unsilenced"]
+    assert harness.events[-1].notifies
+    assert harness.events[-1].message == "the silence ended: $5.00 left"
+    assert harness.alerts[0].loud
+    assert harness.later(timedelta(hours=1)) == [], "once"
+
+
+def test_silence_on_what_is_over_ends_without_a_word(harness: RuleHarness) -> None:
+    harness.rules = {"low": LOW}
+    balance(harness, 5)
+    key = AlertKey("low", ACCOUNT)
+    store.silence(
+        harness.connection, [key], harness.now, until=harness.now + timedelta(hours=1), who="kim"
+    )
+    balance(harness, 50)
+    assert harness.later(timedelta(hours=2)) == []
+    assert [event.notifies for event in balance(harness, 5) and harness.events[-1:]] == [True]
+
+
+def test_silence_can_be_lifted(harness: RuleHarness) -> None:
+    harness.rules = {"low": LOW}
+    balance(harness, 5)
+    key = AlertKey("low", ACCOUNT)
+    store.silence(
+        harness.connection, [key], harness.now, until=harness.now + timedelta(hours=1), who="kim"
+    )
+    lifted = store.lift(harness.connection, [key], harness.now, "lee")
+    assert [(event.event, event.who) for event in lifted] == [("unsilenced", "lee")]
+    assert store.lift(harness.connection, [key], harness.now, "lee") == ()
+    history = store.read_events(harness.connection)
+    assert [(event.event, event.who) for event in history] == [
+        ("unsilenced", "lee"),
+        ("silenced", "kim"),
+        ("fired", ""),
+    ]
+    assert history[1].until == harness.now + timedelta(hours=1)
+
+
+def test_the_history_of_alerts_is_bounded(
+    harness: RuleHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness.rules = {"low": LOW}
+    monkeypatch.setattr(store, "MOST_EVENTS", 10)
+    for _ in range(20):
+        balance(harness, 5, 50)
+    harness.later(timedelta(hours=7))
+    assert len(store.read_events(harness.connection)) == 10
+    harness.later(timedelta(days=366))
+    assert store.read_events(harness.connection) == ()
