@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
@@ -41,7 +41,6 @@ MEASURE_LABELS: Mapping[Measure, str] = {
     "tokens": "tokens",
 }
 
-_SEPARATOR = "\1"
 _BAR = 8
 
 
@@ -89,15 +88,6 @@ class UsageRows:
         return known or safe_line(identity, _NAME) or NOT_SAID
 
 
-@dataclass(frozen=True, slots=True)
-class ActivityGroup:
-    """Rows that agree in all dimensions, and their sums."""
-
-    parts: tuple[str, ...]
-    summary: ActivitySummary
-    rows: tuple[ActivityRow, ...] = field(default=(), compare=False, repr=False)
-
-
 def account_usage(whole: Activity) -> UsageRows:
     """Return rows without key and user."""
     return UsageRows(tuple(map(UsageRow, whole.rows)), {"workspace": whole.workspaces})
@@ -132,28 +122,25 @@ def user_usage(users: PartedActivity, whole: Activity) -> UsageRows:
 
 def grouped(
     uses: UsageRows, whole: Sequence[ActivityRow], by: Sequence[Part]
-) -> tuple[ActivityGroup, ...]:
-    """Group the rows, limited to the days of ``whole``, which has the activity of the account.
+) -> Mapping[tuple[str, ...], ActivitySummary]:
+    """Return the sums by identity in each dimension, limited to the days of ``whole``.
 
-    If ``uses`` is by key or user, the difference to ``whole`` becomes the groups of unlisted keys
-    or users.
+    ``whole`` has the activity of the account. If ``uses`` is by key or user, the difference to it
+    becomes the groups of unlisted keys or users.
     """
     days = {activity.day_of(row) for row in whole}
-    by_parts = _by_parts((use for use in uses.uses if activity.day_of(use.row) in days), by)
-    groups = [
-        ActivityGroup(parts, activity.summarize(rows), tuple(rows))
-        for parts, rows in by_parts.items()
-    ]
+    rows = _by_parts((use for use in uses.uses if activity.day_of(use.row) in days), by)
+    groups = {parts: activity.summarize(group) for parts, group in rows.items()}
     if uses.rest:
         listed: dict[tuple[str, ...], list[ActivitySummary]] = defaultdict(list)
-        for group in groups:
-            listed[_rest_of(group.parts, by)].append(group.summary)
-        for parts, rows in _by_parts(map(UsageRow, whole), by).items():
+        for parts, summary in groups.items():
+            listed[_rest_of(parts, by)].append(summary)
+        for parts, group in _by_parts(map(UsageRow, whole), by).items():
             rest = _rest_of(parts, by)
-            others = activity.remainder(activity.summarize(rows), listed[rest])
+            others = activity.remainder(activity.summarize(group), listed[rest])
             if others.requests or others.spend or others.byok:
-                groups.append(ActivityGroup(rest, others))
-    return tuple(groups)
+                groups[rest] = others
+    return groups
 
 
 def _by_parts(
@@ -172,65 +159,31 @@ def _rest_of(parts: Sequence[str], by: Sequence[Part]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class RankedGroup:
-    """A ranked group, by one or two dimensions, and its share of the total (0..1).
-
-    ``largest`` is the highest share of the ranking.
-    """
+    """A group and its share of the total (0..1); ``largest`` is the highest share of all groups."""
 
     identity: str
     name: str
     summary: ActivitySummary
     share: Decimal | None
-    rows: tuple[ActivityRow, ...] = field(default=(), compare=False, repr=False)
-    parts: tuple[str, ...] = ()
-    """The identity in each dimension."""
-    largest: Decimal | None = None
+    largest: Decimal | None
 
 
 def ranked(
-    uses: UsageRows, rows: Sequence[ActivityRow], by: Sequence[Part], measure: Measure
+    uses: UsageRows, rows: Sequence[ActivityRow], by: Grouping, measure: Measure
 ) -> tuple[RankedGroup, ...]:
-    """Return the groups by descending size; ``rows`` has the activity of the account."""
+    """Return the groups and their shares; ``rows`` has the activity of the account."""
     whole = activity.summarize(rows).measure(measure)
-    return _by_size(
-        [
-            _ranked(
-                _SEPARATOR.join(group.parts),
-                " · ".join(
-                    uses.name(part, identity)
-                    for part, identity in zip(by, group.parts, strict=True)
-                ),
-                group.summary,
-                whole,
-                measure,
-                group,
-            )
-            for group in grouped(uses, rows, by)
-        ],
-        measure,
+    groups = {parts[0]: summary for parts, summary in grouped(uses, rows, (by,)).items()}
+    amounts = {identity: summary.measure(measure) for identity, summary in groups.items()}
+    shares = {
+        identity: None if amount is None or not whole else amount / whole
+        for identity, amount in amounts.items()
+    }
+    largest = max((share for share in shares.values() if share is not None), default=None)
+    return tuple(
+        RankedGroup(identity, uses.name(by, identity), summary, shares[identity], largest)
+        for identity, summary in groups.items()
     )
-
-
-def _ranked(
-    identity: str,
-    name: str,
-    summary: ActivitySummary,
-    whole: Decimal | None,
-    measure: Measure,
-    group: ActivityGroup,
-) -> RankedGroup:
-    amount = summary.measure(measure)
-    share = None if amount is None or not whole else amount / whole
-    return RankedGroup(identity, name, summary, share, group.rows, group.parts)
-
-
-def _by_size(groups: Sequence[RankedGroup], measure: Measure) -> tuple[RankedGroup, ...]:
-    def size(group: RankedGroup) -> tuple[bool, Decimal, str]:
-        amount = group.summary.measure(measure)
-        return amount is None, -(amount or Decimal(0)), group.name.casefold()
-
-    largest = max((one.share for one in groups if one.share is not None), default=None)
-    return tuple(replace(one, largest=largest) for one in sorted(groups, key=size))
 
 
 def measure_text(measure: Measure, amount: Decimal | None) -> str:
@@ -250,8 +203,6 @@ def total_cells(summary: ActivitySummary) -> Sequence[Cell]:
         Cell(f"{money.compact_int(summary.requests)} requests"),
         Cell(f"tokens {money.compact_int(summary.prompt)} in"),
         Cell(f"{money.compact_int(summary.completion)} out"),
-        Cell(f"{money.compact_int(summary.reasoning)} reasoning", "muted"),
-        Cell(f"{money.compact_int(summary.cached)} cached", "muted"),
     ]
     if summary.unknown:
         noun = "row lacks" if summary.unknown == 1 else "rows lack"

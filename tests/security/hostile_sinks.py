@@ -221,13 +221,13 @@ def _credits(values: Sequence[Any]) -> Iterator[Shown]:
 def _activity(values: Sequence[Any]) -> Iterator[Shown]:
     found, keys = values
     measures: tuple[Any, ...] = tuple(activity.MEASURE_LABELS)
-    ways: list[tuple[Any, ...]] = [("model",), ("provider",), ("workspace",)]
+    ways: list[Any] = ["model", "provider", "workspace"]
     for measure in measures:
         uses = account_usage(found)
         ranked = {by: activity.ranked(uses, found.rows, by, measure) for by in ways}
         if keys is not None:
             of_each = key_usage(keys, found)
-            for by in (("key",), ("user", "key")):
+            for by in ("key", "user"):
                 ranked[by] = activity.ranked(of_each, found.rows, by, measure)
         for grouping, items in ranked.items():
             for shown in table(activity.COLUMNS, lambda one: one.identity, items):

@@ -1,4 +1,4 @@
-"""The bar chart: heights, axis, labels, unknown days, terminals that can only do ASCII."""
+"""The bar chart: heights, axis, labels, unknown days, the selected bars."""
 
 from __future__ import annotations
 
@@ -8,20 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwtui.domain.money import usd
-from gwtui.ui.widgets.plot import PICKED, REST, SERIES, Bar, Chart
+from gwtui.ui.widgets.plot import Bar, Chart
 
 
 def drawn(chart: Chart, width: int = 40, height: int = 6) -> list[str]:
     return [line.plain for line in chart.draw(width, height)]
 
 
-def days(*values: int | str | None, parts: tuple[int, ...] = ()) -> list[Bar]:
+def days(*values: int | str | None) -> list[Bar]:
     return [
-        Bar(
-            f"11-{number:02}",
-            None if value is None else Decimal(value),
-            (Decimal(parts[number - 1]),) if parts else (),
-        )
+        Bar(f"11-{number:02}", None if value is None else Decimal(value))
         for number, value in enumerate(values, start=1)
     ]
 
@@ -49,23 +45,21 @@ def test_an_unknown_day_is_marked_not_drawn_as_nothing() -> None:
     assert all("?" not in line for line in lines[:4])
 
 
-def test_the_part_is_set_off_from_the_rest_by_its_own_colour() -> None:
-    lines = Chart(days(40, parts=(20,)), str, looks=(PICKED,)).draw(12, 5)
-    styles = [str(span.style) for line in lines for span in line.spans]
-    assert any("accent" in style for style in styles)
-    assert any("muted" in style for style in styles)
-
-
-def test_parts_are_stacked_from_below_each_in_its_own_colour() -> None:
-    parts = tuple(Decimal(value) for value in (10, 20, 5))
-    chart = Chart([Bar("11-01", Decimal(40), parts)], str, looks=(PICKED, *SERIES[:2]))
-    column = [
-        str(span.style)
-        for line in reversed(chart.draw(12, 9)[:8])
-        for span in line.spans
-        if span.start <= line.cell_length - 2 < span.end
-    ]
-    assert column == [PICKED] * 2 + [SERIES[0]] * 4 + [SERIES[1]] + [REST]
+def test_selected_bars_have_their_own_colour() -> None:
+    *bars, _labels = Chart(days(8, 8, None, 8), str, chosen=(1, 1)).draw(12, 4)
+    for number, line in enumerate(reversed(bars)):
+        styles = [
+            str(span.style)
+            for column in range(line.plain.index("│" if number == 1 else "┤") + 1, 12, 2)
+            for span in line.spans
+            if span.start <= column < span.end
+        ]
+        assert [style.split("-")[-1] for style in styles[:4]] == [
+            "muted",
+            "accent",
+            "warn",
+            "muted",
+        ]
 
 
 @given(
@@ -76,10 +70,8 @@ def test_parts_are_stacked_from_below_each_in_its_own_colour() -> None:
     height=st.integers(2, 30),
 )
 def test_every_line_fits(values: list[Decimal | None], width: int, height: int) -> None:
-    bars = [
-        Bar(f"{number:02}", value, (value or Decimal(0),)) for number, value in enumerate(values)
-    ]
-    chart = Chart(bars, lambda amount: f"{amount:.0e}"[:5], looks=(PICKED,))
+    bars = [Bar(f"{number:02}", value) for number, value in enumerate(values)]
+    chart = Chart(bars, lambda amount: f"{amount:.0e}"[:5])
     lines = chart.draw(width, height)
     assert len(lines) == height
     assert all(line.cell_length <= max(width, 8) for line in lines)

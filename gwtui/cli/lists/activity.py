@@ -16,13 +16,12 @@ from gwtui.cli.output import narrate, print_rows
 from gwtui.cli.target import reading_hub, resolve_connection, run_async
 from gwtui.crud.resource import Scope
 from gwtui.domain import activity
-from gwtui.domain.activity import DayRange, days_between
+from gwtui.domain.activity import ActivitySummary, DayRange, days_between
 from gwtui.domain.lookup import among
 from gwtui.local.paths import Paths
 from gwtui.resources.activity import (
     OTHERS,
     PARTS,
-    ActivityGroup,
     Part,
     UsageRows,
     account_usage,
@@ -70,11 +69,11 @@ def _run(arguments: argparse.Namespace) -> int:
             completed = activity.completed_days(hub.clock.now())
             rows = activity.within(whole.rows, tuple(day for day in completed if day in days))
             uses = await _uses(readings, scope, by, whole)
-            groups = _in_order(grouped(_on(uses, days), rows, by), by)
+            groups = _in_order(grouped(uses, rows, by), by)
             if arguments.output == "table":
                 narrate(f"{days} UTC: {len(groups)} sums of {len(rows)} rows")
             known = [name for part in by for name in (part, *_IDS.get(part, ()))]
-            sums = [_sums(group, uses, by) for group in groups]
+            sums = [_sums(parts, summary, uses, by) for parts, summary in groups]
             print_rows(sums, arguments, (*known, *_FIGURES), default=(*by, *_FIGURES))
             return readings.exit_code
 
@@ -129,30 +128,29 @@ async def _uses(
     return account_usage(whole)
 
 
-def _on(uses: UsageRows, days: DayRange) -> UsageRows:
-    chosen = tuple(use for use in uses.uses if activity.day_of(use.row) in days)
-    return UsageRows(chosen, uses.names, uses.rest)
-
-
-def _in_order(groups: Sequence[ActivityGroup], by: Sequence[Part]) -> list[ActivityGroup]:
+def _in_order(
+    groups: Mapping[tuple[str, ...], ActivitySummary], by: Sequence[Part]
+) -> list[tuple[tuple[str, ...], ActivitySummary]]:
     place = by.index("day") if "day" in by else None
 
-    def order(group: ActivityGroup) -> tuple[Any, ...]:
-        spend = group.summary.spend
-        day = "" if place is None else group.parts[place]
-        return day, spend is None, -(spend or 0), group.parts
+    def order(group: tuple[tuple[str, ...], ActivitySummary]) -> tuple[Any, ...]:
+        parts, summary = group
+        day = "" if place is None else parts[place]
+        return day, summary.spend is None, -(summary.spend or 0), parts
 
-    return sorted(groups, key=order)
+    return sorted(groups.items(), key=order)
 
 
-def _sums(group: ActivityGroup, uses: UsageRows, by: Sequence[Part]) -> dict[str, Any]:
+def _sums(
+    parts: tuple[str, ...], summary: ActivitySummary, uses: UsageRows, by: Sequence[Part]
+) -> dict[str, Any]:
     sums: dict[str, Any] = {}
-    for part, identity in zip(by, group.parts, strict=True):
+    for part, identity in zip(by, parts, strict=True):
         known = bool(identity) and identity != OTHERS
         sums[part] = uses.name(part, identity) if identity else None
         for name in _IDS.get(part, ()):
             sums[name] = identity if known else None
-    return {**sums, **{name: getattr(group.summary, name) for name in _FIGURES}}
+    return {**sums, **{name: getattr(summary, name) for name in _FIGURES}}
 
 
 _LIST = list_command(_RESOURCE)

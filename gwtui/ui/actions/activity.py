@@ -22,21 +22,21 @@ async def open_ranked(context: ActionContext) -> None:
     screen, one = context.screen, context.target
     if not isinstance(screen, ActivityScreen) or not isinstance(one, RankedGroup):
         return
-    if one.parts[0] in {"", OTHERS}:
+    if one.identity in {"", OTHERS}:
         context.app.say("This row has no details")
         return
     navigation = context.app.navigation
     match screen.grouping:
         case "model":
-            await context.app.open_route(f"models/{one.parts[0]}")
+            await context.app.open_route(f"models/{one.identity}")
         case "provider":
             await context.app.open_route("providers")
         case "workspace":
-            await context.app.open_route(f"workspaces/{one.parts[0]}")
+            await context.app.open_route(f"workspaces/{one.identity}")
         case "key":
-            await navigation.open_child(KEYS, one.parts[0], "activity", name=one.name)
+            await navigation.open_child(KEYS, one.identity, "activity", name=one.name)
         case "user":
-            await navigation.open_child(ORGANIZATION, one.parts[0], "activity", name=one.name)
+            await navigation.open_child(ORGANIZATION, one.identity, "activity", name=one.name)
 
 
 async def show_content(context: ActionContext[Generation]) -> None:

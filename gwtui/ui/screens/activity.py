@@ -1,25 +1,21 @@
 """Activity screen: cost and usage of the last 30 complete UTC days, by day and as a ranking.
 
 The person can select some of the days: the chart still shows all days, but totals and ranking
-cover only the selected ones. Each bar stacks the selected row of the ranking at the bottom, then
-the top rows, each rank in its own colour, then the rest.
+cover only the selected ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
-from decimal import Decimal
 from typing import Any, NamedTuple
 
-from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 
 from gwtui.contract.usage import ActivityRow
-from gwtui.crud import cells
 from gwtui.crud.action import COPY
 from gwtui.crud.resource import Scope
 from gwtui.domain import activity
@@ -40,11 +36,11 @@ from gwtui.resources.activity import (
 from gwtui.ui.commands import key_of
 from gwtui.ui.screens.base import TableScreen
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.text import cell_content, choice_line, fit, toned
+from gwtui.ui.text import cell_content, choice_line, toned
 from gwtui.ui.widgets.lines import DrawingView, OneLine
-from gwtui.ui.widgets.plot import PICKED, REST, SERIES, Bar, Chart
+from gwtui.ui.widgets.plot import Bar, Chart
 from gwtui.ui.widgets.prompt import Prompt
-from gwtui.ui.widgets.table import Highlighted, ResourceTable
+from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.activity import (
     Activity,
@@ -59,14 +55,8 @@ from gwtui.watch.hub import FeedHub
 PEOPLE = "organization"
 """Id of the resource whose rows open the activity of one person."""
 _DAYS_HINT = "days, UTC: yesterday, last friday, 7d, 2026-11-20, 2026-11-01 .. 2026-11-07, all"
-_MARGINS = 2
 _TALL = [(34, "-tall")]
 """Terminal height in lines from which the bars are taller, with the CSS class for it."""
-_OTHERS = "the rest"
-_LONGEST = 32
-"""Maximum width in cells of a name in the legend."""
-_SIGN = len("  █ ")
-"""Width in cells of the coloured sign before a name."""
 
 
 class _Parted(NamedTuple):
@@ -96,7 +86,6 @@ class ActivityScreen(TableScreen):
         super().__init__("activity", title="Activity", extra_scopes=(COPY,), **opened_by)
         self._of_person = self.opener is not None and self.opener.id == PEOPLE
         self._activity: Activity | None = None
-        self._ranking: Sequence[RankedGroup] = ()
         self._parts: PartedActivity | None = None
         """Activity per key or person, while keys or people are ranked."""
         self._days: tuple[date, ...] = ()
@@ -115,11 +104,10 @@ class ActivityScreen(TableScreen):
     # Hooks of the frame -----------------------------------------------------------------------
 
     def compose_body(self) -> ComposeResult:
-        """Yield the chart with its legend, the totals, and the ranking."""
+        """Yield the chart, the totals, and the ranking."""
         with Vertical(id="activity-drawing"):
             yield OneLine(id="activity-measure")
             yield DrawingView(id="activity-chart")
-            yield OneLine(id="activity-legend")
         yield OneLine(id="activity-totals")
         yield OneLine(id="activity-grouping")
         yield self.table
@@ -159,7 +147,8 @@ class ActivityScreen(TableScreen):
             way_out = f"{key_of('app.back')} shows all"
             parts.append(toned(f"only {self._chosen} UTC, {way_out}", "accent"))
         elif self._days:
-            parts.append(toned(f"{len(self._days)} complete days, without today", "muted"))
+            span = f"{DayRange(self._days[0], self._days[-1])} UTC, without today"
+            parts.append(toned(span, "muted"))
         if self._activity is not None:
             lost = len(self._activity.rows) - len(self._rows)
             if lost:
@@ -277,14 +266,12 @@ class ActivityScreen(TableScreen):
             return
         days = [day for day in self._days if self._chosen is None or day in self._chosen]
         rows = activity.within(self._rows, days)
-        self._ranking = self._ranked(self._activity, rows)
-        self.table.show(self._ranking)
+        self.table.show(self._ranked(self._activity, rows))
         if self._to_top and self.table.total_count:
             self._to_top = False
             self.table.to_first()
-        self.query_one("#activity-totals", OneLine).show(
-            totals_line(rows, self.app.size.width - _MARGINS)
-        )
+        totals = map(cell_content, total_cells(activity.summarize(rows)))
+        self.query_one("#activity-totals", OneLine).show(Content(" · ").join(totals))
         self.query_one("#activity-grouping", OneLine).show(
             choice_line(
                 "Ranked by",
@@ -304,10 +291,6 @@ class ActivityScreen(TableScreen):
         )
         self._draw()
 
-    def on_resize(self) -> None:
-        """Fit the totals and the legend to the new width."""
-        self._show_ranking()
-
     def _offered(self) -> list[Grouping]:
         return [one for one in GROUPINGS if self.parent_row is None or one not in _PARTED]
 
@@ -319,81 +302,12 @@ class ActivityScreen(TableScreen):
             return ()
         else:
             uses = parted.usage(self._parts, account)
-        return ranked(uses, rows, (self.grouping,), self._measure)
+        return ranked(uses, rows, self.grouping, self._measure)
 
     def _draw(self) -> None:
         measure, days, chosen = self._measure, self._days, self._chosen
-        shown = chosen or (DayRange(days[0], days[-1]) if days else None)
-        span = "" if shown is None else f"{shown} UTC"
-        width = self.app.size.width - _MARGINS
-        stack = stacked(self.table.selected, self._ranking)
-        line, named = legend(stack, span, width)
-        stack = stack[:named]
-        looks = tuple(look for _, look in stack)
-        parts = [activity.by_day(one.rows, days, measure) for one, _ in stack]
-        wholes = activity.by_day(self._rows, days, measure)
-        bars = [
-            Bar(f"{day:%m-%d}", whole, tuple(part[at] or Decimal(0) for part in parts))
-            for at, (day, whole) in enumerate(zip(days, wholes, strict=True))
-        ]
+        amounts = activity.by_day(self._rows, days, measure)
+        bars = [Bar(f"{day:%m-%d}", amount) for day, amount in zip(days, amounts, strict=True)]
         ends = (days.index(chosen.first), days.index(chosen.last)) if chosen else None
-        chart = Chart(bars, lambda amount: measure_text(measure, amount), ends, looks)
+        chart = Chart(bars, lambda amount: measure_text(measure, amount), ends)
         self.query_one(DrawingView).draw(chart)
-        self.query_one("#activity-legend", OneLine).show(line)
-
-    @on(Highlighted)
-    def _highlighted(self) -> None:
-        if self._activity is not None:
-            self._draw()
-
-
-def totals_line(rows: Sequence[ActivityRow], width: int) -> Content:
-    """Return the totals in one line; those that do not fit ``width`` cells are dropped."""
-    line = Content("")
-    for cell in total_cells(activity.summarize(rows)):
-        longer = Content(" · ").join([line, cell_content(cell)] if line else [cell_content(cell)])
-        if longer.cell_length > width:
-            break
-        line = longer
-    return line
-
-
-def stacked(
-    selected: RankedGroup | None, ranking: Sequence[RankedGroup]
-) -> Sequence[tuple[RankedGroup, str]]:
-    """Return the rows that get a colour of their own, with its style, from the bottom of the bars.
-
-    The selected row comes first, then the top rows of the ranking.
-    """
-    bottom = selected if selected is not None and selected.rows else None
-    leading = [
-        (other, look)
-        for other, look in zip(ranking, SERIES, strict=False)
-        if other.rows and (bottom is None or other.identity != bottom.identity)
-    ]
-    return leading if bottom is None else [(bottom, PICKED), *leading]
-
-
-def legend(stack: Sequence[tuple[RankedGroup, str]], span: str, width: int) -> tuple[Content, int]:
-    """Return the legend of the chart, and the number of rows that it names.
-
-    It names as many rows of ``stack`` as fit ``width`` cells, but at least one. ``span`` is the
-    text for the days.
-    """
-    line, rest = toned(span), _legend_part(_OTHERS, REST)
-    room = width - line.cell_length - rest.cell_length
-    for place, (group, look) in enumerate(stack):
-        part = _legend_part(fit(_series_name(group), max(1, room - _SIGN)).rstrip(), look)
-        if place and cell_len(_series_name(group)) > room - _SIGN:
-            return Content.assemble(line, rest), place
-        line, room = Content.assemble(line, part), room - part.cell_length
-    return Content.assemble(line, rest) if stack else line, len(stack)
-
-
-def _series_name(group: RankedGroup) -> str:
-    # Without the author of a model: "openai/gpt-5" becomes "gpt-5".
-    return fit(cells.text(group.name).text.rpartition("/")[2], _LONGEST).rstrip()
-
-
-def _legend_part(name: str, style: str) -> Content:
-    return Content.assemble("  ", Content.styled("█", style), " ", toned(name, "muted"))

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from itertools import groupby
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from textual.content import Content
 
 from gwtui.crud.resource import Tone
 from gwtui.domain.times import DAY, HOUR, MINUTE
-from gwtui.ui.text import STYLES, toned
+from gwtui.ui.text import toned
 from gwtui.ui.widgets.lines import Drawing
 from gwtui.watch.history.model import Curve, Point
 
@@ -400,45 +400,27 @@ _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _LEVELS = 8
 _LABEL_EVERY = 7
 _ROWS_WITH_HALF = 4
-_BACKGROUND = " on "
 UNKNOWN_BAR = "?"
 
 
-PICKED = STYLES["accent"]
-SERIES = tuple(f"$series-{number}" for number in range(1, 4))
-"""Styles of the top entries of a ranking, in order of rank."""
-REST = STYLES["muted"]
-_CHOSEN_REST = STYLES["plain"]
-
-_Text = tuple[str, str]
-"""A text and its style."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A bar of a chart; ``value`` None is unknown.
-
-    ``parts`` are values stacked from the bottom; the rest of the bar is muted.
-    """
+class Bar(NamedTuple):
+    """A bar of a chart; ``value`` None is unknown."""
 
     label: str
     value: Decimal | None
-    parts: tuple[Decimal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Chart(Drawing):
     """A bar chart. ``format_value`` formats a value with its unit.
 
-    ``chosen`` holds the indices of the first and last selected bar; only these two are labelled.
-    None means that no bars are selected; every seventh bar is labelled.
+    ``chosen`` holds the indices of the first and last selected bar; only these two are labelled,
+    and the other bars are muted. None selects no bars; every seventh bar is labelled.
     """
 
     bars: Sequence[Bar]
     format_value: Callable[[Decimal], str]
     chosen: tuple[int, int] | None = None
-    looks: tuple[str, ...] = ()
-    """The styles of the stacked parts, the same in every bar."""
 
     def draw(self, width: int, height: int) -> list[Content]:
         """Return axis, bars and labels as lines, in ``width`` cells and ``height`` lines."""
@@ -452,78 +434,41 @@ class Chart(Drawing):
         axis = max(map(cell_len, figures.values()))
         room = max(1, width - axis - 2)
         pitch = max(1, room // max(1, min(len(self.bars), room)))
-        wide = max(1, pitch - 1)
-        bars = self.bars[-room:]
-        left = len(self.bars) - len(bars)
-        first, last = self.chosen or (-1, -1)
-        stacks = [
-            _eighths(self, bar, _CHOSEN_REST if first <= place <= last else REST, top, rows)
-            for place, bar in enumerate(bars, left)
-        ]
-        gap = " " * (pitch - wide), ""
+        left = max(0, len(self.bars) - room)
+        bars = self.bars[left:]
         lines = []
         for row in range(rows):
             name = toned(figures.get(row, "").rjust(axis), "muted")
             wall = toned("┤" if row in figures else "│", "muted")
-            cells = [cell for stack in stacks for cell in (_cell(stack, rows - 1 - row, wide), gap)]
-            lines.append(Content.assemble(name, " ", wall, *_joined(cells)))
+            signs = [_sign(bar.value, rows - 1 - row, top / rows) for bar in bars]
+            # Join bars of the same tone: each change of colour costs bytes.
+            runs = groupby(zip(signs, self._tones()[left:], strict=True), key=lambda bar: bar[1])
+            texts = (
+                toned("".join((sign * max(1, pitch - 1)).ljust(pitch) for sign, _ in run), tone)
+                for tone, run in runs
+            )
+            lines.append(Content.assemble(name, " ", wall, *texts))
         places = range(len(bars) - 1, -1, -_LABEL_EVERY)
         labelled = [max(0, index - left) for index in self.chosen] if self.chosen else places
         labels = " " * (axis + 2) + _labels(bars, labelled, pitch, room)
         return [*lines, toned(labels, "accent" if self.chosen else "muted")]
 
-
-def _eighths(chart: Chart, bar: Bar, rest: str, top: Decimal, rows: int) -> list[str] | None:
-    """Return the style of each eighth of a line from the bottom up; None for an unknown value."""
-    if bar.value is None:
-        return None
-    styles: list[str] = []
-    so_far = Decimal(0)
-    for style, part in zip((*chart.looks, rest), (*bar.parts, bar.value), strict=True):
-        so_far = min(bar.value, so_far + max(Decimal(0), part))
-        styles += [style] * (_steps(so_far, top, rows) - len(styles))
-    return styles
+    def _tones(self) -> list[Tone]:
+        first, last = self.chosen or (0, len(self.bars))
+        return [
+            "warn" if bar.value is None else "accent" if first <= place <= last else "muted"
+            for place, bar in enumerate(self.bars)
+        ]
 
 
-def _cell(eighths: Sequence[str] | None, level: int, wide: int) -> _Text:
-    """Return the text and style of a bar on one line; level 0 is the lowest line.
-
-    A full cell can show two styles, any other cell only one.
-    """
-    if eighths is None:
-        return (UNKNOWN_BAR if level == 0 else " ") * wide, STYLES["warn"]
-    inside = eighths[level * _LEVELS : (level + 1) * _LEVELS]
-    if not inside:
-        return " " * wide, ""
-    lowest = inside.count(inside[0])
-    above = inside[lowest:]
-    if above and len(inside) == _LEVELS:
-        return _EIGHTHS[lowest] * wide, f"{inside[0]}{_BACKGROUND}{_most(above)}"
-    return _EIGHTHS[len(inside)] * wide, _most(inside)
-
-
-def _most(styles: Sequence[str]) -> str:
-    return Counter(styles).most_common(1)[0][0]
-
-
-def _joined(cells: Iterable[_Text]) -> list[Content]:
-    joined: list[_Text] = [("", "")]
-    for text, style in cells:
-        before, look = joined[-1]
-        # Blanks show only their background, so they can join any style without one.
-        if style == look or (text.isspace() and _BACKGROUND not in look):
-            joined[-1] = before + text, look
-        else:
-            joined.append((text, style))
-    return [Content.styled(text, style) for text, style in joined if text]
-
-
-def _steps(value: Decimal, top: Decimal, rows: int) -> int:
-    exact = max(Decimal(0), value) / top * rows * _LEVELS
+def _sign(value: Decimal | None, level: int, step: Decimal) -> str:
+    """Return the character of a bar on one line of height ``step``; level 0 is the lowest line."""
+    if value is None:
+        return UNKNOWN_BAR if level == 0 else " "
+    eighths = value / step * _LEVELS
     # Any positive value is visible.
-    if 0 < exact < 1:
-        return int(exact.to_integral_value(ROUND_CEILING))
-    return round(exact)
+    filled = 1 if 0 < eighths < 1 else round(eighths)
+    return _EIGHTHS[min(_LEVELS, max(0, filled - level * _LEVELS))]
 
 
 def _labels(bars: Sequence[Bar], places: Iterable[int], pitch: int, room: int) -> str:
