@@ -13,7 +13,6 @@ import pytest
 
 from gwtui.client import errors
 from gwtui.client.connection import Connection
-from gwtui.client.errors import NoAnswerError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.request import Problem
 from gwtui.contract.usage import FeedbackRequest
@@ -358,21 +357,6 @@ def test_what_a_dead_program_left_is_told_once(tmp_path: Path) -> None:
     (left,) = before.ledger.open_writes()
     assert left.outcome == "unknown"
     assert left.changes == (AuditedChange("Name", "ci", "laptop"),)
-
-
-def test_a_person_closes_a_write_unresolved(tmp_path: Path) -> None:
-    one = write_log(tmp_path)
-    agreed = consent()
-    one.announce(agreed)
-    one.record(agreed, Unknown(NoAnswerError("lost")))
-    (left,) = one.ledger.open_writes()
-    one.ledger.resolve(left, NOW, "the key is there: it happened")
-    assert one.ledger.open_writes() == ()
-    resolved, unknown = one.ledger.audit()
-    assert (resolved.id, resolved.outcome) == (unknown.id, "resolved")
-    assert resolved.message == "the key is there: it happened"
-    assert resolved.title == unknown.title
-    assert unknown.message == "lost"
 
 
 def test_a_private_change_is_not_written_down(tmp_path: Path) -> None:

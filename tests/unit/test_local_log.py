@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import multiprocessing
 import os
 from collections.abc import Iterator
 from datetime import date
@@ -232,25 +231,3 @@ def test_full_files_are_set_aside_and_the_oldest_goes(state: Path) -> None:
     newest = "".join(file.read_text() for file in sorted(files, reverse=True))
     numbers = [int(line[-3:]) for line in newest.splitlines()]
     assert numbers == list(range(numbers[0], 30))
-
-
-def _write(path: Path, name: str, lines: int) -> None:
-    handler = LogFile(path, full=2_000, kept=200)
-    for number in range(lines):
-        handler.emit(record(f"{name} {number:03}"))
-
-
-def test_processes_share_the_files_while_they_are_set_aside(state: Path) -> None:
-    context = multiprocessing.get_context("fork")
-    names = ("one", "two", "six")
-    children = [
-        context.Process(target=_write, args=(state / FILE_NAME, name, 150)) for name in names
-    ]
-    for child in children:
-        child.start()
-    for child in children:
-        child.join(30)
-    lines = written(state).splitlines()
-    assert sorted(line[-7:] for line in lines) == sorted(
-        f"{name} {number:03}" for name in names for number in range(150)
-    )

@@ -7,7 +7,6 @@ import asyncio
 import pytest
 from textual import events
 from textual.app import App, ComposeResult
-from textual.content import Content
 from textual.screen import ModalScreen
 
 from form_kit import until
@@ -82,19 +81,6 @@ async def test_what_is_answered_while_it_is_being_built_is_built_first(hops: int
         assert Building.seen == 2
 
 
-@pytest.mark.parametrize("hops", range(4))
-async def test_leaving_while_a_screen_is_being_opened_is_no_failure(hops: int) -> None:
-    app = TerminalApp()
-    async with app.run_test():
-        app.push_screen(ask("late"))
-        for _ in range(hops):
-            await asyncio.sleep(0)
-        app.exit(0, return_code=0)
-        await asyncio.sleep(0.02)
-    assert app.crash is None
-    assert app.return_code == 0
-
-
 async def test_what_waits_for_a_refresh_does_not_run_in_a_closed_dialog() -> None:
     found: list[int] = []
     app, dialog = TerminalApp(), ask("closing")
@@ -136,20 +122,4 @@ async def test_a_worker_ends_before_the_parts_of_its_dialog_are_taken_away() -> 
         await until(pilot, Closing.went.is_set, "the end of the dialog")
         await pilot.pause()
         await pilot.pause()
-    assert app.crash is None
-
-
-async def test_a_click_on_what_is_being_taken_away_hits_nothing() -> None:
-    app = TerminalApp()
-    async with app.run_test(size=(80, 24)) as pilot:
-        line = OneLine(id="line")
-        await app.screen.mount(line)
-        line.show(Content("here"))
-        await pilot.pause()
-        line._detach()
-        for kind in (events.MouseMove, events.MouseDown, events.MouseUp):
-            app.post_message(kind(None, 1, 0, 0, 0, 1, False, False, False, 1, 0))
-        await asyncio.sleep(0.02)
-        assert app.is_running
-        line._attach(app.screen)
     assert app.crash is None

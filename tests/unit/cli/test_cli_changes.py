@@ -1,16 +1,19 @@
-"""gwtui RESOURCE create, update, delete and so on: every verb over the executor of writes."""
+"""gwtui RESOURCE create, update, delete and so on: what is sent, planned, refused and asked for."""
 
 from __future__ import annotations
 
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from gwtui.cli import exits
 from gwtui.cli.main import main
+from gwtui.client.services import KeysService
+from gwtui.contract.keys import CreatedKey, CreateKeyRequest
 from gwtui.local.ledger import Ledger
 from headless_kit import YES, Gwtui, Site, done, log
 
@@ -103,22 +106,6 @@ def test_a_lost_key_that_was_deleted_meanwhile_is_not_offered_any_more(
     code, _, err = gwtui("recovery", "recreate", "elsewhere", YES)
     assert (code, "the key is gone" in err) == (exits.FAILED, True)
     assert gwtui.json("recovery", "list") == []
-
-
-def test_a_key_is_changed_stopped_started_and_deleted(gwtui: Gwtui, place: Site) -> None:
-    done(gwtui, "keys", "create", "--set", "name=life", "--set", "limit=5")
-    identity = gwtui.json("keys", "get", "life")["hash"]
-    assert done(gwtui, "keys", "update", "life", "--set", "name=alive", "--unset", "limit") == ""
-    assert place.get(f"/keys/{identity}")["limit"] is None
-    done(gwtui, "keys", "disable", identity[:10])
-    assert place.get(f"/keys/{identity}")["disabled"] is True
-    code, _, err = gwtui("keys", "disable", "alive", YES)
-    assert (code, "nothing to do" in err) == (exits.OK, True)
-    done(gwtui, "keys", "enable", "alive")
-    done(gwtui, "keys", "update", identity, "--set", "workspace_id=production")
-    assert gwtui.json("keys", "get", identity)["workspace_id"] != ""
-    done(gwtui, "keys", "delete", "alive")
-    assert gwtui("keys", "get", identity)[0] == exits.FAILED
 
 
 # The other resources
@@ -263,3 +250,280 @@ def test_where_providers_cannot_be_read_that_is_said_and_stands_in_nobody_s_way(
     assert code == exits.OK
     assert "the gateway's providers could not be read" in err
     assert "Whether the gateway has a provider 'nortwhind' is not known." in out
+
+
+# Plans and refusals -------------------------------------------------------------------------------
+
+
+def test_a_plan_says_everything_and_sends_nothing(gwtui: Gwtui, state: Path) -> None:
+    before = gwtui.json("keys", "list")
+    plan = ("keys", "update", "backfill-2025", "--set", "limit=1", "--plan")
+    code, out, _ = gwtui(*plan)
+    assert code == exits.OK
+    assert "Spending limit  $600.00 → $1.00" in out
+    assert "new requests will be refused immediately" in out
+    as_json = gwtui.json(*plan)
+    assert as_json["changes"] == [
+        {"field": "Spending limit", "before": "$600.00", "after": "$1.00"}
+    ]
+    assert as_json["requests"][0]["summary"] == {"limit": 1.0}
+    assert [key["limit"] for key in gwtui.json("keys", "list")] == [key["limit"] for key in before]
+    assert log(state) == []
+    words = ("workspaces", "delete", "production")
+    code, out, _ = gwtui(*words, "--plan")
+    assert (code, "  ! " in out) == (exits.FAILED, True)
+    assert log(state) == [], "nobody agreed"
+    assert gwtui(*words, YES)[0] == exits.FAILED
+    (tried,) = log(state)
+    assert (tried.outcome, tried.action) == ("refused", "workspaces.delete")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("keys", "create", "--set", "limit=-1", "--set", "name=x"), "limit: must not be negative"),
+        (("keys", "create", "--set", "limit=lots"), "limit: expected an amount in USD"),
+        (("keys", "create"), "name: is required"),
+        (("keys", "create", "--set", "name=x", "--set", "limit_reset=yearly"), "limit_reset: must"),
+        (("keys", "create", "--set", "name=x", "--set", "expires_at=soon"), "expires_at: expected"),
+        (
+            ("keys", "create", "--set", "nam=x"),
+            "unknown field 'nam'; did you mean 'name'?",
+        ),
+        (("keys", "create", "--set", "name"), "name: expected FIELD=VALUE"),
+        (("keys", "create", "--set", "name=a", "--set", "name=b"), "name is given twice"),
+        (("keys", "create", "--set", "external.api_key=x"), "external.api_key is a secret"),
+        (("keys", "update", "x", "--set", "disabled=true"), "unknown field 'disabled'"),
+        (("keys", "update", "x"), "give the fields to change"),
+        (("workspaces", "create", "--set", "name=x", "--set", "slug=A B"), "slug: must be"),
+        (("guardrails", "create", "--set", "name=x", "--set", "content_filters=a"), "JSON list"),
+        (("workspaces", "update", "x", "--set", "io_logging_api_key_ids=1,b"), "whole numbers"),
+    ],
+)
+def test_a_bad_value_names_its_field_and_nothing_is_tried(
+    gwtui: Gwtui, state: Path, words: tuple[str, ...], says: str
+) -> None:
+    code, out, err = gwtui(*words, YES)
+    assert (code, out) == (exits.USAGE, "")
+    assert says in err
+    assert not (state / "audit.jsonl").exists()
+
+
+def test_without_a_terminal_and_without_yes_nothing_is_done(gwtui: Gwtui, state: Path) -> None:
+    code, out, err = gwtui("keys", "create", "--set", "name=never")
+    assert (code, out) == (exits.USAGE, "")
+    assert "--yes" in err
+    assert not state.exists() or log(state) == []
+
+
+def test_a_critical_profile_wants_its_name(gwtui: Gwtui, state: Path, private_home: Path) -> None:
+    words = on_critical(gwtui, private_home, "keys", "create", "--set", "name=named")
+    for confirm in ((), ("--confirm", "other")):
+        code, out, err = gwtui(*words, YES, *confirm)
+        assert (code, out, "prod" in err) == (exits.USAGE, "", True)
+        assert log(state) == []
+    done(gwtui, *words, "--confirm", "prod")
+    (entry,) = log(state)
+    assert (entry.consent, entry.profile) == ("typed", "prod")
+
+
+def on_critical(gwtui: Gwtui, home: Path, *words: str) -> tuple[str, ...]:
+    """The words, on a profile that is marked critical."""
+    folder = home / "config" / "gwtui"
+    folder.mkdir(parents=True)
+    where = gwtui.site.gateway.base_url
+    (folder / "profiles.toml").write_text(
+        f'[profiles.prod]\nbase_url = "{where}"\ncritical = true\n'
+    )
+    return (*words, "--profile", "prod")
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        ("403:POST /keys x1", (exits.FAILED, "refused", "refused:")),
+        (
+            "reset-after:POST /keys x1",
+            (exits.UNKNOWN, "unknown", "It may or may not"),
+        ),
+    ],
+)
+def test_a_refusal_and_a_lost_answer_have_codes_of_their_own(
+    gwtui: Gwtui, place: Site, state: Path, fault: str, expected: tuple[int, str, str]
+) -> None:
+    code, outcome, says = expected
+    words = ("keys", "create", "--set", f"name={outcome}", YES)
+    place.faults.arm(fault)
+    found, out, err = gwtui(*words)
+    assert (found, out, says in err) == (code, "", True)
+    assert log(state)[0].outcome == outcome
+    place.faults.arm(fault)
+    told = json.loads(gwtui(*words, "--output", "json")[1])
+    assert (told["outcome"], told["requests"][0]["outcome"]) == (outcome, outcome)
+
+
+def test_a_series_stops_at_the_first_request_that_fails(gwtui: Gwtui, place: Site) -> None:
+    done(gwtui, "workspaces", "create", "--set", "name=Serial", "--set", "slug=serial")
+    place.faults.arm("500:PUT /workspaces/{id}/budgets/{interval} x1")
+    words = ("budgets", "set", "serial", "--set", "daily=1", "--set", "weekly=2")
+    code, out, _ = gwtui(*words, "--output", "json", YES)
+    assert code == exits.UNKNOWN
+    told = json.loads(out)
+    assert [one["outcome"] for one in told["requests"]] == ["unknown"]
+
+
+def test_a_read_only_profile_and_an_ordinary_key_change_nothing(
+    gwtui: Gwtui, place: Site, state: Path
+) -> None:
+    words = ("keys", "create", "--set", "name=no")
+    code, out, err = gwtui(*words, YES, "--read-only")
+    assert (code, out) == (exits.FAILED, "")
+    assert "this profile is read-only" in err
+    gwtui.commands.monkeypatch.setenv("GWTUI_BASE_URL", place.gateway.base_url)
+    gwtui.commands.monkeypatch.setenv("GWTUI_TOKEN", place.gateway.ordinary)
+    code, out, err = gwtui.commands(*words, YES)
+    assert (code, out) == (exits.FAILED, "")
+    assert "refused:" in err
+    assert gwtui(*words, "--plan", "--read-only")[0] == exits.OK
+    by_ordinary, by_profile = log(state)
+    for tried in (by_ordinary, by_profile):
+        assert (tried.outcome, tried.error, tried.status) == ("refused", "NotSentError", None)
+        assert tried.title == "Create key “no”"
+    assert "read-only" in (by_profile.message or "")
+    assert "intent" not in (state / "audit.jsonl").read_text(), "nothing was about to be sent"
+
+
+def test_a_new_key_without_its_value_is_told(gwtui: Gwtui, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def mute(_service: KeysService, _request: CreateKeyRequest) -> CreatedKey:
+        return CreatedKey.model_validate({"data": {"hash": "h", "name": "mute"}})
+
+    monkeypatch.setattr(KeysService, "create", mute)
+    code, out, err = gwtui("keys", "create", "--set", "name=mute", YES)
+    assert (code, out) == (exits.INCOMPLETE, "")
+    assert "key “mute” was created without a value" in err
+
+
+# Several rows -------------------------------------------------------------------------------------
+
+
+JSON = ("--output", "json")
+
+
+def made(gwtui: Gwtui, *names: str) -> list[str]:
+    """Keys of these names; their hashes."""
+    for name in names:
+        done(gwtui, "keys", "create", "--set", f"name={name}")
+    return [gwtui.json("keys", "get", name)["hash"] for name in names]
+
+
+def disabled(place: Site, hashes: list[str]) -> list[bool]:
+    return [place.get(f"/keys/{one}")["disabled"] for one in hashes]
+
+
+def lines(out: str) -> list[Any]:
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_several_keys_are_disabled_and_each_has_its_line(
+    gwtui: Gwtui, place: Site, state: Path
+) -> None:
+    names = ("many-a", "many-b", "many-c")
+    hashes = made(gwtui, *names)
+    done(gwtui, "keys", "disable", "many-b")
+    before = len(log(state))
+    code, out, err = gwtui("keys", "disable", *names, "--plan", *JSON)
+    plan = json.loads(out)
+    assert (code, plan["title"], len(plan["requests"])) == (exits.OK, "Disable 2 keys", 2)
+    assert [row["identity"] for row in plan["rows"]] == [hashes[0], hashes[2]]
+    [change] = plan["rows"][0]["changes"]
+    assert (change["before"], change["after"]) == ("enabled", "disabled")
+    assert [(one["identity"], one["outcome"]) for one in plan["left_out"]] == [
+        (hashes[1], "already")
+    ]
+    assert len(log(state)) == before, "a plan sends nothing"
+    code, out, err = gwtui("keys", "disable", *names, YES, *JSON)
+    assert code == exits.OK, err
+    assert [(one["identity"], one["outcome"]) for one in lines(out)] == [
+        (hashes[0], "applied"),
+        (hashes[2], "applied"),
+        (hashes[1], "already"),
+    ]
+    assert "2 applied" in err
+    assert disabled(place, hashes) == [True] * 3
+    assert [entry.outcome for entry in log(state)[before:]] == ["applied"] * 2
+    code, _, err = gwtui("keys", "disable", *names, YES)
+    assert (code, "nothing to do" in err) == (exits.OK, True)
+
+
+def test_a_filter_chooses_what_a_list_of_it_shows(gwtui: Gwtui, place: Site) -> None:
+    hashes = made(gwtui, "pick-a", "pick-b", "pack-c")
+    code, out, _ = gwtui("keys", "disable", "--filter", "name:pick- -state:disabled", "--plan")
+    assert (code, "Disable 2 keys" in out, "pack-c" in out) == (exits.OK, True, False)
+    assert gwtui("keys", "disable", "--filter", "name:pick-", YES)[0] == exits.OK
+    assert disabled(place, hashes) == [True, True, False]
+    assert gwtui("keys", "delete", "--filter", "name:pick-", YES)[0] == exits.OK
+    assert gwtui("keys", "get", "pick-a")[0] == exits.FAILED
+    code, _, err = gwtui("keys", "delete", "--filter", "name:pick-", YES)
+    assert (code, "nothing to do" in err) == (exits.OK, True)
+
+
+@pytest.mark.parametrize(
+    "query", ["", "  ", "nosuch>3", "used>abc", "ci or bot", "(ci or bot", "name~["]
+)
+def test_a_filter_that_is_not_understood_changes_nothing(
+    gwtui: Gwtui, state: Path, query: str
+) -> None:
+    code, _, err = gwtui("keys", "disable", "--filter", query, YES)
+    assert (code, "--filter" in err) == (exits.USAGE, True)
+    assert not log(state)
+
+
+def test_names_come_from_stdin_and_fields_are_set_for_all(gwtui: Gwtui, place: Site) -> None:
+    hashes = made(gwtui, "file-a", "file-b")
+    words = ("keys", "update", "--from-file", "-", "--set", "limit=12", "--set")
+    code, _, err = gwtui(*words, "limit_reset=monthly", YES, stdin=f"file-a\n\n{hashes[1]}\n")
+    assert code == exits.OK, err
+    found = [place.get(f"/keys/{one}") for one in hashes]
+    assert [(one["limit"], one["limit_reset"]) for one in found] == [(12, "monthly")] * 2
+    code, _, err = gwtui("keys", "update", "file-a", "file-b", "--set", "name=same", YES)
+    assert (code, "must be unique" in err) == (exits.USAGE, True)
+
+
+def test_names_that_are_not_clear_are_all_told_and_nothing_is_sent(
+    gwtui: Gwtui, place: Site
+) -> None:
+    hashes = made(gwtui, "left-alone")
+    code, _, err = gwtui("keys", "disable", "left-alone", "nobody", "nothing", YES)
+    assert code == exits.FAILED
+    assert all(text in err for text in ("'nobody'", "'nothing'", "2 of 3 names match no single"))
+    assert disabled(place, hashes) == [False]
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("a", "--filter", "name:a"), ("--filter", "name:a", "--from-file", "-")]
+)
+def test_it_must_be_said_which_and_only_in_one_way(gwtui: Gwtui, words: tuple[str, ...]) -> None:
+    code, _, err = gwtui("keys", "disable", *words, YES)
+    assert (code, "name at least one" in err) == (exits.USAGE, True)
+
+
+@pytest.mark.parametrize(
+    ("fault", "outcomes", "code"),
+    [
+        ("409:writes x1", ["refused", "applied", "applied"], exits.INCOMPLETE),
+        ("502:writes x1", ["unknown", "not sent", "not sent"], exits.UNKNOWN),
+        ("429:writes x9", ["refused", "not sent", "not sent"], exits.FAILED),
+    ],
+    ids=["one is refused", "an answer is lost", "all would be refused"],
+)
+def test_each_has_its_outcome_when_something_fails(
+    gwtui: Gwtui, place: Site, fault: str, outcomes: list[str], code: int
+) -> None:
+    names = [f"{code}-{letter}" for letter in "abc"]
+    hashes = made(gwtui, *names)
+    place.faults.arm(fault)
+    found, out, err = gwtui("keys", "disable", *names, YES, *JSON)
+    assert (found, [one["outcome"] for one in lines(out)]) == (code, outcomes)
+    if code != exits.UNKNOWN:
+        assert disabled(place, hashes) == [one == "applied" for one in outcomes]
+    assert ("The request is not sent again" in err) is (code == exits.UNKNOWN)

@@ -112,25 +112,24 @@ def test_a_plan_shows_or_refuses_every_field(gwtui: Gwtui, resource: str, verb: 
 
 @pytest.mark.parametrize("verb", ["create", "update"])
 @pytest.mark.parametrize("agreed", ["--plan", "--yes"])
-def test_what_is_deprecated_is_refused_whether_planned_or_sent(
-    gwtui: Gwtui, verb: str, agreed: str
+@pytest.mark.parametrize(
+    ("field", "says"),
+    [
+        ("enforce_zdr=true", "enforce_zdr: is deprecated: give the switch of each vendor"),
+        (
+            'content_filter_builtins=[{"slug": "email", "action": "flag"}]',
+            "content_filter_builtins.0.action: PII filters can only block or redact",
+        ),
+    ],
+    ids=["deprecated", "dialect"],
+)
+def test_plans_and_writes_refuse_the_same_fields(
+    gwtui: Gwtui, verb: str, agreed: str, field: str, says: str
 ) -> None:
     operands = ("--set", "name=x") if verb == "create" else ("Approved models",)
-    code, out, err = gwtui("guardrails", verb, *operands, "--set", "enforce_zdr=true", agreed)
+    code, out, err = gwtui("guardrails", verb, *operands, "--set", field, agreed)
     assert (code, out) == (exits.USAGE, "")
-    assert "enforce_zdr: is deprecated: give the switch of each vendor" in err
-
-
-@pytest.mark.parametrize("verb", ["create", "update"])
-@pytest.mark.parametrize("agreed", ["--plan", "--yes"])
-def test_what_the_dialect_refuses_is_refused_whether_planned_or_sent(
-    gwtui: Gwtui, verb: str, agreed: str
-) -> None:
-    operands = ("--set", "name=x") if verb == "create" else ("Approved models",)
-    flagging = 'content_filter_builtins=[{"slug": "email", "action": "flag"}]'
-    code, out, err = gwtui("guardrails", verb, *operands, "--set", flagging, agreed)
-    assert (code, out) == (exits.USAGE, "")
-    assert "content_filter_builtins.0.action: PII filters can only block or redact" in err
+    assert says in err
 
 
 @pytest.mark.parametrize("verb", ["create", "update"])

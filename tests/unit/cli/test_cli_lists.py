@@ -23,13 +23,15 @@ from gwtui.cli.output import print_table
 from gwtui.client.request_log import Shortfall, list_read
 from gwtui.domain.serialize import MASK, exact_json, masked
 from gwtui.local.caught_errors import caught_errors
+from gwtui.local.ledger import Ledger
+from gwtui.resources.generations import COLUMNS
 from gwtui.resources.keys import resource as resource_of_keys
 from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.registry import COMMAND_RESOURCES, SPECS
 from gwtui.watch import cadence
 from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.hub import FeedHub
-from headless_kit import Gwtui, Site
+from headless_kit import Gwtui, Site, site
 
 MODEL = "helioscope/corona-code"
 PARENTS = {"budgets": "Production", "members": "production", "endpoints": MODEL}
@@ -374,3 +376,119 @@ def test_a_whole_list_leaves_its_names_for_completion(gwtui: Gwtui, private_home
     assert len(rows) == 1
     assert {"airflow-staging", "backfill-2025"} <= set(kept["keys"])
     assert rows[0]["hash"] in kept["keys by id"]
+
+
+# Activity -----------------------------------------------------------------------------------------
+
+
+def table(out: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(out)))
+
+
+def spent(rows: list[dict[str, str]]) -> Decimal:
+    return sum((Decimal(row["spend"]) for row in rows), Decimal(0))
+
+
+def test_sums_agree_with_the_rows_whatever_they_are_grouped_by(gwtui: Gwtui) -> None:
+    code, out, _ = gwtui("activity", "list", "--since", "yesterday", "--output", "csv")
+    rows = table(out)
+    assert code == exits.OK
+    assert rows
+    [day] = {row["day"] for row in rows}
+    for by in ("day,model,key", "user,workspace", "provider"):
+        code, out, err = gwtui(
+            *("activity", "list", "--since", "yesterday", "--until", "yesterday"),
+            *("--group-by", by, "--output", "csv"),
+        )
+        assert code == exits.OK, err
+        sums = table(out)
+        assert spent(sums) == spent(rows), by
+        assert sum(int(one["requests"]) for one in sums) == sum(
+            int(one["requests"]) for one in rows
+        )
+        assert [*sums[0]][: by.count(",") + 1][0] == by.split(",")[0]
+        if by.startswith("day"):
+            assert {one["day"] for one in sums} == {day}
+            assert all(one["key_id"] or one["key"] == "deleted keys" for one in sums)
+    costs = [Decimal(one["spend"]) for one in sums]
+    assert costs == sorted(costs, reverse=True)
+
+    code, out, _ = gwtui(
+        "activity", "list", "--group-by", "day", "--since", "3d", "--output", "json"
+    )
+    days = [one["day"] for one in json.loads(out)]
+    assert days == sorted(days)
+    assert len(days) == 3
+    code, out, err = gwtui("activity", "list", "--group-by", "key", "--since", "yesterday")
+    assert code == exits.OK
+    assert f"{day} UTC: " in err
+    assert out.splitlines()[0].split()[:2] == ["key", "spend"]
+    assert " $" in out.splitlines()[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--group-by", "modle"), "unknown part 'modle'; did you mean 'model'?"),
+        (("--group-by", "key,key"), "key is given twice"),
+        (("--group-by", "key", "--sort", "spend"), "--sort cannot be combined with --group-by"),
+        (("--group-by", "key", "--since", "today"), "--since: today is not over"),
+        (("--until", "2020-01-01"), "--until: the gateway keeps the last 30 completed days"),
+        (("--group-by", "user", "--key", "voice-hotline"), "cannot be combined with --key"),
+        (("--since", "yesterday", "--until", "2d"), "--since and --until: expected yesterday"),
+    ],
+)
+def test_what_cannot_be_asked_is_a_mistake_of_usage(
+    gwtui: Gwtui, words: tuple[str, ...], says: str
+) -> None:
+    code, out, err = gwtui("activity", "list", *words)
+    assert (code, out) == (exits.USAGE, "")
+    assert says in err
+
+
+# Generations --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def generation() -> str:
+    """A request that the gateway keeps, whenever it was founded."""
+    return site().gateway.generation
+
+
+def test_it_is_printed_in_every_form(gwtui: Gwtui, generation: str) -> None:
+    words = ("generation", "get", generation)
+    code, out, err = gwtui(*words)
+    assert (code, err) == (exits.OK, "")
+    assert out.startswith(f"Generation {generation}\n")
+    assert "\nCost\n" in out
+    assert gwtui.json(*words) == site().get("/generation", id=generation)
+    code, out, _ = gwtui(*words, "--output", "ndjson")
+    assert json.loads(out)["id"] == generation
+    code, out, _ = gwtui(*words, "--output", "csv")
+    (row,) = csv.DictReader(io.StringIO(out))
+    assert [*row] == [column.id for column in COLUMNS]
+    assert row["id"] == generation
+    assert float(row["cost"]) >= 0
+
+
+def test_one_that_nobody_knows_is_named(gwtui: Gwtui) -> None:
+    code, out, err = gwtui("generation", "get", "gen-\x1b[31m7")
+    assert (code, out) == (exits.FAILED, "")
+    assert "There is no generation “gen-" in err
+    assert "\x1b" not in err
+
+
+def test_feedback_is_a_write_like_any_other(
+    gwtui: Gwtui, generation: str, private_home: Path
+) -> None:
+    words = ("generation", "feedback", generation, "--set", "category=latency")
+    plan = gwtui.json(*words, "--plan")
+    assert {"field": "Generation", "before": None, "after": generation} in plan["changes"]
+    code, _, err = gwtui(*words, "--set", "comment=slow today", "--yes")
+    assert code == exits.OK, err
+    ledger = Ledger(private_home / "state" / "gwtui" / "audit.jsonl")
+    assert {one.action for one in ledger.entries()} == {"generation.feedback"}
+    assert "slow today" not in ledger.path.read_text()
+    code, _, err = gwtui("generation", "feedback", generation, "--yes")
+    assert code == exits.USAGE
+    assert "category" in err
