@@ -1,9 +1,9 @@
-"""Differences between two recorded moments: prices, uptime, credits, keys, budgets, guardrails."""
+"""Recorded changes between two moments: prices, endpoints, credits, keys, budgets, guardrails."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -16,9 +16,9 @@ from gwtui.crud.columns import moment_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, SortValue, Tone
 from gwtui.domain import money
 from gwtui.domain.safe_text import safe_line
-from gwtui.watch.feeds.recorded import ChangeRow, FigureDifference, changes_feed, last_day
+from gwtui.watch.feeds.recorded import changes_feed, last_day
 from gwtui.watch.history import model as figures
-from gwtui.watch.history.model import Reading, RecordedChange, SeriesKey, amount, model_of, unit_of
+from gwtui.watch.history.model import RecordedChange, amount, model_of
 
 _PRICE = figures.price_figure("")
 _AMOUNTS = frozenset({"limit", "limit_usd", figures.TOTAL_CREDITS})
@@ -80,30 +80,6 @@ def change_text(change: RecordedChange) -> str:
     return f"{field_text(change.field)} {before} → {after}"
 
 
-def _figure_text(key: SeriesKey, reading: Reading) -> str:
-    if reading.state == "gap":
-        return "not recorded"
-    if reading.state == "null" or reading.value is None:
-        return "no traffic" if key.resource == "endpoint" else cells.DASH
-    return amount_text(unit_of(key), reading.value)
-
-
-def amount_text(unit: str, value: Decimal) -> str:
-    """Return an amount with its unit in the recorded history."""
-    match unit:
-        case figures.USD:
-            return money.usd(value)
-        case "USD/token":
-            return f"{money.per_million(value)}/M"
-        case figures.PERCENT:
-            return money.percent_points(value, places=2)
-        case figures.MILLISECONDS:
-            return f"{value:,.0f} ms"
-        case figures.TOKENS_PER_SECOND:
-            return f"{value:,.1f} t/s"
-    return money.grouped(value)
-
-
 def _is_amount(field: str) -> bool:
     return field in _AMOUNTS or field.startswith((_PRICE, "budget_"))
 
@@ -114,47 +90,31 @@ def _amount(field: str, text: str) -> str:
     except InvalidOperation:
         return safe_line(text, _LONG)
     if field.removeprefix(_PRICE) in PER_TOKEN_KEYS and field.startswith(_PRICE):
-        return amount_text("USD/token", value) if value >= 0 else "varies"
+        return f"{money.per_million(value)}/M" if value >= 0 else "varies"
     return money.usd(value)
 
 
 _NO_SIDE = {"created": 0, "appeared": 0, "deleted": 1, "gone": 1}
 
 
-def _both_figures(figure: FigureDifference) -> tuple[str, str]:
-    return _figure_text(figure.key, figure.before), _figure_text(figure.key, figure.after)
-
-
-def _words(row: ChangeRow, side: int) -> str:
-    if row.figures:
-        return _both_figures(row.figures[0])[side]
+def _words(row: RecordedChange, side: int) -> str:
     if not row.field:
         event = row.kind.rpartition(".")[2]
         return cells.DASH if _NO_SIDE.get(event) == side else "there"
     return value_text(row.field, (row.before, row.after)[side])
 
 
-def _cell(row: ChangeRow, side: int) -> Cell:
+def _cell(row: RecordedChange, side: int) -> Cell:
     words = _words(row, side)
-    unknown = words in {cells.DASH, "not recorded", "no traffic"}
-    return Cell(words, "muted" if unknown or side == 0 else "plain")
+    return Cell(words, "muted" if words == cells.DASH or side == 0 else "plain")
 
 
-def _share(row: ChangeRow) -> Decimal | None:
-    if row.figures:
-        return row.figures[0].share
+def _share(row: RecordedChange) -> Decimal | None:
     before, after = amount(row.before), amount(row.after)
     return None if before is None or after is None or not before else (after - before) / abs(before)
 
 
-def _difference_text(figure: FigureDifference) -> str:
-    more = figure.difference
-    return "" if not more else f"{_sign(more)}{amount_text(unit_of(figure.key), abs(more))}"
-
-
-def _difference_cell(row: ChangeRow) -> Cell:
-    if row.figures:
-        return Cell(_difference_text(row.figures[0]))
+def _difference_cell(row: RecordedChange) -> Cell:
     share = _share(row)
     return Cell("" if not share else f"{_sign(share)}{abs(share) * 100:,.1f}%")
 
@@ -163,36 +123,27 @@ def _sign(number: Decimal) -> str:
     return "+" if number > 0 else "-"
 
 
-def _sort_difference(row: ChangeRow, _now: datetime) -> SortValue:
+def _sort_difference(row: RecordedChange, _now: datetime) -> SortValue:
     share = _share(row)
     return None if share is None else abs(share) * 100
 
 
-def _subject(row: ChangeRow) -> str:
+def _subject(row: RecordedChange) -> str:
     return subject_text(*row.subject, row.name)
 
 
-def _which(row: ChangeRow) -> str:
-    if not row.figures:
-        return field_text(row.field) or event_cell(row.kind).text
-    first, *others = (field_text(figure.key.figure) for figure in row.figures)
-    return f"{first} +{len(others)}" if others else first
+def _which(row: RecordedChange) -> str:
+    return field_text(row.field) or event_cell(row.kind).text
 
 
-def _made_by_people_first(row: ChangeRow, _now: datetime) -> SortValue:
-    rank = 2 if row.figures else 1 if row.subject.resource == "endpoint" else 0
-    age = 2**40 - (int(row.at.timestamp()) if row.at is not None else 0)
-    return f"{rank}{age:014}{_subject(row)}"
-
-
-COLUMNS: tuple[Column[ChangeRow], ...] = (
-    text_column("subject", "What", _subject, 20, help="the thing that is different", grow=True),
+COLUMNS: tuple[Column[RecordedChange], ...] = (
+    text_column("subject", "What", _subject, 20, help="the resource that changed", grow=True),
     text_column(
         "field",
         "Which",
         _which,
         18,
-        help="field, or the figure that changed the most; +6: so many other figures did, too",
+        help="the field that changed",
     ),
     Column(
         "before",
@@ -217,83 +168,61 @@ COLUMNS: tuple[Column[ChangeRow], ...] = (
         _sort_difference,
         11,
         right=True,
-        help="later less earlier; sorted by the share it changed by",
+        help="the change of an amount, as a share of the earlier value",
         kind="number",
     ),
     Column(
         "event",
         "Event",
         lambda row, _now: event_cell(row.kind),
-        _made_by_people_first,
+        lambda row, _now: row.kind,
         9,
-        help="price, gone, created, changed; figure for what is measured; sorted with what people "
-        "changed first",
+        help="price, gone, created, changed",
         export=lambda row, _now: row.kind,
     ),
-    moment_column("at", "When", lambda row: row.at, 11, "the last time that it changed"),
+    moment_column("at", "When", lambda row: row.at, 11, "when it changed"),
 )
 
 
-def _what(row: ChangeRow, now: datetime) -> Sequence[DetailRow]:
+def _what(row: RecordedChange, now: datetime) -> Sequence[DetailRow]:
     rows = [
         DetailRow("what", Cell(_subject(row))),
         DetailRow("resource", cells.text(row.subject.resource)),
         DetailRow("identity", cells.text(row.subject.identity)),
         DetailRow("event", event_cell(row.kind)),
     ]
-    return rows if row.at is None else [*rows, cells.moment_row("changed", row.at, now)]
+    return [*rows, cells.moment_row("changed", row.at, now)]
 
 
-def _both(row: ChangeRow, _now: datetime) -> Sequence[DetailRow]:
-    if row.figures:
-        return [*_reading_times(row.figures[0]), *map(_figure_row, row.figures)]
+def _both(row: RecordedChange, _now: datetime) -> Sequence[DetailRow]:
     rows = [DetailRow("before", _cell(row, 0)), DetailRow("after", _cell(row, 1))]
     more = _difference_cell(row)
     return [*rows, DetailRow("difference", more)] if more.text else rows
 
 
-def _figure_row(figure: FigureDifference) -> DetailRow:
-    before, after = _both_figures(figure)
-    name = field_text(figure.key.figure)
-    return DetailRow(name, Cell(f"{before} → {after}"), _difference_text(figure))
-
-
-def _reading_times(figure: FigureDifference) -> Iterator[DetailRow]:
-    for label, reading in (("before", figure.before), ("after", figure.after)):
-        if reading.measured_at is not None:
-            yield DetailRow(label, Cell(f"read {reading.measured_at:%m-%d %H:%M} UTC", "muted"))
-
-
-def _raw(row: ChangeRow) -> Any:
+def _raw(row: RecordedChange) -> Any:
     subject = {
         "kind": row.kind,
         "resource": row.subject.resource,
         "identity": row.subject.identity,
         "name": row.name,
     }
-    if row.figures:
-        return {**subject, "figures": list(map(_raw_figure, row.figures))}
     return {**subject, "field": row.field, "before": row.before, "after": row.after}
 
 
-def _raw_figure(figure: FigureDifference) -> dict[str, str]:
-    before, after = _both_figures(figure)
-    return {"figure": figure.key.figure, "before": before, "after": after}
-
-
-CHANGES: ResourceSpec[ChangeRow] = ResourceSpec(
+CHANGES: ResourceSpec[RecordedChange] = ResourceSpec(
     id="changes",
     title="Changes",
     singular="change",
-    identity=lambda row: row.identity,
+    identity=lambda row: str(row.id),
     has_id=False,
     name=_subject,
     columns=COLUMNS,
     sections=(Section("What", _what), Section("Before and after", _both)),
     feed=lambda hub, _scope: changes_feed(hub, last_day(hub.clock.now())),
     raw=_raw,
-    empty="Nothing that is recorded differs between the two moments.",
-    default_sort=("event", False),
+    empty="No price, endpoint, key, budget or guardrail changed between these times.",
+    default_sort=("at", True),
     facets={
         "event": lambda row, _now: row.kind,
         "resource": lambda row, _now: row.subject.resource,

@@ -664,7 +664,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             scoped_action(
                 "board.changes",
                 "Changes",
-                "What changed between two moments: prices, uptime, credits, keys, guardrails",
+                "What changed between two moments: prices, endpoints, credits, keys, guardrails",
                 "c",
             ),
         ),
@@ -675,14 +675,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         screen=f"{_SCREENS}.changes:ChangesScreen",
         actions=(
             scoped_action(
-                "changes.between", "Moments", "Type the two moments to compare", "at", footer=True
-            ),
-            scoped_action(
-                "changes.each",
-                "Net/each",
-                "The difference between the two moments, or every change on the way",
-                "l",
-                footer=True,
+                "changes.between", "Moments", "Type the two moments of the span", "at", footer=True
             ),
         ),
     ),

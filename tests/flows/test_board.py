@@ -265,13 +265,11 @@ async def what_changed_between_two_moments(opened: Harness) -> None:
     assert isinstance(screen, ChangesScreen)
     await settled(pilot)
     fields = {(row.name, row.field) for row in _items(screen)}
-    assert ("credits", "") in fields
     assert ("Northwind", "price_prompt") in fields
-    assert all("not recorded" not in row.identity for row in _items(screen))
 
     await press(opened, "at", "type 08:00 .. 08:30", "enter")
     assert ("Northwind", "price_prompt") not in {(r.name, r.field) for r in _items(screen)}
-    await press(opened, "at", "type yesterday 20:00", "enter", "l")
+    await press(opened, "at", "type yesterday 20:00", "enter")
     rows = _items(screen)
     assert {row.kind for row in rows} >= {"endpoint.price"}
     assert all(row.at is not None for row in rows)

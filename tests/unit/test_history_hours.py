@@ -12,7 +12,6 @@ from sqlite3 import OperationalError
 import pytest
 
 from gwtui.domain.runway import WINDOWS
-from gwtui.watch.feeds.recorded import Between, rows_between
 from gwtui.watch.history.model import ACCOUNT, Point, SeriesKey, Subject
 from gwtui.watch.history.reader import BALANCE, TOTAL_USAGE, credits_state
 from history_kit import START, USED, Desk, desk, minutes
@@ -224,43 +223,6 @@ def test_a_moment_long_ago_is_known_to_the_hour(history: Desk) -> None:
         history.tidy(START + 3 * DAY + HOUR * hour)
     assert history.rows("runs") == 0
     assert history.reader.value_at(LATEST_UPTIME, START + 5 * HOUR + minutes(20)).value == 350 % 97
-
-
-def test_the_differences_between_two_moments(history: Desk) -> None:
-    history.see(START, {LATEST_UPTIME: 99, BALANCE: 10})
-    new_key = Subject("key", "k2")
-    for source, before, after in (
-        (
-            "endpoints:lab/model",
-            {ENDPOINT: {"name": "Lab", "price_prompt": "0.1", "status": 0}},
-            {ENDPOINT: {"name": "Lab", "price_prompt": "0.2", "status": 0}},
-        ),
-        (
-            "guardrails",
-            {GUARDRAIL: {"name": "strict", "allowed_models": ["a", "b"]}},
-            {GUARDRAIL: {"name": "strict", "allowed_models": ["a"]}},
-        ),
-        ("keys", {KEY: {"name": "ci"}}, {new_key: {"name": "cd"}}),
-    ):
-        covers = Subject(next(iter(before)).resource, "")
-        history.see(START, facts=before, covers=covers, source=source)
-        history.see(START + minutes(2), facts=after, covers=covers, source=source)
-    history.see(START + minutes(2), {LATEST_UPTIME: 99, BALANCE: 4})
-    until = START + minutes(2)
-    *facts, figures = rows_between(history.reader, Between(START), until)
-    assert [
-        (each.kind, each.subject, each.name, each.field, each.before, each.after, each.at)
-        for each in facts
-    ] == [
-        ("endpoint.price", ENDPOINT, "Lab", "price_prompt", "0.1", "0.2", until),
-        ("guardrail.changed", GUARDRAIL, "strict", "allowed_models", ["a", "b"], ["a"], until),
-        ("key.deleted", KEY, "ci", "", None, None, until),
-        ("key.created", new_key, "cd", "", None, None, until),
-    ]
-    assert [(each.key, each.before.value, each.after.value) for each in figures.figures] == [
-        (BALANCE, 10, 4)
-    ]
-    assert rows_between(history.reader, Between(START), START + minutes(1)) == ()
 
 
 def test_how_the_credits_stand_comes_from_what_was_recorded(history: Desk) -> None:

@@ -18,7 +18,6 @@ from pydantic import JsonValue
 
 from gwtui.watch.history.model import (
     ACCOUNT,
-    UNITS,
     Observation,
     Subject,
 )
@@ -145,9 +144,7 @@ def test_hostile_names_stay_one_readable_label(name: str, openmetrics: bool) -> 
     assert len(sample.labels["name"]) <= 200
 
 
-def test_every_recorded_figure_is_exported_with_its_subject() -> None:
-    recorded = {(resource, figure) for resource, units in UNITS.items() for figure in units}
-    assert set(OF_FIGURE) == recorded
+def test_every_figure_is_exported_with_its_subject() -> None:
     for (resource, _), mapped in OF_FIGURE.items():
         own = SUBJECT_LABELS[resource]
         assert mapped.metric.labels[: len(own)] == own
@@ -231,10 +228,14 @@ def test_promtool_accepts_the_exposition() -> None:
     readings = {
         resource: observation(
             resource,
-            {(ACCOUNT if resource == "credits" else endpoint, figure): "1" for figure in figures},
+            {
+                (ACCOUNT if resource == "credits" else endpoint, figure): "1"
+                for of, figure in OF_FIGURE
+                if of == resource
+            },
             {endpoint: {"name": "n", "disabled": False, "expires_at": "2026-11-22T12:00:00Z"}},
         )
-        for resource, figures in UNITS.items()
+        for resource in SUBJECT_LABELS
     }
     picture = ReadingsSnapshot(readings, dict.fromkeys(readings, True), 0.5)
     text = text_of(registry_of(lambda: picture), openmetrics=False)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from gwtui.resources.changes import CHANGES, COLUMNS, change_text, field_text, value_text
-from gwtui.watch.feeds.recorded import Between, ChangeRow, rows_between
-from gwtui.watch.history.model import Observation, SeriesKey, Subject
+from gwtui.watch.history.model import Observation, RecordedChange, SeriesKey, Subject
 from history_kit import START, Desk, desk, minutes
 
 ENDPOINT = Subject("endpoint", "lab/one lab||")
@@ -48,14 +46,15 @@ def history(tmp_path: Path) -> Iterator[Desk]:
         yield opened
 
 
-def shown(row: ChangeRow) -> dict[str, str]:
+def shown(row: RecordedChange) -> dict[str, str]:
     return {column.id: column.cell(row, UNTIL).text for column in COLUMNS}
 
 
-def test_the_net_of_facts_and_figures(history: Desk) -> None:
-    rows = rows_between(history.reader, Between(START + minutes(2)), UNTIL)
-    words = {(row.name, row.field): shown(row) for row in rows}
-    price = words["Lab", "price_prompt"]
+def test_the_rows_of_changes_newest_first(history: Desk) -> None:
+    changes = history.reader.changes(START, UNTIL)
+    assert [row.kind for row in changes] == ["endpoint.price", "key.deleted", "key.created"]
+    assert len({CHANGES.identity(row) for row in changes}) == 3
+    price, deleted, created = map(shown, changes)
     assert (price["subject"], price["field"]) == ("one · Lab", "prompt price")
     assert (price["before"], price["after"], price["difference"]) == (
         "$2.00/M",
@@ -63,53 +62,15 @@ def test_the_net_of_facts_and_figures(history: Desk) -> None:
         "+50.0%",
     )
     assert price["at"] == "10 min ago"
-    figures = words["Lab", ""]
-    assert figures["field"] == "uptime last 5m +1"
-    assert (figures["before"], figures["after"], figures["difference"]) == ("99%", "42%", "-57%")
-    assert words["ci", ""]["event"] == "deleted"
-    assert (words["cd", ""]["before"], words["cd", ""]["after"]) == ("—", "there")
-
-
-def test_no_traffic_is_no_figure_and_no_difference(history: Desk) -> None:
-    rows = rows_between(history.reader, Between(START + minutes(2)), START + minutes(12))
-    (row,) = (row for row in rows if row.figures)
-    latency, uptime = row.figures
-    assert (uptime.key, uptime.share) == (UPTIME, None)
-    details = {detail.label: detail for detail in CHANGES.sections[1].content(row, UNTIL)}
-    assert details["uptime last 5m"].value.text == "99% → no traffic"
-    assert details["uptime last 5m"].note == ""
-    assert details["latency p50"].value.text == "402 ms → 412 ms"
-    assert details["latency p50"].note == "+10 ms"
-    assert latency.difference == 10
-
-
-def test_what_people_changed_comes_first_and_figures_take_one_row_last(history: Desk) -> None:
-    rows = rows_between(history.reader, Between(START + minutes(2)), UNTIL)
-    column, descending = CHANGES.default_sort
-    (order,) = (each.sort for each in COLUMNS if each.id == column)
-    rows = sorted(rows, key=lambda row: order(row, UNTIL), reverse=descending)
-    kinds = [row.kind for row in rows]
-    assert kinds == ["key.created", "key.deleted", "endpoint.price", "endpoint.figure"]
-
-
-def test_a_row_of_figures_is_the_same_row_whichever_changed_the_most(history: Desk) -> None:
-    earlier, later = (
-        next(row for row in rows_between(history.reader, Between(START), until) if row.figures)
-        for until in (START + minutes(9), UNTIL)
+    assert (deleted["subject"], deleted["event"], deleted["difference"]) == (
+        "key ci",
+        "deleted",
+        "",
     )
-    assert shown(earlier)["field"] != shown(later)["field"]
-    assert earlier.identity == later.identity
-
-
-def test_before_the_recording_nothing_is_taken_for_new(history: Desk) -> None:
-    rows = rows_between(history.reader, Between(START - timedelta(days=9)), START + minutes(12))
-    assert [row.kind for row in rows] == ["endpoint.figure"]
-
-
-def test_every_change_by_itself_newest_first(history: Desk) -> None:
-    rows = rows_between(history.reader, Between(START, each=True), UNTIL)
-    assert [row.kind for row in rows] == ["endpoint.price", "key.deleted", "key.created"]
-    assert len({row.identity for row in rows}) == 3
+    assert (deleted["before"], deleted["after"]) == ("there", "—")
+    assert (created["before"], created["after"]) == ("—", "there")
+    details = {detail.label: detail for detail in CHANGES.sections[1].content(changes[0], UNTIL)}
+    assert details["difference"].value.text == "+50.0%"
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,6 @@ IMMEDIATE: Mapping[str, Handler] = {
     "board.order": on_screen(BoardScreen, lambda board: board.next_order()),
     "board.open": _open_endpoint,
     "changes.between": on_screen(ChangesScreen, lambda screen: screen.open_between()),
-    "changes.each": on_screen(ChangesScreen, lambda screen: screen.switch_each()),
     "app.requests": _requests,
 }
 

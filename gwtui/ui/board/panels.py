@@ -416,7 +416,7 @@ class ChangesPanel(Panel):
             Content.assemble(
                 toned(_extent(news, state.view), "muted"),
                 toned(f"  {_count(news)}", "plain"),
-                toned(with_keys("   {board.changes} compares two moments"), "muted"),
+                toned(with_keys("   {board.changes} all changes"), "muted"),
             )
         )
         self.lines.show([line for change in news.changes for line in _change_lines(change, room)])

@@ -19,13 +19,12 @@ from gwtui.ui.widgets.table import SelectionLost
 from gwtui.watch.feeds.recorded import Between, changes_feed, last_day
 from gwtui.watch.hub import FeedHub
 
-NO_EVENT = "No price, endpoint, key, budget or guardrail changed between these times."
 _SEPARATOR = ".."
 _BETWEEN_HINT = "from .. to, UTC: yesterday 18:00 .. 3h ago, or 2026-11-20 .. now"
 
 
 class ChangesScreen(ResourceScreen):
-    """The changes between two times, net or one by one; by default those of the last day."""
+    """The changes between two times, by default those of the last day."""
 
     def __init__(self) -> None:
         super().__init__(CHANGES)
@@ -43,14 +42,8 @@ class ChangesScreen(ResourceScreen):
         """Return the two times, then the usual parts of a list."""
         between = self.between
         until = "now" if between.until is None else times.utc(between.until)
-        kind = "every change" if between.each else "net"
-        moments = toned(f"{kind} from {times.utc(between.since)} to {until}", "accent")
+        moments = toned(f"from {times.utc(between.since)} to {until}", "accent")
         return [moments, *super().status_parts()]
-
-    def empty_text(self) -> str | None:
-        """Return the text for a list without net changes, or without single changes."""
-        empty = super().empty_text()
-        return NO_EVENT if empty == self.declared.empty and self.between.each else empty
 
     def resolve_path(self, path: str, child: str | None = None) -> None:
         """Compare the times of ``:changes/TIME..TIME``; other paths name a row."""
@@ -68,7 +61,7 @@ class ChangesScreen(ResourceScreen):
 
     @property
     def between(self) -> Between:
-        """The two times, and whether to show net or single changes."""
+        """The two times."""
         if self._between is None:
             self._between = last_day(self.now)
         return self._between
@@ -76,11 +69,6 @@ class ChangesScreen(ResourceScreen):
     def open_between(self) -> None:
         """Open the prompt for the two times."""
         self.query_one("#changes-between", Prompt).open()
-
-    def switch_each(self) -> None:
-        """Switch between net and single changes."""
-        between = self.between
-        self._compare(Between(between.since, between.until, each=not between.each))
 
     def compare(self, text: str) -> bool:
         """Compare the two times in ``text``, such as "yesterday 18:00 .. 3h ago".
@@ -100,13 +88,11 @@ class ChangesScreen(ResourceScreen):
         if since >= now:
             self.gwtui.say("The earlier time is in the future", severity="warning")
             return False
-        self._compare(Between(since, _past(until, now), each=self.between.each))
+        self._compare(Between(since, _past(until, now)))
         return True
 
     def _compare(self, between: Between) -> None:
         self._between = between
-        column, descending = ("at", True) if between.each else CHANGES.default_sort
-        self.table.sort_by(column, descending=descending)
         self.table.show(())
         self.refeed()
 

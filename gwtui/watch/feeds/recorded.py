@@ -6,37 +6,18 @@ They need no request. ``ask_history`` reads the open history, else its file.
 from __future__ import annotations
 
 from asyncio import to_thread
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from pydantic import JsonValue
-
 from gwtui.client.errors import GatewayError
-from gwtui.domain.diffs import ABSENT, changed_fields
 from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.history.model import (
-    GAP,
-    NAME,
-    SPARKS,
-    Fields,
-    HistoryError,
-    Reading,
-    RecordedChange,
-    SeriesKey,
-    Subject,
-    came,
-    changed,
-    endpoints_source,
-    model_of,
-    went,
-)
+from gwtui.watch.history.model import SPARKS, HistoryError, RecordedChange
 from gwtui.watch.hub import FeedHub, FeedSpec, of_parent
 
 if TYPE_CHECKING:
@@ -149,65 +130,16 @@ def _endpoints(model: str, now: datetime, reader: HistoryReader) -> EndpointCurv
 
 # Changes between two moments ----------------------------------------------------------------------
 
-_FIRST_ROUND = timedelta(minutes=1)
-"""The time after which all lists have been read once."""
 MOST = 5000
 """The maximum number of changes in a list, the newest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """Two moments; ``until`` None means now. ``each``: every single change, not the net."""
+    """Two moments; ``until`` None means now."""
 
     since: datetime
     until: datetime | None = None
-    each: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class FigureDifference:
-    """A figure that differs between two moments and is recorded at both."""
-
-    key: SeriesKey
-    before: Reading
-    after: Reading
-
-    @property
-    def difference(self) -> Decimal | None:
-        """The later value minus the earlier one; None if one is unknown."""
-        if self.before.value is None or self.after.value is None:
-            return None
-        return self.after.value - self.before.value
-
-    @property
-    def share(self) -> Decimal | None:
-        """The difference as a share of the earlier value; None if undefined."""
-        more = self.difference
-        return None if more is None or not self.before.value else more / abs(self.before.value)
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeRow:
-    """A difference. ``at`` is when it changed, None for a net change.
-
-    Either a fact, with ``before`` and ``after`` as on the wire, or all ``figures`` of the subject,
-    the greatest relative changes first.
-    """
-
-    kind: str
-    subject: Subject
-    name: str
-    field: str = ""
-    before: JsonValue = None
-    after: JsonValue = None
-    at: datetime | None = None
-    figures: tuple[FigureDifference, ...] = ()
-    id: int = 0
-
-    @property
-    def identity(self) -> str:
-        """Unique within its list."""
-        return f"{self.id} {self.kind} {' '.join(self.subject)} {self.field}"
 
 
 def last_day(now: datetime) -> Between:
@@ -215,112 +147,18 @@ def last_day(now: datetime) -> Between:
     return Between(now.replace(second=0, microsecond=0) - timedelta(hours=24))
 
 
-def changes_feed(hub: FeedHub, between: Between) -> Feed[Sequence[ChangeRow]]:
-    """The recorded changes between two moments."""
+def changes_feed(hub: FeedHub, between: Between) -> Feed[Sequence[RecordedChange]]:
+    """The recorded changes between two moments, newest first."""
 
-    async def fetch(_client: GatewayClient) -> Sequence[ChangeRow]:
+    async def fetch(_client: GatewayClient) -> Sequence[RecordedChange]:
         until = between.until or hub.clock.now()
-        found = await ask_history(hub, lambda reader: rows_between(reader, between, until), None)
-        if found is None:
+        changes = await ask_history(
+            hub, lambda reader: reader.changes(between.since, until, limit=MOST), None
+        )
+        if changes is None:
             raise GatewayError("No history is recorded on this machine")
-        return found
+        return changes
 
     end = "now" if between.until is None else between.until.isoformat()
-    kind = "each" if between.each else "net"
-    key: FeedKey[Sequence[ChangeRow]] = FeedKey("changes", (kind, between.since.isoformat(), end))
+    key: FeedKey[Sequence[RecordedChange]] = FeedKey("changes", (between.since.isoformat(), end))
     return hub.feed(key, fetch, CHANGES, passing=True)
-
-
-def rows_between(reader: HistoryReader, between: Between, until: datetime) -> tuple[ChangeRow, ...]:
-    """The changes between two moments. Raises sqlite3.Error.
-
-    If the recording starts later, they begin once all lists have been read.
-    """
-    span = reader.span()
-    if span is not None and between.since < span[0] + _FIRST_ROUND:
-        between = replace(between, since=min(span[0] + _FIRST_ROUND, until))
-    changes = reader.changes(between.since, until, limit=MOST)
-    if between.each:
-        return tuple(map(_of_change, changes))
-    last = {(change.subject, change.field): change.at for change in reversed(changes)}
-    facts = reader.facts_at(until)
-    return (
-        *_facts(reader, between.since, facts, last),
-        *_figures(reader, between.since, until, facts),
-    )
-
-
-def _of_change(change: RecordedChange) -> ChangeRow:
-    return ChangeRow(
-        change.kind,
-        change.subject,
-        change.name,
-        change.field,
-        change.before,
-        change.after,
-        change.at,
-        id=change.id,
-    )
-
-
-def _facts(
-    reader: HistoryReader,
-    since: datetime,
-    after: Mapping[Subject, Fields],
-    last: Mapping[tuple[Subject, str], datetime],
-) -> Iterator[ChangeRow]:
-    """A row per changed field, and per subject that appeared or disappeared."""
-    before = reader.facts_at(since)
-    for subject in sorted({*before, *after}):
-        was, now = before.get(subject), after.get(subject)
-        name = _name(subject, now or was)
-        if was is not None and now is not None:
-            for change in changed_fields(was, now):
-                values = (change.before, change.after)
-                old, new = (None if value is ABSENT else value for value in values)
-                kind = changed(subject.resource, change.field, new)
-                at = last.get((subject, change.field))
-                yield ChangeRow(kind, subject, name, change.field, old, new, at)
-        elif now is None or _was_looked_for(reader, subject, since):
-            kind = (went if now is None else came)(subject.resource)
-            yield ChangeRow(kind, subject, name, at=last.get((subject, "")))
-
-
-def _was_looked_for(reader: HistoryReader, subject: Subject, moment: datetime) -> bool:
-    """Whether the subject's list had been read by that moment; if not, the subject may be older."""
-    resource, identity = subject
-    source = f"{resource}s"
-    if resource == "endpoint":
-        source = endpoints_source(model_of(identity))
-    first = reader.first_read(source)
-    return first is not None and first <= moment
-
-
-def _figures(
-    reader: HistoryReader, since: datetime, until: datetime, facts: Mapping[Subject, Fields]
-) -> Iterator[ChangeRow]:
-    """A row per subject with its changed figures, except those that are facts, too.
-
-    Prices, limits and the status are facts. Figures that were not recorded at both moments are left
-    out.
-    """
-    earlier = reader.at(since)
-    differences: dict[Subject, list[FigureDifference]] = {}
-    for key, after in sorted(reader.at(until).items(), key=lambda item: item[0]):
-        before = earlier.get(key, GAP)
-        subject = Subject(key.resource, key.identity)
-        if (
-            (before.state, before.value) == (after.state, after.value)
-            or "gap" in (before.state, after.state)
-            or key.figure in facts.get(subject, {})
-        ):
-            continue
-        differences.setdefault(subject, []).append(FigureDifference(key, before, after))
-    for subject, group in differences.items():
-        group.sort(key=lambda figure: abs(figure.share or Decimal(0)), reverse=True)
-        name = _name(subject, facts.get(subject))
-        yield ChangeRow(f"{subject.resource}.figure", subject, name, figures=tuple(group))
-
-
-def _name(subject: Subject, fields: Fields | None) -> str:
-    return str((fields or {}).get(NAME) or subject.identity)

@@ -16,8 +16,6 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from pydantic import JsonValue
 
-from gwtui.contract.budgets import BUDGET_INTERVALS
-from gwtui.contract.models import PER_TOKEN_KEYS, PRICE_KEYS
 from gwtui.domain.alert_rules import RuleReading
 
 Resource = Literal["credits", "endpoint", "key", "workspace", "guardrail"]
@@ -219,11 +217,6 @@ def moment_of(seconds: int) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-USD = "USD"
-PERCENT = "%"
-MILLISECONDS = "ms"
-TOKENS_PER_SECOND = "tokens/s"
-
 TOTAL_CREDITS = "total_credits"
 TOTAL_USAGE = "total_usage"
 BALANCE = "balance"
@@ -267,38 +260,6 @@ def budget_figure(interval: str) -> str:
 def remaining_figure(interval: str) -> str:
     """The figure of a budget's remainder, negative when overdrawn."""
     return f"budget_{interval}_remaining"
-
-
-UNITS: Mapping[str, Mapping[str, str]] = {
-    "credits": {TOTAL_CREDITS: USD, TOTAL_USAGE: USD, BALANCE: USD},
-    "endpoint": {
-        **dict.fromkeys(UPTIMES, PERCENT),
-        **{f"latency_{which}": MILLISECONDS for which in PERCENTILES},
-        **{f"throughput_{which}": TOKENS_PER_SECOND for which in PERCENTILES},
-        STATUS: "",
-        **{
-            price_figure(key): "USD/token" if key in PER_TOKEN_KEYS else "USD" for key in PRICE_KEYS
-        },
-    },
-    "key": {
-        USAGE: USD,
-        USAGE_DAILY: USD,
-        BYOK_USAGE: USD,
-        LIMIT: USD,
-        LIMIT_REMAINING: USD,
-    },
-    "workspace": {
-        figure(interval): USD
-        for interval in BUDGET_INTERVALS
-        for figure in (usage_figure, budget_figure, remaining_figure)
-    },
-}
-"""The unit of every possible series, by resource and figure."""
-
-
-def unit_of(key: SeriesKey) -> str:
-    """The unit of a series, empty for none."""
-    return UNITS.get(key.resource, {}).get(key.figure, "")
 
 
 ENDPOINT_APPEARED = "endpoint.appeared"

@@ -21,7 +21,6 @@ from gwtui.watch.history.model import (
     ACCOUNT,
     NAME,
     PRICE_FIELDS,
-    UNITS,
     Fields,
     HistoryUnusableError,
     Reading,
@@ -111,9 +110,9 @@ class PrometheusReader(HistoryReader):
                 subject = _subject(each, sample.labels)
                 if identity not in (None, subject.identity):
                     continue
-                for name in UNITS[each]:
-                    nothing = Reading("null", None, moment)
-                    if not name.startswith(PRICE_FIELDS):
+                nothing = Reading("null", None, moment)
+                for of, name in OF_FIGURE:
+                    if of == each and not name.startswith(PRICE_FIELDS):
                         readings.setdefault(SeriesKey(*subject, name), nothing)
                 figure_and_factor = _FIGURES.get(
                     (each, sample.labels["__name__"], _extra(each, sample.labels))

@@ -305,13 +305,6 @@ class HistoryReader:
 
     # The recording itself ---------------------------------------------------------------------
 
-    def first_read(self, source: str) -> datetime | None:
-        """The first reading of a source, None without one."""
-        row = self.connection.execute(
-            "SELECT first FROM sources WHERE name = ?", (source,)
-        ).fetchone()
-        return None if row is None else moment_of(row[0])
-
     def span(self) -> tuple[datetime, datetime] | None:
         """The first and the last recorded reading, None without one."""
         first, last = self.connection.execute(
