@@ -17,9 +17,7 @@ from gwtui.ui.screens.activity import ActivityScreen
 from gwtui.ui.screens.objects import GenerationScreen
 from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.widgets.lines import DrawingView, OneLine
-from gwtui.ui.widgets.prompt import Prompt
 from harness import Harness, dashboard, harness, has_data, line, listing, notices, until
-from journeys import Terminal, at_rest
 from screen_text import shown
 
 
@@ -86,41 +84,6 @@ async def test_keys_are_ranked_and_what_they_leave_is_said() -> None:
         await until(
             pilot, lambda: f"{usd(theirs.spend)} spent" in text_of(app, "totals"), "its sums"
         )
-
-
-async def test_who_spent_most_yesterday_takes_three_keys() -> None:
-    keys = "7,K"
-    assert len(keys) <= 4
-    async with harness() as place, dashboard(place, start="keys") as (app, pilot):
-        terminal = Terminal(app)
-        terminal.write(keys)
-        await at_rest(app)
-        await until(pilot, lambda: screen_of(app)._parts is not None, "the keys")
-        days = completed_days(place.clock.now())
-        yesterday = days[-1].isoformat()
-        assert f"only {yesterday} UTC" in line(screen_of(app), "status")
-        whole = summarize(await rows_of(place, date=yesterday))
-        assert f"{usd(whole.spend)} spent" in text_of(app, "totals")
-        lines = ranked(app)
-        first = lines[0]
-        theirs = summarize(await rows_of(place, date=yesterday, api_key_hash=first.identity))
-        assert first.summary.spend == theirs.spend == max(one.summary.spend or 0 for one in lines)
-
-        terminal.write("l")
-        await until(pilot, lambda: screen_of(app)._parts is not None, "the people")
-        assert "[user]" in text_of(app, "grouping")
-        terminal.write("@7d\r")
-        week = f"only {days[-7]} to {days[-1]} UTC"
-        await until(pilot, lambda: week in line(screen_of(app), "status"), "the week")
-        terminal.write("@today\r")
-        await until(pilot, lambda: "today is not over" in notices(app), "why not")
-        prompt = screen_of(app).query_one("#activity-days", Prompt)
-        assert prompt.input.has_focus, "what was typed can be mended"
-        assert prompt.input.value == "today"
-        terminal.write("\x1b[27u")
-        await at_rest(app)
-        terminal.write(",.\x1b[27u")
-        await until(pilot, lambda: "without today" in line(screen_of(app), "status"), "all")
 
 
 async def a_key_leads_to_its_activity_and_back(desk: Any) -> None:

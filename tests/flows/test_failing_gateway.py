@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import pytest
-
-from gwtui.local.ledger import Ledger
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.connection_health import StatePanel
 from gwtui.ui.forms.confirm import ConfirmScreen
@@ -260,31 +255,6 @@ async def test_the_wait_ends_with_what_is_waited_for_or_with_the_person() -> Non
             await until(pilot, lambda: app.screen is listing(app), "the list")
             over.clear()
         assert ended == ["over", "escape", "enter"]
-
-
-async def test_a_hard_end_says_of_a_write_on_its_way_that_it_is_unknown(
-    private_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    demo = Harness()
-    ledger = Ledger(demo.folder / "audit.jsonl")
-    ended: list[int] = []
-    monkeypatch.setattr(os, "_exit", ended.append)
-    app = demo.make_app()
-    async with app.run_test(size=(80, 24)) as pilot:
-        await settled(pilot)
-        await pilot.press("x")
-        await settled(pilot)
-        demo.fault = "silent"
-        await pilot.press("y")
-        await until(pilot, lambda: list(ledger.entries()), "the intent")
-        await until(pilot, lambda: any(one._sent for one in app.session.executor._executions), "it")
-        app.shutdown._end(143)
-        assert ended == [143]
-        assert [entry.outcome for entry in ledger.entries()][::-1] == ["intent", "unknown"]
-        (left,) = ledger.open_writes()
-        assert left.outcome == "unknown"
-        demo.fault = ""
-    demo.close()
 
 
 async def test_a_clock_that_is_off_is_told_until_it_is_right_again() -> None:

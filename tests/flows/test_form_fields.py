@@ -22,7 +22,6 @@ from gwtui.ui.forms.field_editors import ChoiceEditor, LinesEditor
 from gwtui.ui.forms.form_screen import FormScreen, ProgressLine
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.forms.secret import SecretEditor
-from resizing_kit import counted_layouts
 
 LONG = FormSpec(
     "New workspace",
@@ -68,19 +67,6 @@ def in_sight(desk: Desk) -> bool:
     assert focused is not None
     (row,) = [node for node in focused.ancestors_with_self if isinstance(node, FieldRow)]
     return desk.form.query_one("#form-fields").region.contains_region(row.region)
-
-
-async def test_a_letter_that_gives_a_note_other_words_lays_nothing_out() -> None:
-    async with Desk(LONG) as desk:
-        row = desk.form.query_one("#field-io_logging_sampling_rate", FieldRow)
-        row.editor.focus()
-        await desk.pilot.pause()
-        await desk.press("1")
-        before = row.note
-        with counted_layouts() as layouts:
-            await desk.press("2")
-            assert layouts.count == 0
-        assert not row.note.is_same(before)
 
 
 async def test_every_field_of_a_long_form_is_in_sight_when_it_has_the_keys() -> None:

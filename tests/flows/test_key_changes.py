@@ -21,7 +21,7 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
 from gwtui.ui.widgets.frame import CRITICAL
-from harness import Harness, dashboard, harness, has_data, listing, notices, start_over, until
+from harness import Harness, dashboard, harness, has_data, listing, notices, until
 from screen_text import shown
 
 GONE = "no longer in the list"
@@ -158,21 +158,6 @@ async def test_keys_are_made_disabled_and_deleted(desk: Harness) -> None:
         the_target_is_that_of_the_key_press,
         what_somebody_else_deletes_is_told_and_an_own_deletion_once,
     )
-
-
-@pytest.mark.parametrize("start", ["keys", "guardrails"])
-async def test_a_key_pressed_twice_opens_one_screen(start: str) -> None:
-    async with harness() as desk, dashboard(desk, start=start, size=(80, 24)) as (app, pilot):
-        for key in ("n", "e", "D", *("AE" if start == "guardrails" else "")):
-            listing(app).table.select(listing(app).table.identities[0])
-            for _ in range(3):
-                app.simulate_key(key)
-            await until(pilot, lambda: len(app.screen_stack) > 1, "the screen")
-            await pilot.pause(0.3)
-            # The further presses go to what the first one opened: a picker may open its list.
-            opened = [type(screen) for screen in app.screen_stack[1:]]
-            assert opened.count(opened[0]) == 1, key
-            await start_over(app, pilot)
 
 
 async def test_quitting_waits_for_a_write_under_way(monkeypatch: pytest.MonkeyPatch) -> None:

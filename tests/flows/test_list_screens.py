@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from textual.content import Content
 
 from gwtui.crud.action import APP, Action
 from gwtui.resources.actions import all_actions
@@ -99,31 +97,6 @@ async def the_bar_offers_what_can_be_typed_and_shows_what_was_found(desk: Any) -
     terminal.write("/ all>x ")
     await at_rest(app)
     assert "all>x: expected a number" in line(screen, "filter-help")
-
-
-async def test_a_held_key_moves_the_rows_and_the_detail_follows_once_it_rests(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    rest = "gwtui.ui.screens.list_parts._REST"
-    monkeypatch.setattr(rest, 600.0)
-    async with harness() as place, dashboard(place) as (app, pilot):
-        pane = listing(app).query_one(DetailPane)
-        shown: list[str] = []
-        show = pane.show
-
-        def noted(lines: Sequence[Content]) -> None:
-            shown.append(lines[0].plain)
-            show(lines)
-
-        monkeypatch.setattr(pane, "show", noted)
-        await pilot.press(*["down"] * 8)
-        await pilot.pause()
-        assert listing(app).declared.name(listing(app).target()) not in pane.text
-        monkeypatch.setattr(rest, 0.01)
-        await pilot.press("down")
-        name = listing(app).declared.name(listing(app).target())
-        await until(pilot, lambda: name in pane.text, "the last row")
-        assert len(set(shown)) <= 2, "at most the first one at once, and the last one at rest"
 
 
 async def test_what_completes_the_first_row_is_in_its_detail_once_it_is_read() -> None:

@@ -17,9 +17,7 @@ from harness import (
     line,
     listing,
     notices,
-    open_list,
     settled,
-    strips,
     until,
 )
 
@@ -144,16 +142,3 @@ async def test_what_was_left_or_closed_is_freed(every_frame: None) -> None:
         del alive, kept
         endpoints = [feed for feed in app.hub.feeds if feed.name.startswith("endpoints:")]
         assert 1 <= len(endpoints) <= 16
-
-
-async def test_closed_dialogs_leave_no_painted_lines() -> None:
-    async with open_list("keys") as place:
-        kept = []
-        for _ in range(6):
-            for key in ("n", "question_mark", "ctrl+p"):
-                await place.press(key)
-                await settled(place.pilot)
-                await place.press("escape")
-                await place.back_to_list()
-            kept.append(strips())
-        assert kept[-1] - kept[1] < 50

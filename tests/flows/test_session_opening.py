@@ -7,19 +7,12 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-import pytest
-
-from gwtui.client.services import GuardrailsService, KeysService
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.local.ledger import Ledger, LedgerEntry
-from gwtui.resources.session import Session, SessionFiles, open_session
-from gwtui.ui.app import GwtuiApp
-from gwtui.ui.navigation import Location, Navigation
-from gwtui.ui.screens.base import GatewayScreen
+from gwtui.resources.session import SessionFiles, open_session
 from gwtui.watch.feeds.ledger import unresolved_feed
-from harness import Harness, harness, has_data, listing, until
+from harness import harness
 from headless_kit import site as served_site
 
 OWN_MODULES = 150
@@ -74,43 +67,6 @@ def test_the_first_rows_load_only_what_reading_needs() -> None:
     assert own <= OWN_MODULES
 
 
-async def test_the_rest_is_opened_once_the_first_rows_are_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # A busy machine may take longer than the rest waits at most.
-    monkeypatch.setattr("gwtui.ui.connection._FIRST_ROWS", 60.0)
-    rows: dict[str, int] = {}
-    ahead: list[bool] = []
-    make = Navigation._make
-
-    def note(owner: type[Any], name: str) -> None:
-        before = vars(owner)[name]
-
-        async def noted(self: Any, *given: Any, **named: Any) -> Any:
-            rows.setdefault(name, listing(app).table.visible_count)
-            return await before.__get__(self, owner)(*given, **named)
-
-        monkeypatch.setattr(owner, name, noted)
-
-    def making(self: Navigation, place: Location) -> GatewayScreen:
-        ahead.append(any(feed.name == "keys" and feed.state.refreshing for feed in app.hub.feeds))
-        return make(self, place)
-
-    note(Session, "complete")
-    note(KeysService, "current")
-    note(GuardrailsService, "list")
-    monkeypatch.setattr(Navigation, "_make", making)
-    async with harness() as place:
-        app = app_on(place, tmp_path)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await until(pilot, lambda: has_data(app), "the keys")
-            await until(pilot, lambda: app.session and app.session.completed.is_set(), "the rest")
-            await until(pilot, lambda: app.session.recorder, "the recorder")
-            await until(pilot, lambda: len(rows) == 3, "what completes the rows")
-            assert ahead == [True]  # the rows were being read before their screen was made
-            assert min(rows.values()) > 0
-
-
 async def test_a_feed_that_needs_the_rest_has_it_opened(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "audit.jsonl")
     async with harness() as place, place.connect() as connection:
@@ -130,13 +86,3 @@ async def test_a_feed_that_needs_the_rest_has_it_opened(tmp_path: Path) -> None:
             found = (await unresolved_feed(session.hub).refresh()).value
             assert session.completed.is_set()
             assert [one.id for one in found or ()] == ["lost"]
-
-
-def app_on(place: Harness, folder: Path) -> GwtuiApp:
-    return GwtuiApp(
-        place.connect,
-        clock=place.clock,
-        ledger=Ledger(folder / "audit.jsonl"),
-        data=folder / "data",
-        config=folder,
-    )

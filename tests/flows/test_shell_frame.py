@@ -239,22 +239,3 @@ async def test_notices_cover_nothing(size: tuple[int, int]) -> None:
                 assert table.model.cursor is not None
                 assert table.top <= table.model.cursor < table.top + table.lines
             await start_over(app, pilot)
-
-
-async def test_a_defect_ends_the_program_with_a_report_without_values(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    def fail() -> None:
-        hidden = "gw-v1-sentinel"
-        raise RuntimeError(hidden)
-
-    async def run() -> None:
-        async with harness() as place, dashboard(place) as (app, pilot):
-            app.call_later(fail)
-            await pilot.pause()
-
-    with pytest.raises(RuntimeError, match="sentinel"):
-        await run()
-    report = capsys.readouterr().err
-    assert "in fail" in report
-    assert "sentinel" not in report

@@ -14,7 +14,6 @@ from textual.pilot import Pilot
 from gwtui.ui.screens.list_parts import ListRows
 from gwtui.ui.themes import THEMES
 from gwtui.ui.widgets.table import (
-    CountsChanged,
     Highlighted,
     Opened,
     ResourceTable,
@@ -150,18 +149,6 @@ async def test_time_dependent_cells_follow_the_clock() -> None:
         app.table.tick()
         await pilot.pause()
         assert "2 min" in app.lines()[1]
-
-
-async def test_counts_are_told_once_for_each_change() -> None:
-    app = TableApp(things(30))
-    async with app.run_test(size=SIZE) as pilot:
-        app.table.filter_by("row-01")
-        app.table.filter_by("row-01")
-        await pilot.pause()
-        told = len(app.heard.of(CountsChanged))
-        app.table.show(things(30))
-        await pilot.pause()
-        assert len(app.heard.of(CountsChanged)) == told
 
 
 # The mouse ----------------------------------------------------------------------------------------

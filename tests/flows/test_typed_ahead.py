@@ -79,23 +79,6 @@ async def _cut(chance: random.Random, one: Any, keys: list[str]) -> None:
     await one.cut_up(keys, chance)
 
 
-async def test_what_the_first_key_opens_gets_the_others() -> None:
-    """In so many words, whatever slow typing does."""
-    async with harness() as place, dashboard(place) as (app, _pilot):
-        terminal = Terminal(app)
-        terminal.write("ndaxy")
-        await at_rest(app)
-        assert isinstance(app.screen, FormScreen)
-        assert app.screen.state.typed("name") == "daxy"
-        terminal.write("\tci\x7f\x7f25\t\t\tin 30 days")
-        await at_rest(app)
-        form = app.screen.state
-        assert (form.typed("limit"), form.typed("expires_at")) == ("25", "in 30 days")
-        assert form.typed("include_byok_in_limit") is False
-        assert app.navigation.screen is listing(app)
-        assert listing(app).resource == "keys"
-
-
 # A gateway that does not answer -------------------------------------------------------------------
 
 

@@ -146,19 +146,6 @@ def test_nothing_is_left_out() -> None:
     print(f"{len(PLANS)} writes x {len(ROWS)} rows = {len(PLANS) * len(ROWS)} outcomes")
 
 
-async def test_no_gateway_at_all_is_a_refusal(world: FaultWorld, tmp_path: Path) -> None:
-    world.begin()
-    ledger = Ledger(tmp_path / "j" / "audit.jsonl")
-    async with client_of(world, tmp_path / "nobody.sock", PATIENT) as client:
-        for plan in (make(world) for make in PLANS.values()):
-            outcome = await WriteExecutor(client, ledger, CLOCK).execute(
-                Confirmation(plan, "command line")
-            )
-            assert isinstance(outcome, Refused)
-    assert not await world.effect()
-    assert ledger.open_writes() == ()
-
-
 # Reads --------------------------------------------------------------------------------------------
 
 

@@ -18,7 +18,6 @@ from gwtui.client.errors import GatewayError
 from gwtui.client.refusals import refusal_details, refusal_kind
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.dialects import GENERIC
-from gwtui.contract.embeddings import EmbeddingRequest
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.guardrail_verdict import verdict_of
@@ -104,17 +103,6 @@ async def test_leaving_a_stream_cancels_it(place: Place) -> None:
                 place.time.ahead += timedelta(minutes=1)
     assert kept is not None
     assert kept.cancelled is True
-
-
-async def test_vectors(place: Place) -> None:
-    async with place.models() as models:
-        found = await models.embed(EmbeddingRequest(model=VECTORS, input=["a", "b"]))
-    assert found.result.data is not None
-    assert [vector.gaps for vector in found.result.data] == [{}, {}]
-    assert len(found.result.data) == 2
-    assert found.generation_id
-    assert found.result.usage is not None
-    assert found.result.usage.cost is not None
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from inference_kit import (
     models,
     streams,
 )
-from service_kit import TOKEN, Play, everything_said, http_answer, request_head, sends
+from service_kit import TOKEN, Play, everything_said, http_answer, sends
 
 from gwtui.client import transport
 from gwtui.client.errors import (
@@ -65,31 +65,6 @@ async def test_an_answer_comes_piece_by_piece_with_what_it_took() -> None:
     assert answer.elapsed_ms is not None
     assert 0 <= answer.first_token_ms <= answer.elapsed_ms
     assert answer.error is None
-
-
-async def test_the_request_has_the_key_of_the_try_and_asks_for_metadata() -> None:
-    seen: dict[str, Any] = {}
-
-    async def play(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = await request_head(reader)
-        seen["head"] = head.decode()
-        length = next(
-            int(line.split(b":")[1])
-            for line in head.splitlines()
-            if line.lower().startswith(b"content-length")
-        )
-        seen["body"] = json.loads(await reader.readexactly(length))
-        writer.write(STREAM_HEAD + b"".join(answer_in_pieces("ok")))
-        await writer.drain()
-
-    async with models(play) as (inference, _):
-        await collected(inference, hello(max_tokens=5))
-    assert f"Authorization: Bearer {KEY}" in seen["head"]
-    assert TOKEN not in seen["head"]
-    assert "X-Service-Metadata: enabled" in seen["head"]
-    assert "Accept: text/event-stream" in seen["head"]
-    assert seen["body"]["stream"] is True
-    assert seen["body"]["max_tokens"] == 5
 
 
 @pytest.mark.parametrize("size", [1, 3, 7])

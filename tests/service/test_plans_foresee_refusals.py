@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
-from decimal import Decimal
-from typing import Any
 
 import httpx
 import pytest
@@ -16,11 +14,8 @@ from gwtui.client import errors
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
-from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.contract.organization import ChangeMembersRequest
-from gwtui.contract.workspaces import CreateWorkspaceRequest
 from gwtui.domain.clock import Clock
-from gwtui.resources import budgets as budget_plans
 from gwtui.resources import members as member_plans
 from gwtui.resources.uses import WorkspaceContents
 from plan_kit import workspace_plans
@@ -71,34 +66,3 @@ async def test_a_member_with_an_active_key_stays(client: GatewayClient) -> None:
             else:
                 assert (await plan.send(client)).removed_count == 1
     assert outcomes == {True, False}
-
-
-@pytest.mark.parametrize(
-    ("interval", "limit", "refused"),
-    [
-        ("daily", 20, True),
-        ("weekly", 10, True),
-        ("weekly", 50, True),
-        ("monthly", 20, True),
-        ("lifetime", 20, True),
-        ("daily", 19, False),
-        ("lifetime", 51, False),
-    ],
-)
-async def test_a_budget_fits_between_its_neighbours(
-    client: GatewayClient, interval: Any, limit: int, refused: bool
-) -> None:
-    request = CreateWorkspaceRequest(name="Team A", slug="team-a")
-    space = await client.workspaces.create(request)
-    for name, amount in (("daily", 10), ("weekly", 20), ("monthly", 50)):
-        budget = PutBudgetRequest(limit_usd=Decimal(amount))
-        await client.workspaces.put_budget("team-a", name, budget)
-    present = (await client.workspaces.budgets("team-a")).items
-    wanted = PutBudgetRequest(limit_usd=Decimal(limit))
-    plan = budget_plans.plan_put(space, interval, wanted, present, NOW)
-    assert bool(plan.obstacles) is refused
-    if refused:
-        with pytest.raises(errors.BadRequestError, match="less than"):
-            await plan.send(client)
-    else:
-        assert (await plan.send(client)).limit_usd == limit

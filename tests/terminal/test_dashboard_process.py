@@ -108,19 +108,6 @@ def test_an_unusable_runtime_directory_draws_nothing_over_the_screen(
 # Keys in one write --------------------------------------------------------------------------------
 
 
-def test_the_name_and_the_limit_get_what_is_meant_for_them(demo_home: Path) -> None:
-    with pty_terminal(DEMO) as terminal:
-        terminal.wait_for("airflow-staging", 60)
-        terminal.send("nci\t25")
-        terminal.wait_for("$25.00 in all")
-        (name,) = [line for line in terminal.screen.display if line.lstrip().startswith("Name")]
-        assert name.split()[1] == "ci"
-        terminal.send("\x03")
-        terminal.wait_for("Quit now?")
-        terminal.send("y")
-        assert terminal.wait_exit() == 0
-
-
 def test_a_terminal_that_is_gone_ends_the_program_whatever_was_typed_ahead(
     demo_home: Path,
 ) -> None:
