@@ -5,20 +5,24 @@ from __future__ import annotations
 import itertools
 import re
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 from rich.segment import Segment
+from textual.app import App, ComposeResult
 from textual.color import Color
 from textual.content import Content
 from textual.geometry import Region
 from textual.theme import Theme
 
+from gwtui.contract.keys import ApiKey
 from gwtui.crud.action import APP, LIST
 from gwtui.crud.resource import Cell
 from gwtui.resources.registry import RESOURCES, TITLES
 from gwtui.resources.registry import TABS as TABS_OF_THE_DASHBOARD
 from gwtui.ui.commands import offered, with_keys
 from gwtui.ui.screens.dialogs import Dialog, TooSmallScreen
+from gwtui.ui.screens.pages import raw_lines
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.terminal.app import ControlCharacterFilter
 from gwtui.ui.themes import THEMES
@@ -33,6 +37,7 @@ from gwtui.ui.widgets.frame import (
     left_out,
     status_content,
 )
+from gwtui.ui.widgets.lines import LinesView
 from harness import dashboard, harness, listing, notices, start_over, until
 from screen_text import shown
 
@@ -239,3 +244,52 @@ async def test_notices_cover_nothing(size: tuple[int, int]) -> None:
                 assert table.model.cursor is not None
                 assert table.top <= table.model.cursor < table.top + table.lines
             await start_over(app, pilot)
+
+
+# Texts --------------------------------------------------------------------------------------------
+
+
+def text_of(lines: list[Content]) -> str:
+    return "\n".join(line.plain for line in lines)
+
+
+def test_raw_json_keeps_numbers_and_order_as_they_came() -> None:
+    raw = {"usage": Decimal("0.10"), "limit": None, "tags": ["a", {"b": 1}], "none": {}, "no": []}
+    assert text_of(raw_lines(raw, None)) == (
+        "{\n"
+        '  "usage": 0.10,\n'
+        '  "limit": null,\n'
+        '  "tags": [\n'
+        '    "a",\n'
+        "    {\n"
+        '      "b": 1\n'
+        "    }\n"
+        "  ],\n"
+        '  "none": {},\n'
+        '  "no": []\n'
+        "}"
+    )
+
+
+def test_raw_json_lists_unknown_fields_and_gaps() -> None:
+    key = ApiKey.model_validate({"hash": "h", "name": "n", "surprise": 1, "usage": "much"})
+    text = text_of(raw_lines(key.raw, key))
+    assert "Fields outside the contract\n  surprise\n" in text
+    assert '"name": "n",\n' in text
+    assert "Gaps against the contract" in text
+    assert "label: missing" in text
+    assert "usage: " in text
+
+
+def test_raw_json_shows_no_secret_and_no_control_character() -> None:
+    raw = {"key": "gw-v1-sentinel", "name": "\x1b[31m[red]\u202ex", "nested": {"token": "sentinel"}}
+    text = text_of(raw_lines(raw, None))
+    assert "sentinel" not in text
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "[red]" in text
+
+
+class Reader(App[None]):
+    def compose(self) -> ComposeResult:
+        yield LinesView()

@@ -1,17 +1,27 @@
-"""What goes out: method, path, query, body and headers of every service method."""
+"""What goes out: addresses, paths, queries, bodies and headers, and what is held back."""
 
 from __future__ import annotations
 
 import json
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from service_kit import TOKEN, data, rig
+from management_calls import ID, LISTS, READS, WRITES, Act, asked, named
+from pydantic import SecretStr
+from service_kit import TOKEN, data, refusal, rig
 
-from gwtui.client.errors import InvalidRequestError, UnreadableAnswerError
+from gwtui.client import errors
+from gwtui.client.connection import Connection, InvalidConnectionError
+from gwtui.client.errors import InvalidRequestError, ReadOnlyError, UnreadableAnswerError
+from gwtui.contract.budgets import PutBudgetRequest
+from gwtui.contract.content_filters import BuiltinFilterRequest
+from gwtui.contract.dialects import OPENROUTER
+from gwtui.contract.guardrails import CreateGuardrailRequest, UpdateGuardrailRequest
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
+from gwtui.contract.workspaces import UpdateWorkspaceRequest
 
 HASH = "ab" * 32
 WORKSPACE = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"
@@ -103,3 +113,242 @@ async def test_a_request_that_breaks_the_contract_is_refused_unsent(request_: An
     with pytest.raises(InvalidRequestError):
         await it.client.keys.create(request_)
     assert it.script.requests == []
+
+
+# Every management operation -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("act", "target"), named(READS))
+async def test_each_reading_asks_for_its_own_path(act: Act, target: str) -> None:
+    it = rig(data({}))
+    await act(it.client)
+    (request,) = it.script.requests
+    assert (request.method, asked(request), request.content) == ("GET", target, b"")
+
+
+@pytest.mark.parametrize(("act", "target"), named(LISTS))
+async def test_each_list_asks_for_its_own_path(act: Act, target: str) -> None:
+    it = rig(data([]))
+    listing = await act(it.client)
+    (request,) = it.script.requests
+    assert (request.method, asked(request), request.content) == ("GET", target, b"")
+    assert (listing.items, listing.complete) == ((), True)
+
+
+@pytest.mark.parametrize(("act", "method", "target", "body", "answer"), named(WRITES))
+async def test_each_write_is_one_request(
+    act: Act, method: str, target: str, body: Any, answer: dict[str, Any]
+) -> None:
+    it = rig(httpx.Response(200, json=answer))
+    await act(it.client)
+    (request,) = it.script.requests
+    assert (request.method, asked(request)) == (method, target)
+    assert (json.loads(request.content) if request.content else None) == body
+    assert ("content-type" in request.headers) == (body is not None)
+
+
+@pytest.mark.parametrize("act", [pytest.param(row[1], id=row[0]) for row in WRITES])
+async def test_a_write_is_never_repeated_and_never_sent_read_only(act: Act) -> None:
+    it = rig(refusal(503))
+    with pytest.raises(errors.ServerError) as caught:
+        await act(it.client)
+    assert caught.value.effect == "unknown"
+    assert len(it.script.requests) == 1
+    quiet = rig(data({}), read_only=True)
+    with pytest.raises(errors.ReadOnlyError):
+        await act(quiet.client)
+    assert quiet.script.requests == []
+
+
+@pytest.mark.parametrize("interval", ["hourly", "", "daily/..", "Daily"])
+async def test_an_interval_that_does_not_exist_is_refused_unsent(interval: str) -> None:
+    it = rig(data({}))
+    for act in (
+        it.client.workspaces.budget(ID, interval),
+        it.client.workspaces.put_budget(ID, interval, PutBudgetRequest(limit_usd=Decimal(1))),
+        it.client.workspaces.delete_budget(ID, interval),
+    ):
+        with pytest.raises(errors.InvalidRequestError, match="daily, weekly, monthly, lifetime"):
+            await act
+    assert it.script.requests == []
+
+
+# Dialects -----------------------------------------------------------------------------------------
+
+
+async def test_what_the_dialect_refuses_is_not_sent() -> None:
+    flagged = CreateGuardrailRequest(
+        name="x", content_filter_builtins=[BuiltinFilterRequest(slug="email", action="flag")]
+    )
+    half_a_cap = CreateGuardrailRequest(name="x", limit_usd=Decimal(5))
+    generic, live = rig(data({"id": ID})), rig(data({"id": ID}), dialect=OPENROUTER)
+    with pytest.raises(errors.InvalidRequestError) as caught:
+        await generic.client.guardrails.create(flagged)
+    assert [p.field for p in caught.value.problems] == ["content_filter_builtins.0.action"]
+    with pytest.raises(errors.InvalidRequestError, match="together"):
+        await live.client.guardrails.create(half_a_cap)
+    assert generic.script.requests == live.script.requests == []
+    await live.client.guardrails.create(flagged)
+    await generic.client.guardrails.create(half_a_cap)
+    assert len(generic.script.requests) == len(live.script.requests) == 1
+
+
+async def test_filters_that_only_the_service_knows_go_back_to_it_unchanged() -> None:
+    theirs = [
+        BuiltinFilterRequest.model_construct(slug="iban", action="encrypt"),
+        BuiltinFilterRequest.model_construct(slug="email", action="mask"),
+        BuiltinFilterRequest(slug="email", action="block"),
+    ]
+    it = rig(data({"id": ID}))
+    request = UpdateGuardrailRequest(content_filter_builtins=theirs)
+    await it.client.guardrails.update(ID, request)
+    assert json.loads(it.script.requests[0].content)["content_filter_builtins"] == [
+        {"slug": "iban", "action": "encrypt"},
+        {"slug": "email", "action": "mask"},
+        {"slug": "email", "action": "block"},
+    ]
+
+
+async def test_a_field_that_the_service_does_not_have_is_not_sent() -> None:
+    request = UpdateGuardrailRequest(enforce_zdr_xai=True, name="x")
+    generic, live = rig(data({"id": ID})), rig(data({"id": ID}), dialect=OPENROUTER)
+    with pytest.raises(errors.InvalidRequestError) as caught:
+        await generic.client.guardrails.update(ID, request)
+    assert [p.field for p in caught.value.problems] == ["enforce_zdr_xai"]
+    assert generic.script.requests == []
+    await live.client.guardrails.update(ID, request)
+    assert json.loads(live.script.requests[0].content) == {"enforce_zdr_xai": True, "name": "x"}
+
+
+@pytest.mark.parametrize("value", [True, False, None])
+async def test_the_deprecated_switch_is_never_sent(value: bool | None) -> None:
+    it = rig(data({"id": ID}))
+    for act in (
+        it.client.guardrails.create(CreateGuardrailRequest(name="x", enforce_zdr=value)),
+        it.client.guardrails.update(ID, UpdateGuardrailRequest(enforce_zdr=value)),
+    ):
+        with pytest.raises(errors.InvalidRequestError, match="deprecated"):
+            await act
+    assert it.script.requests == []
+
+
+async def test_openrouter_names_go_out_and_come_back_as_the_reference_s() -> None:
+    answer = {"id": ID, "name": "x", "enforce_zdr_anthropic": True, "enforce_zdr_google": None}
+    it = rig(data(answer), dialect=OPENROUTER)
+    request = UpdateGuardrailRequest(enforce_zdr_vendor_b=False, enforce_zdr_vendor_c=None)
+    guardrail = await it.client.guardrails.update(ID, request)
+    assert json.loads(it.script.requests[0].content) == {
+        "enforce_zdr_openai": False,
+        "enforce_zdr_google": None,
+    }
+    assert guardrail.enforce_zdr_vendor_a is True
+    assert guardrail.enforce_zdr_vendor_c is None
+    tools = rig(data({"id": ID, "disabled_server_tools": ["openrouter:bash"]}), dialect=OPENROUTER)
+    space = await tools.client.workspaces.update(
+        ID, UpdateWorkspaceRequest(disabled_server_tools=["service:bash", "service:fusion"])
+    )
+    assert json.loads(tools.script.requests[0].content) == {
+        "disabled_server_tools": ["openrouter:bash", "openrouter:fusion"]
+    }
+    assert space.disabled_server_tools == ["service:bash"]
+
+
+# The write gate -----------------------------------------------------------------------------------
+
+
+async def test_a_gate_that_closes_holds_back_writes_and_no_reads() -> None:
+    it = rig(data({"deleted": True}))
+    assert it.client.gate.closed is None
+    it.client.gate.close("this key is not a management key")
+    with pytest.raises(ReadOnlyError, match="not a management key") as caught:
+        await it.client.keys.delete("ab" * 32)
+    assert caught.value.effect == "none"
+    assert it.script.requests == []
+    await it.client.credits.get()
+    assert [request.method for request in it.script.requests] == ["GET"]
+
+
+def test_the_first_reason_stays() -> None:
+    it = rig(data({}), read_only=True)
+    it.client.gate.close("another reason")
+    assert it.client.gate.closed == "this profile is read-only"
+
+
+# Addresses ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("https://gw.test/api/v1", "https://gw.test/api/v1"),
+        ("https://gw.test/api/v1/", "https://gw.test/api/v1"),
+        (" https://gw.test ", "https://gw.test/api/v1"),
+        ("https://gw.test/", "https://gw.test/api/v1"),
+        ("https://gw.test:8443/proxy/api/v1//", "https://gw.test:8443/proxy/api/v1"),
+        ("HTTPS://gw.test", "https://gw.test/api/v1"),
+    ],
+)
+def test_an_address_has_one_form(given: str, kept: str) -> None:
+    assert Connection(given).base_url == kept
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "gw.test",
+        "ftp://gw.test",
+        "file:///etc/passwd",
+        "https://",
+        "https:///api/v1",
+        "https://gw.test:99999/api/v1",
+        "https://gw.test:0/api/v1",
+        "https://[::1/api/v1",
+        "https://gw .test/api/v1",
+        "https://gw.test/a\x00b",
+        "https://gw.test/api/v1?x=1",
+        "https://gw.test/api/v1#x",
+        "https://me@gw.test/api/v1",
+    ],
+)
+def test_an_unusable_address_is_refused(url: str) -> None:
+    with pytest.raises(InvalidConnectionError):
+        Connection(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:8080/api/v1",
+        "http://127.9.9.9/api/v1",
+        "http://[::1]:1/api/v1",
+        "http://localhost/api/v1",
+        "http://gw.localhost/api/v1",
+    ],
+)
+def test_plain_http_reaches_this_machine(url: str) -> None:
+    assert Connection(url).is_loopback
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://gw.test/api/v1",
+        "http://10.0.0.1/api/v1",
+        "http://0.0.0.0/api/v1",
+        "http://localhost.gw.test/api/v1",
+        "http://127.0.0.1.gw.test/api/v1",
+        "http://notlocalhost/api/v1",
+    ],
+)
+def test_plain_http_to_elsewhere_needs_permission(url: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidConnectionError, match="plain http"):
+        Connection(url)
+    assert Connection(url, allow_plain_http=True).is_plain
+    assert Connection(url, socket_path=tmp_path / "s").is_plain
+
+
+@pytest.mark.parametrize("token", ["", " ", "a b", "a\n", "a\r\nX: y", "tökén", "a\x7f"])
+def test_a_token_that_cannot_be_sent_is_refused(token: str) -> None:
+    with pytest.raises(InvalidConnectionError, match="token"):
+        Connection("https://gw.test", token=SecretStr(token))

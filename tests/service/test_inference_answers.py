@@ -1,26 +1,49 @@
-"""Whole answers and embeddings, and what else a key of its own can ask."""
+"""Answers of models as the client reads them, whole and as streams."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging
 from decimal import Decimal
 from typing import Any
 
 import httpx
 import pytest
-from inference_kit import KEY, USAGE, hello
+from inference_kit import (
+    END,
+    KEY,
+    PROMPT,
+    STREAM_HEAD,
+    USAGE,
+    answer_in_pieces,
+    chunk,
+    collected,
+    event,
+    hello,
+    models,
+    streams,
+)
 from pydantic import SecretStr
-from service_kit import TOKEN, Script, Step
+from service_kit import TOKEN, Play, Script, Step, everything_said, http_answer, sends
 
+from gwtui.client import transport
 from gwtui.client.connection import Connection, InvalidConnectionError
 from gwtui.client.errors import (
+    ConnectFailedError,
+    ForbiddenError,
     InvalidRequestError,
+    NoAnswerError,
+    NotFoundError,
     PaymentRequiredError,
+    RateLimitedError,
+    ReadOnlyError,
     ServerError,
     UnreadableAnswerError,
 )
-from gwtui.client.inference import Inference
+from gwtui.client.inference import ChatAnswer, Inference
 from gwtui.client.transport import Transport
+from gwtui.contract.chat import ChatRequest
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.contract.embeddings import EmbeddingRequest
 
@@ -156,3 +179,314 @@ def test_a_key_that_cannot_be_one_is_refused_without_repeating_it() -> None:
     with pytest.raises(InvalidConnectionError) as caught:
         Inference(where, SecretStr("with space"))
     assert "with space" not in str(caught.value)
+
+
+# Streams ------------------------------------------------------------------------------------------
+
+
+async def received(*parts: bytes, **options: Any) -> tuple[str, ChatAnswer]:
+    """The text of the pieces that were shown, and the answer."""
+    async with models(streams(*parts), **options) as (inference, server):
+        pieces, answer = await collected(inference)
+    assert server.connections == 1
+    assert "".join(piece.text for piece in pieces) == answer.text
+    assert all("TRYKEY" not in piece.text for piece in pieces)
+    return answer.text, answer
+
+
+# What comes as it should
+
+
+async def test_an_answer_comes_piece_by_piece_with_what_it_took() -> None:
+    async with models(streams(*answer_in_pieces("Light", "house"))) as (inference, _):
+        pieces, answer = await collected(inference)
+    assert [piece.text for piece in pieces] == ["Light", "house"]
+    assert (answer.text, answer.finish_reason) == ("Lighthouse", "stop")
+    assert (answer.generation_id, answer.model, answer.provider) == ("gen-1", "author/slug", "One")
+    assert answer.cost == Decimal("0.000123")
+    assert answer.first_token_ms is not None
+    assert answer.elapsed_ms is not None
+    assert 0 <= answer.first_token_ms <= answer.elapsed_ms
+    assert answer.error is None
+
+
+@pytest.mark.parametrize("size", [1, 3, 7])
+@pytest.mark.parametrize("newline", [b"\n", b"\r\n", b"\r"])
+async def test_lines_may_be_torn_anywhere_and_end_in_any_way(size: int, newline: bytes) -> None:
+    whole = b"".join(answer_in_pieces("Grüße", " 🗼\u2028")).replace(b"\n", newline)
+    whole = whole.replace(b"\\u00fc", "ü".encode()).replace(b"\\u2028", "\u2028".encode())
+    parts = [whole[at : at + size] for at in range(0, len(whole), size)]
+    text, answer = await received(*parts)
+    assert (text, answer.error) == ("Grüße 🗼\u2028", None)
+
+
+async def test_comments_and_fields_of_no_interest_change_nothing() -> None:
+    noise = b":\n: x\nid: 7\nretry: 99999999999999999999\nevent: chunk\nodd\n"
+    parts = [noise, event(chunk("a")), noise + b"\n", event(chunk("b", finish_reason="stop")), END]
+    text, answer = await received(b"\xef\xbb\xbf", *parts)
+    assert (text, answer.unreadable, answer.error) == ("ab", 0, None)
+
+
+@pytest.mark.parametrize("choices", [[], [{"index": 0, "delta": {}, "finish_reason": None}]])
+async def test_usage_comes_with_or_without_a_choice(choices: list[Any]) -> None:
+    last = event(chunk("a", finish_reason="stop"))
+    usage = event(chunk(choices=choices, usage=USAGE))
+    _, answer = await received(last, usage, END)
+    assert answer.usage is not None
+    assert answer.usage.completion_tokens == 4
+    assert answer.finish_reason == "stop"
+
+
+@pytest.mark.parametrize(
+    "end", [b"", b"data: [DONE]", b"data: [DONE]\n", END + event(chunk("MORE"))]
+)
+async def test_the_end_may_go_unsaid_and_nothing_is_read_after_it(end: bytes) -> None:
+    text, answer = await received(event(chunk("a", finish_reason="stop")), end)
+    assert (text, answer.error) == ("a", None)
+
+
+async def test_thoughts_refusals_and_calls_of_tools_are_put_together() -> None:
+    def piece(**delta: Any) -> bytes:
+        return event(chunk(choices=[{"index": 0, "delta": delta, "finish_reason": None}]))
+
+    parts = [
+        piece(reasoning="think "),
+        piece(reasoning="hard"),
+        piece(refusal="no"),
+        piece(tool_calls=[{"index": 0, "id": "c1", "function": {"name": "f", "arguments": '{"a'}}]),
+        piece(tool_calls=[{"index": 0, "function": {"arguments": '":1}'}}]),
+        piece(tool_calls=[{"index": 9, "id": "c2", "function": {"name": "g"}}]),
+        event(chunk("", finish_reason="tool_calls")),
+        END,
+    ]
+    _, answer = await received(*parts)
+    assert (answer.reasoning, answer.refusal) == ("think hard", "no")
+    assert [(call.id, call.name, call.arguments) for call in answer.tools] == [
+        ("c1", "f", '{"a":1}'),
+        ("c2", "g", ""),
+    ]
+
+
+async def test_the_services_account_of_the_request_is_read() -> None:
+    told = {
+        "requested": "author/slug",
+        "strategy": "direct",
+        "attempt": 1,
+        "pipeline": [{"type": "guardrail", "name": "content-filter", "summary": "1 redacted"}],
+    }
+    last = event(chunk("", finish_reason="stop", service_metadata=told))
+    _, answer = await received(event(chunk("a")), last, END)
+    assert answer.metadata is not None
+    assert answer.metadata.pipeline is not None
+    assert answer.metadata.pipeline[0].summary == "1 redacted"
+
+
+# What breaks
+
+
+async def test_an_error_in_the_middle_ends_the_answer_and_keeps_what_had_come() -> None:
+    error = {
+        "code": 502,
+        "message": "Provider returned error",
+        "metadata": {"error_type": "server"},
+    }
+    parts = [event(chunk("half")), event(chunk("", finish_reason="error", error=error)), END]
+    _, answer = await received(*parts)
+    assert isinstance(answer.error, ServerError)
+    assert answer.error.metadata == {"error_type": "server"}
+    assert (answer.text, answer.finish_reason) == ("half", "error")
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        ({"code": 429, "message": "slow"}, RateLimitedError),
+        ({"code": "server_error", "message": "gone"}, ServerError),
+        ({"code": 7, "message": "odd"}, ServerError),
+        ("just words", ServerError),
+    ],
+)
+async def test_errors_in_the_middle_of_every_shape(error: Any, kind: type[Exception]) -> None:
+    _, answer = await received(event(chunk("half")), event(chunk(choices=[], error=error)))
+    assert isinstance(answer.error, kind)
+
+
+async def test_a_cut_connection_is_said_and_keeps_what_had_come() -> None:
+    head = STREAM_HEAD.replace(b"Connection: close", b"Transfer-Encoding: chunked")
+    half = event(chunk("half"))
+    framed = b"%x\r\n%s\r\n" % (len(half), half)
+    async with models(sends(head, after=(framed, b"5\r\nda"))) as (inference, server):
+        _, answer = await collected(inference)
+    assert isinstance(answer.error, NoAnswerError)
+    assert "broke before the answer was complete" in answer.error.message
+    assert answer.text == "half"
+    assert server.connections == 1
+
+
+async def test_an_end_before_the_answer_is_complete_is_said() -> None:
+    _, answer = await received(event(chunk("half")), b'data: {"id": "gen')
+    assert "ended before the answer was complete" in str(answer.error)
+    assert (answer.text, answer.unreadable) == ("half", 1)
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [b"data: {]\n\n", b"data: 7\n\n", b"data: \xff\xfe\n\n", b"data: " + b"[" * 999 + b"\n\n"],
+)
+async def test_a_garbage_chunk_costs_that_chunk_and_is_counted(garbage: bytes) -> None:
+    parts = [event(chunk("a")), garbage, event(chunk("b", finish_reason="stop")), END]
+    text, answer = await received(*parts)
+    assert (text, answer.unreadable, answer.error) == ("ab", 1, None)
+
+
+@pytest.mark.parametrize(
+    "endless",
+    [b"data: " + b"x" * 5000, b": " + b"x" * 5000, b"data: xxxxxxxxxxxxxxxx\n" * 300],
+    ids=["line", "comment", "event"],
+)
+async def test_what_never_ends_is_not_kept(monkeypatch: pytest.MonkeyPatch, endless: bytes) -> None:
+    monkeypatch.setattr(transport, "MAX_EVENT", 4096)
+    parts = [endless[at : at + 500] for at in range(0, len(endless), 500)]
+    text, answer = await received(event(chunk("a")), *parts)
+    assert isinstance(answer.error, UnreadableAnswerError)
+    assert "larger than 4 KiB" in answer.error.message
+    assert text == "a"
+
+
+async def test_silence_is_not_waited_for_for_ever() -> None:
+    play = streams(event(chunk("half")), stay=True)
+    async with models(play, silence=0.2) as (inference, _):
+        _, answer = await collected(inference)
+    assert "sent nothing for 0.2 s" in str(answer.error)
+    assert answer.text == "half"
+
+    async def never_begins(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(-1)
+
+    async with models(never_begins, silence=0.2) as (inference, _):
+        with pytest.raises(NoAnswerError, match="sent nothing for"):
+            await collected(inference)
+
+
+@pytest.mark.parametrize("cancel", [False, True])
+async def test_leaving_hangs_up_at_once(cancel: bool) -> None:
+    heard, begun = asyncio.Event(), asyncio.Event()
+    play = streams(event(chunk("half")), stay=True, heard=heard)
+
+    async def read(inference: Inference) -> None:
+        async with inference.stream(hello()) as stream:
+            async for _ in stream:
+                begun.set()
+                if not cancel:
+                    break
+
+    async with models(play) as (inference, _):
+        task = asyncio.create_task(read(inference))
+        await asyncio.wait_for(begun.wait(), 2)
+        if cancel:
+            task.cancel()
+        await asyncio.wait_for(heard.wait(), 2)
+        await asyncio.wait({task})
+        assert task.cancelled() is cancel
+
+
+# What is refused
+
+
+async def test_a_refusal_before_the_first_piece_raises_with_what_it_tells() -> None:
+    body = {
+        "error": {
+            "code": 404,
+            "message": "0 endpoints out of 3 requested are available",
+            "metadata": {"input_endpoint_count": 3, "failed_routing_step": "Filter by Guardrails"},
+            "availability": {"code": "no_endpoints", "retryable": False},
+        }
+    }
+    refused = http_answer(json.dumps(body).encode(), status="404 Not Found")
+    async with models(sends(refused)) as (inference, server):
+        with pytest.raises(NotFoundError) as caught:
+            await collected(inference)
+    assert caught.value.metadata["input_endpoint_count"] == 3
+    assert caught.value.availability["code"] == "no_endpoints"
+    assert server.connections == 1
+
+
+async def test_an_answer_that_is_no_stream_is_said() -> None:
+    async with models(sends(http_answer(b"{}"))) as (inference, _):
+        with pytest.raises(UnreadableAnswerError, match="not a stream"):
+            await collected(inference)
+
+
+@pytest.mark.parametrize(
+    ("play", "error"),
+    [
+        (sends(b""), NoAnswerError),
+        (sends(http_answer(b"{}", status="500 Oops")), ServerError),
+        (sends(http_answer(b"{}", status="503 Busy")), ServerError),
+        (sends(http_answer(b"{}", status="429 Slow")), RateLimitedError),
+    ],
+)
+async def test_nothing_is_sent_twice(play: Play, error: type[Exception]) -> None:
+    async with models(play) as (inference, server):
+        for ask in (collected(inference), inference.chat(hello())):
+            with pytest.raises(error):
+                await ask
+    assert server.connections == 2
+
+
+async def test_what_must_not_be_sent_is_not_sent() -> None:
+    play = streams(*answer_in_pieces("a"))
+    empty = ChatRequest.model_construct(messages=[])
+    async with models(play, read_only=True) as (inference, server):
+        for ask in (collected(inference), inference.chat(hello())):
+            with pytest.raises(ReadOnlyError):
+                await ask
+    async with models(play) as (inference, other):
+        with pytest.raises(InvalidRequestError, match="messages: must have at least 1 entry"):
+            await collected(inference, empty)
+        await inference.close()
+        with pytest.raises(ConnectFailedError):
+            await collected(inference)
+    assert server.connections == other.connections == 0
+    text, _ = await received(*answer_in_pieces("a"), read_only=True, allow_tries=True)
+    assert text == "a"
+
+
+# What must not travel on
+
+
+@pytest.mark.parametrize("size", [2, 5, 100])
+async def test_a_key_that_the_service_repeats_is_hidden_however_it_is_torn(size: int) -> None:
+    said = f"your key is {KEY}, is it not? gw-v1-"
+    pieces = [said[at : at + size] for at in range(0, len(said), size)]
+    text, _ = await received(*answer_in_pieces(*pieces))
+    assert text == "your key is [redacted], is it not? gw-v1-"
+
+
+async def test_most_of_a_key_at_the_end_is_hidden_too() -> None:
+    text, _ = await received(*answer_in_pieces("it is ", KEY[:-1]))
+    assert text == "it is [redacted]"
+
+
+def repeating_the_key() -> Play:
+    body = {"error": {"code": 403, "message": f"key {KEY}", "metadata": {"raw": f"x {KEY}"}}}
+    return sends(http_answer(json.dumps(body).encode(), status="403 Forbidden"))
+
+
+async def test_a_key_in_a_refusal_is_hidden() -> None:
+    async with models(repeating_the_key()) as (inference, _):
+        with pytest.raises(ForbiddenError) as caught:
+            await collected(inference)
+    assert KEY not in everything_said(caught.value)
+
+
+async def test_prompt_answer_and_key_are_in_no_log_and_no_repr(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.DEBUG, logger="gwtui")
+    async with models(streams(*answer_in_pieces("ANSWER-SENTINEL"))) as (inference, _):
+        events, answer = await collected(inference)
+    shown = caplog.text + repr(events) + repr(answer) + repr(vars(inference))
+    for secret in (KEY, TOKEN, PROMPT, "ANSWER-SENTINEL"):
+        assert secret not in shown
+    assert "POST /chat/completions" in caplog.text

@@ -14,22 +14,99 @@ import pydantic
 import pytest
 from pydantic import SecretStr
 
-from form_values_kit import BASICS, LOGGING, RULES, body, guardrail, problem, workspace
 from gwtui.client import errors
 from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
 from gwtui.contract.content_filters import BuiltinFilter, CustomFilter
-from gwtui.contract.dialects import OPENROUTER
+from gwtui.contract.dialects import GENERIC, OPENROUTER
+from gwtui.contract.guardrails import (
+    CreateGuardrailRequest,
+    UpdateGuardrailRequest,
+    guardrail_problems,
+)
 from gwtui.contract.keys import CreateKeyRequest, ExternalUserRequest, UpdateKeyRequest
 from gwtui.contract.request import Problem, RequestModel, field_rules
 from gwtui.contract.scalars import Usd
+from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
 from gwtui.crud.fields import Facts, Field
-from gwtui.crud.form import BuiltinRow, CustomRow, FormSpec, parse_integers
+from gwtui.crud.form import BuiltinRow, CustomRow, FieldGroup, FormSpec, parse_integers
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.money import parse_share, parse_usd
 from gwtui.resources.keys.writes import WRITES
 from gwtui.ui.forms.form_state import NOTHING_CHANGED, UNKNOWN_VALUE, FormState, to_typed, to_value
 from key_form_kit import FACTS, NOW, SPACE, TOKYO, api_key, creating, editing
 from plan_kit import form_context, key_plans
+
+
+def slug_of(values: Any) -> str:
+    return str(values.get("name", "")).lower().replace(" ", "-")
+
+
+BASICS = FieldGroup(
+    "Basics",
+    (
+        Field("name", "Name", kind="text"),
+        Field("slug", "Slug", kind="text", suggest=slug_of),
+        Field("description", "Description", kind="lines"),
+    ),
+)
+
+LOGGING = FieldGroup(
+    "Logging",
+    (
+        Field("default_text_model", "Text model", kind="model"),
+        Field("io_logging_sampling_rate", "Sampling rate", kind="percent"),
+        Field("io_logging_api_key_ids", "Key ids", kind="integers"),
+    ),
+)
+
+RULES = (
+    Field("name", "Name", kind="text"),
+    Field("allowed_models", "Allowed models", kind="pick", empty="no restriction"),
+    Field(
+        "enforce_zdr_vendor_a", "vendor A", kind="three_way", words=("off", "on"), empty="inherit"
+    ),
+    Field("content_filter_builtins", "Builtin filters", kind="builtins"),
+    Field("content_filters", "Custom filters", kind="filters"),
+)
+
+
+def workspace(initial: Any = None) -> FormState:
+    spec = FormSpec(
+        "Workspace",
+        CreateWorkspaceRequest if initial is None else UpdateWorkspaceRequest,
+        (BASICS, LOGGING),
+        "Save",
+        initial=initial or {},
+        partial=initial is not None,
+    )
+    return FormState(spec, FACTS)
+
+
+def guardrail(initial: Any = None, dialect: Any = GENERIC) -> FormState:
+    spec = FormSpec(
+        "Guardrail",
+        CreateGuardrailRequest if initial is None else UpdateGuardrailRequest,
+        RULES,
+        "Save",
+        initial=initial or {},
+        partial=initial is not None,
+        check=lambda request: guardrail_problems(request, dialect),
+    )
+    return FormState(spec, FACTS)
+
+
+def body(state: FormState) -> dict[str, Any]:
+    assert state.attempt(), [state.problem(name) for name in state.fields]
+    request = state.request()
+    assert request is not None
+    return request.body()
+
+
+def problem(state: FormState, name: str) -> str:
+    cell = state.problem(name)
+    assert cell is not None, f"nothing is wrong with {name}"
+    return cell.text
+
 
 SECRET = "sk-provider-0123456789"
 GIVEN = {

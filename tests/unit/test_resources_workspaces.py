@@ -1,14 +1,31 @@
-"""Budgets, keys and members of workspaces, as far as they are counted."""
+"""Workspaces: their rows, their forms and what these send."""
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
+from decimal import Decimal
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from form_kit import FACTS
+from gwtui.contract.budgets import BUDGET_INTERVALS, Budget, budget_conflict
+from gwtui.contract.workspaces import SLUG, Workspace, slug_of
 from gwtui.domain.keys import KeyCount, spent_by_interval, spent_by_keys
+from gwtui.resources.budgets import (
+    BYOK,
+    WorkspaceBudgets,
+    budgets_form,
+    conflicts,
+)
+from gwtui.resources.workspaces import WRITES
+from gwtui.ui.forms.form_state import FormState
 from gwtui.watch.feeds.workspaces import keys_made_by
-from resource_samples import NOW, key, wire_time
+from plan_kit import form_context
+from resource_samples import NOW, key, wire_time, workspace
 
 
 def test_active_keys_are_counted_at_the_moment_they_are_shown() -> None:
@@ -38,3 +55,203 @@ def test_keys_of_a_member_are_those_that_the_member_made() -> None:
     keys = [key(creator_user_id="user_1"), key(creator_user_id=None), key(creator_user_id="x")]
     assert keys_made_by(keys, "user_1") == (keys[0],)
     assert keys_made_by(keys, None) == ()
+
+
+# Forms --------------------------------------------------------------------------------------------
+
+
+SPENT = {
+    False: {"daily": Decimal(5), "weekly": None, "lifetime": Decimal(70)},
+    True: {"daily": Decimal(15)},
+}
+
+
+def filled(**typed: Any) -> FormState:
+    state = FormState(WRITES.create_form(form_context()), FACTS)
+    for name, text in typed.items():
+        state.put(name, text)
+    return state
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("Data Pipelines (EU)", "data-pipelines-eu"),
+        ("  Größe & Łódź  ", "grosse-lodz"),
+        ("Élodie's lab", "elodie-s-lab"),
+        ("東京", ""),
+        ("a" * 49 + " b", "a" * 49),
+    ],
+)
+def test_a_slug_suits_its_name(name: str, slug: str) -> None:
+    assert slug_of(name) == slug
+
+
+@given(st.text(max_size=120))
+def test_every_suggested_slug_is_one_that_the_contract_takes(name: str) -> None:
+    slug = slug_of(name)
+    assert not slug or (re.fullmatch(SLUG, slug) and len(slug) <= 50)
+
+
+def test_the_suggestion_ends_at_the_first_touch() -> None:
+    state = filled(name="Data pipelines")
+    assert state.payload()["slug"] == "data-pipelines"
+    state.put("slug", "mine")
+    state.put("name", "Other")
+    assert state.payload()["slug"] == "mine"
+
+
+def test_an_edited_workspace_keeps_its_slug() -> None:
+    state = FormState(WRITES.edit_form(workspace(), form_context()), FACTS)
+    state.put("name", "Other")
+    assert state.payload() == {"name": "Other"}
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "words"),
+    [
+        ("slug", "Up", "lower-case"),
+        ("slug", "a--b", "single hyphens"),
+        ("slug", "a" * 51, "at most 50"),
+        ("name", "n" * 101, "at most 100"),
+        ("description", "d" * 501, "at most 500"),
+        ("io_logging_sampling_rate", "0", "from 0.0001 to 1"),
+        ("io_logging_sampling_rate", "101 %", "from 0.0001 to 1"),
+        ("io_logging_api_key_ids", "4, x", "whole numbers"),
+    ],
+)
+def test_each_limit_is_said_at_its_field(field: str, text: str, words: str) -> None:
+    state = filled(**{"name": "Zz", field: text})
+    problem = state.problem(field)
+    assert problem is not None
+    assert words in problem.text
+    assert state.request() is None
+
+
+def test_what_the_share_and_the_logged_keys_mean() -> None:
+    state = filled(io_logging_sampling_rate="0.01 %", io_logging_api_key_ids="[]")
+    rate, ids = state.note("io_logging_sampling_rate"), state.note("io_logging_api_key_ids")
+    assert rate is not None
+    assert rate.text.startswith("0.01% of requests, 1 in 10k; only applies with private logging")
+    assert ids is not None
+    assert "no key is logged" in ids.text
+
+
+# Budgets ----------------------------------------------------------------------------------------
+
+
+def budgets(**limits: Any) -> list[Budget]:
+    return [
+        Budget.model_validate(
+            {"limit_usd": limit, "reset_interval": None if name == "lifetime" else name}
+        )
+        for name, limit in limits.items()
+    ]
+
+
+def editor(**limits: Any) -> FormState:
+    known = WorkspaceBudgets(workspace(include_byok_in_budgets=False), budgets(**limits)).known
+    return FormState(budgets_form(workspace(), known, SPENT), FACTS)
+
+
+def test_a_conflict_is_said_on_the_field_that_was_typed() -> None:
+    state = editor(daily=10, monthly=100)
+    state.put("monthly", "8")
+    problem = state.problem("monthly")
+    assert problem is not None
+    assert problem.text == "must be more than the daily budget, $10.00"
+    assert state.problem("daily") is None, "it was not touched"
+    assert state.request() is None
+    state.put("daily", "")
+    assert state.problem("monthly") is None
+    assert state.payload() == {"daily": None, "monthly": Decimal(8)}
+
+
+def test_the_meaning_follows_whether_byok_counts() -> None:
+    state = editor(daily=10)
+    note = state.note("daily")
+    assert note is not None
+    assert note.text == "$5.00 spent, 50% · resets 2026-11-22, in 17 h"
+    state.put(BYOK, True)
+    note = state.note("daily")
+    assert note is not None
+    assert (note.tone, "requests are refused" in note.text) == ("bad", True)
+    none, unknown = state.note("lifetime"), state.note("weekly")
+    assert none is not None
+    assert none.text == "no budget"
+    assert unknown is not None
+
+
+def test_an_unreadable_budget_stays_as_it_is() -> None:
+    known = WorkspaceBudgets(workspace(), budgets(daily="?")).known
+    assert "daily" not in known
+    assert BYOK not in known
+    state = FormState(budgets_form(workspace(), known, {}), FACTS)
+    note = state.note("daily")
+    assert note is not None
+    assert "left as it is" in note.text
+
+
+LIMITS = st.sets(st.integers(1, 40), max_size=4).flatmap(
+    lambda found: st.lists(
+        st.sampled_from(BUDGET_INTERVALS),
+        min_size=len(found),
+        max_size=len(found),
+        unique=True,
+    ).map(
+        lambda names: {
+            name: Decimal(limit)
+            for name, limit in zip(
+                sorted(names, key=BUDGET_INTERVALS.index), sorted(found), strict=True
+            )
+        }
+    )
+)
+"""Sets of budgets that can stand."""
+
+
+@given(LIMITS, LIMITS)
+def test_every_step_of_a_series_is_legal_and_it_ends_as_wanted(
+    before: dict[str, Decimal], after: dict[str, Decimal]
+) -> None:
+    """Obstacles are what the gateway would refuse at that step: there is none."""
+    wanted = {name: after.get(name) for name in BUDGET_INTERVALS}
+    changed = {name: limit for name, limit in wanted.items() if limit != before.get(name)}
+    present = WorkspaceBudgets(space(), budgets(**before))
+    plans = present.series(changed, NOW)
+    assert not present.plan(changed, NOW).obstacles or not plans
+    standing = dict(before)
+    for plan in plans:
+        assert not plan.obstacles, plan.title
+        interval = str(plan.identity).rpartition("/")[2]
+        if plan.action == "budgets.delete":
+            del standing[interval]
+        else:
+            standing[interval] = Decimal(str(plan.summary["limit_usd"]))
+        assert budget_conflict(standing) is None, (before, after, interval)
+    assert standing == after
+    assert len(plans) == len(changed)
+
+
+def space(**more: Any) -> Workspace:
+    return workspace(**more)
+
+
+def test_the_flag_travels_with_the_first_budget_or_with_one_that_stays() -> None:
+    daily = WorkspaceBudgets(space(), budgets(daily=5))
+    both = daily.series({"weekly": Decimal(9), BYOK: True}, NOW)
+    assert [plan.summary for plan in both] == [{"limit_usd": 9.0, BYOK: True}]
+    alone = WorkspaceBudgets(space(), budgets(daily=5, weekly=9)).series({BYOK: True}, NOW)
+    assert [plan.summary for plan in alone] == [{"limit_usd": 5.0, BYOK: True}]
+    nothing = WorkspaceBudgets(space(), [])
+    assert nothing.series({BYOK: True}, NOW) == ()
+    assert nothing.plan({BYOK: True}, NOW).obstacles
+
+
+def test_conflicts_name_both_sides() -> None:
+    found = conflicts({"daily": Decimal(5), "weekly": None, "lifetime": Decimal(5)})
+    assert [str(problem) for problem in found] == [
+        "daily: must be less than the lifetime budget, $5.00",
+        "lifetime: must be more than the daily budget, $5.00",
+    ]
+    assert conflicts({"daily": Decimal(1), "monthly": Decimal(2)}) == []

@@ -1,14 +1,16 @@
-"""Which columns fit, where they stand, and that none is out of reach."""
+"""Which columns a table shows on which page, and the order that a picked column begins with."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gwtui.crud.resource import Cell, Column
+from gwtui.resources.keys.resource import KEYS
 from gwtui.ui.widgets.table.layout import GAP, GUTTER, Layout, arrange
 
 
@@ -143,3 +145,46 @@ def test_long_names_take_up_to_a_quarter_of_the_room_before_other_columns() -> N
     assert arrange((FOUR[0], *FOUR[1:] * 3), 82, longest={0: 14}).slots[0].width >= 14
     fixed = (column("name", 10), *FOUR[1:])
     assert arrange(fixed, 62, longest={0: 14}).slots[0].width == 10, "it does not grow"
+
+
+# Chosen columns -----------------------------------------------------------------------------------
+
+
+IDS = [column.id for column in KEYS.columns]
+
+
+def names(width: int, *chosen: str, page: int = 0) -> list[str]:
+    choice = [IDS.index(one) for one in chosen]
+    return [IDS[slot.index] for slot in arrange(KEYS.columns, width, page, choice).slots]
+
+
+def test_chosen_columns_stand_in_their_order() -> None:
+    layout = arrange(KEYS.columns, 100, 0, [IDS.index(one) for one in ("name", "limit", "state")])
+    assert names(100, "name", "limit", "state") == ["name", "limit", "state"]
+    assert (layout.pages, layout.hidden, layout.marker) == (1, (), "")
+
+
+def test_what_finds_no_room_is_on_further_pages() -> None:
+    chosen = ("used", "name", "limit", "state", "today")
+    pages = arrange(KEYS.columns, 40, 0, [IDS.index(one) for one in chosen]).pages
+    shown = [names(40, *chosen, page=page) for page in range(pages)]
+    assert pages > 1
+    assert {page[0] for page in shown} == {"used"}
+    assert [one for page in shown for one in page[1:]] == ["name", "limit", "state", "today"]
+
+
+@pytest.mark.parametrize(
+    ("picked", "present", "order"),
+    [
+        ("all", ("name", False), ("all", True)),
+        ("all", ("all", True), ("all", False)),
+        ("all", ("all", False), ("all", True)),
+        ("name", ("all", True), ("name", False)),
+        ("name", ("", False), ("name", False)),
+    ],
+)
+def test_a_picked_column_begins_with_the_largest_figures_and_the_first_names(
+    picked: str, present: tuple[str, bool], order: tuple[str, bool]
+) -> None:
+    (column,) = [column for column in KEYS.columns if column.id == picked]
+    assert column.order_after(present) == order

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import io
 import json
+from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
 
 from gwtui.cli import exits
+from gwtui.cli.changes.execute import report_unresolved
 from gwtui.cli.main import main
+from gwtui.client.connection import Connection
 from gwtui.client.services import KeysService
 from gwtui.contract.keys import CreatedKey, CreateKeyRequest
-from gwtui.local.ledger import Ledger
+from gwtui.domain.clock import Clock
+from gwtui.local.ledger import Ledger, LedgerEntry
+from gwtui.watch.hub import FeedHub
 from headless_kit import YES, Gwtui, Site, done, log
 
 # Keys
@@ -527,3 +533,38 @@ def test_each_has_its_outcome_when_something_fails(
     if code != exits.UNKNOWN:
         assert disabled(place, hashes) == [one == "applied" for one in outcomes]
     assert ("The request is not sent again" in err) is (code == exits.UNKNOWN)
+
+
+# Unresolved changes -------------------------------------------------------------------------------
+
+
+NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
+HERE = Connection("https://gateway.test")
+
+
+@pytest.mark.parametrize(
+    ("gateways", "told"),
+    [
+        ((), ""),
+        (("https://other.test/api/v1",), ""),
+        ((HERE.base_url,), "1 earlier change is unresolved"),
+        ((HERE.base_url, HERE.base_url), "2 earlier changes are unresolved"),
+    ],
+)
+async def test_only_what_concerns_this_gateway_is_told(
+    gateways: tuple[str, ...], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ledger = Ledger(tmp_path / "audit.jsonl")
+    for number, gateway in enumerate(gateways):
+        ledger.record(LedgerEntry(id=f"p{number}", outcome="intent", at=NOW, gateway=gateway))
+        ledger.record(LedgerEntry(id=f"p{number}", outcome="unknown", at=NOW, message="lost"))
+    client: Any = SimpleNamespace(connection=HERE)
+    hub = FeedHub(client, Clock(now=lambda: NOW))
+    hub.ledger = ledger
+    session: Any = SimpleNamespace(hub=hub)
+    await report_unresolved(session)
+    await hub.close()
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert told in said.err
+    assert bool(said.err) == bool(told)
