@@ -28,7 +28,7 @@ from gwtui.crud.fields import FormContext, PlanContext
 from gwtui.crud.plan import Plan
 from gwtui.crud.plan_text import Formatter, Names, named
 from gwtui.crud.writes import NO_WARNING, RequestWarning
-from gwtui.local.rotations import RotationLog
+from gwtui.local.rotations import RotationFile
 from gwtui.resources import assignments
 from gwtui.resources.byok import CREDENTIALS, CredentialSurroundings
 from gwtui.resources.guardrails.fields import fields_of
@@ -184,7 +184,7 @@ class KeyPlans:
     def plan_rotation(
         old: ApiKey, guardrail: Guardrail, asked: RotateRequest, now: datetime
     ) -> Plan[Any]:
-        log, people = RotationLog(Path("/nowhere")), frozenset({"user_1"})
+        log, people = RotationFile(Path("/nowhere")), frozenset({"user_1"})
         source = RotationSource(old, log, "", guardrail=guardrail, people=people)
         return plan_rotation(source, asked, PlanContext(now))
 

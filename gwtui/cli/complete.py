@@ -195,13 +195,12 @@ def make_tree() -> Mapping[str, Any]:
     """Build the command tree and cache it if possible."""
     from gwtui.cli.commands import plain_tree  # noqa: PLC0415 - not needed to read the cache
     from gwtui.local.private_file import (  # noqa: PLC0415 - who reads must be quick
-        PrivateDirectoryError,
         ensure_private,
         replace_file,
     )
 
     tree, path = plain_tree(), tree_file()
-    with contextlib.suppress(OSError, PrivateDirectoryError):
+    with contextlib.suppress(OSError):
         ensure_private(path.parent)
         replace_file(path, json.dumps({"version": __version__, "tree": tree}).encode())
     return tree

@@ -64,8 +64,7 @@ class KeyRotation:
 
     ``id`` is the plan that creates the successor. ``guardrail`` is the one assigned to the old key,
     None for none. ``figures`` are those of the old key, unchanged since ``figures_at``. ``made_at``
-    is when the successor was known to exist, ``delivered_at`` when somebody confirmed to have
-    stored its value. ``ended`` is the final stage.
+    is when the successor was known to exist. ``ended`` is the final stage.
     """
 
     id: str
@@ -79,7 +78,6 @@ class KeyRotation:
     guardrail: str | None = None
     new_hash: str | None = None
     made_at: datetime | None = None
-    delivered_at: datetime | None = None
     figures: KeyFigures | None = None
     figures_at: datetime | None = None
     disabled_at: datetime | None = None
@@ -280,11 +278,8 @@ def _unseen(facts: RotationFacts) -> str:
 
 
 def _takeover(rotation: KeyRotation, facts: RotationFacts) -> str:
-    """Whether the successor is in use, and whether its value was stored."""
+    """Whether the successor is in use."""
     new = facts.new
     if new is not None and (new.last_used_at is not None or (new.usage or 0) > 0):
         return "The successor is in use."
-    name = safe_line(rotation.new_name, _NAME)
-    if rotation.delivered_at is None:
-        return f"Nobody has confirmed storing the value of “{name}”. It is not in use yet."
-    return f"“{name}” is not in use yet."
+    return f"“{safe_line(rotation.new_name, _NAME)}” is not in use yet."

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 
 from gwtui import __version__
-from gwtui.local.private_file import PrivateDirectoryError, create, ensure_private
+from gwtui.local.private_file import create, ensure_private
 
 KEPT = 10
 """Reports; the oldest go."""
@@ -105,7 +105,7 @@ def write_crash_report(state: Path, report: str, now: datetime | None = None) ->
     try:
         text = f"{_circumstances(moment)}\n\n{report}"
         create(ensure_private(state) / path.name, text.encode("utf-8", "backslashreplace"))
-    except (OSError, PrivateDirectoryError):
+    except OSError:
         return None
     with contextlib.suppress(OSError):
         for old in sorted(state.glob(_PATTERN))[:-KEPT]:

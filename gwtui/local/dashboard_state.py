@@ -9,7 +9,7 @@ import logging
 from pathlib import Path
 
 from gwtui.domain.known_secrets import may_be_secret
-from gwtui.local.private_file import PrivateDirectoryError, ensure_private, replace_file
+from gwtui.local.private_file import ensure_private, replace_file
 
 FIRST_STEPS_FILE = "first-steps"
 PATHS_FILE = "paths.txt"
@@ -50,7 +50,7 @@ class FirstSteps:
         try:
             ensure_private(self._file.parent)
             self._file.touch(mode=0o600)
-        except (OSError, PrivateDirectoryError) as error:
+        except OSError as error:
             _log.warning("that the first steps were seen is not kept: %s", error)
 
 
@@ -84,7 +84,7 @@ class PathHistory:
         try:
             ensure_private(self._file.parent)
             replace_file(self._file, "".join(f"{one}\n" for one in self._paths).encode())
-        except (OSError, PrivateDirectoryError) as error:
+        except OSError as error:
             _log.warning("the paths that were gone to are not kept: %s", error)
 
     def _stored(self) -> tuple[str, ...]:

@@ -12,13 +12,13 @@ file when one is set aside, so that it alone tells them.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import pwd
 import re
 import socket
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -27,9 +27,15 @@ from typing import Any, Literal, get_args
 from pydantic import JsonValue
 
 from gwtui.contract.scalars import timestamp_text
-from gwtui.local.private_file import LineFile, add, encoded, parsed, replace_file, whole
-from gwtui.local.rotations import FILE_NAME as ROTATIONS
-from gwtui.local.rotations import RotationLog
+from gwtui.local.private_file import (
+    add,
+    encoded,
+    ensure_private,
+    exclusive,
+    parsed,
+    replace_file,
+    whole,
+)
 
 LedgerOutcome = Literal["intent", "applied", "refused", "unknown", "resolved", "acknowledged"]
 """The state of a write after a line.
@@ -168,7 +174,6 @@ class Ledger:
 
     def __init__(self, path: Path, *, full: int = FULL) -> None:
         self.path = path
-        self._file = LineFile(path)
         self._full = full
 
     def record(self, entry: LedgerEntry) -> None:
@@ -177,10 +182,16 @@ class Ledger:
         What raises leaves nothing of the line behind.
         """
         data = encoded(entry.as_line())
-        with self._file.locked() as descriptor:
+        with self._locked() as descriptor:
             size = os.fstat(descriptor).st_size
             if not size or size + len(data) <= self._full or not self._set_aside(descriptor, data):
                 add(descriptor, data)
+
+    @contextmanager
+    def _locked(self) -> Iterator[int]:
+        ensure_private(self.path.parent)
+        with exclusive(self.path) as descriptor:
+            yield descriptor
 
     def entries(self) -> Iterator[LedgerEntry]:
         """Every readable line of every file, the newest first; torn and foreign ones not."""
@@ -197,13 +208,14 @@ class Ledger:
         "intent" is under way, or its program died; "unknown" lost its answer; "applied" made a key
         that nobody has acknowledged.
         """
-        return tuple(_open(map(_entry, self._file.objects())).values())
+        content = self.path.read_bytes() if self.path.exists() else b""
+        return tuple(_open(_entries(content)).values())
 
     def give_up_dead(self, now: datetime) -> None:
         """Record "unknown" for each write whose program ended before the outcome."""
         if not self.path.exists():
             return
-        with self._file.locked() as descriptor:
+        with self._locked() as descriptor:
             found = _open(_entries(whole(descriptor))).values()
             lines = [
                 encoded(replace(one, outcome="unknown", at=now, message=DIED, process={}).as_line())
@@ -225,17 +237,10 @@ class Ledger:
         self._resolve(found, "resolved", at)
 
     def acknowledge(self, plan: str, at: datetime) -> None:
-        """Close the open creation of a key by that plan: a person has stored its value.
-
-        Where the key is a successor, its rotation knows from now on that it was delivered. What
-        raises leaves it open.
-        """
-        for one in self.open_writes():
-            if one.id == plan and one.is_unacknowledged:
-                self._resolve(one, "acknowledged", at)
-                rotations = RotationLog(self.path.with_name(ROTATIONS))
-                with contextlib.suppress(OSError):
-                    rotations.delivered(plan, at)
+        """Close the creation of a key by that plan: a person has stored its value."""
+        for write in self.open_writes():
+            if write.id == plan and write.is_unacknowledged:
+                self._resolve(write, "acknowledged", at)
 
     def _resolve(self, one: LedgerEntry, outcome: LedgerOutcome, at: datetime) -> None:
         now = Operator.present()
@@ -293,11 +298,11 @@ class Ledger:
         return found
 
 
-def _open(entries: Iterable[LedgerEntry | None]) -> dict[str, LedgerEntry]:
+def _open(entries: Iterable[LedgerEntry]) -> dict[str, LedgerEntry]:
     """The open writes of lines in file order, by id."""
     found: dict[str, LedgerEntry] = {}
     closed: set[str] = set()
-    for entry in filter(None, entries):
+    for entry in entries:
         if entry.outcome == "intent" or entry.carried:
             if entry.id not in closed:
                 found.setdefault(entry.id, entry)

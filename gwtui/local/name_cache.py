@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.private_file import PrivateDirectoryError, ensure_private
+from gwtui.local.private_file import ensure_private
 
 MOST = 2000
 """Names that are kept of each kind."""
@@ -56,7 +56,7 @@ def keep_names(path: Path, names: Mapping[str, Iterable[str | None]]) -> None:
     try:
         ensure_private(path.parent)
         replace_file(path, json.dumps({"v": _VERSION, "names": kept}).encode())
-    except (OSError, PrivateDirectoryError, ValueError):
+    except (OSError, ValueError):
         return
 
 

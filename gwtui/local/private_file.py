@@ -1,6 +1,6 @@
 """Private files and directories: created, locked and replaced atomically.
 
-No link in a file's place is followed. ``LineFile`` is a file of JSON lines that only grows.
+Symbolic links are not followed.
 """
 
 from __future__ import annotations
@@ -30,8 +30,14 @@ _PRIVATE_DIRECTORY = 0o700
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class PrivateDirectoryError(Exception):
-    """A directory cannot be made private; the message says why."""
+class PrivateDirectoryError(OSError):
+    """A directory cannot be made private."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(errno.EACCES, reason)
+
+    def __str__(self) -> str:
+        return str(self.strerror)
 
 
 class UnusableFileError(Exception):
@@ -65,19 +71,22 @@ def ensure_private(directory: Path) -> Path:
     it belongs to someone else, lies in another user's directory (who could then exchange it), is
     not a directory, or cannot be made.
     """
+    problem = ""
     try:
         _make(directory)
-        found = directory.stat()
-        if not stat.S_ISDIR(found.st_mode):
-            raise PrivateDirectoryError(f"{directory} is not a directory")
-        if found.st_uid != os.geteuid():
-            raise PrivateDirectoryError(f"{directory} belongs to another user")
-        if directory.resolve().parent.stat().st_uid not in {os.geteuid(), 0}:
-            raise PrivateDirectoryError(f"{directory} lies in another user's directory")
-        if stat.S_IMODE(found.st_mode) & _OTHERS:
+        facts = directory.stat()
+        if not stat.S_ISDIR(facts.st_mode):
+            problem = "is not a directory"
+        elif facts.st_uid != os.geteuid():
+            problem = "belongs to another user"
+        elif directory.resolve().parent.stat().st_uid not in {os.geteuid(), 0}:
+            problem = "lies in another user's directory"
+        elif stat.S_IMODE(facts.st_mode) & _OTHERS:
             directory.chmod(_PRIVATE_DIRECTORY)
     except OSError as error:
         raise PrivateDirectoryError(f"{directory}: {error.strerror or 'not usable'}") from error
+    if problem:
+        raise PrivateDirectoryError(f"{directory} {problem}")
     return directory
 
 
@@ -202,40 +211,6 @@ def _opened(path: Path, until: float) -> int:
 
 
 # JSON lines ---------------------------------------------------------------------------------------
-
-
-class LineFile:
-    """One file of JSON objects, one a line; every writer holds an exclusive lock."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def append(self, line: Mapping[str, JsonValue]) -> None:
-        """Add a line and wait until it is on the disk.
-
-        Raises OSError, and then nothing of the line stays; ValueError for what is not JSON.
-        """
-        data = encoded(line)
-        with self.locked() as descriptor:
-            add(descriptor, data)
-
-    @contextmanager
-    def locked(self) -> Iterator[int]:
-        """The file open for appending, while no other process writes to it. Raises OSError."""
-        try:
-            ensure_private(self.path.parent)
-        except PrivateDirectoryError as error:
-            raise OSError(str(error)) from error
-        with exclusive(self.path) as descriptor:
-            yield descriptor
-
-    def objects(self) -> Iterator[dict[str, Any]]:
-        """Every readable line in file order; torn and foreign ones are passed over.
-
-        Raises OSError.
-        """
-        with contextlib.suppress(FileNotFoundError):
-            yield from parsed(self.path.read_bytes())
 
 
 def encoded(line: Mapping[str, JsonValue]) -> bytes:

@@ -19,7 +19,6 @@ from gwtui.domain.known_secrets import Secret, Token
 from gwtui.local import keyring_store
 from gwtui.local.keyring_store import KeyringUnavailableError, read_secret
 from gwtui.local.private_file import (
-    PrivateDirectoryError,
     UnusableFileError,
     ensure_private,
     read_owned,
@@ -190,8 +189,6 @@ def save_token(data: Path, profile_name: str, token: Secret) -> Path:
     try:
         ensure_private(path.parent)
         replace_file(path, token.get_secret_value().encode() + b"\n")
-    except PrivateDirectoryError as error:
-        raise TokenError(str(error)) from None
     except OSError as error:
         raise TokenError(f"{path}: {error.strerror or 'cannot be written'}") from None
     return path

@@ -20,7 +20,6 @@ from typing import Any, Generic, TypeVar
 
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.private_file import (
-    PrivateDirectoryError,
     UnusableFileError,
     ensure_private,
     exclusive,
@@ -107,7 +106,7 @@ class TomlFile(Generic[T]):
             yield
         except tomllib.TOMLDecodeError as error:
             why = f"is not valid TOML: {error}"
-        except (TomlFileError, PrivateDirectoryError) as error:
+        except TomlFileError as error:
             why = str(error)
         except OSError as error:
             why = error.strerror or "cannot be used"

@@ -33,7 +33,7 @@ from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, 
 from gwtui.domain.key_rotation import KEPT_FOR, UNUSED_FOR, KeyFigures, KeyRotation, RotationStage
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import age
-from gwtui.local.rotations import FILE_NAME, RotationLog
+from gwtui.local.rotations import FILE_NAME, RotationFile
 from gwtui.resources import assignments
 from gwtui.resources.assignments import plan_assign
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
@@ -121,7 +121,6 @@ def _course(row: RotationRow, now: datetime) -> Sequence[DetailRow]:
     return [
         cells.moment_row("began", rotation.began, now),
         cells.moment_row("successor", rotation.made_at, now, not_yet),
-        cells.moment_row("value stored", rotation.delivered_at, now, Cell("not known", "muted")),
         cells.moment_row("figures since", row.status.since or rotation.figures_at, now, not_yet),
         DetailRow(
             "unused after", Cell(age(rotation.unused_for.total_seconds())), "of the same figures"
@@ -268,12 +267,12 @@ class RotationSource:
 
     ``guardrail`` is its directly assigned guardrail; ``guardrail_known`` is False if that could not
     be read. ``people`` are the user ids of the organization, None if unreadable. Rotations of
-    ``gateway`` are recorded in ``log``. ``workspace_id`` is the workspace that the key was listed
+    ``gateway`` are recorded in ``file``. ``workspace_id`` is the workspace that the key was listed
     in. ``under_way`` are the hashes of keys in an active rotation.
     """
 
     old: ApiKey
-    log: RotationLog
+    file: RotationFile
     gateway: str
     workspace_id: str | None = None
     guardrail: Guardrail | None = None
@@ -306,7 +305,7 @@ def plan_rotation(source: RotationSource, asked: RotateRequest, at: PlanContext)
     )
     successor = _Successor()
     create = replace(
-        _remembered(plan, rotation, source.log, successor),
+        _remembered(plan, rotation, source.file, successor),
         title=f"Create a successor of key {KEYS.name(old)}",
         effects=(*_effects(source, request, asked), *plan.effects),
         obstacles=(*plan.obstacles, *_obstacles(source, request, wrong)),
@@ -415,16 +414,16 @@ def _effects(
 
 
 def _remembered(
-    plan: Plan[CreatedKey], rotation: KeyRotation, log: RotationLog, successor: _Successor
+    plan: Plan[CreatedKey], rotation: KeyRotation, file: RotationFile, successor: _Successor
 ) -> Plan[CreatedKey]:
     send = plan.send
 
     async def begin_and_send(client: GatewayClient) -> CreatedKey:
         try:
-            await asyncio.to_thread(log.begin, rotation)
+            await asyncio.to_thread(file.begin, rotation)
         except OSError as error:
             why = error.strerror or "it cannot be written"
-            raise NotSentError(f"Nothing was sent: the rotations in {log.path}: {why}") from None
+            raise NotSentError(f"Nothing was sent: the rotations in {file.path}: {why}") from None
         created = await send(client)
         new_hash = None if created.data is None else created.data.hash
         if new_hash:
@@ -432,7 +431,7 @@ def _remembered(
             # The ledger has the new hash as well, so a failed write loses nothing.
             with contextlib.suppress(OSError):
                 await asyncio.to_thread(
-                    log.note, rotation.id, "made", rotation.began, new_hash=new_hash
+                    file.update, rotation.id, new_hash=new_hash, made_at=rotation.began
                 )
         return created
 
@@ -504,11 +503,11 @@ async def read_source(
     held = await items_or_none(gateway.guardrails.key_assignments(None))
     identity = next((one.guardrail_id for one in held or () if one.key_hash == fresh.hash), None)
     people = await items_or_none(gateway.organization.members())
-    log, place = rotation_log(session), session.connection.base_url
-    begun = await asyncio.to_thread(log.rotations, place)
+    file, place = rotation_file(session), session.connection.base_url
+    begun = await asyncio.to_thread(file.rotations, place)
     return RotationSource(
         fresh,
-        log,
+        file,
         place,
         workspace_id,
         None if identity is None else await gateway.guardrails.get(identity),
@@ -528,6 +527,6 @@ async def read_name(gateway: GatewayClient, old: ApiKey, now: datetime) -> str:
     return successor_name(old.name or "", taken, now)
 
 
-def rotation_log(session: Session) -> RotationLog:
-    """Return the rotation log, a file beside the session's ledger."""
-    return RotationLog(session.executor.ledger.path.with_name(FILE_NAME))
+def rotation_file(session: Session) -> RotationFile:
+    """Return the file of the rotations, beside the session's ledger."""
+    return RotationFile(session.executor.ledger.path.with_name(FILE_NAME))

@@ -176,7 +176,7 @@ def test_reading_makes_no_file_and_changes_none(path: Path) -> None:
 
 def test_a_directory_that_cannot_be_used_is_said_so(tmp_path: Path) -> None:
     (tmp_path / "history").write_text("a file")
-    with pytest.raises(HistoryUnusableError, match="No history is recorded"):
+    with pytest.raises(HistoryUnusableError, match="File exists"):
         open_writable(tmp_path / "history" / "one.sqlite3")
 
 

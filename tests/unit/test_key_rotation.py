@@ -6,6 +6,7 @@ import stat
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -24,7 +25,7 @@ from gwtui.domain.key_rotation import (
     status_of,
 )
 from gwtui.local.ledger import DID_NOT_HAPPEN, Ledger, LedgerEntry, this_process
-from gwtui.local.rotations import RotationLog
+from gwtui.local.rotations import RotationFile
 from gwtui.resources.rotations import (
     RotateRequest,
     RotationSource,
@@ -55,7 +56,6 @@ def rotation(**changes: Any) -> KeyRotation:
             old_name="ci",
             new_name="ci 2",
             new_hash=NEW.hash,
-            delivered_at=NOW,
             figures=FIGURES,
             figures_at=NOW - 25 * HOUR,
         ),
@@ -133,64 +133,42 @@ def test_what_the_silence_cannot_be_told_by_is_said() -> None:
 
 def test_it_is_said_whether_the_successor_took_over() -> None:
     assert "is not in use yet" in status().message
-    assert "Nobody has confirmed storing" in status(delivered_at=None).message
     assert "The successor is in use" in status(read(new=key(usage=Decimal("0.1")))).message
 
 
 # On disk ----------------------------------------------------------------------------------------
 
 
-def log_at(tmp_path: Path) -> RotationLog:
-    return RotationLog(tmp_path / "state" / "rotations.jsonl")
+def stored_at(tmp_path: Path) -> RotationFile:
+    return RotationFile(tmp_path / "state" / "rotations.json")
 
 
-def test_what_happened_is_remembered_between_runs_and_only_its_owner_reads_it(
+def test_rotations_are_remembered_between_runs_and_only_their_owner_reads_them(
     tmp_path: Path,
 ) -> None:
-    log = log_at(tmp_path)
-    assert log.rotations() == ()
-    log.begin(rotation(guardrail="g"))
-    log.begin(rotation(id="p2", old_hash="c" * 64, gateway="https://other.example/api/v1"))
-    log.note("p1", "made", NOW, new_hash=NEW.hash)
-    log.note("p1", "seen", NOW, usage="1", byok_usage="", last_used="")
-    log.note("p1", "seen", NOW + HOUR, usage="1", byok_usage="", last_used="")
-    log.note("p1", "disabled", NOW)
-    log.delivered("p1", NOW)
-    log.delivered("nobody", NOW)
-    again = log_at(tmp_path).rotations("https://gateway.example/api/v1")
-    (one,) = again
-    assert log_at(tmp_path).rotations()[1].figures == FIGURES  # as it was when it began
-    assert (one.new_hash, one.guardrail, one.delivered_at, one.disabled_at) == (
-        NEW.hash,
-        "g",
-        NOW,
-        NOW,
-    )
-    assert (one.figures, one.figures_at) == (KeyFigures("1", "", ""), NOW)
-    log.note("p1", "enabled", NOW)
-    log.note("p1", "ended", NOW, stage="forgotten")
-    one, other = log.rotations()
-    assert (one.disabled_at, one.ended, one.ended_at) == (None, "forgotten", NOW)
-    assert other.ended is None
-    assert stat.S_IMODE(log.path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(log.path.parent.stat().st_mode) == 0o700
+    file = stored_at(tmp_path)
+    assert file.rotations() == ()
+    first, second = rotation(guardrail="g"), rotation(id="p2", gateway="https://other.example/api")
+    file.begin(first)
+    file.begin(second)
+    file.update("p1", new_hash="d" * 64, made_at=NOW, disabled_at=None)
+    file.update("nobody", made_at=NOW)
+    changed = replace(first, new_hash="d" * 64, made_at=NOW)
+    assert stored_at(tmp_path).rotations() == (changed, second)
+    assert file.rotations(first.gateway) == (changed,)
+    assert stat.S_IMODE(file.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.path.parent.stat().st_mode) == 0o700
 
 
-def test_a_damaged_file_costs_its_damaged_lines_alone(tmp_path: Path) -> None:
-    log = log_at(tmp_path)
-    log.begin(rotation(figures=None))
-    with log.path.open("ab") as file:
-        file.write(b'{"v":1,"id":"p1","event":"made"\n\xff\xfe\n[]\nnull\n{}\n')
-        file.write(b'{"v":9,"id":"p1","event":"ended","at":"2026-11-21T12:00:00Z"}\n')
-        file.write(b'{"v":1,"id":"p9","event":"made","at":"2026-11-21T12:00:00Z"}\n')
-        file.write(b'{"v":1,"id":"p1","event":"ended","at":"2026-11-21T12:00:00Z","stage":7}\n')
-        file.write(b'{"v":1,"id":"p1","event":"seen","at":"2026-11-21T12:00:00Z","usage":1}\n')
-        file.write(b'{"v":1,"id":"p3","event":"began","at":"2026-11-21T12:00:00Z"}\n')
-        file.write(b'{"v":1,"id":"p1","event":"disabled","at":"2026-11-21T12:00:00"}\n')
-        file.write(b'{"v":1,"id":"p1"')
-    log.note("p1", "made", NOW, new_hash="b" * 64)
-    (one,) = log.rotations()
-    assert (one.new_hash, one.ended, one.figures, one.disabled_at) == ("b" * 64, None, None, None)
+@pytest.mark.parametrize("content", [b"", b"[]", b'{"p1": {"id": "p1"}}', b"\xff"])
+def test_a_damaged_file_is_never_overwritten(tmp_path: Path, content: bytes) -> None:
+    file = stored_at(tmp_path)
+    file.begin(rotation())
+    file.path.write_bytes(content)
+    for use in (file.rotations, partial(file.begin, rotation())):
+        with pytest.raises(OSError, match="damaged"):
+            use()
+    assert file.path.read_bytes() == content
 
 
 def test_the_journal_tells_what_became_of_the_successors_creation(tmp_path: Path) -> None:
@@ -227,14 +205,13 @@ def test_the_journal_tells_what_became_of_the_successors_creation(tmp_path: Path
 
 async def test_any_reading_of_keys_is_noted_for_those_that_are_rotated(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "state" / "audit.jsonl")
-    log = RotationLog(ledger.path.with_name("rotations.jsonl"))
+    file = RotationFile(ledger.path.with_name("rotations.json"))
     place = "https://gateway.example/api/v1"
     clock = FakeClock(NOW)
     hub = cast(
         "Any",
         SimpleNamespace(
             ledger=None,
-            history_file=None,
             clock=clock,
             connection=SimpleNamespace(base_url=place),
         ),
@@ -252,27 +229,27 @@ async def test_any_reading_of_keys_is_noted_for_those_that_are_rotated(tmp_path:
     )
     hub.ledger = ledger
     await note_keys(hub, [read])
-    assert not log.path.exists()  # nobody rotates: nothing is written
-    log.begin(one)
-    log.begin(replace(one, id="p2", gateway="https://other.example/api/v1"))
-    log.begin(replace(one, id="p3", old_hash="c" * 64))
-    log.begin(replace(one, id="p4"))
-    log.note("p4", "ended", NOW - HOUR, stage="forgotten")
-    before = log.rotations()
+    assert not file.path.exists()  # nobody rotates: nothing is written
+    file.begin(one)
+    file.begin(replace(one, id="p2", gateway="https://other.example/api/v1"))
+    file.begin(replace(one, id="p3", old_hash="c" * 64))
+    file.begin(replace(one, id="p4"))
+    file.update("p4", ended="forgotten", ended_at=NOW - HOUR)
+    before = file.rotations()
     await note_keys(hub, [read, key(hash="d" * 64)])
-    found = log.rotations()
+    found = file.rotations()
     assert (found[0].figures, found[0].figures_at) == (KeyFigures.of(read), NOW)
     assert found[1:] == before[1:]
     # The same figures later are no news, and say how long they stand.
     await clock.advance(HOUR.total_seconds())
     await note_keys(hub, [read])
-    assert log.rotations() == found
+    assert file.rotations() == found
     await note_keys(hub, [key(hash=(OLD.hash or ""), usage=3, disabled=True)])
-    assert log.rotations()[0].disabled_at == NOW + HOUR
-    # Without a ledger or a history of this person, nothing of theirs is touched.
+    assert file.rotations()[0].disabled_at == NOW + HOUR
+    # Without a ledger of this person, nothing of theirs is touched.
     hub.ledger = None
     await note_keys(hub, [key(hash=(OLD.hash or ""), usage=9)])
-    assert log.rotations()[0].figures == KeyFigures.of(read)
+    assert file.rotations()[0].figures == KeyFigures.of(read)
 
 
 # The plan ---------------------------------------------------------------------------------------
@@ -281,7 +258,7 @@ async def test_any_reading_of_keys_is_noted_for_those_that_are_rotated(tmp_path:
 def planned(tmp_path: Path, old: ApiKey, **source: Any) -> Plan[Any]:
     asked = RotateRequest(name="next")
     known = {"people": frozenset({"user_1"}), **source}
-    source = RotationSource(old, log_at(tmp_path), "https://g/api/v1", **known)
+    source = RotationSource(old, stored_at(tmp_path), "https://g/api/v1", **known)
     return plan_rotation(source, asked, PlanContext(NOW))
 
 
@@ -298,7 +275,7 @@ def test_the_successor_is_like_the_old_key_and_lives_as_long(tmp_path: Path) -> 
     }
     assert plan.obstacles == ()
     assert plan.undo is None
-    assert not log_at(tmp_path).path.exists()  # nothing is remembered of what is only planned
+    assert not stored_at(tmp_path).path.exists()  # nothing is remembered of what is only planned
 
 
 def test_what_cannot_be_copied_is_said_before_and_what_is_not_known_stands_in_the_way(

@@ -38,7 +38,7 @@ from gwtui.local.ledger import (
     may_run,
     this_process,
 )
-from gwtui.local.private_file import LineFile, replace_file
+from gwtui.local.private_file import exclusive, replace_file
 from plan_kit import byok_plans
 from thoroughness import FULL
 
@@ -155,7 +155,7 @@ def test_a_link_in_place_of_the_file_is_refused(ledger: Ledger, tmp_path: Path) 
 
 
 def _hold(path: Path, held: Any, let: Any) -> None:
-    with LineFile(path).locked():
+    with exclusive(path):
         held.set()
         let.wait()
 

@@ -27,7 +27,7 @@ from gwtui.domain.times import parse_duration
 from gwtui.embedded.running_demo import BASE_URL
 from gwtui.local.ledger import LedgerEntry
 from gwtui.local.paths import Paths
-from gwtui.local.rotations import FILE_NAME, RotationLog
+from gwtui.local.rotations import FILE_NAME, RotationFile
 from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.keys.writes import replacement_plan
 from gwtui.resources.rotations import (
@@ -140,16 +140,16 @@ def _names(rotation: KeyRotation) -> Sequence[str | None]:
 
 
 def _forget(arguments: argparse.Namespace) -> int:
-    # Only the rotation log changes: nothing is sent.
+    # Only the file of the rotations changes: nothing is sent.
     paths = Paths.of_user()
-    log = RotationLog(paths.state / FILE_NAME)
+    file = RotationFile(paths.state / FILE_NAME)
     try:
-        rotations = log.rotations(_gateway(arguments, paths))
+        rotations = file.rotations(_gateway(arguments, paths))
         known = [row for row in rotations if row.ended is None]
         rotation = find(known, arguments.id, "rotation", _names)
-        log.note(rotation.id, "ended", SYSTEM_CLOCK.now(), stage="forgotten")
+        file.update(rotation.id, ended="forgotten", ended_at=SYSTEM_CLOCK.now())
     except OSError as error:
-        raise exits.CommandError(f"{log.path}: {error.strerror or 'cannot be written'}") from None
+        raise exits.CommandError(f"{file.path}: {error.strerror or 'cannot be written'}") from None
     narrate(f"the rotation of {rotation.old_name} was abandoned; both keys stay as they are")
     return exits.OK
 

@@ -26,7 +26,7 @@ from gwtui.resources.rotations import (
     read_name,
     read_source,
     rotate_form,
-    rotation_log,
+    rotation_file,
 )
 from gwtui.ui.actions import crud
 from gwtui.ui.actions.context import ActionContext, Handler
@@ -228,11 +228,11 @@ async def forget(context: ActionContext[RotationRow]) -> None:
     )
     if not agreed:
         return
-    log, now = rotation_log(app.open_session), app.clock.now()
+    file, now = rotation_file(app.open_session), app.clock.now()
     try:
-        await asyncio.to_thread(log.note, one.id, "ended", now, stage="forgotten")
+        await asyncio.to_thread(file.update, one.id, ended="forgotten", ended_at=now)
     except OSError as error:
-        app.say(f"{log.path}: {error.strerror or 'not usable'}", severity="error")
+        app.say(f"{file.path}: {error.strerror or 'not usable'}", severity="error")
         return
     app.say("Rotation no longer tracked")
     await refresh(context, FEED)

@@ -20,7 +20,7 @@ from textual.app import App
 
 from gwtui.local import private_file
 from gwtui.local.paths import Paths
-from gwtui.local.private_file import PrivateDirectoryError, ensure_private
+from gwtui.local.private_file import ensure_private
 from gwtui.local.terminal import copy_route
 from gwtui.ui.terminal.textual_private import driver_of
 
@@ -84,9 +84,8 @@ async def save_private(text: str) -> Copied:
     """Write the text to a new file that only its owner can read."""
     try:
         path = await asyncio.to_thread(_write_file, text)
-    except (OSError, PrivateDirectoryError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        return Copied("none", f"Not copied: no file could be written ({reason}).")
+    except OSError as error:
+        return Copied("none", f"Not copied: no file could be written ({error.strerror}).")
     return Copied("file", f"Saved to {path} (only you can read it; delete it after use).", path)
 
 

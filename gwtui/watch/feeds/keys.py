@@ -19,7 +19,6 @@ from gwtui.client.answers import LARGE_LIST, run_by_size
 from gwtui.client.errors import GatewayError
 from gwtui.contract.keys import ApiKey, limit_used_share
 from gwtui.contract.workspaces import Workspace
-from gwtui.local.paths import Paths
 from gwtui.watch import cadence
 from gwtui.watch.base_reads import keys_of
 from gwtui.watch.feeds.concurrent_reads import GrowingList, fetch_of_workspaces, open_workspaces
@@ -127,41 +126,26 @@ async def fetch_keys(client: GatewayClient, workspace: str | None) -> Sequence[K
 async def note_keys(hub: FeedHub, keys: Iterable[ApiKey]) -> None:
     """Record the figures of keys under rotation; never fails.
 
-    Does nothing for a hub without a ledger and a history, which belongs to no person.
+    Does nothing for a hub without a ledger, which belongs to no person.
     """
-    state = state_directory(hub)
-    if state is not None:
-        now, gateway = hub.clock.now(), hub.connection.base_url
-        by_hash = {key.hash: key for key in keys if key.hash}
-        with suppress(OSError):
-            await asyncio.to_thread(_note_keys, state, gateway, by_hash, now)
-
-
-def state_directory(hub: FeedHub) -> Path | None:
-    """The directory of the rotations: that of the ledger, else the state directory."""
     if hub.ledger is not None:
-        return hub.ledger.path.parent
-    return None if hub.history_file is None else own_state()
+        by_hash = {key.hash: key for key in keys if key.hash}
+        path, now = hub.ledger.path, hub.clock.now()
+        with suppress(OSError):
+            await asyncio.to_thread(_note_keys, path, hub.connection.base_url, by_hash, now)
 
 
-def own_state() -> Path:
-    """The state directory of the user."""
-    return Paths.of_user().state
-
-
-def _note_keys(state: Path, gateway: str, keys: dict[str, ApiKey], now: datetime) -> None:
+def _note_keys(ledger: Path, gateway: str, keys: dict[str, ApiKey], now: datetime) -> None:
     from gwtui.local.rotations import (  # noqa: PLC0415 - not before the first rows
         FILE_NAME,
-        RotationLog,
+        RotationFile,
         record_old_key,
     )
 
-    log = RotationLog(state / FILE_NAME)
-    if not log.path.exists():
-        return
-    for one in log.rotations(gateway):
-        if one.ended is None and one.old_hash in keys:
-            record_old_key(log, one, keys[one.old_hash], now)
+    file = RotationFile(ledger.with_name(FILE_NAME))
+    for rotation in file.rotations(gateway):
+        if rotation.ended is None and rotation.old_hash in keys:
+            record_old_key(file, rotation, keys[rotation.old_hash], now)
 
 
 async def _keys(reader: FeedReader, scope: Scope) -> Sequence[KeyRow]:

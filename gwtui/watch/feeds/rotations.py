@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.contract.keys import ApiKey
@@ -18,11 +18,12 @@ from gwtui.domain.key_rotation import (
     CreationOutcome,
     KeyRotation,
     RotationFacts,
+    RotationStage,
     RotationStatus,
     status_of,
 )
 from gwtui.local.ledger import DID_NOT_HAPPEN, Ledger, LedgerEntry
-from gwtui.local.rotations import FILE_NAME, RotationEvent, RotationLog, record_old_key
+from gwtui.local.rotations import FILE_NAME, RotationFile, record_old_key
 from gwtui.watch import cadence
 from gwtui.watch.base_reads import key_assignments
 from gwtui.watch.feeds.concurrent_reads import fetch_each
@@ -54,10 +55,10 @@ async def _read_rotations(reader: FeedReader, _scope: Scope) -> Sequence[Rotatio
     hub = reader.hub
     await hub.complete()
     ledger = hub.ledger or own_ledger()
-    log = RotationLog(ledger.path.with_name(FILE_NAME))
+    file = RotationFile(ledger.path.with_name(FILE_NAME))
     now = hub.clock.now()
     try:
-        known = await asyncio.to_thread(_listed, log, hub.connection.base_url, now)
+        known = await asyncio.to_thread(_listed, file, hub.connection.base_url, now)
         if not known:
             return ()
         nameless = {one.id for one in known if one.new_hash is None}
@@ -65,10 +66,10 @@ async def _read_rotations(reader: FeedReader, _scope: Scope) -> Sequence[Rotatio
         waiting = await asyncio.to_thread(ledger.open_writes)
     except OSError as error:
         why = error.strerror or "it cannot be read"
-        raise GatewayError(f"The rotations in {log.path}: {why}") from None
+        raise GatewayError(f"The rotations in {file.path}: {why}") from None
     unstored = frozenset(one.id for one in waiting if one.is_unacknowledged)
     held, held_why = await _held(reader, known)
-    rows = _RotationReader(hub, log, now, outcomes, unstored, held, held_why)
+    rows = _RotationReader(hub, file, now, outcomes, unstored, held, held_why)
     return tuple(await fetch_each(known, rows.at))
 
 
@@ -81,7 +82,7 @@ class _RotationReader:
     """
 
     hub: FeedHub
-    log: RotationLog
+    file: RotationFile
     now: datetime
     outcomes: Mapping[str, tuple[CreationOutcome, str | None]]
     unstored: frozenset[str]
@@ -96,12 +97,12 @@ class _RotationReader:
         if making != "made":
             status = status_of(rotation, RotationFacts(making=making), self.now)
             if status.stage == "not made":
-                await self._note(rotation, "ended", stage="not made")
+                await self._end(rotation, "not made")
             return RotationRow(rotation, status)
         old, old_gone, why = await _read(self.hub.client, rotation.old_hash)
         new, new_gone, new_why = await _read(self.hub.client, rotation.new_hash or "")
         if old is not None:
-            rotation = await asyncio.to_thread(record_old_key, self.log, rotation, old, self.now)
+            rotation = await asyncio.to_thread(record_old_key, self.file, rotation, old, self.now)
         facts = RotationFacts(
             old=old,
             old_gone=old_gone,
@@ -114,7 +115,7 @@ class _RotationReader:
         )
         status = status_of(rotation, facts, self.now)
         if status.stage == "done":
-            await self._note(rotation, "ended", stage="done")
+            await self._end(rotation, "done")
         return RotationRow(rotation, status, old, new)
 
     async def _with_successor(self, rotation: KeyRotation) -> tuple[KeyRotation, CreationOutcome]:
@@ -124,19 +125,22 @@ class _RotationReader:
         if making == "made" and identity is None:
             return rotation, "nameless"
         if making == "made" and identity is not None:
-            await self._note(rotation, "made", new_hash=identity)
-            rotation = replace(rotation, new_hash=identity, made_at=self.now)
+            rotation = await self._update(rotation, new_hash=identity, made_at=self.now)
         return rotation, making
 
-    async def _note(self, rotation: KeyRotation, event: RotationEvent, **facts: str) -> None:
+    async def _end(self, rotation: KeyRotation, stage: RotationStage) -> None:
+        await self._update(rotation, ended=stage, ended_at=self.now)
+
+    async def _update(self, rotation: KeyRotation, **changes: Any) -> KeyRotation:
         with contextlib.suppress(OSError):
-            await asyncio.to_thread(self.log.note, rotation.id, event, self.now, **facts)
+            await asyncio.to_thread(self.file.update, rotation.id, **changes)
+        return replace(rotation, **changes)
 
 
-def _listed(log: RotationLog, gateway: str, now: datetime) -> list[KeyRotation]:
+def _listed(file: RotationFile, gateway: str, now: datetime) -> list[KeyRotation]:
     return [
         rotation
-        for rotation in log.rotations(gateway)
+        for rotation in file.rotations(gateway)
         if rotation.ended_at is None or now - rotation.ended_at <= ENDED_SHOWN
     ]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gwtui.local import private_file
-from gwtui.local.private_file import PrivateDirectoryError, ensure_private
+from gwtui.local.private_file import ensure_private
 from gwtui.watch.history.model import (
     HistoryDamagedError,
     HistoryMissingError,
@@ -207,8 +207,6 @@ def translated_errors(path: Path) -> Iterator[None]:
     """Translate file errors to HistoryUnusableError and HistoryDamagedError."""
     try:
         yield
-    except PrivateDirectoryError as error:
-        raise HistoryUnusableError(f"No history is recorded: {error}") from error
     except OSError as error:
         raise HistoryUnusableError(f"Cannot use {path}: {error.strerror}.") from error
     except sqlite3.Error as error:

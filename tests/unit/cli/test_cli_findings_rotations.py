@@ -37,7 +37,7 @@ def test_a_rotation_from_its_plan_to_the_deletion_of_the_old_key(
     code, out, _ = gwtui(*asked, "--plan")
     assert code == exits.OK
     assert "Not copied: its value" in out
-    assert not (state / "rotations.jsonl").exists()
+    assert not (state / "rotations.json").exists()
     code, value, err = gwtui(*asked, "--unused-for", "10min", "--kept-for", "1h", YES)
     assert code == exits.OK, err
     assert place.get("/key", token=value.strip())["limit"] == 5
@@ -89,7 +89,7 @@ def test_a_lost_answer_is_settled_by_a_person_and_nothing_is_sent_again(
     ledger.resolve(lost, now, "it happened", made[0])
     settled = stage(gwtui, "lost-rot")
     assert (settled["stage"], settled["hash"]) == ("in use", made[0])
-    assert "Nobody has confirmed storing" in settled["message"]
+    assert "is not in use yet" in settled["message"]
     gwtui("rotations", "forget", "lost-rot")
     assert stage(gwtui, "lost-rot")["stage"] == "forgotten"
 
