@@ -9,6 +9,7 @@ from threading import Event, Thread
 
 import pytest
 from textual import constants, events
+from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
 from gwtui.ui.terminal import driver as terminal_driver
@@ -118,3 +119,13 @@ def test_who_sets_another_delay_gets_it(
     patient.type("[B")
     assert patient.key() == "down"
     patient.close()
+
+
+def test_an_update_that_changes_no_cell_sends_nothing(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[str] = []
+    monkeypatch.setattr(LinuxDriver, "write", lambda _driver, data: sent.append(data))
+    for data in ("\x1b[1;2H", "\x1b[0mchanged\x1b[0m\x1b[1;2H"):
+        PromptDriver.write(terminal, data)
+    assert sent == ["\x1b[0mchanged\x1b[0m\x1b[1;2H"]

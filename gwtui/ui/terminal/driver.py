@@ -30,14 +30,23 @@ split nevertheless, its rest is still recognized within ``ESCDELAY`` (0.1 s by d
 """
 _REST = re.compile(r"\[[0-9;?]*[@-~]|O[A-Za-z]")
 """The rest of a key's sequence after the escape character."""
+_CURSOR = re.compile(r"\x1b\[\d+;\d+H")
+"""Moves the cursor. Textual sends this after every update, even after an empty one."""
 
 
 class PromptDriver(LinuxDriver):
-    """Driver that recognizes the Escape key at once; Textual's own checks only every 0.1 s."""
+    """Driver that recognizes the Escape key at once; Textual's own checks only every 0.1 s.
+
+    It sends nothing for an update that changes no cell.
+    """
 
     def __init__(self, app: TerminalApp, **options: Any) -> None:
         super().__init__(app, **options)
         self._key_read = app.key_read
+
+    def write(self, data: str) -> None:
+        if _CURSOR.fullmatch(data) is None:
+            super().write(data)
 
     def process_message(self, message: Message) -> None:
         """Deliver a message, and report keys to the app even while it is busy."""

@@ -67,7 +67,7 @@ class QuietInput(Input):
 
     def __init__(self, *, id: str | None = None, placeholder: str = "") -> None:
         marks = _ControlCharacterMarks(self)
-        super().__init__(id=id, placeholder=placeholder, compact=True, highlighter=marks)
+        super().__init__(id=id, placeholder=placeholder, highlighter=marks)
         self.cursor_blink = False
         self._complete: Complete = _nothing
 
