@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         connect = resolve_connection(arguments, paths, may_ask=False)
         findings = asyncio.run(check_gateway(connect, thresholds, rules))
     except TimeoutError:
-        return _refuse(f"no answer within {thresholds.get('timeout', TIME_LIMIT):g} s")
+        return _refuse(f"no response within {thresholds.get('timeout', TIME_LIMIT):g} s")
     except CommandError as error:
         return _refuse(str(error))
     except Exception as error:

@@ -223,7 +223,7 @@ def _judge(
     if value is None:
         missing = bool(watching) and source.required
         severity = Severity.UNKNOWN if missing else Severity.OK
-        return Finding(severity, f"{name}: missing in the answer", (figure,))
+        return Finding(severity, f"{name}: missing in the response", (figure,))
     severities = (Severity[rule.severity.upper()] for rule in watching if rule.is_bad(reading))
     text = f"{safe_line(name, _NAME)} {watching[0].message(value, reading)}"
     return Finding(max(severities, default=Severity.OK), text, (figure,))
@@ -264,7 +264,7 @@ def _rank(direction: Direction, finding: Finding) -> tuple[bool, Decimal]:
 async def _value(feed: Feed[T]) -> T:
     state = await feed.refresh()
     if state.error is not None or state.value is None:
-        raise state.error or GatewayError("the gateway did not answer")
+        raise state.error or GatewayError("the gateway did not respond")
     return state.value
 
 
@@ -324,7 +324,7 @@ async def _of_model(look: CheckContext, model: str) -> Checked:
         rows = [max(known or rows, key=lambda row: getattr(row.endpoint, window) or 0)]
     return Checked(
         readings_of(observe_endpoints(model, rows, look.reading)),
-        [Finding(Severity.UNKNOWN, f"{called}: uptime missing in the answer")] if missing else (),
+        [Finding(Severity.UNKNOWN, f"{called}: uptime missing in the response")] if missing else (),
     )
 
 

@@ -23,7 +23,7 @@ MEANINGS = {
     IN_USE: "another process uses the database or the port",
     INCOMPLETE: "part of the data could not be read, or part of the changes was not applied; "
     "stderr says which",
-    UNKNOWN: "a request was sent and its answer was lost: it may or may not have taken effect",
+    UNKNOWN: "a request was sent and its response was lost: it may or may not have taken effect",
     BLOCKED: "a guardrail blocked the test request",
     FOUND: "there are findings of the severity given with --fail-on, or worse",
     INTERRUPTED: "interrupted (SIGINT)",

@@ -133,7 +133,7 @@ def ask_address(profile_of: Callable[[str], Profile]) -> Profile:
         except ProfileError as error:
             narrate(str(error))
         except GatewayError as error:
-            narrate(f"no gateway answers at this address: {error.message}")
+            narrate(f"no gateway responds at this address: {error.message}")
         else:
             return profile
 

@@ -77,8 +77,8 @@ _STATUS_ERRORS: Mapping[int, type[StatusError]] = {
     422: BadRequestError,
     429: RateLimitedError,
 }
-_NOT_JSON = "the answer is not JSON"
-_TOO_DEEP = "the answer is nested too deeply"
+_NOT_JSON = "the response is not JSON"
+_TOO_DEEP = "the response is nested too deeply"
 
 
 async def run_by_size(work: Callable[[], R], size: int, limit: int) -> R:
@@ -166,7 +166,7 @@ def _typed(status: int, message: str, known: dict[str, Any], wait: float | None)
 def redirect_error(headers: Mapping[str, str], status: int) -> UnreadableAnswerError:
     """The error for a redirect, which is never followed: it would carry the token elsewhere."""
     return UnreadableAnswerError(
-        f"the gateway answered with a redirect ({status}); redirects are refused, "
+        f"the gateway responded with a redirect ({status}); redirects are refused, "
         "check the base URL (http instead of https, or a wrong path)",
         request_id=request_id_of(headers),
     )
@@ -217,7 +217,7 @@ def _too_much(answer: Any) -> str:
         if not level:
             return ""
         if parts > MAX_PARTS or values > MAX_VALUES:
-            return "the answer has more parts than can be shown"
+            return "the response has more parts than can be shown"
         level = [
             part
             for whole in level
@@ -267,7 +267,7 @@ def _clean_id(text: Any) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """One page as it came: rows of any shape and the total, None when the answer has none."""
+    """One page as it came: rows of any shape and the total, None when the response has none."""
 
     rows: list[Any]
     total: int | None
@@ -319,6 +319,6 @@ def _envelope(answer: Answer) -> dict[str, Any]:
 def unreadable(answer: Answer | None, why: str) -> UnreadableAnswerError:
     """The error for an answer that is not what the contract describes."""
     return UnreadableAnswerError(
-        f"the answer is not what the API describes: {why}",
+        f"the response is not what the API describes: {why}",
         request_id=answer.request_id if answer else None,
     )

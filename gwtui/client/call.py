@@ -198,7 +198,7 @@ class RetryingCaller:
                 return await self._read(call)
         except TimeoutError:
             pass  # what it interrupted holds the request and must not become the error's context
-        raise NoAnswerError(f"the gateway did not answer completely within {self._budget:g} s")
+        raise NoAnswerError(f"the gateway did not respond completely within {self._budget:g} s")
 
     async def _read(self, call: Call) -> Answer:
         started = self._clock.monotonic()

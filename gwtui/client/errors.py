@@ -5,7 +5,7 @@
     |  +- ReadOnlyError      the read-only gate held a write back
     |  +- InvalidRequestError the request breaks the contract; holds the problems by field
     |  +- ConnectFailedError no connection could be made
-    +- NoAnswerError         sent, but the answer was lost: time-out, reset, half a body
+    +- NoAnswerError         sent, but the response was lost: time-out, reset, half a body
     +- UnreadableAnswerError an answer came, but it is not what the contract describes
     +- StatusError           the gateway answered with an error status
        +- BadRequestError 400, UnauthorizedError 401, PaymentRequiredError 402,
@@ -69,7 +69,7 @@ class ConnectFailedError(NotSentError):
 
 
 class NoAnswerError(GatewayError):
-    """The request was sent, but the answer was lost."""
+    """The request was sent, but the response was lost."""
 
 
 class UnreadableAnswerError(GatewayError):

@@ -116,7 +116,7 @@ class Inference:
         body = validated(ChatRequest.model_construct(**{**given, "stream": False}), ChatRequest)
         answer, elapsed = await self._send("/chat/completions", body, self._metadata_header())
         if not isinstance(answer.json, dict):
-            raise UnreadableAnswerError("the answer is not what the API describes")
+            raise UnreadableAnswerError("the response is not what the API describes")
         return whole_answer(answer.json, answer.generation_id, self._clock, elapsed)
 
     @asynccontextmanager
@@ -142,10 +142,10 @@ class Inference:
         body = validated(request, EmbeddingRequest)
         answer, elapsed = await self._send("/embeddings", body, {})
         if not isinstance(answer.json, dict):
-            raise UnreadableAnswerError("the answer is not what the API describes")
+            raise UnreadableAnswerError("the response is not what the API describes")
         result = EmbeddingsResult.model_validate(answer.json)
         if result.data is None:
-            raise UnreadableAnswerError("the answer has no vectors that can be read")
+            raise UnreadableAnswerError("the response has no vectors that can be read")
         return EmbeddingAnswer(result, answer.generation_id or result.id, elapsed)
 
     async def key(self) -> CurrentKey:
@@ -302,7 +302,7 @@ class ChatStream:
             answer.error = error
         # The end may go unsaid where the answer is complete.
         if answer.error is None and not is_ended and not answer.finish_reason:
-            answer.error = NoAnswerError("the stream ended before the answer was complete")
+            answer.error = NoAnswerError("the stream ended before the response was complete")
         if rest := self._add({name: guard.rest() for name, guard in self._guards.items()}):
             yield rest
         await self._events.aclose()
@@ -348,7 +348,7 @@ def whole_answer(
         answer.refusal = message.refusal or ""
         body = choice.raw
     elif not body.get("error"):
-        answer.error = UnreadableAnswerError("the answer has no choice that can be read")
+        answer.error = UnreadableAnswerError("the response has no choice that can be read")
     if body.get("error"):
         answer.error = _refused(body, clock, str)
     return answer

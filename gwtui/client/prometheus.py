@@ -110,11 +110,11 @@ def _reason(error: Exception) -> str:
     """The failure in a few words, without any header."""
     match error:
         case httpx.HTTPStatusError():
-            return f"it answered {error.response.status_code}"
+            return f"it responded with {error.response.status_code}"
         case httpx.TimeoutException():
-            return f"no answer in {TIMEOUT:g} s"
+            return f"no response in {TIMEOUT:g} s"
         case httpx.HTTPError():
             return (
                 f"it cannot be reached ({safe_line(str(error) or type(error).__name__, _MESSAGE)})"
             )
-    return "its answer cannot be read"
+    return "its response cannot be read"

@@ -49,7 +49,7 @@ RefusalKind = Literal[
     "provider failed",
     "read-only",
     "not connected",
-    "answer lost",
+    "response lost",
     "refused",
 ]
 
@@ -86,7 +86,7 @@ _KINDS: tuple[tuple[type[GatewayError], RefusalKind], ...] = (
     (ServerError, "provider failed"),
     (ReadOnlyError, "read-only"),
     (ConnectFailedError, "not connected"),
-    (NoAnswerError, "answer lost"),
+    (NoAnswerError, "response lost"),
 )
 
 
@@ -191,7 +191,7 @@ _REMEDIES: Mapping[RefusalKind, str] = {
     "provider failed": "try again, or choose another provider with --provider",
     "read-only": "nothing was sent; --allow-tries sends it all the same, and costs money",
     "not connected": "nothing was sent: check the address and the network",
-    "answer lost": "it may be billed all the same: look at the key's usage before trying again",
+    "response lost": "it may be billed all the same: look at the key's usage before trying again",
     "refused": "change what the message names, and try again",
 }
 

@@ -212,7 +212,7 @@ class Transport:
         if isinstance(outcome, GatewayError):
             return outcome
         return UnreadableAnswerError(
-            "the answer is not a stream: try it without streaming", request_id=outcome.request_id
+            "the response is not a stream: try it without streaming", request_id=outcome.request_id
         )
 
     async def _read(self, received: _Received) -> Answer | GatewayError:
@@ -234,7 +234,7 @@ class Transport:
         content = await received.body(self._max_answer)
         if content is None:
             return UnreadableAnswerError(
-                f"the answer is larger than {self._max_answer // 1024} KiB and was not read",
+                f"the response is larger than {self._max_answer // 1024} KiB and was not read",
                 request_id=request_id_of(headers),
             )
         success = partial(self._success, content, received)
@@ -277,15 +277,15 @@ class Transport:
                 f"no connection to {where}: {redact(why)}", temporary=temporary
             )
         if isinstance(error, httpx.DecodingError):
-            return UnreadableAnswerError("the answer's compression is damaged or unknown")
+            return UnreadableAnswerError("the response's compression is damaged or unknown")
         if isinstance(error, httpx.ReadTimeout):
             seconds = error.request.extensions["timeout"]["read"]
             return NoAnswerError(f"{where} sent nothing for {seconds:g} s")
         if isinstance(error, TimeoutError):
             return NoAnswerError(
-                f"{where} did not send its whole answer within {self._patience.whole:g} s"
+                f"{where} did not send its whole response within {self._patience.whole:g} s"
             )
-        return NoAnswerError(f"the connection to {where} broke before the answer was complete")
+        return NoAnswerError(f"the connection to {where} broke before the response was complete")
 
     def _redactor(self, call: Call) -> Callable[[str], str]:
         """Hides the token, and what the request carries: the service may repeat it."""
@@ -363,7 +363,7 @@ class EventStream:
             return self._lost(error)
         self._left -= len(raw or b"")
         if self._left < 0:
-            return UnreadableAnswerError("the answer is larger than is read of a stream")
+            return UnreadableAnswerError("the response is larger than is read of a stream")
         text = self._line + self._text.decode(raw or b"", final=raw is None)
         *lines, self._line = text.split("\n")
         if raw is None:
@@ -495,7 +495,7 @@ def answer_headers(response: httpx.Response, redact: Callable[[str], str]) -> di
 def _cause(error: BaseException) -> tuple[str, bool]:
     """Why there is no connection, and whether that is temporary."""
     if isinstance(error, httpx.TimeoutException):
-        return "it did not answer in time", True
+        return "it did not respond in time", True
     if isinstance(error, httpx.InvalidURL | httpx.UnsupportedProtocol | httpx.LocalProtocolError):
         return "the address is not valid", False
     if isinstance(error, httpx.ProxyError):

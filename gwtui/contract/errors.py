@@ -102,7 +102,7 @@ class ErrorMetadata(ResponseModel):
     remedy_hint: str | None = wire("what to do", nullable=True, optional=True)
     is_byok: bool | None = wire("whether an own provider key was used", optional=True)
     previous_errors: list[PriorError] | None = wire(
-        "what other endpoints answered before", nullable=True, optional=True
+        "what other endpoints responded before", nullable=True, optional=True
     )
 
     @property

@@ -388,7 +388,7 @@ class BulkRun:
                     self.ended = error.message
             case Unknown(error):
                 result.status, result.why = "unknown", error.message
-                self.ended = "the answer was lost"
+                self.ended = "the response was lost"
 
     def having(self, *statuses: BulkStatus) -> list[RowResult]:
         """Return the results with one of these statuses."""

@@ -194,7 +194,7 @@ class WriteExecutor:
             return await self.reject(
                 confirmation,
                 f"Not sent: “{self._under_way[claim]}” is still under way. "
-                "Wait for its answer, then try again.",
+                "Wait for its response, then try again.",
             )
         self._spent.add(plan.id)
         self._under_way[claim] = plan.title
@@ -277,7 +277,7 @@ class _Execution(Generic[T]):
         if self._outcome is not None:
             self._finish(self._outcome)
         elif self._sent and self._finishing.acquire(blocking=False):
-            lost = Unknown(GatewayError("the session ended before the answer came"))
+            lost = Unknown(GatewayError("the session ended before the response came"))
             self._write_log.record(self._confirmation, lost)
 
     def _finish(self, outcome: Outcome[T]) -> Outcome[T]:
@@ -309,7 +309,7 @@ class _Execution(Generic[T]):
                 return Unknown(error, self._plan.id)
             except Exception as error:
                 # The request may have been sent: a bug of gwtui does not prove that it failed.
-                lost = GatewayError(f"The answer could not be handled ({type(error).__name__}).")
+                lost = GatewayError(f"The response could not be handled ({type(error).__name__}).")
                 lost.__cause__ = error
                 return Unknown(lost, self._plan.id)
             finally:

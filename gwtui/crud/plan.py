@@ -158,7 +158,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """The answer was lost, so the outcome is unknown. The ledger entry has the id ``plan_id``."""
+    """The response was lost, so the outcome is unknown. The ledger entry has the id ``plan_id``."""
 
     error: GatewayError
     plan_id: str = ""

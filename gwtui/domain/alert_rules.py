@@ -499,7 +499,7 @@ class UnreadableRule(ConditionRule):
         "unreadable",
         "Gateway cannot be read",
         "reading fails, of everything or of one list; other rules get no data meanwhile",
-        "Run gwtui doctor to see what the gateway answers and what your key may read.",
+        "Run gwtui doctor to check the connection and the permissions of your key.",
         GATEWAY,
         (UNREADABLE,),
         "cannot be read",

@@ -164,7 +164,7 @@ def _making(_rotation: KeyRotation, facts: RotationFacts, _now: datetime) -> Rot
     if facts.making == "unresolved":
         return RotationStatus(
             "unresolved",
-            "The answer to the creation of the successor was lost: it may or may not exist.",
+            "The response to the creation of the successor was lost: it may or may not exist.",
             "resolve the change (:recovery); nothing is sent again automatically",
             "resolve",
         )

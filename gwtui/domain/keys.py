@@ -64,7 +64,7 @@ def _threatened(key: ApiKey, now: datetime) -> KeyState | None:
 
 def _in_use(key: ApiKey, now: datetime) -> KeyState:
     if key.disabled is None:
-        return KeyState("unknown", "muted", "the answer does not say")
+        return KeyState("unknown", "muted", "the response does not say")
     if is_never_used(key):
         return KeyState("never used", "muted", "no request so far")
     if key.last_used_at is not None:

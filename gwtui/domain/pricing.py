@@ -484,7 +484,7 @@ def request_cost(
     if any(line.rule.startswith(BASE_PRICE) for line in listed.lines) or not rules:
         rules = (BASE_PRICE, *rules)
     if not charged:
-        return RequestCost(listed, Decimal(0), (*rules, "not charged: nothing was answered"))
+        return RequestCost(listed, Decimal(0), (*rules, "not charged: there was no response"))
     if listed.total is None:
         return RequestCost(listed, None, rules)
     cost = listed.total

@@ -74,7 +74,7 @@ def _by_figures(endpoint: Endpoint) -> UptimeVerdict:
 
 def _without_traffic(endpoint: Endpoint, why: str) -> UptimeVerdict:
     if all(window in endpoint.gaps and _unsaid(endpoint, window) for window in _WINDOWS):
-        return UptimeVerdict("unknown", "muted", "the answer holds no readable uptime")
+        return UptimeVerdict("unknown", "muted", "the response contains no readable uptime")
     if endpoint.uptime_last_1d is None:
         return UptimeVerdict("no traffic", "muted", "too few requests today to tell")
     return UptimeVerdict("no traffic", "muted", f"too few requests in the last 30 minutes; {why}")

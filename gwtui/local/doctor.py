@@ -237,7 +237,7 @@ def _directory_line(name: str, path: Path) -> DoctorLine:
 
 
 async def tmux_options() -> Mapping[str, str]:
-    """Every option of the server, session and window; empty if tmux does not answer."""
+    """Every option of the server, session and window; empty if tmux does not respond."""
     found: dict[str, str] = {}
     for flags in ("-s", "-g"):
         for line in (await _tmux("show-options", flags)).splitlines():

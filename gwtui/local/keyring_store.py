@@ -51,7 +51,7 @@ class NoKeyringError(KeyringUnavailableError):
 
 
 class KeyringSilentError(KeyringUnavailableError):
-    """The keyring did not answer in time. What it was asked to do may still happen."""
+    """The keyring did not respond in time. What it was asked to do may still happen."""
 
 
 async def read_secret(user: str, *, service: str = SERVICE, limit: float = LIMIT) -> Secret | None:
@@ -154,4 +154,4 @@ async def _in_daemon_thread(work: Callable[[], _Result], limit: float) -> _Resul
     try:
         return await asyncio.wait_for(answer, limit)
     except TimeoutError:
-        raise KeyringSilentError(f"the keyring did not answer in {limit:g} s") from None
+        raise KeyringSilentError(f"the keyring did not respond in {limit:g} s") from None

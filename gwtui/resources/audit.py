@@ -36,7 +36,7 @@ COLUMNS: tuple[Column[LedgerEntry], ...] = (
         lambda entry, _now: _outcome(entry),
         lambda entry, _now: entry.outcome,
         8,
-        help="applied, refused, unknown (the answer was lost) or resolved (a person found out)",
+        help="applied, refused, unknown (the response was lost) or resolved (a person found out)",
     ),
     text_column("who", "Who", lambda entry: entry.who, 16, help="user and machine"),
     text_column("profile", "Profile", lambda entry: entry.profile, 12, help="which gateway"),

@@ -42,7 +42,7 @@ async def value_now(feed: Feed[T]) -> T:
     """Return the feed's value, reading it if needed. Raises GatewayError."""
     state = feed.state if feed.state.value is not None else await feed.refresh()
     if state.value is None:
-        raise state.error or GatewayError("There is no answer yet.")
+        raise state.error or GatewayError("There is no response yet.")
     return state.value
 
 

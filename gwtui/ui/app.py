@@ -323,7 +323,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             return
         from gwtui.ui.screens.dialogs import WaitScreen  # noqa: PLC0415 - seldom
 
-        title, settle = "Waiting for the answer to the change", self.executor.settle
+        title, settle = "Waiting for the response to the change", self.executor.settle
         waiting = WaitScreen(title, text, lambda: settle(_LAST_ANSWER), enough=enough)
         await self.push_screen_wait(waiting)
 

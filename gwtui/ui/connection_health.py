@@ -38,8 +38,8 @@ _WORDS: tuple[tuple[type[GatewayError], str], ...] = (
     (ForbiddenError, "No permission to read this (403); use a management key"),
     (RateLimitedError, "Rate limited by the gateway (429)"),
     (ConnectFailedError, "Gateway unreachable"),
-    (NoAnswerError, "No answer from the gateway"),
-    (UnreadableAnswerError, "The gateway sent an unreadable answer"),
+    (NoAnswerError, "No response from the gateway"),
+    (UnreadableAnswerError, "The gateway sent an unreadable response"),
 )
 
 _UNIT_FROM = 2
@@ -159,7 +159,7 @@ class StatePanel(Static):
 
     def say_connecting(self) -> None:
         """Show that the connection is being opened."""
-        self.say("Connecting…", "The dashboard loads as soon as the gateway answers.")
+        self.say("Connecting…", "The dashboard loads as soon as the gateway responds.")
 
     @property
     def text(self) -> str:

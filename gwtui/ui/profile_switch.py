@@ -130,7 +130,7 @@ class ProfileSwitch:
             return target
         agreed = await self._app.push_screen_wait(
             AskScreen(
-                f"“{safe_line(name, _NAME)}” does not answer",
+                f"“{safe_line(name, _NAME)}” does not respond",
                 f"{away}.",
                 safe="Stay here",
                 deliberate="Open it anyway",
@@ -151,7 +151,7 @@ class ProfileSwitch:
             async with asyncio.timeout(_ANSWER), GatewayClient(connection) as gateway:
                 await gateway.keys.current()
         except TimeoutError:
-            return f"{connection.where} gave no answer in {_ANSWER:g} s"
+            return f"{connection.where} gave no response in {_ANSWER:g} s"
         except UnauthorizedError as error:
             raise CannotSwitchError(_refused(connection, error)) from None
         except (ConnectFailedError, NoAnswerError, ServerError) as error:

@@ -57,7 +57,7 @@ async def test_another_key_turns_the_dashboard_read_only(size: tuple[int, int]) 
 
 async def test_rights_that_cannot_be_read_block_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     async def lost(_self: Any) -> Any:
-        raise NoAnswerError("the gateway did not answer in time")
+        raise NoAnswerError("the gateway did not respond in time")
 
     monkeypatch.setattr(KeysService, "current", lost)
     async with harness() as place, dashboard(place) as (app, pilot):

@@ -167,10 +167,10 @@ async def test_polls_without_an_answer_are_said_in_the_header(demo: Harness) -> 
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
         assert "updated" in status_of(app)
-        assert "NO ANSWER" not in header_of(app)
+        assert "NO RESPONSE" not in header_of(app)
         demo.fault = "silent"
         await pilot.press("r")
-        await until(pilot, lambda: "NO ANSWER" in header_of(app), "the header")
+        await until(pilot, lambda: "NO RESPONSE" in header_of(app), "the header")
         await until(pilot, lambda: "last good data" in status_of(app), "the status line")
 
 

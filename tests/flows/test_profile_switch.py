@@ -185,7 +185,7 @@ async def test_a_profile_that_cannot_be_opened_leaves_the_present_one_as_it_is(
         await one.production.stop()
         await pilot.press(*"watched", "enter")
         await until(pilot, lambda: isinstance(app.screen, AskScreen), "the question", 90)
-        assert "“production-watched” does not answer" in shown(app)
+        assert "“production-watched” does not respond" in shown(app)
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is screen, "the list")
         assert app.session is session

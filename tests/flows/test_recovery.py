@@ -75,7 +75,7 @@ async def test_a_lost_creation_is_looked_into_at_once_and_its_key_disabled(desk:
         await wait_for(pilot, app, FormScreen)
         desk.lose(AFTER)
         await pilot.press(*"ci deploy", "tab", "5", "ctrl+s")
-        await until(pilot, lambda: "The answer was lost" in shown(app), "the explanation")
+        await until(pilot, lambda: "The response was lost" in shown(app), "the explanation")
         await pilot.press("enter")
         screen = await evidence(pilot, app)
         assert screen.evidence is not None

@@ -97,7 +97,7 @@ async def test_a_read_has_a_deadline_as_a_whole_and_says_it() -> None:
 
     caller = RetryingCaller(Dripping(), FakeTime().clock, budget=0.05)
     with pytest.raises(
-        errors.NoAnswerError, match=r"did not answer completely within 0\.05 s"
+        errors.NoAnswerError, match=r"did not respond completely within 0\.05 s"
     ) as it:
         await caller.call(Call("GET", "/keys"))
     assert it.value.__context__ is None
@@ -138,7 +138,7 @@ async def test_each_retry_is_announced_before_its_wait() -> None:
             2,
             3,
             0.3,
-            "the connection to gateway.test broke before the answer was complete",
+            "the connection to gateway.test broke before the response was complete",
         ),
     ]
 

@@ -318,14 +318,14 @@ async def test_a_cut_connection_is_said_and_keeps_what_had_come() -> None:
     async with models(sends(head, after=(framed, b"5\r\nda"))) as (inference, server):
         _, answer = await collected(inference)
     assert isinstance(answer.error, NoAnswerError)
-    assert "broke before the answer was complete" in answer.error.message
+    assert "broke before the response was complete" in answer.error.message
     assert answer.text == "half"
     assert server.connections == 1
 
 
 async def test_an_end_before_the_answer_is_complete_is_said() -> None:
     _, answer = await received(event(chunk("half")), b'data: {"id": "gen')
-    assert "ended before the answer was complete" in str(answer.error)
+    assert "ended before the response was complete" in str(answer.error)
     assert (answer.text, answer.unreadable) == ("half", 1)
 
 

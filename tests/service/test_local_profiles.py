@@ -378,7 +378,7 @@ async def test_a_keyring_that_never_answers_holds_nobody(monkeypatch: pytest.Mon
     use(monkeypatch, Waiting(None))
     found = await find_token(PLAIN, {}, keyring_limit=0.1)
     assert found.token is None
-    assert "did not answer in 0.1 s" in found.notes[0]
+    assert "did not respond in 0.1 s" in found.notes[0]
     assert all(t.daemon for t in threading.enumerate() if t.name == "keyring")
     release.set()
     await asyncio.sleep(0.05)

@@ -25,7 +25,7 @@ from seeded_gateways import no_chance
 
 SENT = MOMENT - timedelta(minutes=4)
 LOST = Unknown(
-    NoAnswerError("the connection to gateway.example broke before the answer was complete")
+    NoAnswerError("the connection to gateway.example broke before the response was complete")
 )
 
 VIEWS: dict[str, tuple[str, tuple[str, ...]]] = {

@@ -216,7 +216,7 @@ def test_an_interrupt_does_not_lose_the_value_of_a_new_key(
         out, err = process.communicate(timeout=20)
     place.faults.clear()
     assert process.returncode == exits.OK, err
-    assert "waiting for the answer" in err
+    assert "waiting for the response" in err
     assert place.get("/key", token=out.strip())["label"]
     assert ledger(private_home).open_writes() == ()
 

@@ -152,7 +152,7 @@ def gone(terminal: PtyTerminal, limit: float = LIMIT) -> int:
 
 
 def says_unknown(home: Path) -> None:
-    """Every line of the ledger is whole, and the one write is open, its answer lost."""
+    """Every line of the ledger is whole, and the one write is open, its response lost."""
     ledger = journal_in(home)
     lines = ledger.path.read_bytes().splitlines()
     assert all(json.loads(line) for line in lines)

@@ -111,7 +111,7 @@ def test_a_wrong_address_or_key_is_asked_for_again_and_no_keyring_is_not_offered
             ("How do you want to start?", "l\r"),
             ("Address of the gateway: ", gateway.base_url.replace("http:", "htp:") + "\r"),
             ("the base URL must begin with", f"{gateway.base_url}\r"),
-            ("no gateway answers at this address: Internal Server Error", f"{gateway.base_url}\r"),
+            ("no gateway responds at this address: Internal Server Error", f"{gateway.base_url}\r"),
             ("Management key for 127.0.0.1", "gw-v1-of-nobody\r"),
         )
         terminal.wait_for("Invalid API key")

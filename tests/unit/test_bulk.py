@@ -94,13 +94,13 @@ async def test_what_is_left_out_is_named_by_its_reason() -> None:
     rows.errors = {
         "a": LeftOutError("disabled already", already=True),
         "b": NotFoundError("gone", status=404),
-        "c": NoAnswerError("The answer was lost."),
+        "c": NoAnswerError("The response was lost."),
     }
     bulk = await rows.bulk()
     assert bulk.plan.effects == (
         "Not sent, disabled already: “A”.",
         "Not sent, no longer exists: “B”.",
-        "Not sent, could not be read: The answer was lost: “C”.",
+        "Not sent, could not be read: The response was lost: “C”.",
     )
     assert bulk.plan.obstacles == ("There is no key left to send anything for.",)
     assert [one.already for one in bulk.left_out] == [True, False, False]

@@ -69,7 +69,7 @@ def refused(kind: type[StatusError], message: str, status: int, **metadata: Any)
         (ServerError("Provider returned error", status=502), "provider failed"),
         (ReadOnlyError("held back"), "read-only"),
         (ConnectFailedError("no connection"), "not connected"),
-        (NoAnswerError("lost"), "answer lost"),
+        (NoAnswerError("lost"), "response lost"),
         (StatusError("teapot", status=418), "refused"),
     ],
 )

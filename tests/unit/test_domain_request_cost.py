@@ -83,7 +83,7 @@ def test_logged_data_takes_one_percent_off() -> None:
 def test_what_is_not_charged_costs_nothing_and_says_so() -> None:
     found = request_cost(pricing(), usage(1000, 0), charged=False)
     assert found.cost == 0
-    assert found.rules[-1] == "not charged: nothing was answered"
+    assert found.rules[-1] == "not charged: there was no response"
 
 
 @pytest.mark.parametrize(

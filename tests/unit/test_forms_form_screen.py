@@ -203,7 +203,7 @@ async def test_a_lost_answer_is_explained_and_cannot_be_sent_again() -> None:
     app = HostApp(screen)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press(*"ci", "ctrl+s")
-        await until(pilot, lambda: "The answer was lost" in shown(app), "the explanation")
+        await until(pilot, lambda: "The response was lost" in shown(app), "the explanation")
         text = " ".join(shown(app).split())
         assert "No answer came within 30 s." in text
         assert "The key may have been created." in text

@@ -72,7 +72,7 @@ async def execute_one(
     try:
         await asyncio.shield(task)
     except asyncio.CancelledError:
-        narrate("waiting for the answer to the request; interrupt again to quit")
+        narrate("waiting for the response to the request; interrupt again to quit")
         interrupted = True
         await asyncio.wait({task}, timeout=PATIENCE)
         if not task.done():

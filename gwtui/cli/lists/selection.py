@@ -214,7 +214,7 @@ class CommandReadings:
         """Return a fresh value of the feed. Raises GatewayError."""
         state = await feed.refresh()
         if state.error is not None or state.value is None:
-            raise state.error or GatewayError("The gateway did not answer.")
+            raise state.error or GatewayError("The gateway did not respond.")
         if state.lacks:
             self.report_missing(_shortfall(state.lacks))
         return state.value

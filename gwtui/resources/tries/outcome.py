@@ -188,7 +188,7 @@ def _figures(tried: TryOutcome, _now: datetime) -> Sequence[DetailRow]:
     never = tried.error is not None and tried.error.effect == "none"
     rows = [row for row in figures if not (never and row.value == cells.NOTHING)]
     if answer.unreadable:
-        note = "could not be read: the answer may lack them"
+        note = "could not be read: the response may lack them"
         rows.append(DetailRow("pieces", Cell(grouped(answer.unreadable), "warn"), note))
     rows += [
         DetailRow("calls", Cell(safe_line(f"{call.name}({call.arguments})", _MESSAGE)))
@@ -302,7 +302,7 @@ def _endpoints(tried: TryOutcome, _now: datetime) -> Sequence[DetailRow]:
             rows.insert(0, _row("✓", endpoint, Cell("served it", "good"), note))
         elif endpoint.provider_name in failed:
             status = failed[endpoint.provider_name]
-            rows.append(_row("✗", endpoint, Cell(f"was asked, answered {status}", "bad")))
+            rows.append(_row("✗", endpoint, Cell(f"was asked, responded with {status}", "bad")))
         else:
             rows.append(_row("·", endpoint, Cell("not needed" if provider else "eligible")))
     if provider and not served:

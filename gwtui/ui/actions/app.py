@@ -61,7 +61,7 @@ async def choose_workspace(context: ActionContext) -> None:
     app = context.app
     state = await workspaces_feed(app.hub, app.scope).refresh()
     if state.value is None:
-        why = state.error.message if state.error is not None else "there is no answer yet"
+        why = state.error.message if state.error is not None else "there is no response yet"
         app.say(f"Workspaces could not be read: {why}", severity="error")
         return
     choices = [PickOption(_ALL, "all workspaces")] + [
@@ -141,7 +141,7 @@ async def leave(context: ActionContext) -> None:
     )
     if answer:
         unknown = (
-            "This takes a few seconds at most. Without an answer it is recorded as unresolved."
+            "This takes a few seconds at most. Without a response it is recorded as unresolved."
         )
         await app.last_answer(unknown, "Leave now")
         app.exit(0)

@@ -66,7 +66,7 @@ async def hand_over(context: ActionContext, plan_id: str, created: CreatedKey) -
     if created.key is None:
         await app.push_screen_wait(
             AskScreen(
-                f"Key {name} was created, but the answer did not contain its value",
+                f"Key {name} was created, but the response did not contain its value",
                 "The gateway shows a value only once: delete this key and create another.",
             )
         )

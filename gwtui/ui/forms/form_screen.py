@@ -410,7 +410,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         if self._lost is not None:
             message = safe_text(self._lost.error.message, 200)
             return Content.assemble(
-                toned(f"The answer was lost: {sentence(message)} ", "bad"),
+                toned(f"The response was lost: {sentence(message)} ", "bad"),
                 toned(f"It is not sent again. {self.spec.unknown_help}", "plain"),
             )
         if self._sending:

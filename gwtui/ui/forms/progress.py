@@ -167,7 +167,7 @@ class ProgressScreen(Dialog[Next]):
         else:
             self._run.stop()
             self.query_one("#progress-now", Static).update(
-                toned("Stopping: waiting for the answer to the request in flight", "warn")
+                toned("Stopping: waiting for the response to the request in flight", "warn")
             )
 
     def action_go(self, name: str) -> None:

@@ -36,7 +36,7 @@ from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.keys import KeyRights, current_key_feed, key_rights_feed
 from gwtui.watch.hub import FeedHub
 
-_ASK = "Enter looks it up. Every answer contains its generation id: gen-…"
+_ASK = "Enter looks it up. Every response contains its generation id: gen-…"
 
 
 _MARGINS = 3

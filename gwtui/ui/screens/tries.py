@@ -258,7 +258,7 @@ class AnswerScreen(Dialog[str]):
         begun = self._answer.first_token_ms is not None
         words = "Answering" if begun else "Sent, waiting for the first token"
         if not self._ready_try.stream:
-            words = "Sent, waiting for the answer"
+            words = "Sent, waiting for the response"
         seconds = int(self._clock.monotonic() - self._started)
         return Content.assemble(
             toned(f"{words} · {seconds} s", "accent"),

@@ -102,7 +102,7 @@ def certificate_line(found: TlsFacts, now: datetime) -> DoctorLine:
 def _clock_line(client: GatewayClient, *, answered: bool) -> DoctorLine:
     skew = client.skew
     if not answered:
-        return DoctorLine("clock", "Clock", "unknown", "The gateway did not answer")
+        return DoctorLine("clock", "Clock", "unknown", "The gateway did not respond")
     if skew.is_notable:
         where = "ahead of" if skew.seconds > 0 else "behind"
         found = f"The gateway's clock is {abs(skew.seconds):.0f} s {where} this machine's"

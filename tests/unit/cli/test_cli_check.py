@@ -131,7 +131,7 @@ def test_a_silent_gateway_costs_no_more_than_the_time_limit(gwtui: Gwtui) -> Non
         gwtui.commands.monkeypatch.setenv("GWTUI_TOKEN", "x")
         words = ("check", "--base-url", address, "--timeout", "0.3")
         code, out, _ = gwtui.commands(*words)
-    assert (code, out) == (3, "GWTUI UNKNOWN: no answer within 0.3 s\n")
+    assert (code, out) == (3, "GWTUI UNKNOWN: no response within 0.3 s\n")
 
 
 def test_thresholds_stand_in_the_profile_and_options_go_before_them(
@@ -274,7 +274,7 @@ async def test_an_uptime_that_was_not_given_is_unknown() -> None:
     found = ModelEndpoints.model_validate({"id": "a/b", "endpoints": [{"tag": "x"}]})
     severity, text = await looked({"models": ("a/b",)}, **{"a/b": found})
     assert severity is Severity.UNKNOWN
-    assert "uptime missing in the answer" in text
+    assert "uptime missing in the response" in text
 
 
 async def test_used_up_credits_are_critical_and_unknown_ones_unknown() -> None:
