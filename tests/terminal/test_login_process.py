@@ -79,7 +79,7 @@ def test_the_demo_is_one_letter_away(demo_home: Path) -> None:
 
 def test_leaving_and_logging_in_to_watch(private_home: Path) -> None:
     with pty_terminal(GWTUI, columns=80, rows=24) as terminal:
-        terminal.wait_for("How do you want to start?")
+        terminal.wait_for("Choose d, l, w or q: ")
         terminal.send("\x04")
         assert terminal.wait_exit() == exits.OK
         assert terminal.left_over_modes() == []
