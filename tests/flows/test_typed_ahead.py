@@ -79,7 +79,7 @@ async def _cut(chance: random.Random, one: Any, keys: list[str]) -> None:
     await one.cut_up(keys, chance)
 
 
-# A gateway that does not respond -------------------------------------------------------------------
+# A gateway that does not respond ------------------------------------------------------------------
 
 
 class Silent:
