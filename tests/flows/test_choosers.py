@@ -28,7 +28,7 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import ModelEditor, PickEditor, PickScreen
 from gwtui.ui.profile_switch import profile_picker
 from gwtui.ui.screens.columns import ColumnsScreen
-from gwtui.ui.screens.help import palette
+from gwtui.ui.screens.pages import palette
 from gwtui.ui.screens.picker import OptionSource, Picker, SearchList
 from plan_kit import form_context
 from screen_text import shown

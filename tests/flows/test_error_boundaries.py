@@ -18,7 +18,7 @@ from gwtui.ui.connection_health import StatePanel
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.screens.board import BoardScreen
 from gwtui.ui.screens.credits import CreditsScreen
-from gwtui.ui.screens.help import HelpScreen
+from gwtui.ui.screens.pages import SearchPage
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.table import ResourceTable
@@ -87,7 +87,7 @@ async def test_a_screen_that_cannot_be_made_says_so(
         await until(pilot, lambda: "cannot be shown" in shown(app), "the words")
         await until(pilot, lambda: f"? {len(caught_errors)}" in shown(app), "the count")
         await pilot.press("j", "r", "question_mark")
-        await until(pilot, lambda: isinstance(app.screen, HelpScreen), "the help")
+        await until(pilot, lambda: isinstance(app.screen, SearchPage), "the help")
         await pilot.press("escape")
         await app.open_route("models")
         assert listing(app).table.selected is not None

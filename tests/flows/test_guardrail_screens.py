@@ -18,9 +18,10 @@ from gwtui.contract.guardrails import (
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import PickScreen
-from gwtui.ui.screens.catalog_dialogs import RemainingScreen
 from gwtui.ui.screens.list_parts import DetailPane
+from gwtui.ui.screens.pages import SearchPage
 from gwtui.ui.screens.picker import Picker
+from gwtui.ui.widgets.lines import LinesView
 from gwtui.watch.feeds.concurrent_reads import CONCURRENCY
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from harness import Harness, dashboard, harness, line, listing, notices
@@ -29,6 +30,7 @@ APPROVED = "Approved models"
 PRIVATE = "Customer data leaves no trace"
 HOLDER, FREE = "invoice-reader", "black-friday-surge"
 LARGE = "northwind/atlas-large"
+LARGE_NAME = "Northwind: Atlas Large"
 STRICT = CreateGuardrailRequest(
     name="strict", allowed_models=[LARGE], allowed_providers=["kestrel", "nobody"]
 )
@@ -301,15 +303,12 @@ async def test_a_default_guardrail_comes_to_exist_with_its_first_change() -> Non
 # What remains of the catalog ----------------------------------------------------------------------
 
 
-def of_model(table: Any, model: str) -> Any:
-    assert table.select(model)
-    return table.selected
-
-
-async def remaining(desk: Desk) -> Any:
-    screen = await desk.wait_for(RemainingScreen)
-    await desk.until(lambda: screen._table.total_count, "the models")
-    return screen._table
+async def allowed(desk: Desk) -> dict[str, str]:
+    """Wait for the page of allowed endpoints, and return its verdicts by model."""
+    screen = await desk.wait_for(SearchPage)
+    _, models = screen.query_one(LinesView).text.split("\n\n", 1)
+    heads = [line.partition("  ") for line in models.splitlines() if not line.startswith("  ")]
+    return {name: outcome for name, _, outcome in heads}
 
 
 async def the_catalog_is_read_once_and_a_few_at_a_time(desk: Desk) -> None:
@@ -329,16 +328,19 @@ async def the_catalog_is_read_once_and_a_few_at_a_time(desk: Desk) -> None:
         patch.setattr(type(catalog), "endpoints", counted)
         await desk.choose("strict")
         await desk.press("E")
-        table = await remaining(desk)
+        models = await allowed(desk)
         await desk.press("escape")
         await desk.back_to_list()
         await desk.choose("No previews")
         await desk.press("E")
-        await remaining(desk)
-        assert asked == table.total_count, "another guardrail needs no further reading"
+        await allowed(desk)
+        assert asked == len(models), "another guardrail needs no further reading"
         assert 1 < most <= CONCURRENCY
-        await desk.press("r")
-        await desk.until(lambda: asked == 2 * table.total_count, "the new reading")
+        await desk.press("slash", *"atlas large")
+        await desk.until(lambda: "Lens Flash" not in desk.text, "the search")
+        assert "Atlas Large" in desk.text
+        await desk.press("escape", "escape")
+        await desk.back_to_list()
 
 
 async def the_form_shows_what_would_remain_before_anything_is_sent(desk: Desk) -> None:
@@ -346,19 +348,17 @@ async def the_form_shows_what_would_remain_before_anything_is_sent(desk: Desk) -
     await desk.press("e")
     form = await desk.wait_for(FormScreen)
     await desk.press("f2")
-    assert of_model(await remaining(desk), LARGE).remaining
+    assert "remain" not in (await allowed(desk))[LARGE_NAME]
     await desk.press("escape")
     await desk.until(lambda: desk.app.screen is form, "the form")
     await desk.reads("models keep an endpoint")
     form.state.put("allowed_providers", ("nobody",))
     await desk.press("f2")
-    table = await remaining(desk)
-    await desk.until(lambda: not of_model(table, LARGE).remaining, "the typed rules")
-    assert of_model(table, LARGE).verdict.tone == "bad"
+    assert (await allowed(desk))[LARGE_NAME].startswith("none remains")
     assert desk.events() == []
 
 
-async def the_default_guardrail_applies_too_until_it_is_left_out(desk: Desk) -> None:
+async def the_default_guardrail_applies_too(desk: Desk) -> None:
     row = await desk.choose("strict")
     async with desk.colleague() as client:
         space = await client.workspaces.get(row.guardrail.workspace_id or "")
@@ -368,13 +368,8 @@ async def the_default_guardrail_applies_too_until_it_is_left_out(desk: Desk) -> 
     await desk.app.hub.refresh("guardrails")
     await desk.choose("strict")
     await desk.press("E")
-    table = await remaining(desk)
-    assert of_model(table, LARGE).verdict.word == "excluded"
-    await desk.press("l")
-    await desk.until(lambda: of_model(table, LARGE).remaining, "what strict alone leaves")
-    assert "and" not in line(desk.app.screen, "title").split()
-    await desk.press("l")
-    await desk.until(lambda: not of_model(table, LARGE).remaining, "both")
+    assert (await allowed(desk))[LARGE_NAME].startswith("excluded")
+    assert "allowed by strict and" in desk.text
 
 
 async def test_what_remains_under_a_guardrail() -> None:
@@ -382,20 +377,17 @@ async def test_what_remains_under_a_guardrail() -> None:
         await desk.walk(
             the_catalog_is_read_once_and_a_few_at_a_time,
             the_form_shows_what_would_remain_before_anything_is_sent,
-            the_default_guardrail_applies_too_until_it_is_left_out,
+            the_default_guardrail_applies_too,
         )
 
 
-async def test_a_failure_is_said_and_read_again() -> None:
+async def test_an_unreadable_catalog_is_reported() -> None:
     async def refused(*_: object) -> Any:
-        raise ForbiddenError("no", status=403)
+        raise ForbiddenError("The catalog is closed", status=403)
 
     async with desk_at(size=(120, 40), strict=True) as desk:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(type(desk.app.gateway.catalog), "endpoints", refused)
             await desk.choose("strict")
             await desk.press("E")
-            await desk.wait_for(RemainingScreen)
-            await desk.reads("(403)")
-        await desk.press("r")
-        await remaining(desk)
+            await desk.said("The catalog is closed")

@@ -16,7 +16,7 @@ from gwtui.resources.registry import RESOURCES, SPECS
 from gwtui.ui.actions import handlers
 from gwtui.ui.commands import offered, shown_all
 from gwtui.ui.screens.dialogs import AskScreen
-from gwtui.ui.screens.help import elsewhere, help_lines, palette
+from gwtui.ui.screens.pages import elsewhere, help_lines, palette
 from gwtui.ui.screens.picker import Picker
 from harness import dashboard, harness, has_data, listing, until
 from screen_text import shown

@@ -25,11 +25,10 @@ from gwtui.resources import credits as spending
 from gwtui.resources import generations as generation
 from gwtui.resources.activity import account_usage, key_usage
 from gwtui.resources.copying import copyables, declared, row_path
-from gwtui.resources.guardrails.effect import EFFECT_COLUMNS, model_identity
 from gwtui.resources.guardrails.resource import GUARDRAILS
 from gwtui.resources.keys import current as current_key
 from gwtui.resources.registry import PARENTS, RESOURCES
-from gwtui.ui.screens.catalog_dialogs import model_lines
+from gwtui.ui.actions.guardrails import allowed_lines
 from gwtui.ui.screens.pages import raw_lines
 from gwtui.ui.terminal.app import ControlCharacterFilter
 from gwtui.ui.widgets.detail import section_lines
@@ -254,12 +253,8 @@ def _effects(values: Sequence[Any]) -> Iterator[Shown]:
     for number, row in enumerate(guardrails):
         rules = restrictions_of(row.guardrail)
         effect = effect_on_catalog(view, [rules], GENERIC)
-        for shown in table(EFFECT_COLUMNS, model_identity, effect.models):
-            yield Shown(shown.sink, f"{number} {shown.place}", shown.text)
-        for at, one in enumerate(effect.models):
-            for line, content in enumerate(model_lines(one)):
-                yield Shown("line", f"{number} {at} {line}", content.plain)
-        yield Shown("line", f"{number} summary", effect.summary[0])
+        for line, content in enumerate(allowed_lines(effect, 80)):
+            yield Shown("line", f"{number} {line}", content.plain)
 
 
 def _generation_feed(hub: FeedHub, identity: str) -> Feed[Any]:

@@ -24,13 +24,11 @@ from gwtui.domain.guardrail_effect import (
     zdr_switch,
 )
 from gwtui.resources.guardrails.effect import (
-    EFFECT_COLUMNS,
     LiveEffect,
     _remaining_rows,
-    model_identity,
 )
 from gwtui.resources.keys.resource import binding_of
-from gwtui.ui.screens.catalog_dialogs import model_lines
+from gwtui.ui.actions.guardrails import allowed_lines
 from gwtui.watch.alerts.derived_figures import _healthy
 from gwtui.watch.feeds.models import GuardrailOnModel
 from resource_samples import NOW, WORKSPACE_ID
@@ -278,39 +276,32 @@ def test_an_endpoint_remains_that_every_guardrail_leaves(
 # Plans and lists ----------------------------------------------------------------------------------
 
 
-def test_the_effect_reads_as_a_list() -> None:
-    rules = GuardrailRestrictions(ignored_providers=frozenset({"one"}))
+def test_the_effect_reads_as_a_list_with_the_worst_first() -> None:
+    rules = GuardrailRestrictions(ignored_providers=frozenset({"one", "misspelt"}))
     effect = effect_on_catalog(catalog(), [rules], GENERIC)
-    texts = {
-        model_identity(each): [column.cell(each, NOW).text for column in EFFECT_COLUMNS[1:5]]
-        for each in effect.models
-    }
-    assert texts == {
-        "a/b": ["reduced", "1 of 2", "1", "provider ignored"],
-        "c/d": ["none remains", "0 of 1", "0", "provider ignored"],
-        "e/f": ["unknown", "—", "—", "its endpoints could not be read"],
-    }
-    tones = {
-        model_identity(each): [column.cell(each, NOW).tone for column in EFFECT_COLUMNS[2:4]]
-        for each in effect.models
-    }
-    assert tones["a/b"] == ["plain", "plain"]
-    assert tones["c/d"] == ["muted", "muted"], "nothing is left of it"
-    by_verdict = sorted(effect.models, key=lambda each: EFFECT_COLUMNS[1].sort(each, NOW) or "")
-    assert model_identity(by_verdict[0]) == "c/d", "what needs a look comes first"
+    lines = [line.plain.rstrip() for line in allowed_lines(effect, 80)]
+    assert lines[:3] == [effect.summary[0], "not in the catalog: misspelt", ""]
+    heads = [line for line in lines[3:] if not line.startswith("  ")]
+    assert [head.partition("  ")[2] for head in heads] == [
+        "none remains: provider ignored",
+        "reduced: provider ignored",
+        "unknown: its endpoints could not be read",
+    ]
+    signs = [line.split()[0] for line in lines[3:] if line.startswith("  ")]
+    assert signs == ["✗", "✓", "✗"]
+    assert len(allowed_lines(effect, 80, "reduced one")) == len(lines[:3]) + 3
 
 
 def test_under_a_rule_that_could_not_be_read_nothing_is_said_to_remain() -> None:
     rules = GuardrailRestrictions(unreadable=frozenset({"allowed_models"}))
-    effect = effect_on_catalog(catalog(), [rules], GENERIC).models[0]
-    texts = [column.cell(effect, NOW).text for column in EFFECT_COLUMNS[1:5]]
-    assert texts == ["unknown", "—", "—", "allowed_models could not be read"]
-    lines = [line.plain for line in model_lines(effect)]
-    assert "unknown: allowed_models could not be read" in lines[0]
-    assert {line[0] for line in lines[1:]} == {"?"}
-    assert _healthy(effect) is None, "an alert has no figure"
-    (told,) = _remaining_rows(GuardrailOnModel(row(), effect), NOW)
-    assert (told.value.text, told.note) == ("unknown", "allowed_models could not be read")
+    effect = effect_on_catalog(catalog(), [rules], GENERIC)
+    lines = [line.plain for line in allowed_lines(effect, 80)]
+    assert "unknown: allowed_models could not be read" in lines[2]
+    assert {line.split()[0] for line in lines if line.startswith("  ")} == {"?"}
+    first = effect.models[0]
+    assert _healthy(first) is None, "an alert has no figure"
+    (detail,) = _remaining_rows(GuardrailOnModel(row(), first), NOW)
+    assert (detail.value.text, detail.note) == ("unknown", "allowed_models could not be read")
 
 
 def test_the_effect_beside_a_form_is_worked_out_again_only_for_other_rules() -> None:

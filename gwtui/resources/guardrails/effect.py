@@ -6,7 +6,6 @@ The list and the notes in forms share these texts. ``domain.guardrail_effect`` h
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +13,7 @@ from gwtui.contract.dialects import Dialect
 from gwtui.contract.models import Endpoint
 from gwtui.crud import cells
 from gwtui.crud.columns import figure_column, text_column
-from gwtui.crud.resource import Cell, Column, DetailRow, ReadBy, ResourceSpec, Section, SortValue
+from gwtui.crud.resource import Cell, Column, DetailRow, ReadBy, ResourceSpec, Section
 from gwtui.domain.catalog import CatalogView
 from gwtui.domain.guardrail_effect import (
     GuardrailEffect,
@@ -38,19 +37,6 @@ _RANK = (
 """Verdicts in sort order: problems first, intended exclusions last."""
 
 
-@dataclass(frozen=True, slots=True)
-class NamedRestrictions:
-    """The display name of a guardrail, and its restrictions."""
-
-    name: str
-    restrictions: GuardrailRestrictions
-
-
-def model_identity(effect: ModelEffect) -> str:
-    """Return the model's identifier, or its slug and name if it has none."""
-    return effect.model.id or f"?{effect.model.canonical_slug}|{effect.model.name}"
-
-
 def verdict_cell(effect: ModelEffect, _now: datetime) -> Cell:
     """The verdict as a word."""
     reason = effect.verdict
@@ -61,10 +47,6 @@ def rank(effect: ModelEffect, *, blocked_first: bool = False) -> int:
     """Return the sort rank of a verdict; with ``blocked_first``, excluded models come first."""
     word = effect.verdict.word
     return -1 if blocked_first and word == "excluded" else _RANK.index(word)
-
-
-def _sort(effect: ModelEffect, _now: datetime) -> SortValue:
-    return f"{rank(effect)} {(effect.model.name or '').casefold()}"
 
 
 def left_cell(effect: ModelEffect) -> Cell:
@@ -80,37 +62,6 @@ def healthy_cell(effect: ModelEffect) -> Cell:
     if not effect.known or effect.unreadable:
         return cells.NOTHING
     return Cell(str(effect.healthy), "plain" if effect.healthy else "muted")
-
-
-EFFECT_COLUMNS: tuple[Column[ModelEffect], ...] = (
-    text_column(
-        "model",
-        "Model",
-        lambda row: row.model.name or row.model.id,
-        22,
-        help="display name",
-        grow=True,
-    ),
-    Column("verdict", "Verdict", verdict_cell, _sort, 12, help="what needs a look comes first"),
-    figure_column(
-        "left",
-        "Left",
-        lambda row: len(row.remaining),
-        7,
-        show=left_cell,
-        help="endpoints that remain",
-    ),
-    figure_column(
-        "healthy",
-        "Healthy",
-        lambda row: row.healthy,
-        7,
-        show=healthy_cell,
-        help="remaining endpoints that work now",
-    ),
-    text_column("why", "Why", lambda row: row.verdict.why, 22, help="what takes endpoints away"),
-    text_column("id", "Author/id", lambda row: row.model.id, 28, help="model identifier"),
-)
 
 
 def endpoint_title(endpoint: Endpoint) -> str:

@@ -13,7 +13,7 @@ from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.commands import offered
 from gwtui.ui.goto import GotoPrompt
 from gwtui.ui.screens.dialogs import AskScreen
-from gwtui.ui.screens.help import HelpScreen, help_lines, palette
+from gwtui.ui.screens.pages import SearchPage, help_lines, palette
 from gwtui.ui.screens.picker import Picker
 from gwtui.ui.themes import DEFAULT_THEME, THEMES, TITLES, known_theme
 from gwtui.watch.feeds.workspaces import workspaces_feed
@@ -29,7 +29,7 @@ async def show_help(context: ActionContext) -> None:
     def page(width: int, search_text: str) -> Sequence[Content]:
         return help_lines(actions, context.spec, width, context.app.holds_back, search_text)
 
-    await context.app.push_screen(HelpScreen(f"Help · {context.screen.heading}", page))
+    await context.app.push_screen(SearchPage(f"Help · {context.screen.heading}", page))
 
 
 async def open_palette(context: ActionContext) -> None:

@@ -9,17 +9,28 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from textual import work
 from textual.binding import Binding, BindingType
+from textual.content import Content
 
+from gwtui.client.errors import GatewayError
 from gwtui.contract.guardrails import Guardrail
+from gwtui.crud import cells
 from gwtui.crud.fields import Choices, Field, PickOption, Preview
 from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Applied, Plan
 from gwtui.crud.plan_text import NAME_LIMIT, Names, count, named, several
 from gwtui.crud.resource import Cell
 from gwtui.crud.undo import as_one
-from gwtui.domain.guardrail_effect import restrictions_of
+from gwtui.domain.guardrail_effect import (
+    GuardrailEffect,
+    GuardrailRestrictions,
+    ModelEffect,
+    effect_on_catalog,
+    restrictions_of,
+)
 from gwtui.domain.safe_text import safe_line
+from gwtui.domain.uptime import verdict
 from gwtui.resources.assignments import (
     KEYS,
     MEMBERS,
@@ -29,7 +40,8 @@ from gwtui.resources.assignments import (
     plan_assign,
     plan_unassign,
 )
-from gwtui.resources.guardrails.effect import NamedRestrictions
+from gwtui.resources.choices import value_now, value_soon
+from gwtui.resources.guardrails.effect import endpoint_title, rank
 from gwtui.ui.actions import bulk, crud
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.links import report_missing_default
@@ -41,8 +53,9 @@ from gwtui.ui.actions.writing import (
     report_done,
 )
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.screens.catalog_dialogs import RemainingScreen
+from gwtui.ui.screens.pages import SearchPage
 from gwtui.ui.screens.picker import NAMED, Picker
+from gwtui.ui.text import toned
 from gwtui.watch.feeds.guardrails import (
     FEEDS,
     AssignmentRow,
@@ -52,24 +65,96 @@ from gwtui.watch.feeds.guardrails import (
     read_people,
 )
 from gwtui.watch.feeds.keys import KeyRow
+from gwtui.watch.feeds.models import catalog_feed
 from gwtui.watch.feeds.workspaces import MemberRow, PersonRow, shown_person
 from gwtui.watch.hub import unshared
 
 if TYPE_CHECKING:
     from gwtui.ui.app import GwtuiApp
 
+_ENDPOINT = 28
+"""Width in cells of the column with the endpoints."""
+
 
 class GuardrailFormScreen(FormScreen[Guardrail]):
-    """The form of a guardrail; F2 shows the effect of the rules and sends nothing."""
+    """The form of a guardrail; F2 lists the endpoints that the rules allow and sends no change."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("f2", "remaining", show=False)]
 
-    def action_remaining(self) -> None:
-        """Show which endpoints remain under the current rules."""
-        app = cast("GwtuiApp", self.app)
-        rules = restrictions_of(self.state.values())
-        named = NamedRestrictions("the rules of this form", rules)
-        app.push_screen(RemainingScreen(app.hub, app.clock, app.connection.dialect, named))
+    @work(group="allowed", exclusive=True)
+    async def action_remaining(self) -> None:
+        app, rules = cast("GwtuiApp", self.app), restrictions_of(self.state.values())
+        try:
+            await _show_allowed(app, {"the rules of this form": rules})
+        except GatewayError as error:
+            app.say(error.message, severity="error")
+
+
+# Allowed endpoints --------------------------------------------------------------------------------
+
+
+async def show_remaining(context: ActionContext[GuardrailRow]) -> None:
+    """List the endpoints that the guardrail and the default of its workspace allow."""
+    row, bindings = context.target, await value_soon(bindings_feed(context.app.hub)) or Bindings()
+    applied = {row.display_name: restrictions_of(row.guardrail)}
+    for other in (bindings.guardrails or {}).values():
+        same_place = other.guardrail.workspace_id == row.guardrail.workspace_id
+        if other.is_default and other.exists and same_place:
+            applied[other.display_name] = restrictions_of(other.guardrail)
+    await _show_allowed(context.app, applied)
+
+
+async def _show_allowed(app: GwtuiApp, applied: Mapping[str, GuardrailRestrictions]) -> None:
+    below = app.screen
+    view = await value_now(catalog_feed(app.hub))
+    effect = effect_on_catalog(view, list(applied.values()), app.connection.dialect)
+    names = " and ".join(safe_line(name, 60) for name in applied)
+    if app.screen is below:
+        await app.push_screen(
+            SearchPage(f"Endpoints allowed by {names}", partial(allowed_lines, effect))
+        )
+
+
+def allowed_lines(effect: GuardrailEffect, width: int, search_text: str = "") -> list[Content]:
+    """Return a summary, then the models that contain all words of ``search_text``, worst first."""
+    lines = [toned(*effect.summary)]
+    # Entries that match nothing have no effect: they may be misspelt.
+    if strangers := dict.fromkeys(safe_line(entry, 40) for _, entry in effect.unmatched):
+        lines += toned(f"not in the catalog: {', '.join(strangers)}", "warn").wrap(width)
+    lines.append(Content(""))
+    words = search_text.casefold().split()
+    for model in sorted(effect.models, key=lambda one: (rank(one), one.model.name or "")):
+        shown = model_lines(model)
+        text = " ".join(line.plain for line in shown).casefold()
+        if all(word in text for word in words):
+            lines += shown
+    return lines
+
+
+def model_lines(effect: ModelEffect) -> list[Content]:
+    """Return the verdict on a model, its allowed endpoints, and the blocked ones with the reasons.
+
+    Blocked endpoints of an excluded model are left out. A question mark replaces the check mark if
+    a rule could not be read, so that nobody knows what the guardrail allows.
+    """
+    outcome = effect.verdict
+    lines = [
+        Content.assemble(
+            toned(cells.text(effect.model.name or effect.model.id).text, "plain", bold=True),
+            toned(f"  {outcome.word}", outcome.tone),
+            toned(f": {outcome.why}", "muted"),
+        )
+    ]
+    mark = toned("  ? ", "warn") if effect.unreadable else toned("  ✓ ", "good")
+    for endpoint in effect.remaining:
+        state = verdict(endpoint)
+        title = toned(f"{endpoint_title(endpoint):<{_ENDPOINT}} ")
+        lines.append(Content.assemble(mark, title, toned(state.word, state.tone)))
+    for blocked in effect.blocked if outcome.word != "excluded" else ():
+        title = toned(f"{endpoint_title(blocked.endpoint):<{_ENDPOINT}} ", "muted")
+        reasons = toned(", ".join(blocked.reasons))
+        lines.append(Content.assemble(toned("  ✗ ", "bad"), title, reasons))
+    return lines
 
 
 async def delete(context: ActionContext[GuardrailRow]) -> None:
@@ -279,6 +364,7 @@ def _guardrail_names(bindings: Bindings) -> Names:
 
 
 HANDLERS: Mapping[str, Handler] = {
+    "guardrails.remaining": show_remaining,
     "guardrails.create": partial(crud.create, screen=GuardrailFormScreen),
     "guardrails.edit": partial(crud.edit, screen=GuardrailFormScreen),
     "guardrails.delete": delete,

@@ -38,7 +38,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     ),
     "activity": ("activity", "credits", "generation"),
     "board": ("board", "changes", "models.watch", "app.requests"),
-    "models": (*_FIGURES, "key", "guardrails.remaining"),
+    "models": (*_FIGURES, "key"),
     "tries": tuple(f"{one}.try" for one in (*_FIGURES, "keys", "guardrails", "byok", "workspaces")),
     "keys": ("keys", "rotations"),
     "workspaces": ("workspaces", "members", "budgets"),

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from gwtui.crud.resource import Cell, DetailTable
-from gwtui.domain.guardrail_effect import restrictions_of
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.choices import value_soon
-from gwtui.resources.guardrails.effect import NamedRestrictions
 from gwtui.resources.models.resource import MODELS
 from gwtui.resources.models.side_by_side import (
     FEWEST,
@@ -22,12 +19,10 @@ from gwtui.resources.models.side_by_side import (
 )
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import read_again
-from gwtui.ui.screens.catalog_dialogs import RemainingScreen
 from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.detail import section_lines, table_lines
-from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow, bindings_feed
 
 if TYPE_CHECKING:
     from gwtui.watch.feeds.models import EndpointRow
@@ -101,29 +96,7 @@ def _figures(line: FigureLine) -> Iterator[Cell]:
             yield Cell(cell.text, cell.tone if line.differs else "muted")
 
 
-async def show_remaining(context: ActionContext[GuardrailRow]) -> None:
-    """Show the endpoints that remain under the guardrail and the default of its workspace."""
-    app = context.app
-    row = context.target
-    bindings = await value_soon(bindings_feed(app.hub)) or Bindings()
-    if context.covered:
-        return
-    default = None
-    for other in (bindings.guardrails or {}).values():
-        same_place = other.guardrail.workspace_id == row.guardrail.workspace_id
-        if other.is_default and other.exists and same_place and other.identity != row.identity:
-            default = _named(other)
-    await app.push_screen_wait(
-        RemainingScreen(app.hub, app.clock, app.connection.dialect, _named(row), default=default)
-    )
-
-
-def _named(row: GuardrailRow) -> NamedRestrictions:
-    return NamedRestrictions(row.display_name, restrictions_of(row.guardrail))
-
-
 HANDLERS: Mapping[str, Handler] = {
-    "guardrails.remaining": show_remaining,
     "endpoints.model": about_model,
     "all-endpoints.model": endpoints_of_model,
     **{
