@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import sqlite3
 import uuid
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Mapping
 from email.utils import format_datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import JsonValue
 from starlette.requests import ClientDisconnect, Request
@@ -20,7 +18,6 @@ from starlette.types import Receive, Scope, Send
 from gwtui.contract import errors
 from gwtui.contract.request import RequestModel
 from gwtui.embedded.auth import admit
-from gwtui.embedded.errors import DatabaseBusyError
 from gwtui.embedded.messages import (
     Refusal,
     collect,
@@ -30,13 +27,10 @@ from gwtui.embedded.messages import (
 )
 from gwtui.embedded.operations import Deferred, Operation, OperationRequest, Principal, Site
 from gwtui.embedded.routes import first_segment, operations_at
-from gwtui.embedded.store.database import BUSY_SECONDS, Database
+from gwtui.embedded.store.database import Database
 from gwtui.embedded.store.ledger import UsageLedger
 
 METHOD_NOT_ALLOWED = "Method not allowed"
-_PAUSE_SECONDS = 0.01
-
-T = TypeVar("T")
 
 log = logging.getLogger("gwtui.embedded")
 log.addHandler(logging.NullHandler())
@@ -50,12 +44,10 @@ class Responder:
 
     def __init__(self, site: Site, database: Database, ledger: UsageLedger) -> None:
         self._site = site
-        self._database = database
+        self.database = database
         self._ledger = ledger
         self._loaded: set[str] = set()
         """First path segments whose operations are loaded."""
-        self._under_way: set[asyncio.Future[Any]] = set()
-        """Transactions that finish even if their client disconnects."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Respond to one request."""
@@ -82,9 +74,7 @@ class Responder:
             caller = self._admit(operation, request)
             query = read_query(operation.query, request.query_params.multi_items())
             body = await self._body(operation, request)
-            content = await self._when_free(
-                lambda: self._execute(operation, request, caller, query, body)
-            )
+            content = self._execute(operation, request, caller, query, body)
             if callable(content):
                 return await content(self)
             return self.respond(operation.status, content)
@@ -106,7 +96,7 @@ class Responder:
 
     def _admit(self, operation: Operation, request: Request) -> Principal | None:
         headers = request.headers.getlist("authorization")
-        with self._database.read() as db:
+        with self.database.read() as db:
             return admit(db, headers, operation.access, self._site.clock.now())
 
     async def _body(self, operation: Operation, request: Request) -> RequestModel | None:
@@ -115,37 +105,6 @@ class Responder:
         raw = await collect(request.stream())
         content_type = request.headers.get("content-type")
         return parse(raw, content_type, operation.body, self._site.dialect)
-
-    async def carry_out(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run ``work`` in a write transaction and return its result, waiting for other writers.
-
-        It finishes even if the caller is cancelled. Raises DatabaseBusyError, with nothing changed,
-        if the wait takes too long.
-        """
-
-        def run() -> T:
-            with self._database.write(patience=0) as db:
-                return work(db)
-
-        try:
-            return run()
-        except DatabaseBusyError:
-            task = asyncio.ensure_future(self._when_free(run))
-        self._under_way.add(task)
-        task.add_done_callback(self._under_way.discard)
-        return await asyncio.shield(task)
-
-    async def _when_free(self, run: Callable[[], T]) -> T:
-        # Other requests are served while this waits for another process to stop writing.
-        clock = self._site.clock
-        until = clock.monotonic() + BUSY_SECONDS
-        while True:
-            try:
-                return run()
-            except DatabaseBusyError:
-                if clock.monotonic() >= until:
-                    raise
-            await clock.sleep(_PAUSE_SECONDS)
 
     def _execute(
         self,
@@ -158,7 +117,7 @@ class Responder:
         # The handler never awaits, so a disconnect cannot interrupt it halfway.
         now = self._site.clock.now()
         self._ledger.catch_up(now, exactly=operation.writes_at_once)
-        with self._transaction(operation) as db:
+        with self.database.write() if operation.writes_at_once else self.database.read() as db:
             return operation.handler(
                 OperationRequest(
                     site=self._site,
@@ -172,11 +131,6 @@ class Responder:
                     headers=request.headers,
                 )
             )
-
-    def _transaction(self, operation: Operation) -> AbstractContextManager[Any]:
-        if operation.writes_at_once:
-            return self._database.write(erases=operation.erases, patience=0)
-        return self._database.read()
 
     def respond(
         self, status: int, content: Any, headers: Mapping[str, str] | None = None

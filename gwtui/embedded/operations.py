@@ -137,8 +137,6 @@ class Operation:
     """Documented error statuses that do not follow from the rest of the declaration."""
     streams: type[ResponseModel] | None = None
     """The event model of an operation that can stream."""
-    erases: bool = False
-    """Whether deleted and overwritten data must be erased from all files."""
 
     @property
     def writes(self) -> bool:
@@ -283,7 +281,6 @@ class StoredResource:
         *,
         summary: str = "",
         refusals: tuple[int, ...] = (),
-        erases: bool = False,
     ) -> Operation:
         """Return the update operation; ``change`` applies it and returns the changed document."""
         return Operation(
@@ -296,7 +293,6 @@ class StoredResource:
             answer=one(self.kind.model),
             body=body,
             refusals=(*refusals, *self.refusals),
-            erases=erases,
         )
 
     def changed(self, call: OperationRequest, document: Document, changes: Document) -> Document:
@@ -315,7 +311,6 @@ class StoredResource:
         *,
         summary: str = "",
         query: tuple[QueryParameter, ...] = (),
-        erases: bool = False,
     ) -> Operation:
         """Return the delete operation; ``remove`` applies it."""
 
@@ -333,7 +328,6 @@ class StoredResource:
             answer=DELETED,
             query=query,
             refusals=self.refusals,
-            erases=erases,
         )
 
 

@@ -181,10 +181,8 @@ async def test_writers_take_turns(database: Path):
             await gate.call("GET", "/key", token=key, expect=200)
 
 
-def test_a_reading_transaction_cannot_write(database: Path):
+def test_a_failed_transaction_changes_nothing(database: Path):
     opened = Database.serve(database, schema)
-    with pytest.raises(sqlite3.OperationalError, match="readonly"), opened.read() as db:
-        db.execute("INSERT INTO settings VALUES ('a', 'b')")
     with opened.write() as db:
         db.execute("INSERT INTO settings VALUES ('a', 'b')")
     with pytest.raises(sqlite3.IntegrityError), opened.write() as db:

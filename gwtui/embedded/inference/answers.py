@@ -85,7 +85,7 @@ async def _answer(
         )
     writing = endpoint.writing(answer.tokens)
     await exchange.site.clock.sleep(endpoint.thinks_for + writing)
-    cost = await exchange.book(responder, endpoint, answer, writing)
+    cost = exchange.book(responder, endpoint, answer, writing)
     body = {
         **_head(exchange, endpoint, "chat.completion"),
         "system_fingerprint": None,
@@ -170,7 +170,7 @@ async def _events(
         if answer.error is None:
             yield chunk(ending)
         is_booked = True
-        cost = await exchange.book(responder, endpoint, answer, writing)
+        cost = exchange.book(responder, endpoint, answer, writing)
         metadata = exchange.metadata_field(writing)
         if answer.error is None:
             yield chunk(usage=_usage(exchange, endpoint, answer, cost), **metadata)
@@ -179,7 +179,7 @@ async def _events(
         yield _event(STREAM_END)
     finally:
         if not is_booked:
-            await exchange.book(responder, endpoint, answer.cut(tokens), writing)
+            exchange.book(responder, endpoint, answer.cut(tokens), writing)
 
 
 def _deltas(
@@ -298,7 +298,7 @@ async def _embedded(
     endpoint = await exchange.reach()
     vectors = await asyncio.to_thread(_vectors, exchange, request)
     await exchange.site.clock.sleep(endpoint.thinks_for)
-    cost = await exchange.book(responder, endpoint, None, None)
+    cost = exchange.book(responder, endpoint, None, None)
     prompt = exchange.parsed.prompt_tokens
     body: dict[str, Any] = {
         "id": exchange.id,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import secrets
-import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -250,14 +249,14 @@ class InferenceExchange:
             }
             raise Refusal(status, PROVIDER_ERROR, metadata=metadata)
 
-    async def book(
+    def book(
         self,
         responder: Responder,
         taken: ServingEndpoint,
         answer: SimulatedAnswer | None,
         writing: float | None,
     ) -> RequestCost:
-        """Charge the request and return its cost, even if the client disconnects meanwhile.
+        """Charge the request and return its cost.
 
         ``answer`` is None for embeddings; ``writing`` is the seconds that its tokens took.
         """
@@ -267,7 +266,7 @@ class InferenceExchange:
         details = self._details(taken, answer or SimulatedAnswer(), writing, cost)
         content = json.dumps(self._content(answer)) if self._is_logged() else None
 
-        def enter(db: sqlite3.Connection) -> None:
+        with responder.database.write() as db:
             key, workspace_id = self.policy.record.key, self.policy.workspace["id"]
             used = UsageSlice(
                 moment=self.now,
@@ -292,8 +291,6 @@ class InferenceExchange:
                 details=json.dumps(details),
                 content=content,
             )
-
-        await responder.carry_out(enter)
         return cost
 
     def _cost(self, taken: ServingEndpoint, answer: SimulatedAnswer | None) -> RequestCost:

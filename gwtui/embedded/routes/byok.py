@@ -130,11 +130,9 @@ OPERATIONS = (
         _update,
         summary="Update a provider credential; a key given overwrites the one stored",
         refusals=(409,),
-        erases=True,
     ),
     RESOURCE.delete(
         lambda call, document: byok.remove(call.db, "id = ?", (document["id"],)),
         summary="Delete a provider credential and wipe its key",
-        erases=True,
     ),
 )

@@ -337,8 +337,6 @@ OPERATIONS = (
         query=(
             parameter(_CONFIRM, "needed to delete the default workspace", "boolean", default=False),
         ),
-        # Provider credentials are deleted with their workspace.
-        erases=True,
     ),
     Operation(
         method="GET",

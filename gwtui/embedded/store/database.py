@@ -26,8 +26,6 @@ BUSY_SECONDS = 5.0
 Schema = Callable[[], Iterable[str]]
 """Returns the statements that create the tables of an empty database."""
 _PRIVATE = 0o600
-_PRIMARY_CODE = 0xFF
-"""Mask for the primary SQLite error code, without its extension."""
 
 
 class Database:
@@ -43,8 +41,6 @@ class Database:
         self._connection = connection
         self._lock = lock
         self._turn = threading.Lock()
-        self._has_traces = lock is not None
-        """Whether the write-ahead log may contain erased secrets."""
 
     @classmethod
     def serve(cls, path: Path | None, schema: Schema) -> Database:
@@ -88,43 +84,35 @@ class Database:
             database.close()
 
     @contextmanager
-    def write(
-        self, *, durable: bool = True, erases: bool = False, patience: float = BUSY_SECONDS
-    ) -> Iterator[sqlite3.Connection]:
+    def write(self) -> Iterator[sqlite3.Connection]:
         """Run a write transaction.
 
-        ``durable`` waits until the commit is on disk. ``erases`` also removes earlier page contents
-        from the write-ahead log: at once, or when no other process reads an older state any more.
-        Raises DatabaseBusyError if another process keeps writing for ``patience`` seconds.
+        Afterwards, erased secrets are gone from the write-ahead log, too; or after the next write,
+        if another process still reads an older state. Raises DatabaseBusyError if another process
+        keeps writing.
         """
         with self._turn:
-            self._connection.execute("PRAGMA query_only = OFF")
-            self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-            with self._transaction("BEGIN IMMEDIATE", patience):
+            with self._transaction("BEGIN IMMEDIATE"):
                 yield self._connection
-            self._has_traces |= erases
-            self._clear_log()
+            # Do not wait for readers.
+            self._connection.execute("PRAGMA busy_timeout = 0")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """Run a read-only transaction."""
-        with self._turn:
-            self._connection.execute("PRAGMA query_only = ON")
-            with self._transaction("BEGIN", BUSY_SECONDS):
-                yield self._connection
-            self._clear_log()
+        with self._turn, self._transaction("BEGIN"):
+            yield self._connection
 
     @contextmanager
-    def _transaction(self, begin: str, patience: float) -> Iterator[None]:
-        self._connection.execute(f"PRAGMA busy_timeout = {round(patience * 1000)}")
+    def _transaction(self, begin: str) -> Iterator[None]:
         try:
             self._connection.execute(begin)
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & _PRIMARY_CODE == sqlite3.SQLITE_BUSY:
-                raise DatabaseBusyError(
-                    "Another process keeps writing to the database. Try again later."
-                ) from error
-            raise
+            raise DatabaseBusyError(
+                "Another process keeps writing to the database. Try again later."
+            ) from error
         try:
             yield
             self._connection.execute("COMMIT")
@@ -133,19 +121,9 @@ class Database:
                 self._connection.execute("ROLLBACK")
             raise
 
-    def _clear_log(self) -> None:
-        # Do not wait for readers: a busy log is truncated on a later call.
-        if self._has_traces:
-            self._connection.execute("PRAGMA query_only = OFF")
-            self._connection.execute("PRAGMA busy_timeout = 0")
-            (busy, *_) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            self._has_traces = bool(busy)
-
     def close(self) -> None:
         """Close the file so that another process can serve it. May be called twice."""
         with self._turn:
-            with suppress(sqlite3.Error):
-                self._clear_log()
             self._connection.close()
             if self._lock is not None:
                 os.close(self._lock)

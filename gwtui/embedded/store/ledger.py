@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from gwtui.embedded.errors import DatabaseBusyError
 from gwtui.embedded.simulator.usage import UsageProfile, UsageSlice, accrual
 from gwtui.embedded.store import account, generations, keys, usage
 from gwtui.embedded.store.database import Database
@@ -41,23 +40,16 @@ class UsageLedger:
     def catch_up(self, now: datetime, *, exactly: bool = False) -> None:
         """Book all usage up to ``now``; without ``exactly``, a second may be missing.
 
-        If the clock was set back, nothing is booked until it catches up. Raises DatabaseBusyError
-        if ``exactly`` is not possible now.
+        If the clock was set back, nothing is booked until it catches up.
         """
         if now <= self._booked_until or not (exactly or now - self._booked_until >= _INTERVAL):
             return
-        try:
-            with self._database.write(durable=False, patience=0) as db:
-                # Day by day, so that credits are bought when few are left.
-                while (since := account.booked_until(db)) < now:
-                    midnight = since.replace(hour=0, minute=0, second=0, microsecond=0)
-                    self._book(db, since, min(now, midnight + timedelta(days=1)))
-        except DatabaseBusyError:
-            # Another process is writing; reads use the usage booked so far.
-            if exactly:
-                raise
-        else:
-            self._booked_until = now
+        with self._database.write() as db:
+            # Day by day, so that credits are bought when few are left.
+            while (since := account.booked_until(db)) < now:
+                midnight = since.replace(hour=0, minute=0, second=0, microsecond=0)
+                self._book(db, since, min(now, midnight + timedelta(days=1)))
+        self._booked_until = now
 
     def _book(self, db: sqlite3.Connection, since: datetime, now: datetime) -> None:
         requested = self._requested(db, since, now)
