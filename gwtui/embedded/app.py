@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import uuid
@@ -26,7 +25,7 @@ from gwtui.embedded.messages import (
     read_query,
 )
 from gwtui.embedded.operations import Deferred, Operation, OperationRequest, Principal, Site
-from gwtui.embedded.routes import first_segment, operations_at
+from gwtui.embedded.routes import operations_at
 from gwtui.embedded.store.database import Database
 from gwtui.embedded.store.ledger import UsageLedger
 
@@ -46,17 +45,10 @@ class Responder:
         self._site = site
         self.database = database
         self._ledger = ledger
-        self._loaded: set[str] = set()
-        """First path segments whose operations are loaded."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Respond to one request."""
         request = Request(scope, receive)
-        segment = first_segment(scope["path"])
-        if segment not in self._loaded:
-            # In a thread, because a dashboard may share the event loop.
-            await asyncio.to_thread(operations_at, scope["path"])
-            self._loaded.add(segment)
         methods, scope["path_params"] = operations_at(scope["path"])
         operation = methods.get(request.method)
         if operation is not None:

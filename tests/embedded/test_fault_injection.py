@@ -15,8 +15,7 @@ import pytest
 from gateway_kit import START, HandClock
 
 from gwtui.embedded.errors import FaultSyntaxError
-from gwtui.embedded.faults import FaultInjector, catalogue, parse
-from gwtui.embedded.faults.kinds import KINDS
+from gwtui.embedded.faults import KINDS, FaultInjector, catalogue, parse
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket, serve_tcp
 from gwtui.embedded.routes import PREFIX, all_operations
@@ -68,17 +67,17 @@ def test_where(where: str, meant: set[str] | None) -> None:
     ("text", "why"),
     [
         ("", "unknown kind ''"),
-        ("resetafter", "did you mean 'reset-after'?"),
         ("sunspots", "'--fault list'"),
-        ("hang:POST /kys", "unknown operation 'POST /kys' (did you mean 'POST /keys'?)"),
-        ("hang:GET POST /keys", "unknown operation"),
-        ("latency", "needs a number of seconds, such as latency=2"),
-        ("latency=soon", "'soon' is not a number of seconds"),
-        ("latency=nan", "takes seconds from 0 to 86400"),
-        ("latency=-1", "takes seconds from 0 to 86400"),
-        ("hang=3", "hang takes no seconds"),
+        ("hang:POST /kys", "no operation is 'POST /kys'"),
+        ("hang:GET POST /keys", "no operation"),
+        ("stream-cut:GET /keys", "no streaming operation"),
+        ("latency", "needs a number of seconds"),
+        ("latency=soon", "needs a number of seconds"),
+        ("latency=nan", "needs a number of seconds"),
+        ("stream-cut=1.5", "needs a number of events"),
+        ("hang=3", "hang takes no number"),
         ("hang x0", "unknown kind 'hang x0'"),
-        ("hang:POST /keys y2", "unknown operation 'POST /keys y2'"),
+        ("hang:POST /keys y2", "no operation is 'POST /keys y2'"),
         ("429 0%", "the chance must be above 0%"),
         ("429 101%", "the chance must be above 0%"),
         ("clock-skew=3:reads", "clock-skew applies to every request"),

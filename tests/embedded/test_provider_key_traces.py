@@ -19,8 +19,8 @@ from other_process import reading, writing
 from gwtui.embedded.auth import issue_key
 from gwtui.embedded.errors import DatabaseBusyError, DatabaseUnusableError
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.store.byok import SecretBox, UnreadableSecretError, key_file
 from gwtui.embedded.store import database as store
+from gwtui.embedded.store.byok import SecretBox, UnreadableSecretError, key_file
 from gwtui.embedded.store.database import erase
 
 OLD = "old-provider-key-Zq7Zq7Zq7-" + "o" * 5000

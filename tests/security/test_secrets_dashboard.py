@@ -36,8 +36,7 @@ from textual.pilot import Pilot
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import CreateByokRequest
-from gwtui.embedded.faults import FaultInjector
-from gwtui.embedded.faults.kinds import KINDS
+from gwtui.embedded.faults import KINDS, FaultInjector
 from gwtui.local.ledger import Ledger, this_process
 from gwtui.resources.actions import by_id
 from gwtui.ui.app import GwtuiApp

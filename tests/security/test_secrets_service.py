@@ -43,8 +43,7 @@ from gwtui.contract.keys import CreatedKey, CreateKeyRequest, ExternalUserReques
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Applied, Confirmation, Plan, Refused, Unknown
 from gwtui.domain.clock import Clock
-from gwtui.embedded.faults import FaultInjector
-from gwtui.embedded.faults.kinds import KINDS
+from gwtui.embedded.faults import KINDS, FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket
 from gwtui.local.ledger import Ledger

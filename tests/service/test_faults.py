@@ -19,7 +19,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Applied, Confirmation, Refused, Unknown
-from gwtui.embedded.faults.kinds import KINDS
+from gwtui.embedded.faults import KINDS
 from gwtui.embedded.hosting import host_on_socket
 from gwtui.embedded.routes import all_operations
 from gwtui.local.ledger import Ledger

@@ -16,8 +16,7 @@ from inference_client_kit import VECTORS, Place, asks, open_place
 from gwtui.client import errors
 from gwtui.client.errors import GatewayError
 from gwtui.contract.embeddings import EmbeddingRequest
-from gwtui.embedded.faults import FaultInjector
-from gwtui.embedded.faults.kinds import KINDS
+from gwtui.embedded.faults import KINDS, FaultInjector
 
 CHAT, EMBED = "createChatCompletion", "createEmbeddings"
 
