@@ -26,7 +26,7 @@ from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.findings import AccountFinding
 from gwtui.domain.times import relative
-from gwtui.embedded.running_demo import BASE_URL
+from gwtui.embedded.demo import BASE_URL
 from gwtui.local.alerts import FILE_NAME, AlertFileError, load_alerts, run_alert_command
 from gwtui.local.paths import Paths
 from gwtui.local.programs import ProgramError

@@ -22,12 +22,12 @@ from gwtui.cli.output import OutputLostError, data_on_stdout, narrate, print_row
 from gwtui.cli.target import fault_injector, list_faults, wants_fault_list
 from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
 from gwtui.contract.scalars import timestamp_text
+from gwtui.embedded.demo import DATABASE_NAME
 from gwtui.embedded.errors import (
     DatabaseInUseError,
     DatabaseMissingError,
     GatewayStartError,
 )
-from gwtui.embedded.running_demo import DATABASE_NAME
 from gwtui.local.paths import Paths
 from gwtui.local.private_file import ensure_private
 

@@ -41,8 +41,8 @@ from gwtui.watch.history.file import history_path
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:
+    from gwtui.embedded.demo import DemoSite
     from gwtui.embedded.faults import FaultInjector
-    from gwtui.embedded.running_demo import DemoSite
 
 
 _STARTING = 3.0
@@ -88,7 +88,7 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
 
     @asynccontextmanager
     async def connect() -> AsyncIterator[Connection]:
-        from gwtui.embedded.running_demo import BASE_URL  # noqa: PLC0415 - the demo only
+        from gwtui.embedded.demo import BASE_URL  # noqa: PLC0415 - the demo only
 
         # Only the first connection resets the demo.
         fresh, start_over[0] = start_over[0], False
@@ -132,11 +132,11 @@ async def _start(
     faults: FaultInjector | None,
 ) -> DemoSite:
     # A demo that is reset or has faults cannot share the gateway of another process.
+    from gwtui.embedded.demo import running_demo  # noqa: PLC0415
     from gwtui.embedded.errors import (  # noqa: PLC0415 - the demo only
         DatabaseInUseError,
         GatewayStartError,
     )
-    from gwtui.embedded.running_demo import running_demo  # noqa: PLC0415
 
     exclusive = fresh or faults is not None
     until = time.monotonic() + _STARTING

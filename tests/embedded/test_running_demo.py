@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import shutil
 import socket
 from collections.abc import Callable
@@ -13,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from gwtui.cli import exits
-from gwtui.embedded.demo import demo_gateway
-from gwtui.embedded.running_demo import running_demo
+from gwtui.embedded.demo import demo_gateway, running_demo
 from login_kit import Commands
 
 
@@ -45,10 +43,6 @@ def _link(data: Path, _site: Path) -> None:
     said(data).symlink_to(data / "elsewhere")
 
 
-def _another_process(data: Path, _site: Path) -> None:
-    _change(data, pid=os.getppid())
-
-
 def _nobody(data: Path, site: Path) -> None:
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(str(site.with_name("left")))
@@ -68,7 +62,7 @@ def _no_object(data: Path, _site: Path) -> None:
 
 
 def _torn(data: Path, _site: Path) -> None:
-    said(data).write_text('{"pid": 1')
+    said(data).write_text('{"socket": 1')
 
 
 def _change(data: Path, **values: object) -> None:
@@ -91,7 +85,7 @@ def founded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "trick",
     [
-        *(_by_others, _link, _another_process, _nobody, _relative, _entered_by_all),
+        *(_by_others, _link, _nobody, _relative, _entered_by_all),
         *(_no_object, _torn),
     ],
 )

@@ -20,7 +20,7 @@ from pydantic import JsonValue
 from fake_clock import START
 from gwtui.cli.main import main
 from gwtui.domain.alert_rules import CreditsRule
-from gwtui.embedded.running_demo import BASE_URL
+from gwtui.embedded.demo import BASE_URL
 from gwtui.local.alerts import run_alert_command
 from gwtui.local.programs import ProgramError
 from gwtui.watch.alerts import store

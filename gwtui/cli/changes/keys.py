@@ -24,7 +24,7 @@ from gwtui.crud.resource import Scope
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.key_rotation import KeyRotation
 from gwtui.domain.times import parse_duration
-from gwtui.embedded.running_demo import BASE_URL
+from gwtui.embedded.demo import BASE_URL
 from gwtui.local.ledger import LedgerEntry
 from gwtui.local.paths import Paths
 from gwtui.local.rotations import FILE_NAME, RotationFile
