@@ -27,7 +27,7 @@ _MOST = 8
 
 _schemas: list[sqlite3.Connection] = []
 """A database with tables and no rows, once one was made."""
-_kept: dict[tuple[int, datetime, Content], sqlite3.Connection] = {}
+_kept: dict[tuple[int, datetime, Content, str], sqlite3.Connection] = {}
 
 
 def open_gateway(
@@ -75,16 +75,18 @@ def _found_or_copied(
     dialect: Dialect,
     resources: Callable[[], Iterable[StoredResource]],
 ) -> Origin:
-    kept = _kept.get((seed, now, content))
+    kept = _kept.get((seed, now, content, dialect.name))
     if kept is not None:
         _copy(kept, db)
         return found(db, seed, now, content, dialect, resources)
     with no_chance():
-        found(db, seed, now, content, GENERIC, resources)
+        found(db, seed, now, content, dialect, resources)
     while len(_kept) >= _MOST:
         _kept.pop(next(iter(_kept))).close()
     # The gateways of one process may live in threads of their own, one after the other.
-    kept = _kept[seed, now, content] = sqlite3.connect(":memory:", check_same_thread=False)
+    kept = _kept[seed, now, content, dialect.name] = sqlite3.connect(
+        ":memory:", check_same_thread=False
+    )
     _copy(db, kept)
     return found(db, seed, now, content, dialect, resources)
 

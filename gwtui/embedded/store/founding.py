@@ -6,16 +6,17 @@ unused for long) exists at any date. The same seed and moment give the same cont
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from gwtui.contract.dialects import GENERIC, Dialect
+from pydantic import TypeAdapter
+
+from gwtui.contract.dialects import Dialect
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.history_source import KeyUsage
@@ -95,53 +96,36 @@ def found(
 ) -> Origin:
     """Return the origin of a database; an empty one is filled now, with these arguments."""
     if not account.is_founded(db):
-        founder = Founder(db, seed, from_micros(to_micros(now)))
+        founder = Founder(db, seed, from_micros(to_micros(now)), dialect)
         founder.found(resources(), simulated=content == "simulated")
         account.change(db, seed=seed, founded_at=to_micros(now), content=content)
-    origin = Origin(
+    account.change(db, dialect=dialect.name)
+    return Origin(
         account.setting(db, "seed"),
         from_micros(account.setting(db, "founded_at")),
         account.setting(db, "content"),
     )
-    if account.setting(db, "dialect") != dialect.name:
-        _relabel(db, origin, dialect)
-        account.change(db, dialect=dialect.name)
-    return origin
 
 
-def _relabel(db: sqlite3.Connection, origin: Origin, dialect: Dialect) -> None:
-    # The keys created here have no key text, so their labels can follow the dialect.
-    db.execute(
-        "UPDATE keys SET document = json_set(document, '$.label', "
-        "? || substr(json_extract(document, '$.label'), -9)) WHERE workspace_id IS NOT NULL "
-        "AND rtrim(json_extract(document, '$.created_at'), 'Z') < ?",
-        (dialect.key_prefix, keys.sortable(origin.moment)),
-    )
+_PROFILES = TypeAdapter(list[UsageProfile])
 
 
 def profiles_of(db: sqlite3.Connection) -> dict[str, UsageProfile]:
     """Return the usage profiles of the simulated keys, by key hash."""
-    return {kept["identity"]: _profile(kept) for kept in account.setting(db, "profiles") or ()}
-
-
-def _profile(kept: dict[str, Any]) -> UsageProfile:
-    moments = {
-        name: kept[name] and datetime.fromisoformat(kept[name])
-        for name in ("active_from", "abandoned_at")
-    }
-    streams = tuple(UsageStream(**stream) for stream in kept["streams"])
-    return UsageProfile(**{**kept, **moments, "streams": streams})
+    stored = _PROFILES.validate_python(account.setting(db, "profiles") or [])
+    return {profile.identity: profile for profile in stored}
 
 
 class Founder:
     """Fills an empty database. ``workspaces`` are by slug, ``people`` are user ids by handle."""
 
-    def __init__(self, db: sqlite3.Connection, seed: int, now: datetime) -> None:
+    def __init__(self, db: sqlite3.Connection, seed: int, now: datetime, dialect: Dialect) -> None:
         from gwtui.embedded.simulator import catalog  # noqa: PLC0415 - for a new database only
 
         self._db = db
         self.seed = seed
         self._now = now
+        self._key_prefix = dialect.key_prefix
         self.entries = catalog.entries
         self._catalog = catalog.build_catalog(seed)
         self.people = {
@@ -193,8 +177,8 @@ class Founder:
         for resource in resources:
             for document in sorted(resource.first(self), key=_age):
                 resource.kind.insert(self._db, document)
-        kept = [asdict(profile) for profile in self._profiles]
-        account.change(self._db, profiles=json.loads(json.dumps(kept, default=str)))
+        profiles = _PROFILES.dump_python(self._profiles, mode="json")
+        account.change(self._db, profiles=profiles)
 
     # Moments, to the second, and not all at the same time of the day -------------------------
 
@@ -323,7 +307,7 @@ class Founder:
             **keys.new_document(
                 hash=profile.identity,
                 name=name,
-                label=f"{GENERIC.key_prefix}{digits[:3]}...{digits[3:]}",
+                label=f"{self._key_prefix}{digits[:3]}...{digits[3:]}",
                 created_at=profile.active_from,
                 workspace_id=self.workspaces[entry["workspace"]]["id"],
             ),
