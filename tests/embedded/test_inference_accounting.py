@@ -200,32 +200,6 @@ async def test_thoughts_are_paid_as_part_of_the_answer(me: Caller):
     assert hidden["usage"] == usage
 
 
-@pytest.mark.parametrize("stream", [False, True])
-async def test_an_answer_that_breaks_off_is_not_charged(me: Caller, place: Room, stream: bool):
-    before = await me.sheet()
-    # Order, acceptance, the middle of the answer.
-    place.luck.next = (0.5, 0.5, 0.0)
-    response = await me.chat(**QUASAR, stream=stream)
-    assert response.status_code == 200
-    if stream:
-        *_, last, done = events(response.text)
-        assert done == "[DONE]"
-        assert last["choices"][0]["finish_reason"] == "error"
-        error, name = last["error"], last["id"]
-    else:
-        body = response.json()
-        (choice,) = body["choices"]
-        assert choice["finish_reason"] == "error"
-        assert choice["message"]["content"]
-        assert body["usage"]["cost"] == 0
-        error, name = choice["error"], body["id"]
-    assert error["code"] == 502
-    assert error["metadata"]["error_type"] == "provider_unavailable"
-    assert moved(before, await me.sheet()) == {}
-    shown = await me.generation(name)
-    assert (shown["usage"], shown["finish_reason"]) == (0, "error")
-
-
 async def test_what_is_logged_can_be_read(place: Room):
     logging = {"is_observability_io_logging_enabled": True, "io_logging_sampling_rate": 1}
     async with caller(place, workspace=logging) as me:

@@ -48,16 +48,9 @@ ANSWER = (
 )
 JSON_ANSWER = '{"answer": "This is a simulated answer."}'
 THOUGHTS = "Every question has the same answer here, so there is nothing to think about."
-BROKEN_OFF: dict[str, JsonValue] = {
-    "code": 502,
-    "message": "Provider disconnected unexpectedly",
-    "metadata": {"error_type": "provider_unavailable"},
-}
 _CHUNK_SECONDS = 0.04
 """Minimum duration of a chunk in seconds: nobody reads faster."""
 _KEEP_ALIVE_SECONDS = 10.0
-_BREAKS_OFF = 0.25
-"""Share of the failures of an endpoint that occur in the middle of a response."""
 DIMENSIONS = 256
 MAX_DIMENSIONS = 4096
 
@@ -76,8 +69,6 @@ async def _answer(
     answer = chat_answer(
         request, endpoint.attempt.model, endpoint.attempt.endpoint, exchange.parsed.prompt_tokens
     )
-    if exchange.fails(endpoint.item, _BREAKS_OFF):
-        answer = answer.cut(answer.tokens // 2, "error", BROKEN_OFF)
     if request.stream:
         headers = {**responder.headers(), GENERATION_ID: exchange.id}
         return _EventStream(
@@ -166,16 +157,11 @@ async def _events(
             await sleep(seconds)
             tokens, writing = tokens + count, writing + seconds
             yield chunk(delta_choice(delta))
-        ending = delta_choice({"content": ""}, answer.finish_reason)
-        if answer.error is None:
-            yield chunk(ending)
+        yield chunk(delta_choice({"content": ""}, answer.finish_reason))
         is_booked = True
         cost = exchange.book(responder, endpoint, answer, writing)
-        metadata = exchange.metadata_field(writing)
-        if answer.error is None:
-            yield chunk(usage=_usage(exchange, endpoint, answer, cost), **metadata)
-        else:
-            yield chunk(ending, error=dict(answer.error), **metadata)
+        usage = _usage(exchange, endpoint, answer, cost)
+        yield chunk(usage=usage, **exchange.metadata_field(writing))
         yield _event(STREAM_END)
     finally:
         if not is_booked:
@@ -253,7 +239,7 @@ def _thinking_limit(request: ChatRequest, model: Model) -> int | None:
 
 def choice(answer: SimulatedAnswer) -> dict[str, JsonValue]:
     """Return the choice of a complete result."""
-    entry: dict[str, JsonValue] = {
+    return {
         "index": 0,
         "finish_reason": answer.finish_reason,
         "native_finish_reason": answer.finish_reason,
@@ -265,9 +251,6 @@ def choice(answer: SimulatedAnswer) -> dict[str, JsonValue]:
         },
         "logprobs": None,
     }
-    if answer.error is not None:
-        entry["error"] = dict(answer.error)
-    return entry
 
 
 def delta_choice(

@@ -93,15 +93,6 @@ class FilterHit:
         }
 
 
-class BlockedByFilter(Refusal):
-    """The 403 for a blocking filter, which is ``hit``."""
-
-    def __init__(self, message: str, hit: FilterHit, **metadata: JsonValue) -> None:
-        metadata = {"error_type": "content_policy_violation", **metadata}
-        super().__init__(403, message, metadata=metadata)
-        self.hit = hit
-
-
 def united(guardrails: Mapping[str, Document]) -> tuple[ContentFilter, ...]:
     """Return each filter once, with its strictest action and widest scope; the strictest first.
 
@@ -130,51 +121,51 @@ def united(guardrails: Mapping[str, Document]) -> tuple[ContentFilter, ...]:
 
 
 async def screen(
-    texts: Sequence[InputText], filters: Sequence[ContentFilter]
-) -> tuple[list[str], list[FilterHit]]:
-    """Return the texts that the model receives, and the filters that matched.
+    texts: Sequence[InputText], filters: Sequence[ContentFilter], hits: list[FilterHit]
+) -> list[str]:
+    """Return the texts that the model receives; add the filters that matched to ``hits``.
 
     Raises a 403 if a filter blocks the request.
     """
     if any(each.pattern for each in filters):
         # Custom patterns may run until their timeout, so serve other requests meanwhile.
-        return await asyncio.to_thread(_screen, texts, filters)
-    return _screen(texts, filters)
+        return await asyncio.to_thread(_screen, texts, filters, hits)
+    return _screen(texts, filters, hits)
 
 
 def _screen(
-    texts: Sequence[InputText], filters: Sequence[ContentFilter]
-) -> tuple[list[str], list[FilterHit]]:
-    hits: list[FilterHit] = []
+    texts: Sequence[InputText], filters: Sequence[ContentFilter], hits: list[FilterHit]
+) -> list[str]:
     redactions: list[list[tuple[int, int, str]]] = [[] for _ in texts]
     for each in filters:
         spans = each.spans(texts)
         matches = sum(map(len, spans or ()))
-        if (spans is None and each.action != "flag") or (matches and each.action == "block"):
-            raise _blocked(FilterHit(each, matches), texts)
-        if matches:
+        timed_out = spans is None and each.action != "flag"
+        if matches or timed_out:
             hits.append(FilterHit(each, matches))
-        if matches and each.action == "redact":
+        if timed_out or (matches and each.action == "block"):
+            raise _blocked(each, texts)
+        if each.action == "redact":
             for cuts, of_text in zip(redactions, spans or (), strict=True):
                 cuts += [(*span, _replacement(each)) for span in of_text]
-    return [_redacted(each.text, cuts) for each, cuts in zip(texts, redactions, strict=True)], hits
+    return [_redacted(each.text, cuts) for each, cuts in zip(texts, redactions, strict=True)]
 
 
 def _replacement(by: ContentFilter) -> str:
     return _REPLACEMENTS.get(by.slug, "[REDACTED]")
 
 
-def _blocked(hit: FilterHit, texts: Sequence[InputText]) -> BlockedByFilter:
-    by = hit.filter
+def _blocked(by: ContentFilter, texts: Sequence[InputText]) -> Refusal:
+    metadata: dict[str, JsonValue] = {"error_type": "content_policy_violation"}
+    shown = _DISPLAY_NAMES.get(by.slug) or by.slug or by.label or "[BLOCKED]"
+    message = f"Request blocked by content filter: {shown}"
     if by.slug == PROMPT_INJECTION:
         read = " \n ".join(each.text for each in texts if each.by_user or not by.user_only)
-        names: list[JsonValue] = [name for name in _INJECTIONS if _INJECTIONS[name].search(read)]
         message = "Request blocked: prompt injection patterns detected"
-        return BlockedByFilter(message, hit, patterns=names)
-    if by.slug in _PII_NAMES:
-        return BlockedByFilter(f"Blocked PII detected: {_PII_NAMES[by.slug]}", hit)
-    shown = _DISPLAY_NAMES.get(by.slug) or by.slug or by.label or "[BLOCKED]"
-    return BlockedByFilter(f"Request blocked by content filter: {shown}", hit)
+        metadata["patterns"] = [name for name in _INJECTIONS if _INJECTIONS[name].search(read)]
+    elif by.slug in _PII_NAMES:
+        message = f"Blocked PII detected: {_PII_NAMES[by.slug]}"
+    return Refusal(403, message, metadata=metadata)
 
 
 def _redacted(text: str, cuts: list[tuple[int, int, str]]) -> str:

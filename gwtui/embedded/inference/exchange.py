@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
@@ -22,7 +22,6 @@ from gwtui.contract.values import GENERATION_ID
 from gwtui.domain.pricing import QuoteLine, RequestCost, Usage, is_charged, request_cost
 from gwtui.domain.routing import Route, RouteAttempt
 from gwtui.embedded.inference.content_filters import (
-    BlockedByFilter,
     FilterHit,
     pipeline,
     screen,
@@ -49,8 +48,6 @@ WRITTEN_AFTER = timedelta(seconds=1)
 _MS = 1000
 _KEPT_HEADERS = ("user-agent", "http-referer", "origin", "x-session-id")
 _LONGEST_HEADER = 256
-_ACCEPTED_AFTER = 0.3
-"""Fraction of the time to the first token after which an endpoint accepts or fails."""
 _ANSWER_PRICES = frozenset({"completion", "internal_reasoning", "audio_output", "image_output"})
 _FAILURES: tuple[tuple[float, int, dict[str, JsonValue]], ...] = (
     (0.6, 502, {"error_type": "provider_unavailable", "raw": '{"error":"upstream connect error"}'}),
@@ -70,13 +67,12 @@ _FAILURES: tuple[tuple[float, int, dict[str, JsonValue]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class SimulatedAnswer:
-    """An answer in tokens; ``error`` if it was interrupted after them."""
+    """An answer in tokens."""
 
     thoughts: tuple[str, ...] = ()
     content: tuple[str, ...] = ()
     finish_reason: str | None = None
     shows_thoughts: bool = True
-    error: Mapping[str, JsonValue] | None = None
 
     @property
     def tokens(self) -> int:
@@ -93,16 +89,11 @@ class SimulatedAnswer:
         """The reasoning as one text; None if there is none, or if it is excluded."""
         return "".join(self.thoughts) if self.thoughts and self.shows_thoughts else None
 
-    def cut(
-        self,
-        tokens: int,
-        finish_reason: str | None = None,
-        error: Mapping[str, JsonValue] | None = None,
-    ) -> SimulatedAnswer:
+    def cut(self, tokens: int, finish_reason: str | None = None) -> SimulatedAnswer:
         """Return the answer cut to its first ``tokens`` tokens."""
         thoughts = self.thoughts[:tokens]
         content = self.content[: tokens - len(thoughts)]
-        return SimulatedAnswer(thoughts, content, finish_reason, self.shows_thoughts, error)
+        return SimulatedAnswer(thoughts, content, finish_reason, self.shows_thoughts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,18 +103,13 @@ class ServingEndpoint:
     attempt: RouteAttempt
     item: CatalogEndpoint
     latency_ms: float
-    """Seconds to the first token, or to the complete result of embeddings."""
+    """Milliseconds to the first token, or to the complete result of embeddings."""
     tokens_per_second: float | None
 
     @property
-    def accepted_after(self) -> float:
-        """Seconds until the endpoint accepts or fails."""
-        return self.latency_ms / _MS * _ACCEPTED_AFTER
-
-    @property
     def thinks_for(self) -> float:
-        """Seconds from acceptance to the first token."""
-        return self.latency_ms / _MS * (1 - _ACCEPTED_AFTER)
+        """Seconds to the first token."""
+        return self.latency_ms / _MS
 
     def writing(self, tokens: int) -> float:
         """Return the seconds needed to write ``tokens`` tokens."""
@@ -157,29 +143,25 @@ class InferenceExchange:
         """The attempt that succeeded."""
         self._attempts: list[tuple[str, dict[str, JsonValue]]] = []
         """The model and the outcome of each attempt."""
-        self._paused = 0.0
-        """Total seconds of the failed attempts."""
 
     async def reach(self) -> ServingEndpoint:
         """Return the first endpoint that accepts. Raises the Refusal of the last attempt."""
         try:
             filters = united(self.policy.binding)
-            texts, self._hits = await screen(self.parsed.texts, filters)
+            texts = await screen(self.parsed.texts, filters, self._hits)
             self.parsed = with_texts(self.parsed, texts)
             self._route = select_endpoints(self.site, self.policy, self.parsed, self.now)
-            return await self._first_that_takes(self._route)
+            return self._first_that_takes(self._route)
         except Refusal as refusal:
-            if isinstance(refusal, BlockedByFilter):
-                self._hits = [refusal.hit]
             if self._wants_metadata:
                 refusal.service_metadata = self._metadata(None)
             raise
 
-    async def _first_that_takes(self, route: Route) -> ServingEndpoint:
+    def _first_that_takes(self, route: Route) -> ServingEndpoint:
         failures: list[tuple[RouteAttempt, Refusal]] = []
         for attempt in route.attempts:
             try:
-                return await self._try(attempt)
+                return self._try(attempt)
             except Refusal as refusal:
                 failures.append((attempt, refusal))
         *before, (_, last) = failures
@@ -197,7 +179,7 @@ class InferenceExchange:
             last.headers[GENERATION_ID] = self.id
         raise last
 
-    async def _try(self, attempt: RouteAttempt) -> ServingEndpoint:
+    def _try(self, attempt: RouteAttempt) -> ServingEndpoint:
         # The timing varies around the live figures of the endpoint.
         self.policy.check_payment(attempt, self.parsed, self.now)
         endpoint = attempt.endpoint
@@ -207,24 +189,22 @@ class InferenceExchange:
         rate = float(speed.p50) if speed and speed.p50 is not None else item.throughput
         spread = between(0.8, 1.25, self.site.seed, self.id, item.key)
         taken = ServingEndpoint(attempt, item, delay * spread, rate / spread if rate else None)
-        await self.site.clock.sleep(taken.accepted_after)
         try:
             self.policy.check_credential(attempt, self.site.secrets)
             self._check_accepted(attempt, item)
         except Refusal as refusal:
-            self._note(taken, refusal.status, taken.accepted_after * _MS)
-            self._paused += taken.accepted_after
+            self._note(taken, refusal.status)
             raise
-        self._note(taken, 200, taken.latency_ms, id=f"up-{secrets.token_hex(8)}")
+        self._note(taken, 200, id=f"up-{secrets.token_hex(8)}")
         self._taken = attempt
         return taken
 
-    def _note(self, taken: ServingEndpoint, status: int, latency: float, **more: JsonValue) -> None:
+    def _note(self, taken: ServingEndpoint, status: int, **more: JsonValue) -> None:
         item, attempt = taken.item, taken.attempt
         details = {
             "status": status,
             "provider_name": attempt.endpoint.provider_name,
-            "latency": round(latency),
+            "latency": round(taken.latency_ms),
             **more,
             "is_byok": attempt.credential is not None,
             "endpoint_id": item.id,
@@ -233,13 +213,9 @@ class InferenceExchange:
         }
         self._attempts.append((item.model_id, known(details)))
 
-    def fails(self, item: CatalogEndpoint, share: float = 1.0) -> bool:
-        """Return whether the endpoint fails now; its failure rate is multiplied by ``share``."""
-        health = EndpointHealth(self.site.seed, item.key, item.condition)
-        return self.site.clock.chance() < health.failures(self.now.timestamp()) * share
-
     def _check_accepted(self, attempt: RouteAttempt, item: CatalogEndpoint) -> None:
-        if self.fails(item):
+        health = EndpointHealth(self.site.seed, item.key, item.condition)
+        if self.site.clock.chance() < health.failures(self.now.timestamp()):
             kind = fraction(self.site.seed, "failure", item.key, self.now.isoformat())
             _, status, details = next(each for each in _FAILURES if kind < each[0])
             metadata = {
@@ -260,7 +236,7 @@ class InferenceExchange:
 
         ``answer`` is None for embeddings; ``writing`` is the seconds that its tokens took.
         """
-        seconds = self._paused + taken.latency_ms / _MS + (writing or 0)
+        seconds = taken.thinks_for + (writing or 0)
         ended = max(self.site.clock.now(), self.now + timedelta(seconds=seconds))
         cost = self._cost(taken, answer)
         details = self._details(taken, answer or SimulatedAnswer(), writing, cost)
@@ -326,22 +302,13 @@ class InferenceExchange:
         )
 
     def _content(self, answer: SimulatedAnswer | None) -> dict[str, JsonValue]:
-        error = answer.error if answer else None
         return {
             "input": self.parsed.logged,
             "output": {
                 "completion": answer.text if answer else None,
                 "reasoning": answer.reasoning if answer else None,
             },
-            "error": None
-            if error is None
-            else {
-                "message": error.get("message"),
-                "status": error.get("code"),
-                "provider_name": None,
-                "raw": None,
-                "previous_errors": [],
-            },
+            "error": None,
         }
 
     def _details(
@@ -382,7 +349,7 @@ class InferenceExchange:
             "cancelled": parsed.api == "completions" and answer.finish_reason is None,
             "finish_reason": answer.finish_reason,
             "native_finish_reason": answer.finish_reason,
-            "latency": round(self._paused * _MS + taken.latency_ms),
+            "latency": round(taken.latency_ms),
             "generation_time": None if writing is None else round(writing * _MS),
             "service_tier": item.wire["service_tier"],
             "user_agent": headers.get("user-agent"),

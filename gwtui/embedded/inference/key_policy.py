@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import ROUND_FLOOR, Decimal
+from decimal import Decimal
 
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.values import REGIONS
@@ -59,19 +59,13 @@ class KeyPolicy:
         bounds = (max_output_tokens(parsed.max_tokens, endpoint), room)
         longest = min((each for each in bounds if each is not None), default=0)
         byok = self.byok_use(attempt)
-        most, least = (
-            max_request_cost(endpoint.pricing, prompt, tokens, now, byok=byok)
-            for tokens in (longest, 0)
-        )
-        high, low = (
-            (most.cost, least.cost) if byok is None else (most.upstream_cost, least.upstream_cost)
-        )
+        most = max_request_cost(endpoint.pricing, prompt, longest, now, byok=byok)
+        high = most.cost if byok is None else most.upstream_cost
         if high is not None and high > rest:
             raise Refusal(
                 402,
                 "This request requires more credits, or fewer max_tokens. You requested up to "
-                f"{longest} tokens, but can only afford "
-                f"{_affordable(rest, low or Decimal(0), high, longest)}. Add credits or raise the "
+                f"{longest} tokens, which cost more than what is left. Add credits or raise the "
                 "limit of the key.",
                 metadata={"error_type": "payment_required", "provider_name": None},
             )
@@ -178,13 +172,6 @@ def _check_layers(layers: Sequence[Cap]) -> None:
         raise Refusal(403, f"Workspace {limit} exceeded. Contact your org admin.")
     words = _SPENT.get(first.scope, "Budget limit exceeded ({} limit). Contact your org admin.")
     raise Refusal(403, words.format(first.reset_interval or "total"))
-
-
-def _affordable(rest: Decimal, least: Decimal, most: Decimal, tokens: int) -> int:
-    if rest <= least or most <= least:
-        return 0
-    share = (rest - least) / (most - least)
-    return int((share * tokens).to_integral_value(ROUND_FLOOR))
 
 
 def _no_credits() -> Refusal:

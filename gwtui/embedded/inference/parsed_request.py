@@ -149,7 +149,9 @@ def with_texts(parsed: ParsedRequest, texts: Sequence[str]) -> ParsedRequest:
     """Return the request with its texts replaced, also in the logged input."""
     if list(texts) == [each.text for each in parsed.texts]:
         return parsed
-    new = tuple(each._replace(text=text) for each, text in zip(parsed.texts, texts, strict=True))
+    new = tuple(
+        InputText(text, each.by_user) for each, text in zip(parsed.texts, texts, strict=True)
+    )
     if parsed.api == "embeddings":
         whole = isinstance(parsed.logged["prompt"], str)
         logged: dict[str, Any] = {"prompt": texts[0] if whole else list(texts)}
