@@ -6,16 +6,14 @@ the resource defines how it is read and compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from math import isfinite
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from gwtui.client.errors import NotFoundError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.paging import Listing
-from gwtui.client.request_log import ClockSkew
 from gwtui.contract.request import MASK
 from gwtui.contract.response import ResponseModel
 from gwtui.crud import cells
@@ -56,9 +54,8 @@ class Candidate:
     """A resource that the unresolved creation may have made.
 
     ``offset`` is its creation time minus the time of the write, by the gateway's clock; None if
-    unknown. ``compared`` compares its fields with the request. ``made_by`` is the title of another
-    write of this machine that created it. ``route`` is the dashboard path to it, ``item`` the
-    model.
+    unknown. ``compared`` compares its fields with the request. ``route`` is the dashboard path to
+    it, ``item`` the model.
     """
 
     identity: str
@@ -67,7 +64,6 @@ class Candidate:
     offset: timedelta | None
     compared: tuple[FieldComparison, ...]
     route: str
-    made_by: str = ""
     item: Any = None
 
     @property
@@ -80,10 +76,9 @@ class Candidate:
 class Evidence:
     """Evidence on one unresolved change.
 
-    A creation has ``candidates``, nearest first, created at most ``search_span`` before or after
-    the write. Any other write has ``compared``, the present values of the resource. ``notes`` are
-    sentences on what was searched and what is missing. ``route`` is the dashboard path to the
-    resource.
+    A creation has ``candidates``, nearest in time first. Any other write has ``compared``, the
+    present values of the resource. ``notes`` are sentences on what was searched and what is
+    missing. ``route`` is the dashboard path to the resource.
     """
 
     intent: LedgerEntry
@@ -91,12 +86,6 @@ class Evidence:
     candidates: tuple[Candidate, ...] = ()
     compared: tuple[FieldComparison, ...] = ()
     route: str = ""
-    search_span: timedelta | None = None
-
-    @property
-    def is_creation(self) -> bool:
-        """Whether the write is a creation."""
-        return self.search_span is not None
 
 
 def verdict(before: Any, requested: Any, present: Any) -> Verdict:
@@ -154,88 +143,6 @@ T = TypeVar("T")
 
 _LONG = 300
 
-REACHES = (timedelta(minutes=5), timedelta(hours=1), timedelta(hours=24))
-"""The search spans before and after a write, in increasing order."""
-
-
-@dataclass(frozen=True, slots=True)
-class TimeWindow:
-    """The time span searched for the result of a write, by the gateway's clock.
-
-    ``sent`` is when the write was sent, ``uncertainty`` the possible error of that time.
-    ``search_span`` is searched before and after it.
-    """
-
-    sent: datetime
-    uncertainty: timedelta
-    search_span: timedelta
-
-    @classmethod
-    def around(
-        cls, moment: datetime, skew: ClockSkew, search_span: timedelta = REACHES[0]
-    ) -> TimeWindow:
-        """Return the window around ``moment``, given by this machine's clock."""
-        width = skew.high - skew.low
-        uncertainty = timedelta(seconds=width / 2) if isfinite(width) and width > 0 else timedelta()
-        return cls(moment + timedelta(seconds=skew.seconds), uncertainty, search_span)
-
-    def offset_of(self, created_at: datetime) -> timedelta:
-        """Return the time from the write to a creation; negative if it was created before."""
-        return created_at - self.sent
-
-    def holds(self, created_at: datetime) -> bool:
-        """Return whether a creation time is inside the window."""
-        return abs(self.offset_of(created_at)) <= self.search_span + self.uncertainty
-
-    def beside(self, created_at: datetime) -> str:
-        """Describe a creation time relative to the write: "12 s after this change was sent"."""
-        seconds = self.offset_of(created_at).total_seconds()
-        return f"{age(abs(seconds))} {'after' if seconds >= 0 else 'before'} this change was sent"
-
-    @property
-    def text(self) -> str:
-        """The window as text: "between 2026-11-23 09:00:00 and 09:10:00 UTC"."""
-        wide = self.search_span + self.uncertainty
-        begin, end = self.sent - wide, self.sent + wide
-        first = utc(begin, seconds=True).removesuffix(" UTC")
-        last = utc(end, seconds=True)
-        if begin.date() == end.date():
-            last = last.partition(" ")[2]
-        return f"between {first} and {last}"
-
-
-@dataclass(frozen=True, slots=True)
-class NearbyItems(Generic[T]):
-    """The items created inside a time window, nearest first, and a summary of all others.
-
-    ``nearest_outside`` is the creation time of the nearest item outside the window; ``undated`` is
-    the number of items without a creation time.
-    """
-
-    inside: tuple[T, ...]
-    nearest_outside: datetime | None
-    undated: int
-
-
-def created_near(
-    window: TimeWindow, items: Iterable[T], created_at_of: Callable[[T], datetime | None]
-) -> NearbyItems[T]:
-    """Split items into those created inside a window and the rest."""
-    inside: list[tuple[timedelta, int, T]] = []
-    outside: list[tuple[timedelta, datetime]] = []
-    undated = 0
-    for place, item in enumerate(items):
-        created_at = created_at_of(item)
-        if created_at is None:
-            undated += 1
-        elif window.holds(created_at):
-            inside.append((abs(window.offset_of(created_at)), place, item))
-        else:
-            outside.append((abs(window.offset_of(created_at)), created_at))
-    nearest = min(outside)[1] if outside else None
-    ordered = sorted(inside, key=lambda one: one[:2])
-    return NearbyItems(tuple(item for _, _, item in ordered), nearest, undated)
-
 
 def name_of(evidence: Evidence) -> str:
     """Return the title of the write."""
@@ -286,13 +193,6 @@ CANDIDATE_COLUMNS: tuple[Column[Candidate], ...] = (
         help="fields that match the request, of those that are known",
         kind="number",
     ),
-    text_column(
-        "made_by",
-        "Created by",
-        lambda one: one.made_by or None,
-        24,
-        help="another change from this machine that is known to have created it",
-    ),
     text_column("identity", "Id", lambda one: one.identity, 14, help="its identity"),
 )
 
@@ -327,13 +227,8 @@ def _verdict(comparison: FieldComparison) -> str:
 
 def of_candidate(candidate: Candidate, now: datetime) -> Sequence[DetailRow]:
     """Return detail rows that compare one candidate with the request."""
-    rows = [cells.moment_row("made", candidate.made_at, now)]
-    if candidate.made_by:
-        rows.append(
-            DetailRow("made by", cells.text(candidate.made_by), "another write of this machine")
-        )
     return [
-        *rows,
+        cells.moment_row("made", candidate.made_at, now),
         *compared_rows(candidate.compared),
         DetailRow("id", cells.text(candidate.identity)),
     ]
@@ -352,34 +247,36 @@ CANDIDATE_SECTIONS: tuple[Section[Candidate], ...] = (
 
 _CREATE, _DELETE = ".create", ".delete"
 _THERE, _GONE = "there", "gone"
-_MOST_UNDATED = 20
-"""Maximum number of listed items without a creation time."""
+_SEARCH_SPAN = timedelta(hours=1)
+"""A resource created at most this long before or after a creation may be its result."""
 
 
 @dataclass(frozen=True, slots=True)
 class InspectionContext:
     """The input for inspecting an unresolved change.
 
-    ``intent`` is the ledger entry of the change. ``search_span`` is searched before and after it.
-    ``makers`` maps the identity of resources that other writes of this machine created to the
-    titles of those writes.
+    ``intent`` is the ledger entry of the change. ``created_by_others`` are the identities of
+    resources that other writes of this machine created.
     """
 
     client: GatewayClient
     intent: LedgerEntry
     now: datetime
-    search_span: timedelta = REACHES[0]
-    makers: Mapping[str, str] = field(default_factory=dict)
+    created_by_others: Set[str] = frozenset()
 
-    @property
-    def window(self) -> TimeWindow:
-        """The time window around the write."""
-        return TimeWindow.around(self.intent.at, self.client.skew, self.search_span)
+    def offset_of(self, moment: datetime) -> timedelta:
+        """Return the time from the write to a moment of the gateway's clock."""
+        return moment - self.intent.at - timedelta(seconds=self.client.skew.seconds)
+
+    def beside(self, moment: datetime) -> str:
+        """Describe a moment relative to the write: "12 s after this change was sent"."""
+        seconds = self.offset_of(moment).total_seconds()
+        return f"{age(abs(seconds))} {'after' if seconds >= 0 else 'before'} this change was sent"
 
     def since(self, row: Any | None) -> str:
         """Describe the creation time of a row relative to the write; "" if it is unknown."""
         created_at = None if row is None else row.created_at
-        return "" if created_at is None else f", {self.window.beside(created_at)}"
+        return "" if created_at is None else f", {self.beside(created_at)}"
 
 
 async def inspect_write(
@@ -425,35 +322,22 @@ class _Inspection:
         try:
             listed = await self._list(scoped=scoped)
         except NotFoundError:
-            gone = "The workspace of this change no longer exists."
-            return Evidence(self._intent, (gone,), search_span=self.inspection.search_span)
-        nearby = created_near(self.inspection.window, listed.items, _made_at)
-        candidates = tuple(map(self._candidate, nearby.inside))
-        undated = [self._candidate(item) for item in listed.items if _made_at(item) is None]
+            return Evidence(self._intent, ("The workspace of this change no longer exists.",))
+        candidates = sorted(
+            (one for one in map(self._candidate, listed.items) if self._may_be_made(one)),
+            key=lambda one: (one.offset is None, abs(one.offset or timedelta())),
+        )
         where = "in its workspace" if scoped else "in the account"
-        window = self.inspection.window
+        undated = sum(one.offset is None for one in candidates)
         notes = [
-            f"{_number(len(candidates), noun)} created {window.text} (gateway time); "
-            f"{count(len(listed.items), noun)} {where} checked."
+            f"{_number(len(candidates) - undated, noun)} created within an hour of this change "
+            f"(gateway time); {count(len(listed.items), noun)} {where} checked."
         ]
-        if nearby.nearest_outside is not None and not candidates:
-            nearest = window.beside(nearby.nearest_outside)
-            notes.append(f"The nearest other one was created {nearest}.")
-        if nearby.undated:
-            notes.append(
-                f"The gateway does not report when {count(nearby.undated, noun)} were created."
-            )
+        if undated:
+            notes.append(f"The gateway does not report when {count(undated, noun)} were created.")
         if not listed.complete or listed.unreadable:
             notes.append("The list is incomplete: there may be others.")
-        if any(candidate.made_by for candidate in candidates):
-            notes.append("Candidates made by another write of this machine are marked.")
-        return Evidence(
-            self._intent,
-            tuple(notes),
-            (*candidates, *undated[:_MOST_UNDATED]),
-            route=self.writes.resource,
-            search_span=self.inspection.search_span,
-        )
+        return Evidence(self._intent, tuple(notes), tuple(candidates), route=self.writes.resource)
 
     async def _list(self, *, scoped: bool) -> Listing[Any]:
         space = self._intent.summary.get("workspace_id")
@@ -468,12 +352,15 @@ class _Inspection:
             identity,
             self.writes.name(item),
             created_at,
-            None if created_at is None else self.inspection.window.offset_of(created_at),
+            None if created_at is None else self.inspection.offset_of(created_at),
             self._compare(item, self._requested(), None),
             self._route(identity),
-            self.inspection.makers.get(identity, ""),
             item,
         )
+
+    def _may_be_made(self, candidate: Candidate) -> bool:
+        near = candidate.offset is None or abs(candidate.offset) <= _SEARCH_SPAN
+        return near and candidate.identity not in self.inspection.created_by_others
 
     async def of_unacknowledged(self) -> Evidence:
         """Read the created resource whose value is not stored. Raises GatewayError."""
@@ -534,7 +421,7 @@ class _Inspection:
         updated_at = getattr(present, "updated_at", None)
         if updated_at is None:
             return ()
-        when = self.inspection.window.beside(updated_at)
+        when = self.inspection.beside(updated_at)
         return (f"The {self.writes.noun} was last changed {when} (gateway time).",)
 
     # Field comparison -----------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.request import RequestModel
@@ -25,7 +25,7 @@ from gwtui.crud.plan_text import (
     several,
     workspace_in_words,
 )
-from gwtui.crud.resource import Cell, DetailRow, Tone
+from gwtui.crud.resource import Cell, Column, DetailRow, SortValue, Tone, ValueKind
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.money import usd
@@ -35,6 +35,8 @@ from gwtui.domain.safe_text import in_sentence, safe_line
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
     from gwtui.watch.hub import FeedHub
+
+T = TypeVar("T")
 
 _TEXT_LIMIT = 200
 """Maximum length of a text value in a plan."""
@@ -152,6 +154,22 @@ def entries(value: Any, context: PlanContext) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class ListColumn:
+    """How a list displays a field: its width in cells and its help.
+
+    ``id`` and ``title`` are those of the column, if they differ from name and label of the field.
+    A column that can ``grow`` shares the width that remains.
+    """
+
+    width: int
+    help: str
+    id: str = ""
+    title: str = ""
+    kind: ValueKind = "text"
+    grow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Field:
     """A field of a resource, or of a form only.
 
@@ -181,6 +199,8 @@ class Field:
     """The label in the detail pane, if it differs from ``label``."""
     note: str = ""
     """A note in the detail pane."""
+    column: ListColumn | None = None
+    """Its column in the list, if it has one of its own."""
 
     # In forms -----------------------------------------------------------------------------------
 
@@ -330,6 +350,33 @@ class Fields:
         value = getattr(model, name)
         tone: Tone = "bad" if value == [] else "plain" if value else "muted"
         return Cell(self.format(name, value, context), tone)
+
+    def columns(self, of: Callable[[T], ResponseModel]) -> dict[str, Column[T]]:
+        """Return the columns by id; ``of`` returns the answer that a row holds."""
+        columns = (self._column(one, one.column, of) for one in self if one.column is not None)
+        return {column.id: column for column in columns}
+
+    def _column(
+        self, field: Field, column: ListColumn, of: Callable[[T], ResponseModel]
+    ) -> Column[T]:
+        def value(row: T) -> Any:
+            return getattr(of(row), field.name)
+
+        def order(row: T, _now: datetime) -> SortValue:
+            given = value(row)
+            return given.casefold() if isinstance(given, str) else given
+
+        return Column(
+            column.id or field.name,
+            column.title or field.label,
+            lambda row, _now: self.cell(field.name, of(row)),
+            order,
+            column.width,
+            grow=column.grow,
+            help=column.help,
+            export=lambda row, _now: value(row),
+            kind=column.kind,
+        )
 
     def rows(
         self, model: ResponseModel, names: Iterable[str], context: PlanContext = _ANY_CONTEXT

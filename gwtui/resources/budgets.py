@@ -470,7 +470,7 @@ async def inspect_budget(inspection: InspectionContext) -> Evidence:
 
     line = compared(_label(interval), words, was, goal, present)
     changed = None if budget is None else budget.updated_at or budget.created_at
-    notes = () if changed is None else (f"It was set last {inspection.window.beside(changed)}.",)
+    notes = () if changed is None else (f"It was set last {inspection.beside(changed)}.",)
     return Evidence(intent, notes, compared=(line,), route=f"workspaces/{space}")
 
 

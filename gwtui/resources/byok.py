@@ -16,8 +16,16 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.contract.models import Provider
 from gwtui.crud import cells
-from gwtui.crud.columns import flag_column, moment_column, text_column, word_column
-from gwtui.crud.fields import Facts, Field, Fields, PlanContext, entries, workspace_field
+from gwtui.crud.columns import moment_column, text_column, word_column
+from gwtui.crud.fields import (
+    Facts,
+    Field,
+    Fields,
+    ListColumn,
+    PlanContext,
+    entries,
+    workspace_field,
+)
 from gwtui.crud.plan_text import NAME_LIMIT, count, deletion_warning, several
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ReadBy, ResourceSpec, Section
 from gwtui.crud.schema_drift import drift_sections
@@ -84,6 +92,7 @@ FIELDS = Fields(
         group="Key",
         offers=choices.providers,
         placeholder="such as openai",
+        column=ListColumn(14, "whose key it is"),
         help="whose key it is; the slug of the provider",
         fixed_because="fixed at creation; {byok.rotate} in the list rotates the key",
     ),
@@ -124,6 +133,12 @@ FIELDS = Fields(
         "Required",
         group="Routing",
         note="no gateway key for its models",
+        column=ListColumn(
+            8,
+            "whether its models never use the gateway's key",
+            id="required",
+            kind="flag",
+        ),
         effect="If this credential cannot be used, {provider} requests for its models fail.",
     ),
     Field("disabled", "State", words=("enabled", "disabled"), editable=False, group="Routing"),
@@ -133,6 +148,7 @@ FIELDS = Fields(
     Field(
         "declared_region",
         "Declared region",
+        column=ListColumn(12, "where it is served, self-declared", id="region", title="Region"),
         empty="not declared",
         group="Declared",
         short="region",
@@ -222,6 +238,8 @@ def _workspace_cell(row: ByokRow) -> Cell:
     return cells.missing(row.credential, "workspace_id", "every workspace")
 
 
+_OF_FIELDS: Mapping[str, Column[ByokRow]] = FIELDS.columns(lambda row: row.credential)
+
 COLUMNS: tuple[Column[ByokRow], ...] = (
     Column(
         "name",
@@ -232,9 +250,7 @@ COLUMNS: tuple[Column[ByokRow], ...] = (
         grow=True,
         help="display name, else the masked key",
     ),
-    text_column(
-        "provider", "Provider", lambda row: row.credential.provider, 14, help="whose key it is"
-    ),
+    _OF_FIELDS["provider"],
     text_column(
         "workspace",
         "Workspace",
@@ -280,21 +296,8 @@ COLUMNS: tuple[Column[ByokRow], ...] = (
     moment_column(
         "created", "Created", lambda row: row.credential.created_at, 12, "when it was stored"
     ),
-    text_column(
-        "region",
-        "Region",
-        lambda row: row.credential.declared_region,
-        12,
-        help="where it is served, self-declared",
-        missing=lambda row: FIELDS.cell("declared_region", row.credential),
-    ),
-    flag_column(
-        "required",
-        "Required",
-        lambda row: row.credential.is_required,
-        8,
-        "whether its models never use the gateway's key",
-    ),
+    _OF_FIELDS["region"],
+    _OF_FIELDS["required"],
 )
 
 

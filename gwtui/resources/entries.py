@@ -861,13 +861,6 @@ ENTRIES: tuple[RegistryEntry, ...] = (
                 mutates=True,
             ),
             scoped_action(
-                "evidence.further",
-                "Widen search",
-                "Search an hour, then a day before and after the change",
-                "minus",
-                footer=True,
-            ),
-            scoped_action(
                 "evidence.show",
                 "Show it",
                 "Open the selected resource, or the subject of the write, "

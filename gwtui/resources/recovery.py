@@ -6,7 +6,6 @@ The evidence compares them with the current state. Only reads are sent.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -150,18 +149,13 @@ _SPECIAL: Mapping[str, Callable[[InspectionContext], Awaitable[Evidence]]] = {
 Inspection: TypeAlias = Inspected[Evidence]
 
 
-def evidence_feed(
-    hub: FeedHub, ledger: Ledger, plan: str, search_span: timedelta
-) -> Feed[Inspection]:
-    """Return a feed of the evidence on the write of ``plan``.
-
-    It covers ``search_span`` before and after the write.
-    """
+def evidence_feed(hub: FeedHub, ledger: Ledger, plan: str) -> Feed[Inspection]:
+    """Return a feed of the evidence on the write of ``plan``."""
 
     async def inspection(client: GatewayClient, write: UnresolvedWrite) -> Evidence:
         now = hub.clock.now()
         return await find_evidence(
-            InspectionContext(client, write.intent, now, search_span, write.created_by)
+            InspectionContext(client, write.intent, now, write.created_by_others)
         )
 
-    return inspected_feed(hub, ledger, (plan, f"{search_span.total_seconds():.0f}"), inspection)
+    return inspected_feed(hub, ledger, plan, inspection)

@@ -20,8 +20,8 @@ from gwtui.contract.workspaces import (
     slug_of,
 )
 from gwtui.crud import cells
-from gwtui.crud.columns import figure_column, flag_column, moment_column, text_column
-from gwtui.crud.fields import ON_OFF, Facts, Field, Fields, PickOption, PlanContext
+from gwtui.crud.columns import figure_column, moment_column, text_column
+from gwtui.crud.fields import ON_OFF, Facts, Field, Fields, ListColumn, PickOption, PlanContext
 from gwtui.crud.plan import Plan
 from gwtui.crud.plan_text import count, quoted, several
 from gwtui.crud.resource import (
@@ -116,28 +116,38 @@ def _field(name: str, label: str, **more: Any) -> Field:
 
 
 FIELDS = Fields(
-    _field("name", "Name", group="Workspace"),
+    _field("name", "Name", group="Workspace", column=ListColumn(18, "display name", grow=True)),
     _field(
         "slug",
         "Slug",
         group="Workspace",
         suggest=lambda values: slug_of(str(values.get("name") or "")),
+        column=ListColumn(16, "short name for paths"),
     ),
-    _field("description", "Description", group="Workspace", kind="lines"),
+    _field(
+        "description",
+        "Description",
+        group="Workspace",
+        kind="lines",
+        column=ListColumn(30, "free text"),
+    ),
     _field(
         "default_text_model",
         "Default text model",
         group="Defaults",
         offers=partial(choices.models, giving="text"),
-        empty="none: requests must name one",
+        empty="none",
         placeholder="empty: requests must name one",
+        short="text model",
+        column=ListColumn(24, "default model for text", id="text_model", title="Text model"),
     ),
     _field(
         "default_image_model",
         "Default image model",
+        short="image model",
         group="Defaults",
         offers=partial(choices.models, giving="image"),
-        empty="none: requests must name one",
+        empty="none",
         placeholder="empty: requests must name one",
     ),
     _field(
@@ -146,6 +156,7 @@ FIELDS = Fields(
         group="Defaults",
         empty="gateway's own",
         preview=_sort,
+        column=ListColumn(13, "default order of providers", id="sort", title="Routing"),
     ),
     _field(
         "disabled_server_tools",
@@ -156,12 +167,14 @@ FIELDS = Fields(
         chosen="off",
         noun="tools",
         free=True,
+        short="tools off",
         effect="Requests can no longer use the disabled tools.",
     ),
     _field(
         _LOGGING,
         "Private I/O logging",
         group="Logging",
+        short="private logging",
         words=ON_OFF,
         effect="Inputs and outputs of requests are stored from now on.",
     ),
@@ -179,6 +192,7 @@ FIELDS = Fields(
         "Keys logged",
         empty="every key",
         group="Logging",
+        short="logged keys",
         placeholder="such as 4, 9; empty for every key",
         preview=_logged_keys,
     ),
@@ -186,6 +200,7 @@ FIELDS = Fields(
         "is_observability_broadcast_enabled",
         "Broadcast",
         group="Logging",
+        column=ListColumn(9, "whether broadcast is enabled", id="broadcast", kind="flag"),
         words=ON_OFF,
         effect="Requests will be broadcast to the observability destinations.",
     ),
@@ -193,6 +208,8 @@ FIELDS = Fields(
         "is_data_discount_logging_enabled",
         "Data discount logging",
         group="Logging",
+        short="data discount",
+        note="logging",
         words=ON_OFF,
         effect="The gateway will log requests for its own use in exchange for a discount.",
     ),
@@ -409,7 +426,6 @@ def _not_read(row: WorkspaceRow) -> Cell:
     return Cell("…", "muted") if row.figures is None else cells.NOTHING
 
 
-_NOT_SET = "not set"
 _READING = Cell("reading…", "muted")
 
 
@@ -503,49 +519,34 @@ def _budget_rows(use: BudgetUse, now: datetime) -> Sequence[DetailRow]:
     ]
 
 
-def _default_rows(row: WorkspaceRow, _now: datetime) -> Sequence[DetailRow]:
-    space = row.workspace
-    return [
-        DetailRow("text model", cells.text_or(space, "default_text_model", _NOT_SET)),
-        DetailRow("image model", cells.text_or(space, "default_image_model", _NOT_SET)),
-        DetailRow("provider order", cells.text_or(space, "default_provider_sort", _NOT_SET)),
-        DetailRow(
-            "tools off",
-            cells.names(
-                space.disabled_server_tools,
-                cells.missing(space, "disabled_server_tools", _NOT_SET),
-            ),
-        ),
-    ]
-
-
 def _logging_rows(row: WorkspaceRow, _now: datetime) -> Sequence[DetailRow]:
-    space = row.workspace
-    ids = space.io_logging_api_key_ids
-    every = cells.missing(space, "io_logging_api_key_ids", "all keys")
-    keys = every if ids is None else cells.names(map(str, ids))
-    rate = space.io_logging_sampling_rate
+    space, rate = row.workspace, row.workspace.io_logging_sampling_rate
     in_how_many = ""
     if rate is not None and rate > 0:
         in_how_many = f"1 in {money.compact_int(max(1, round(1 / rate)))}"
-    return [
-        DetailRow("private logging", cells.yes_no(space.is_observability_io_logging_enabled)),
-        DetailRow(
-            "sampling",
-            cells.NOTHING if rate is None else Cell(f"{_rate(rate)} of requests"),
-            in_how_many,
+    sampling = cells.NOTHING if rate is None else Cell(f"{_rate(rate)} of requests")
+    private, *others = FIELDS.rows(
+        space,
+        (
+            _LOGGING,
+            "io_logging_api_key_ids",
+            "is_observability_broadcast_enabled",
+            "is_data_discount_logging_enabled",
         ),
-        DetailRow("logged keys", keys),
-        DetailRow("broadcast", cells.yes_no(space.is_observability_broadcast_enabled)),
-        DetailRow("data discount", cells.yes_no(space.is_data_discount_logging_enabled), "logging"),
-    ]
+    )
+    return [private, DetailRow("sampling", sampling, in_how_many), *others]
 
 
 SECTIONS: tuple[Section[WorkspaceRow], ...] = (
     Section("Identity", _identity_rows),
     Section("Contents", _content_rows),
     Section("Budgets", _budget_parts),
-    Section("Defaults", _default_rows),
+    Section(
+        "Defaults",
+        lambda row, _now: FIELDS.rows(
+            row.workspace, (field.name for field in FIELDS if field.group == "Defaults")
+        ),
+    ),
     Section("Logging", _logging_rows),
     Section(
         "Lifecycle",
@@ -572,8 +573,10 @@ def _tightest_share(row: WorkspaceRow, _now: datetime) -> SortValue:
     return None if use is None else cells.in_percent(use.share)
 
 
+_OF_FIELDS: Mapping[str, Column[WorkspaceRow]] = FIELDS.columns(lambda row: row.workspace)
+
 COLUMNS: tuple[Column[WorkspaceRow], ...] = (
-    text_column("name", "Name", lambda row: row.workspace.name, 18, help="display name", grow=True),
+    _OF_FIELDS["name"],
     Column(
         "keys",
         "Keys",
@@ -602,7 +605,7 @@ COLUMNS: tuple[Column[WorkspaceRow], ...] = (
         show=members_cell,
         help="people who may use it",
     ),
-    text_column("slug", "Slug", lambda row: row.workspace.slug, 16, help="short name for paths"),
+    _OF_FIELDS["slug"],
     Column(
         "logging",
         "Logging",
@@ -614,39 +617,13 @@ COLUMNS: tuple[Column[WorkspaceRow], ...] = (
         10,
         help="private logging and the share of requests it keeps",
     ),
-    text_column(
-        "sort",
-        "Routing",
-        lambda row: row.workspace.default_provider_sort,
-        10,
-        help="default order of providers",
-        missing=lambda row: cells.text_or(row.workspace, "default_provider_sort", _NOT_SET),
-    ),
-    text_column(
-        "text_model",
-        "Text model",
-        lambda row: row.workspace.default_text_model,
-        24,
-        help="default model for text",
-        missing=lambda row: cells.text_or(row.workspace, "default_text_model", _NOT_SET),
-    ),
+    _OF_FIELDS["sort"],
+    _OF_FIELDS["text_model"],
     moment_column(
         "created", "Created", lambda row: row.workspace.created_at, 13, help="creation time"
     ),
-    flag_column(
-        "broadcast",
-        "Broadcast",
-        lambda row: row.workspace.is_observability_broadcast_enabled,
-        9,
-        help="whether broadcast is enabled",
-    ),
-    text_column(
-        "description",
-        "Description",
-        lambda row: row.workspace.description,
-        30,
-        help="free text",
-    ),
+    _OF_FIELDS["broadcast"],
+    _OF_FIELDS["description"],
     text_column(
         "creator",
         "Creator",

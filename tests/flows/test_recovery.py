@@ -81,7 +81,7 @@ async def test_a_lost_creation_is_looked_into_at_once_and_its_key_disabled(desk:
         assert screen.evidence is not None
         (one,) = screen.evidence.candidates
         text = shown(app)
-        assert "1 key was created between 2026-11-21 06:5" in text
+        assert "1 key was created within an hour of this change" in text
         assert "ci deploy" in text
         assert "as requested" in text
         assert "the connection to demo broke" in text
@@ -176,9 +176,9 @@ async def test_who_may_only_read_can_settle_and_see_what_was_settled_elsewhere(d
         screen = await evidence(pilot, app)
         await until(pilot, lambda: screen.states[0].fetched_at is not None, "the evidence")
         assert screen.evidence is not None
-        taken = {one.name: one.made_by for one in screen.evidence.candidates}
-        assert taken["“first”"] == "Create key “first”"
-        assert not taken["“second”"]
+        names = {one.name for one in screen.evidence.candidates}
+        assert "“second”" in names
+        assert "“first”" not in names, "the other change made it"
         desk.ledger.resolve(second, desk.clock.now(), "elsewhere")
         await pilot.press("X")
         await wait_for(pilot, app, AskScreen)
@@ -189,7 +189,7 @@ async def test_who_may_only_read_can_settle_and_see_what_was_settled_elsewhere(d
         assert events == ["intent", "unknown", "resolved"]
 
 
-async def test_a_person_can_look_further_and_a_full_disk_leaves_it_unresolved(
+async def test_a_full_disk_leaves_a_change_unresolved(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await desk.lost_before(BEFORE, desk.creation("ci"))
@@ -202,15 +202,7 @@ async def test_a_person_can_look_further_and_a_full_disk_leaves_it_unresolved(
         app,
         pilot,
     ):
-        screen = await evidence(pilot, app)
-        for search_span in ("1 h", "1 day"):
-            await pilot.press("minus")
-            await until(
-                pilot, lambda r=search_span: f"{r} before and after" in shown(app), search_span
-            )
-        await pilot.press("minus")
-        await until(pilot, lambda: "cannot be widened" in notices(app), "the end")
-        assert screen.search_span.total_seconds() == 24 * 3600
+        await evidence(pilot, app)
         monkeypatch.setattr("gwtui.local.private_file.write_all", full)
         await pilot.press("h")
         await wait_for(pilot, app, AskScreen)

@@ -26,6 +26,7 @@ from gwtui.crud.fields import (
     Field,
     Fields,
     Format,
+    ListColumn,
     PickOption,
     PlanContext,
     Preview,
@@ -103,7 +104,13 @@ def fields_of(dialect: Dialect) -> Fields:
 def _declared(dialect: Dialect) -> Iterator[Field]:
     first, second, third = dialect.vendors
     yield Field("name", "Name", group="General")
-    yield Field("description", "Description", group="General", kind="lines")
+    yield Field(
+        "description",
+        "Description",
+        group="General",
+        kind="lines",
+        column=ListColumn(30, "what it is for"),
+    )
     yield workspace_field(editable=False, group="General")
     yield from _routing()
     yield limit_field(

@@ -24,7 +24,7 @@ from gwtui.crud.resource import (
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain import money
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.guardrails.fields import FILTERS, LISTS, fields_of, is_garbled
+from gwtui.resources.guardrails.fields import FIELDS, FILTERS, LISTS, fields_of, is_garbled
 from gwtui.resources.guardrails.writes import WRITES
 from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow, bindings_feed, guardrails_feed
 
@@ -329,13 +329,7 @@ COLUMNS: tuple[Column[GuardrailRow], ...] = (
     ),
     count_column("keys", "Keys", _keys, 5, "keys that it is assigned to"),
     count_column("members", "Members", _members, 7, "members that it is assigned to"),
-    text_column(
-        "description",
-        "Description",
-        lambda row: row.guardrail.description,
-        30,
-        help="what it is for",
-    ),
+    FIELDS.columns(lambda row: row.guardrail)["description"],
     moment_column("created", "Created", lambda row: row.guardrail.created_at, 12, "creation time"),
     moment_column("changed", "Changed", lambda row: row.guardrail.updated_at, 12, "last change"),
 )

@@ -40,7 +40,7 @@ async def happened(context: ActionContext) -> None:
         finding = f"{_HAPPENED}: {one.name}, {one.identity}"
     else:
         question, answer = "Did the change happen?", "It happened"
-        about = "There are no candidates to choose from. " if evidence.is_creation else ""
+        about = "" if evidence.compared else "There are no candidates to choose from. "
         finding = _HAPPENED
     if not await _agreed(context, question, about, answer):
         return
@@ -84,13 +84,6 @@ async def recreate(context: ActionContext) -> None:
         await replace_key(context, evidence.intent)
 
 
-async def further(context: ActionContext) -> None:
-    """Search for candidates in a longer period before and after the write."""
-    screen = context.screen
-    if isinstance(screen, RecoveryScreen) and not screen.look_further():
-        context.app.say("The search cannot be widened further")
-
-
 async def show(context: ActionContext) -> None:
     """Go to the selected candidate, or to the resource, without recording anything."""
     evidence, one = _evidence(context), context.target
@@ -113,10 +106,8 @@ def _evidence(context: ActionContext) -> Evidence:
 
 
 def _of_candidate(one: Candidate) -> str:
-    origin = f"Created by another change from this machine: {one.made_by}. " if one.made_by else ""
     known = [line for line in one.compared if line.verdict != "not known"]
-    fields = f"{one.as_requested} of {len(known)} fields match the request. " if known else ""
-    return f"{origin}{fields}"
+    return f"{one.as_requested} of {len(known)} fields match the request. " if known else ""
 
 
 async def _agreed(context: ActionContext, question: str, about: str, answer: str) -> bool:
@@ -154,7 +145,6 @@ async def _resolve(
 
 
 IMMEDIATE: Mapping[str, Handler] = {
-    "evidence.further": further,
     "evidence.show": show,
 }
 HANDLERS: Mapping[str, Handler] = {

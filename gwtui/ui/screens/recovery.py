@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from textual import on
 from textual.app import ComposeResult
-from textual.content import Content
 
 from gwtui.crud.action import COPY
 from gwtui.crud.evidence import (
     CANDIDATE_COLUMNS,
     CANDIDATE_SECTIONS,
     EVIDENCE_SECTIONS,
-    REACHES,
     Evidence,
     name_of,
 )
-from gwtui.domain.times import age
 from gwtui.resources.entries import EVIDENCE
 from gwtui.resources.recovery import Inspection, evidence_feed
 from gwtui.ui.screens.base import TableScreen
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.text import toned
 from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.lines import LinesView
 from gwtui.ui.widgets.table import Highlighted, ResourceTable
@@ -48,7 +44,6 @@ class RecoveryScreen(TableScreen):
 
     def __init__(self, **opened_by: Any) -> None:
         super().__init__(EVIDENCE, title="Evidence", extra_scopes=(COPY,), **opened_by)
-        self._reach = 0
         self._inspection: Inspection | None = None
         self.table = ResourceTable(
             CANDIDATE_COLUMNS, lambda one: one.identity, lambda: self.now, id="recovery-candidates"
@@ -67,9 +62,9 @@ class RecoveryScreen(TableScreen):
         self.table.sort_by("apart", descending=False)
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """Return the feed of the evidence in the search span."""
+        """Return the feed of the evidence."""
         ledger = self.gwtui.executor.ledger
-        return [(evidence_feed(hub, ledger, self.parent_row or "", self.search_span), self._show)]
+        return [(evidence_feed(hub, ledger, self.parent_row or ""), self._show)]
 
     def empty_text(self) -> str | None:
         """Return the text for a change that is resolved by now."""
@@ -87,14 +82,6 @@ class RecoveryScreen(TableScreen):
             self.parent_name = name_of(self.evidence)
         return super().crumbs()[:-1]
 
-    def status_parts(self) -> Sequence[Content]:
-        """Return the search span."""
-        evidence = self.evidence
-        if evidence is None or evidence.search_span is None:
-            return ()
-        search_span = age(evidence.search_span.total_seconds())
-        return [toned(f"{search_span} before and after", "muted")]
-
     def tick(self, now: datetime) -> None:
         """Update relative times."""
         self._lay_out(now)
@@ -110,20 +97,6 @@ class RecoveryScreen(TableScreen):
     def evidence(self) -> Evidence | None:
         """The evidence; None while loading, and once the change is resolved."""
         return None if self._inspection is None else self._inspection.evidence
-
-    @property
-    def search_span(self) -> timedelta:
-        """How long before and after the change to search for candidates."""
-        return REACHES[self._reach]
-
-    def look_further(self) -> bool:
-        """Widen the search span; returns False if it is at its maximum."""
-        evidence = self.evidence
-        if evidence is None or not evidence.is_creation or self._reach + 1 >= len(REACHES):
-            return False
-        self._reach += 1
-        self.refeed()
-        return True
 
     # Showing ----------------------------------------------------------------------------------
 

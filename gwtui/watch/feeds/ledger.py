@@ -7,7 +7,7 @@ about one of these.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -103,13 +103,10 @@ def _unreadable(ledger: Ledger, error: OSError) -> GatewayError:
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedWrite:
-    """An unresolved write.
-
-    ``created_by`` maps the identities that other writes created to the titles of those writes.
-    """
+    """An unresolved write, and the identities that other writes of this machine created."""
 
     intent: LedgerEntry
-    created_by: Mapping[str, str]
+    created_by_others: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,29 +116,29 @@ class Inspected(Generic[T]):
     evidence: T | None
 
 
-def makers(entries: Iterable[LedgerEntry]) -> Mapping[str, str]:
-    """The resources that the writes of a ledger created: title of the write by identity."""
-    return {
-        entry.identity: entry.title
+def created(entries: Iterable[LedgerEntry]) -> frozenset[str]:
+    """The identities that the writes of a ledger created."""
+    return frozenset(
+        entry.identity
         for entry in entries
         if entry.outcome in {"applied", "resolved"}
         and entry.action.endswith(_CREATE)
         and entry.identity is not None
-    }
+    )
 
 
 def inspected_feed(
     hub: FeedHub,
     ledger: Ledger,
-    scope: tuple[str, ...],
+    plan: str,
     inspect: Callable[[GatewayClient, UnresolvedWrite], Awaitable[T]],
 ) -> Feed[Inspected[T]]:
-    """The evidence of ``inspect`` about the write whose plan is the first part of ``scope``."""
+    """The evidence of ``inspect`` about the write of ``plan``."""
 
     def find(client: GatewayClient) -> UnresolvedWrite | None:
         found = unresolved(ledger, client.connection.base_url, hub.clock)
-        intent = next((one for one in found if one.id == scope[0]), None)
-        return None if intent is None else UnresolvedWrite(intent, makers(ledger.entries()))
+        intent = next((one for one in found if one.id == plan), None)
+        return None if intent is None else UnresolvedWrite(intent, created(ledger.entries()))
 
     async def fetch(client: GatewayClient) -> Inspected[T]:
         try:
@@ -150,5 +147,5 @@ def inspected_feed(
             raise _unreadable(ledger, error) from None
         return Inspected(None if one is None else await inspect(client, one))
 
-    key: FeedKey[Inspected[T]] = FeedKey(RECOVERY_FEED, scope)
+    key: FeedKey[Inspected[T]] = FeedKey(RECOVERY_FEED, (plan,))
     return hub.feed(key, fetch, cadence.KEYS, passing=True)
