@@ -134,7 +134,7 @@ def test_conflicts() -> None:
     assert [one for one, _ in conflicts({"keys.delete": ["e"]})] == ["keys.delete"]
     assert list(conflicts({"keys.delete": ["e"], "keys.edit": ["D"]})) == []
     assert ("list.raw", "D is Delete there already (keys.delete)") in conflicts({"list.raw": ["D"]})
-    assert {one for one, _ in conflicts({"app.help": ["p"]})} == {"app.help"}
+    assert {one for one, _ in conflicts({"app.help": ["T"]})} == {"app.help"}
     assert list(conflicts({"board.page": ["D"]})) == []  # there is no list
     assert [one for one, _ in conflicts({"board.page": ["t"]})] == ["board.page"]
     assert {one for one, _ in conflicts({"go.models": ["x"]})} == {"go.models"}

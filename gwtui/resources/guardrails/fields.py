@@ -103,15 +103,7 @@ def fields_of(dialect: Dialect) -> Fields:
 
 def _declared(dialect: Dialect) -> Iterator[Field]:
     first, second, third = dialect.vendors
-    yield Field("name", "Name", group="General")
-    yield Field(
-        "description",
-        "Description",
-        group="General",
-        kind="lines",
-        column=ListColumn(30, "what it is for"),
-    )
-    yield workspace_field(editable=False, group="General")
+    yield from _general()
     yield from _routing()
     yield limit_field(
         "limit_usd",
@@ -154,6 +146,18 @@ def _declared(dialect: Dialect) -> Iterator[Field]:
         empty="everywhere",
         offers=lambda _context: _regions,
     )
+
+
+def _general() -> Iterator[Field]:
+    yield Field("name", "Name", group="General")
+    yield Field(
+        "description",
+        "Description",
+        group="General",
+        kind="lines",
+        column=ListColumn(30, "what it is for"),
+    )
+    yield workspace_field(editable=False, group="General")
 
 
 def _routing() -> Iterator[Field]:
