@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from decimal import Context, Decimal
 from enum import IntEnum
 from functools import partial
@@ -30,7 +29,7 @@ from gwtui.domain.alert_rules import (
     subject_name,
 )
 from gwtui.domain.alert_state import Direction
-from gwtui.domain.runway import credit_outlook, days_left
+from gwtui.domain.runway import MAX_DAYS, Runway, runway, since_midnight
 from gwtui.domain.safe_text import safe_ends, safe_line
 from gwtui.local.check_thresholds import TIME_LIMIT, WINDOW, Thresholds
 from gwtui.watch.alerts.store import alerts_at
@@ -128,7 +127,6 @@ def _plain(text: str) -> str:
 
 T = TypeVar("T")
 
-_DAY = timedelta(days=1)
 _NAME = 60
 _NAMED = 3
 _KEPT = Context(prec=12)
@@ -279,13 +277,11 @@ async def _credits(look: CheckContext) -> Checked:
 async def _runway(look: CheckContext) -> Checked:
     balance, now = (await _value(credits_feed(look.hub))).balance, look.reading.at
     past = (await credits_past_feed(look.hub).refresh()).value
-    state = None if past is None else past.state
-    days = days_left(balance, ()) if state is None else days_left(state.balance.value, state.burns)
-    if days is None and balance is not None:
+    left = runway(balance, () if past is None else past.state.rates)
+    if left is None and balance is not None:
         used = used_today(await _value(keys_feed(look.hub)))
-        outlook = credit_outlook(balance, None, used, now)
-        end = None if outlook is None else outlook.likely
-        days = FAR if end is None else Decimal((end - now) / _DAY)
+        left = runway(balance, (), since_midnight(used, now)) or Runway(MAX_DAYS)
+    days = None if left is None else left.days
     return Checked([(Subject("credits", ACCOUNT), RuleReading({RUNWAY: days}, {}, now))])
 
 

@@ -1,61 +1,29 @@
-"""Burn rates over several windows, and the date when the credits run out, as a range.
+"""Burn rates over several windows, and the number of days that the credits last. Amounts are USD.
 
 Rates are computed from readings of the total usage. Purchases are part of another total, so a
 top-up never looks like negative usage. A total that falls (a refund, a correction) counts as no
-usage. Amounts are USD.
-
-The range spans the dates by the rates of all windows that are long enough for the time ahead, and
-the 90 % interval by the standard deviation of whole days (or hours): n days use n times the mean,
-plus or minus ``SURENESS`` times the standard deviation times the square root of n.
+usage.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
-from math import sqrt
-from statistics import fmean, stdev
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 _HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)
+WINDOWS = (timedelta(hours=1), timedelta(hours=24), timedelta(days=7))
+"""The time spans over which burn rates are computed."""
 EARLIEST = timedelta(minutes=10)
 """How much of a UTC day must have passed for its average to count."""
-FARTHEST = timedelta(days=3650)
-"""Later dates are not shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """USD per hour, and the observed time."""
-
-    usd_per_hour: Decimal
-    over: timedelta
-
-
-def since_midnight(used: Decimal | None, now: datetime) -> Rate | None:
-    """The average of the UTC day so far; None if unknown or before ``EARLIEST``."""
-    over = now - now.replace(hour=0, minute=0, second=0, microsecond=0)
-    if used is None or over < EARLIEST:
-        return None
-    return Rate(used / Decimal(over / _HOUR), over)
-
-
-WINDOWS = (timedelta(hours=1), timedelta(hours=24), timedelta(days=7))
-"""The windows of the rates."""
-SURENESS = 1.64
-ENOUGH = 0.5
-"""The observed share of a window from which its rate counts."""
-LOOK_AHEAD = 24
-"""A window is long enough for a runway of up to this many times its length."""
-
-Source = Literal["recorded", "today"]
-"""The basis of an outlook: the recorded history, or the usage of the keys today."""
-
-_FEWEST_BLOCKS = 3
+MAX_DAYS = Decimal(3650)
+"""The longest runway that is computed; longer ones have this value."""
+_ENOUGH = 0.5
+_LOOK_AHEAD = 24
 
 
 class UsedTotal(NamedTuple):
@@ -66,55 +34,48 @@ class UsedTotal(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Burn:
-    """The rate over a window; None if too little of it was observed."""
+class Rate:
+    """USD per hour. ``over`` is the observed part of the ``window``."""
 
+    usd_per_hour: Decimal
+    over: timedelta
     window: timedelta
-    rate: Rate | None
 
     @property
     def share(self) -> float:
         """The observed share of the window, 0 to 1."""
-        return 0.0 if self.rate is None else min(1.0, self.rate.over / self.window)
+        return min(1.0, self.over / self.window)
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
-    """When the credits run out: between ``soonest`` and ``latest``, most likely at ``likely``.
+class Runway:
+    """The days that the credits last: 0 if none are left, at most ``MAX_DAYS``."""
 
-    None means later than ``FARTHEST`` from now.
-    """
+    days: Decimal
+    window: timedelta | None = None
+    """The window of the recorded rate; None for the usage of the keys since 00:00 UTC."""
 
-    soonest: datetime | None
-    likely: datetime | None
-    latest: datetime | None
-    window: timedelta
-    """The window of the rate behind ``likely``."""
-    source: Source = "recorded"
+    @property
+    def is_endless(self) -> bool:
+        """Whether the credits last longer than ``MAX_DAYS``."""
+        return self.days >= MAX_DAYS
+
+    def end(self, now: datetime) -> datetime:
+        """The moment when the credits run out."""
+        return now + timedelta(days=float(self.days))
 
 
-def credit_outlook(
-    balance: Decimal | None, recorded: Outlook | None, used_today: Decimal | None, now: datetime
-) -> Outlook | None:
-    """When the credits run out, for every screen and command.
-
-    By the recorded history (see ``outlook``), else by the usage of the keys since 00:00 UTC, which
-    gives no range. None if unknown, already spent, or without usage.
-    """
-    if balance is None or balance <= 0:
+def since_midnight(used: Decimal | None, now: datetime) -> Rate | None:
+    """The average of the UTC day so far; None if unknown or before ``EARLIEST``."""
+    over = now - now.replace(hour=0, minute=0, second=0, microsecond=0)
+    if used is None or over < EARLIEST:
         return None
-    if recorded is not None:
-        return recorded
-    rate = since_midnight(used_today, now)
-    if rate is None or rate.usd_per_hour <= 0:
-        return None
-    end = _date(now, float(balance / rate.usd_per_hour))
-    return Outlook(end, end, end, rate.over, "today")
+    return Rate(used / Decimal(over / _HOUR), over, over)
 
 
-def burns(readings: Sequence[UsedTotal], now: datetime) -> tuple[Burn, ...]:
+def recorded_rates(readings: Sequence[UsedTotal], now: datetime) -> tuple[Rate | None, ...]:
     """The rate over each of ``WINDOWS`` up to ``now``, from ``readings`` in chronological order."""
-    return tuple(Burn(window, burn_rate(readings, now, window)) for window in WINDOWS)
+    return tuple(burn_rate(readings, now, window) for window in WINDOWS)
 
 
 def burn_rate(readings: Sequence[UsedTotal], now: datetime, window: timedelta) -> Rate | None:
@@ -123,120 +84,45 @@ def burn_rate(readings: Sequence[UsedTotal], now: datetime, window: timedelta) -
     A step that begins before the window counts in proportion. None without two readings, or if they
     span less than a sixtieth of the window.
     """
-    used = Decimal(0)
-    seen = timedelta()
-    for step in _steps(readings, now - window, now):
-        used += step.used
-        seen += step.over
-    if seen < window / 60 or not seen:
-        return None
-    hours = Decimal(seen / _HOUR)
-    return Rate(used / hours, seen)
-
-
-def used_per_block(
-    readings: Sequence[UsedTotal], now: datetime, block: timedelta, count: int
-) -> list[Decimal]:
-    """The usage in each of the last fully observed blocks, oldest first."""
-    blocks = []
-    for place in range(count, 0, -1):
-        since = now - block * place
-        steps = list(_steps(readings, since, since + block))
-        if sum((step.over for step in steps), timedelta()) == block:
-            blocks.append(sum((step.used for step in steps), Decimal(0)))
-    return blocks
-
-
-def outlook(
-    balance: Decimal | None, readings: Sequence[UsedTotal], now: datetime
-) -> Outlook | None:
-    """When the balance runs out. None if unknown, already spent, or without usage."""
-    if balance is None or balance <= 0:
-        return None
-    usable = [burn for burn in burns(readings, now) if burn.share >= ENOUGH and _has_usage(burn)]
-    if not usable:
-        return None
-    chosen = _decisive(balance, usable)
-    ends = [_hours(balance, burn) for burn in usable if _reaches(balance, burn) or burn is chosen]
-    soonest, likely, latest = min(ends), _hours(balance, chosen), max(ends)
-    band = _band(balance, readings, now)
-    if band is not None:
-        soonest, latest = min(soonest, band[0]), max(latest, band[1])
-    return Outlook(_date(now, soonest), _date(now, likely), _date(now, latest), chosen.window)
-
-
-def days_left(balance: Decimal | None, rates: Sequence[Burn]) -> Decimal | None:
-    """The most likely number of days until the balance runs out, at most those of ``FARTHEST``.
-
-    None if the balance is unknown or too little was observed.
-    """
-    if balance is None or balance <= 0:
-        return balance if balance is None else Decimal(0)
-    usable = [burn for burn in rates if burn.share >= ENOUGH and _has_usage(burn)]
-    if usable:
-        days = _hours(balance, _decisive(balance, usable)) / (_DAY / _HOUR)
-        return Decimal(min(days, float(FARTHEST.days)))
-    return Decimal(FARTHEST.days) if any(burn.share >= ENOUGH for burn in rates) else None
-
-
-class _Step(NamedTuple):
-    used: Decimal
-    over: timedelta
-
-
-def _steps(readings: Sequence[UsedTotal], since: datetime, until: datetime) -> Iterator[_Step]:
-    """The usage between consecutive readings, within the span."""
+    used, observed = Decimal(0), timedelta()
     for before, after in pairwise(readings):
-        if after.at <= since or before.at >= until or after.at <= before.at:
-            continue
-        used = max(after.total - before.total, Decimal(0))
-        over = min(after.at, until) - max(before.at, since)
-        whole = after.at - before.at
-        if over != whole:
-            used = used * Decimal(over / whole)
-        yield _Step(used, over)
+        over = min(after.at, now) - max(before.at, now - window)
+        if over > timedelta():
+            part = Decimal(over / (after.at - before.at))
+            used += max(after.total - before.total, Decimal(0)) * part
+            observed += over
+    if observed < window / 60:
+        return None
+    return Rate(used / Decimal(observed / _HOUR), observed, window)
 
 
-def _has_usage(burn: Burn) -> bool:
-    return burn.rate is not None and burn.rate.usd_per_hour > 0
+def runway(
+    balance: Decimal | None, recorded: Sequence[Rate | None], today: Rate | None = None
+) -> Runway | None:
+    """How long the balance lasts at the recorded rate, else at today's rate. None if unknown.
+
+    A recorded rate counts if half of its window was observed. The 24 h rate decides while the
+    credits last at most 24 days at it, else the 7 d rate; the 1 h rate only if neither counts.
+    """
+    if balance is None:
+        return None
+    if balance <= 0:
+        return Runway(Decimal(0))
+    rates = [rate for rate in recorded if rate is not None and rate.share >= _ENOUGH]
+    rates = [rate for rate in rates if rate.window >= _DAY] or rates
+    if rates:
+        rate = next((rate for rate in rates if _is_near(balance, rate)), rates[-1])
+        return Runway(_days(balance, rate), rate.window)
+    if today is None or today.usd_per_hour <= 0:
+        return None
+    return Runway(_days(balance, today))
 
 
-def _hours(balance: Decimal, burn: Burn) -> float:
-    assert burn.rate is not None  # noqa: S101 - only usable windows come here
-    return float(balance / burn.rate.usd_per_hour)
+def _is_near(balance: Decimal, rate: Rate) -> bool:
+    return _days(balance, rate) <= Decimal(rate.window / _DAY) * _LOOK_AHEAD
 
 
-def _reaches(balance: Decimal, burn: Burn) -> bool:
-    """Whether a window is long enough for the runway by its rate."""
-    return _hours(balance, burn) <= burn.window / _HOUR * LOOK_AHEAD
-
-
-def _decisive(balance: Decimal, usable: Sequence[Burn]) -> Burn:
-    """The shortest window that is long enough; a day is preferred to an hour."""
-    days = [burn for burn in usable if burn.window >= _DAY] or usable
-    return next((burn for burn in days if _reaches(balance, burn)), days[-1])
-
-
-def _band(
-    balance: Decimal, readings: Sequence[UsedTotal], now: datetime
-) -> tuple[float, float] | None:
-    """Hours until the soonest and the latest date by the deviation of days, else of hours."""
-    for block, count in ((_DAY, 7), (_HOUR, 24)):
-        used = [float(amount) for amount in used_per_block(readings, now, block, count)]
-        if len(used) >= _FEWEST_BLOCKS and fmean(used) > 0:
-            length = block / _HOUR
-            return tuple(  # type: ignore[return-value]
-                _blocks_until(float(balance), fmean(used), sign * SURENESS * stdev(used)) * length
-                for sign in (1, -1)
-            )
-    return None
-
-
-def _blocks_until(balance: float, mean: float, spread: float) -> float:
-    """The n for which n * mean + sqrt(n) * spread is the balance."""
-    root = (-spread + sqrt(spread * spread + 4 * mean * balance)) / (2 * mean)
-    return root * root
-
-
-def _date(now: datetime, hours: float) -> datetime | None:
-    return now + timedelta(hours=hours) if hours <= FARTHEST / _HOUR else None
+def _days(balance: Decimal, rate: Rate) -> Decimal:
+    if rate.usd_per_hour <= 0:
+        return MAX_DAYS
+    return min(balance / rate.usd_per_hour / 24, MAX_DAYS)

@@ -6,7 +6,7 @@ Contract "Credits". Amounts are USD. The dashboard has its own screen for both.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -21,19 +21,14 @@ from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain import money, times
 from gwtui.domain.cell_values import SortValue
 from gwtui.domain.keys import key_state
-from gwtui.domain.runway import Burn, Outlook, Rate, Source
+from gwtui.domain.runway import WINDOWS as RATE_WINDOWS
+from gwtui.domain.runway import Rate, Runway
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.credits import Around, CreditsRow, around_feed, credits_rows_feed
 from gwtui.watch.feeds.keys import KeyRow
 
 Line = tuple[Cell, ...]
 """A line of text, as adjacent cells."""
-
-RATES: Mapping[Source, str] = {
-    "recorded": "by what is recorded",
-    "today": "at today's rate",
-}
-"""The text for the basis of a forecast."""
 
 _LOW = Decimal("0.9")
 _LABEL = 11
@@ -99,11 +94,11 @@ def _share(credits: Credits) -> Cell:
 
 def burn_lines(row: CreditsRow, now: datetime, *, brief: bool = False) -> Sequence[Line]:
     """Return the burn rate, today's rate and the runway; ``brief`` as in ``burn_cells``."""
-    burns = () if row.past is None else row.past.burns
+    rates = () if row.past is None else row.past.rates
     return (
-        _line("Burn", *burn_cells(burns, brief=brief)),
+        _line("Burn", *burn_cells(rates, brief=brief)),
         _line("", *_today_cells(row.rate(now))),
-        _line("Runway", *runway_cells(row.credits, row.outlook(now), now)),
+        _line("Runway", *runway_cells(row.credits, row.runway(now), now)),
     )
 
 
@@ -131,49 +126,38 @@ def left_cells(seen: FeedState[Credits], now: datetime, *, past: bool = False) -
     return (words,)
 
 
-def burn_cells(burns: Sequence[Burn], *, brief: bool = False) -> Line:
+def burn_cells(rates: Sequence[Rate | None], *, brief: bool = False) -> Line:
     """Return the rate of each window, per hour.
 
     ``brief`` omits how much of the window was recorded.
     """
     parts: list[Cell] = []
-    for burn in burns:
-        rate = burn.rate
-        name = _NAMES.get(burn.window) or _length(burn.window)
-        parts.append(Cell(f"{'   ' if parts else ''}{name} ", "muted"))
+    for window, rate in zip(RATE_WINDOWS, rates, strict=False):
+        parts.append(Cell(f"{'   ' if parts else ''}{_NAMES[window]} ", "muted"))
         parts.append(cells.NOTHING if rate is None else Cell(f"{money.usd(rate.usd_per_hour)}/h"))
-        if rate is not None and burn.share < _WHOLE and not brief:
-            parts.append(Cell(f" ({_length(rate.over)} seen)", "muted"))
+        if rate is not None and rate.share < _WHOLE and not brief:
+            observed = times.age(rate.over.total_seconds())
+            parts.append(Cell(f" (of {observed})", "muted"))
     return tuple(parts) or (Cell("no history recorded yet", "muted"),)
 
 
-def _length(span: timedelta) -> str:
-    return times.age(span.total_seconds())
-
-
 def runway_cells(
-    credits: Credits | None, outlook: Outlook | None, now: datetime, *, short: bool = False
+    credits: Credits | None, runway: Runway | None, now: datetime, *, short: bool = False
 ) -> Line:
-    """Return when the balance will be used up, with the range or the rate behind the forecast."""
+    """Return when the balance will be used up, and the rate behind the estimate."""
     balance = None if credits is None else credits.balance
     if balance is not None and balance <= 0:
         return (Cell("none: buy credits, or requests are refused", "bad"),)
-    if outlook is None:
-        why = "runway unknown" if short else "unknown: nothing used, or too little is recorded"
+    if runway is None:
+        why = "runway unknown" if short else "unknown: too little usage recorded"
         return (Cell(why, "muted"),)
-    recorded = outlook.source == "recorded"
-    basis = _range_text(outlook, now) if recorded else RATES[outlook.source]
-    if outlook.likely is None:
-        return Cell("more than 10 years", "good"), Cell(f" {basis}", "muted")
-    distance = "" if short else f"{times.relative(outlook.likely, now).removeprefix('in ')}, "
-    until = f"{distance}until {_day(outlook.likely, now, short=short)}"
-    return Cell(until, _tone(outlook.likely, now)), Cell(f" {basis}", "muted")
-
-
-def _range_text(outlook: Outlook, now: datetime) -> str:
-    if outlook.soonest is None:
-        return "by every rate that was seen"
-    return f"({_edge(outlook.soonest, now)} to {_edge(outlook.latest, now)})"
+    name = "today's" if runway.window is None else f"the {_NAMES[runway.window]}"
+    basis = Cell(f" at {name} rate", "muted")
+    if runway.is_endless:
+        return Cell("more than 10 years", "good"), basis
+    end = runway.end(now)
+    distance = "" if short else f"{times.relative(end, now).removeprefix('in ')}, "
+    return Cell(f"{distance}until {_day(end, now, short=short)}", _tone(end, now)), basis
 
 
 def _day(moment: datetime, now: datetime, *, short: bool = False) -> str:
@@ -183,22 +167,12 @@ def _day(moment: datetime, now: datetime, *, short: bool = False) -> str:
     return f"{shown:%m-%d}" if short and shown.year == now.year else f"{shown:%Y-%m-%d}"
 
 
-def _edge(moment: datetime | None, now: datetime) -> str:
-    if moment is None:
-        return "10 years"
-    shown = moment.astimezone(UTC)
-    if moment - now < _SOON:
-        return f"{shown:%m-%d %Hh}"
-    return f"{shown:%m-%d}" if shown.year == now.year else f"{shown:%Y-%m-%d}"
-
-
 def _tone(moment: datetime, now: datetime) -> Tone:
     if moment - now < _SOON:
         return "bad"
     return "warn" if moment - now < _THIS_WEEK else "plain"
 
 
-_DAY = timedelta(days=1)
 Window = Literal["today", "week", "month"]
 WINDOWS: tuple[Window, ...] = ("today", "week", "month")
 WINDOW_WORDS = {"today": "today", "week": "this week", "month": "this month"}
@@ -227,17 +201,15 @@ def _burn(row: CreditsRow, now: datetime) -> SortValue:
 
 
 def _days(row: CreditsRow, now: datetime) -> Decimal | None:
-    outlook = row.outlook(now)
-    if outlook is None or outlook.likely is None:
-        return None
-    return Decimal((outlook.likely - now) / _DAY).quantize(Decimal("0.1"))
+    runway = row.runway(now)
+    return None if runway is None else runway.days.quantize(Decimal("0.1"))
 
 
 def _days_cell(row: CreditsRow, now: datetime) -> Cell:
-    outlook, days = row.outlook(now), _days(row, now)
-    if days is None:
-        return cells.NOTHING if outlook is None else Cell("more than 10 years")
-    return Cell(f"{days:,f}")
+    runway = row.runway(now)
+    if runway is None:
+        return cells.NOTHING
+    return Cell("more than 10 years" if runway.is_endless else f"{_days(row, now):,f}")
 
 
 COLUMNS: tuple[Column[CreditsRow], ...] = (
@@ -276,7 +248,7 @@ COLUMNS: tuple[Column[CreditsRow], ...] = (
         _days,
         12,
         right=True,
-        help="days that the balance lasts, by what is recorded, else by today's use",
+        help="days that the balance lasts at the recorded rate, else at today's rate",
         kind="number",
     ),
 )

@@ -15,7 +15,7 @@ from gwtui.contract.keys import is_expired
 from gwtui.contract.models import PRICE_KEYS, Endpoint
 from gwtui.contract.usage import Credits
 from gwtui.domain.resets import next_reset
-from gwtui.domain.runway import Outlook, credit_outlook
+from gwtui.domain.runway import Rate, Runway, runway, since_midnight
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.keys import KeyRow, used_today
 from gwtui.watch.feeds.models import EndpointRow
@@ -52,15 +52,11 @@ class BoardSnapshot:
     workspaces: FeedState[Mapping[str, Figures]] = field(default_factory=FeedState)
     endpoints: Mapping[str, FeedState[Sequence[EndpointRow]]] = field(default_factory=dict)
 
-    def outlook(self, recorded: Outlook | None, now: datetime) -> Outlook | None:
-        """When the credits run out; ``recorded`` is the outlook by the history."""
+    def runway(self, recorded: Sequence[Rate | None], now: datetime) -> Runway | None:
+        """How long the credits last; ``recorded`` are the rates by the history."""
         credits, rows = self.credits.value, self.keys.value
-        return credit_outlook(
-            None if credits is None else credits.balance,
-            recorded,
-            None if rows is None else used_today(rows),
-            now,
-        )
+        today = since_midnight(None if rows is None else used_today(rows), now)
+        return runway(None if credits is None else credits.balance, recorded, today)
 
 
 def recorded(reader: HistoryReader, moment: datetime, models: Iterable[str]) -> BoardSnapshot:

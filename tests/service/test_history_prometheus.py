@@ -181,7 +181,7 @@ def test_a_moment_the_span_and_the_runway_need_no_file(
         assert reader.facts_at(well) == {ENDPOINT: {"name": "Northwind"}}
         assert reader.span() == (BEGIN, BEGIN + timedelta(minutes=359))
         now = BEGIN + timedelta(hours=6)
-        burns = [credits_state(one, now).burns[0].rate for one in (reader, file)]
+        burns = [credits_state(one, now).rates[0] for one in (reader, file)]
         assert burns[0] is not None
         assert burns[1] is not None
         assert abs(burns[0].usd_per_hour - burns[1].usd_per_hour) < 1

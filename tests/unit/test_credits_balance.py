@@ -1,24 +1,21 @@
-"""What the board says of the credits: dates with their doubt, in little room."""
+"""The runway of the credits in words, within the room of the board."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 import pytest
 
 from gwtui.contract.usage import Credits
-from gwtui.domain.runway import Outlook
+from gwtui.domain.runway import MAX_DAYS, Runway
 from gwtui.resources.credits import Line, runway_cells
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 CREDITS = Credits.model_validate({"total_credits": 100, "total_usage": 40})
+DAY = timedelta(days=1)
 ROOM = 56
 """Cells beside the label, in the column of a wall board."""
-
-
-def outlook(*days: float) -> Outlook:
-    soonest, likely, latest = (NOW + timedelta(days=day) for day in days)
-    return Outlook(soonest, likely, latest, timedelta(days=1))
 
 
 def text(line: Line) -> str:
@@ -26,18 +23,19 @@ def text(line: Line) -> str:
 
 
 @pytest.mark.parametrize(
-    ("days", "said"),
+    ("runway", "expected"),
     [
-        ((2.5, 3.1, 3.5), "3 days, until 2026-11-24 (11-23 to 11-24)"),
-        ((0.4, 0.8, 1.5), "19 h, until 11-22 04:42 UTC (11-21 19h to 11-22 21h)"),
-        ((30, 60, 90), "2 months, until 2027-01-20 (12-21 to 2027-02-19)"),
+        (Runway(Decimal("3.1"), DAY), "3 days, until 2026-11-24 at the 24 h rate"),
+        (Runway(Decimal("0.8"), DAY / 24), "19 h, until 11-22 04:42 UTC at the 1 h rate"),
+        (Runway(Decimal(60), DAY * 7), "2 months, until 2027-01-20 at the 7 d rate"),
+        (Runway(Decimal(60)), "2 months, until 2027-01-20 at today's rate"),
+        (Runway(MAX_DAYS, DAY), "more than 10 years at the 24 h rate"),
+        (None, "unknown: too little usage recorded"),
     ],
 )
-def test_the_end_is_told_with_its_doubt_where_there_is_little_room(
-    days: tuple[float, ...], said: str
-) -> None:
-    words = text(runway_cells(CREDITS, outlook(*days), NOW))
-    assert words == said
+def test_the_date_and_its_rate_fit_the_board(runway: Runway | None, expected: str) -> None:
+    words = text(runway_cells(CREDITS, runway, NOW))
+    assert words == expected
     assert len(words) <= ROOM
 
 

@@ -126,4 +126,4 @@ def test_no_runway_is_said_in_words() -> None:
         CreditsRow(credits("2", "1"), Decimal(0)),
     )
     assert "none: buy credits" in text_of(burn_lines(gone, NOW))
-    assert "unknown: nothing used" in text_of(burn_lines(idle, NOW))
+    assert "unknown: too little usage recorded" in text_of(burn_lines(idle, NOW))

@@ -15,7 +15,7 @@ from gwtui.crud import cells
 from gwtui.crud.columns import figure_column, text_column, usd_column
 from gwtui.crud.resource import Cell, Column, SortValue
 from gwtui.domain import money, times
-from gwtui.domain.runway import Outlook
+from gwtui.domain.runway import Runway
 from gwtui.local.caught_errors import BROKEN, caught_errors
 from gwtui.resources.changes import change_text, event_cell, subject_text
 from gwtui.resources.credits import Line as Words
@@ -271,10 +271,10 @@ class CreditsPanel(Panel):
         """Show the balance, the recorded burn rate, the runway and the plot."""
         view, credits = state.view, state.snapshot.credits
         past = None if state.past is None else state.past.credits
-        runway = runway_cells(credits.value, _outlook(state), view.now)
+        runway = runway_cells(credits.value, _runway(state), view.now)
         lines: dict[str, tuple[str, Words]] = {
             "board-balance": ("Credits", left_cells(credits, view.now, past=view.past)),
-            "board-burn": ("Burn", burn_cells(past.state.burns if past else ())),
+            "board-burn": ("Burn", burn_cells(past.state.rates if past else ())),
             "board-runway": ("Runway", runway),
         }
         for name, (label, words) in lines.items():
@@ -291,19 +291,18 @@ class CreditsPanel(Panel):
     def summary(self, state: BoardState) -> Content:
         """Return balance, burn rate and runway in one line, for the top of the board."""
         view, credits = state.view, state.snapshot.credits
-        past, outlook = None if state.past is None else state.past.credits, _outlook(state)
+        past, runway = None if state.past is None else state.past.credits, _runway(state)
         parts: Words = (Cell("Credits ", "muted"), *left_cells(credits, view.now, past=view.past))
         if past is not None:
-            parts += (Cell("  burn ", "muted"), *burn_cells(past.state.burns[:1], brief=True))
-        if past is not None or outlook is not None:
-            parts += (Cell("   "), *runway_cells(credits.value, outlook, view.now, short=True))
+            parts += (Cell("  burn ", "muted"), *burn_cells(past.state.rates[:1], brief=True))
+        if past is not None or runway is not None:
+            parts += (Cell("   "), *runway_cells(credits.value, runway, view.now, short=True))
         return Content("").join(map(cell_content, parts))
 
 
-def _outlook(state: BoardState) -> Outlook | None:
+def _runway(state: BoardState) -> Runway | None:
     past = None if state.past is None else state.past.credits
-    recorded = None if past is None else past.state.outlook
-    return recorded if state.view.past else state.snapshot.outlook(recorded, state.view.now)
+    return state.snapshot.runway(() if past is None else past.state.rates, state.view.now)
 
 
 def _used(limit: Limit) -> Cell:

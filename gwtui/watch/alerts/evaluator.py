@@ -31,7 +31,7 @@ from gwtui.domain.alert_rules import (
 )
 from gwtui.domain.alert_state import QUIET, AlertState, begin, step
 from gwtui.domain.money import per_million, percent_points, usd
-from gwtui.domain.runway import WINDOWS, UsedTotal, burns, days_left
+from gwtui.domain.runway import WINDOWS, Rate, UsedTotal, recorded_rates, runway
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch.alerts import store
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey, EvaluationResult, EventKind
@@ -373,8 +373,13 @@ class PersistentEvaluator:
 def _runway(reader: HistoryReader, observation: Observation) -> Observation:
     """The runway, as a reading derived from that of the credits."""
     state = credits_state(reader, observation.at)
-    days = days_left(state.balance.value, state.burns)
+    days = _days_left(state.balance.value, state.rates)
     return Observation(RUNWAY, observation.at, observation.every, {_CREDITS: {RUNWAY: days}})
+
+
+def _days_left(balance: Decimal | None, rates: Sequence[Rate | None]) -> Decimal | None:
+    left = runway(balance, rates)
+    return None if left is None else left.days
 
 
 # Preview of a rule ------------------------------------------------------------------------------
@@ -480,7 +485,7 @@ def _runways(
     for point in _points(reader, subject, kinds.BALANCE, since, until):
         end = point.at + _HOUR
         recent = [total for total in used if end - max(WINDOWS) - _HOUR <= total.at <= end]
-        yield end, {RUNWAY: days_left(point.last, burns(recent, end))}
+        yield end, {RUNWAY: _days_left(point.last, recorded_rates(recent, end))}
 
 
 def _points(

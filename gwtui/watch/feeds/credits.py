@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 
 from gwtui.contract.usage import Credits
-from gwtui.domain.runway import Outlook, Rate, credit_outlook, since_midnight
+from gwtui.domain.runway import Rate, Runway, runway, since_midnight
 from gwtui.watch import cadence
 from gwtui.watch.feeds.keys import read_keys, used_today
 from gwtui.watch.feeds.recorded import credits_past_feed
@@ -44,10 +44,10 @@ class CreditsRow:
         """The burn rate by today's usage of the keys."""
         return since_midnight(self.used_today, now)
 
-    def outlook(self, now: datetime) -> Outlook | None:
-        """When the credits run out."""
-        recorded = None if self.past is None else self.past.outlook
-        return credit_outlook(self.credits.balance, recorded, self.used_today, now)
+    def runway(self, now: datetime) -> Runway | None:
+        """How long the credits last."""
+        recorded = () if self.past is None else self.past.rates
+        return runway(self.credits.balance, recorded, self.rate(now))
 
 
 async def _rows(reader: FeedReader, _scope: Scope) -> Sequence[CreditsRow]:

@@ -54,7 +54,7 @@ credits_past_feed: FeedSpec[CreditsPast | None] = FeedSpec(
     lambda reader, _scope: ask_history(reader.hub, partial(_credits, reader.clock.now()), None),
     CADENCE,
 )
-"""Balance, burn rates and outlook; None without a recording."""
+"""Balance, burn rates and curve; None without a recording."""
 
 
 async def ask_history(hub: FeedHub, question: Callable[[HistoryReader], T], nothing: T) -> T:
@@ -106,7 +106,7 @@ class CreditsPast:
 
 
 def credits_past(reader: HistoryReader, since: datetime, until: datetime) -> CreditsPast:
-    """Balance, burn rates, outlook and curve. Raises sqlite3.Error."""
+    """Balance, burn rates and curve. Raises sqlite3.Error."""
     from gwtui.watch.history.reader import BALANCE, credits_state  # noqa: PLC0415 - loads SQLite
 
     curve = reader.points(BALANCE, since, until)

@@ -15,7 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gwtui.domain.runway import WINDOWS, Burn, Outlook, UsedTotal, burns, outlook
+from gwtui.domain.runway import WINDOWS, Rate, UsedTotal, recorded_rates
 from gwtui.watch.history.file import recording_process
 from gwtui.watch.history.model import (
     ACCOUNT,
@@ -373,11 +373,10 @@ _BEFORE = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class CreditsState:
-    """The credits at a moment; ``outlook`` is None if unknown."""
+    """The credits at a moment, with the burn rate over each of ``WINDOWS``."""
 
     balance: Reading
-    burns: tuple[Burn, ...]
-    outlook: Outlook | None
+    rates: tuple[Rate | None, ...]
 
 
 def used_totals(reader: HistoryReader, since: datetime, until: datetime) -> list[UsedTotal]:
@@ -399,4 +398,4 @@ def credits_state(reader: HistoryReader, now: datetime) -> CreditsState:
     """
     balance = reader.value_at(BALANCE, now)
     used = used_totals(reader, now - max(WINDOWS) - _BEFORE, now)
-    return CreditsState(balance, burns(used, now), outlook(balance.value, used, now))
+    return CreditsState(balance, recorded_rates(used, now))

