@@ -137,14 +137,14 @@ def burn_cells(rates: Sequence[Rate | None], *, brief: bool = False) -> Line:
         parts.append(cells.NOTHING if rate is None else Cell(f"{money.usd(rate.usd_per_hour)}/h"))
         if rate is not None and rate.share < _WHOLE and not brief:
             observed = times.age(rate.over.total_seconds())
-            parts.append(Cell(f" (of {observed})", "muted"))
+            parts.append(Cell(f" (only {observed})", "muted"))
     return tuple(parts) or (Cell("no history recorded yet", "muted"),)
 
 
 def runway_cells(
     credits: Credits | None, runway: Runway | None, now: datetime, *, short: bool = False
 ) -> Line:
-    """Return when the balance will be used up, and the rate behind the estimate."""
+    """Return when the balance will be used up, and unless ``short`` the rate of the estimate."""
     balance = None if credits is None else credits.balance
     if balance is not None and balance <= 0:
         return (Cell("none: buy credits, or requests are refused", "bad"),)
@@ -156,8 +156,10 @@ def runway_cells(
     if runway.is_endless:
         return Cell("more than 10 years", "good"), basis
     end = runway.end(now)
-    distance = "" if short else f"{times.relative(end, now).removeprefix('in ')}, "
-    return Cell(f"{distance}until {_day(end, now, short=short)}", _tone(end, now)), basis
+    until, tone = f"until {_day(end, now, short=short)}", _tone(end, now)
+    if short:
+        return (Cell(until, tone),)
+    return Cell(f"{times.relative(end, now).removeprefix('in ')}, {until}", tone), basis
 
 
 def _day(moment: datetime, now: datetime, *, short: bool = False) -> str:
