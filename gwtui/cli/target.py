@@ -37,7 +37,6 @@ from gwtui.local.profiles import (
     resolve,
 )
 from gwtui.local.tokens import TokenError, find_token, take_token
-from gwtui.watch.history.file import history_path
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:
@@ -323,6 +322,8 @@ def serve_recorded(hub: FeedHub) -> Path:
     The demo gateway fills the history with simulated past data on first use.
     """
     paths, to = Paths.of_user(), hub.connection
+    from gwtui.watch.history.file import history_path  # noqa: PLC0415 - SQLite
+
     path = hub.history_file = history_path(paths.data, to.label, to.base_url)
     filling: list[asyncio.Task[None]] = []
 
