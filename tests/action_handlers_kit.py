@@ -237,12 +237,10 @@ class Desk:
 
     def request(self, **values: Any) -> RequestModel:
         """An update with these fields."""
-        assert self.writes.update is not None
         return self.writes.update.request.model_validate(values)
 
     async def others(self, name: str) -> list[Any]:
         """Values of a field, in the form of a request, that it does not have now."""
-        assert self.writes.update is not None
         now = (await self.known()).get(name)
         found = values_of(self.writes.update.request, name, self)
         wanted = [getattr(self.request(**{name: one}), name) for one in found]
@@ -276,7 +274,6 @@ class Desk:
     async def _handle(self, name: str) -> None:
         further = {how.action: how for how in self.writes.further}
         if name == "create":
-            assert self.writes.create is not None
             self.person.types = self.needed(self.writes.create.request)
             await crud.create(self.context)
         elif name == "edit":

@@ -99,7 +99,6 @@ def _founded(
     db: sqlite3.Connection, gateway: EmbeddedGateway, key: ApiKey, moment: datetime
 ) -> FoundedKey:
     found = keys.find(db, str(key.hash), moment)
-    assert found is not None
     used = dict(zip(USAGE_FIELDS, map(from_pico, found.sums), strict=True))
     return FoundedKey(key, gateway.profiles.get(str(key.hash)), used, found.limit_remaining)
 

@@ -309,7 +309,6 @@ def _lines(rows: Iterable[Sequence[object]]) -> list[str]:
 
 def _shown(app: GwtuiApp) -> dict[str, Any]:
     below, top = app.navigation.screen, app.screen
-    assert below is not None
     found: dict[str, Any] = {
         "place": below.resource,
         "screens": [type(screen).__name__ for screen in app.screen_stack],

@@ -64,7 +64,6 @@ class Desk:
         await self.pilot.pause()
 
     async def paste(self, text: str) -> None:
-        assert self.app.screen.focused is not None
         self.app.screen.focused.post_message(events.Paste(text))
         await self.pilot.pause()
 

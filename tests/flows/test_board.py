@@ -29,7 +29,6 @@ async def pages_zoom_and_figures_at_80_columns(opened: Harness) -> None:
     screen = board_of(app)
     table = screen.endpoints.table
     assert table.total_count == 10
-    assert table.selected is not None
     assert table.selected.model == MODELS[0]
     assert screen.endpoint.display
     assert not screen.query_one("#board-right").display
@@ -53,8 +52,6 @@ async def pages_zoom_and_figures_at_80_columns(opened: Harness) -> None:
     assert "24 h" in line(board_of(app), "board-burn")
     assert "until" in line(board_of(app), "board-runway")
     nearest = screen.limits.table.selected
-    assert nearest is not None
-    assert nearest.share is not None
     assert nearest.share > 1
     await press(opened, "l")
     assert "prompt price $9.90/M → $2.50/M" in screen.changes.lines.text
@@ -66,9 +63,7 @@ async def test_models_are_watched_and_unwatched_also_read_only(demo: Harness, da
         app = opened.app
         screen = board_of(app)
         recorder = screen.recorder
-        assert recorder is not None
         await press(opened, "n", "type helioscope/corona-code", "enter")
-        assert screen.known is not None
         assert screen.known.models == (*MODELS, "helioscope/corona-code")
         assert any(row.model == "helioscope/corona-code" for row in list(screen.endpoints.rows))
         await press(opened, "n", "type nonsense", "enter")
@@ -83,7 +78,6 @@ async def test_models_are_watched_and_unwatched_also_read_only(demo: Harness, da
         await press(opened, "W")
         again = await recorder.archive.read(lambda reader: reader.watched_models())
         assert len(again) == 3
-        assert app.session is not None
         assert app.session.gateway.gate.closed  # none of this was a write
 
 
@@ -109,7 +103,6 @@ async def test_who_cannot_read_credits_still_sees_endpoints(demo: Harness, data:
 
 async def requests_are_counted_and_explained(opened: Harness) -> None:
     pilot, app = opened.pilot, opened.app
-    assert app.session is not None
     expected = app.session.hub.expected_per_minute
     assert expected > 0
     status = board_of(app).query_one("#status", OneLine).text
@@ -130,7 +123,6 @@ async def test_without_focus_it_follows_what_another_instance_records(
     with another_instance(data) as record:
         async with board(demo, data) as opened:
             pilot, app = opened.pilot, opened.app
-            assert app.session is not None
             assert f"another gwtui (process {os.getpid()})" in line(
                 board_of(app), "board-recording"
             )
@@ -175,7 +167,6 @@ async def test_the_board_is_opened_by_its_key_and_leads_to_the_endpoint(
         await pilot.press("enter")
         await settled(pilot)
         screen = app.navigation.screen
-        assert screen is not None
         assert screen.resource == "endpoints"
         assert screen.crumbs()[1] == MODELS[0]
 

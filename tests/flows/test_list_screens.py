@@ -116,7 +116,6 @@ async def the_workspace_narrows_the_keys(desk: Any) -> None:
     await pilot.press("down", "enter")
     await until(pilot, lambda: app.screen is screen, "the list")
     await until(pilot, lambda: 0 < screen.table.total_count < everything, "the narrower list")
-    assert app.scope_name is not None
     assert app.scope_name[:8] in shown(app).splitlines()[0]
     assert f"only {app.scope_name}" in line(screen, "status")
     await pilot.press("w")

@@ -34,7 +34,6 @@ async def number_keys_show_the_tabs_in_order(desk: Harness) -> None:
         await desk.press(action.keys[0])
         await desk.pilot.pause()
         screen = desk.app.navigation.screen
-        assert screen is not None
         assert f"go.{screen.resource}" == action.id
         assert desk.app.screen is screen
 

@@ -119,7 +119,6 @@ async def test_every_place_says_what_it_does_not_have() -> None:
             await app.open_route(f"{place}/zzz-nothing")
             await until(pilot, lambda: "“zzz-nothing”" in notices(app), f"a word on it at {place}")
             screen = app.navigation.screen
-            assert screen is not None
             assert screen.resource == PARENTS.get(place, place)
             assert not isinstance(screen, ResourceScreen) or not screen.detail.chosen, place
             app.clear_notifications()

@@ -250,7 +250,6 @@ def colour_at(app: TableApp, y: int, x: int) -> tuple[Any, Any]:
     """Foreground and background of one cell of the screen."""
     strip = app.screen._compositor.render_strips()[y].crop(x, x + 1)
     style = next(iter(strip)).style
-    assert style is not None
     return style.color, style.bgcolor
 
 

@@ -62,7 +62,6 @@ async def an_answer_comes_with_all_that_happened(desk: TryDesk) -> None:
     assert "simulated answer" in desk.answer_text()
     assert desk.state() == "✓ Answered"
     tried = screen.tried
-    assert tried is not None
     figures = desk.figures()
     for words in ("first token", "tokens/s", "prompt +", "cost", "of $5.00"):
         assert words in figures
@@ -81,7 +80,6 @@ async def an_answer_comes_with_all_that_happened(desk: TryDesk) -> None:
 async def enter_opens_the_generation(desk: TryDesk) -> None:
     screen = await desk.send()
     await desk.over(screen)
-    assert screen.tried is not None
     identity = screen.tried.generation_id
     await desk.pilot.press("enter")
     await desk.wait_for(GenerationScreen)
@@ -128,7 +126,6 @@ async def what_was_redacted_is_told_and_marked(desk: TryDesk) -> None:
     await desk.over(screen)
     assert "redacted 1: email" in desk.figures()
     assert "redacted 1: custom" in desk.figures()
-    assert screen.tried is not None
     assert screen.tried.redactions == ("[EMAIL]", "[REDACTED]")
     lines = desk.app.screen.query_one(GrowingText)._lines
     marked = [line for line in lines if any(one in line.plain for one in screen.tried.redactions)]
@@ -155,13 +152,11 @@ async def what_cannot_be_is_said_at_its_field_and_nothing_is_sent(desk: TryDesk)
     await desk.pilot.press("ctrl+s")
     await until(desk.pilot, lambda: form.state.problem("model"), "the model")
     wrong = form.state.problem("model")
-    assert wrong is not None
     assert "did you mean 'northwind/atlas-large'" in wrong.text
     await desk.fill(model=MODEL)
     await desk.pilot.press("ctrl+s")
     await until(desk.pilot, lambda: form.state.problem("max_cost"), "the maximum")
     wrong = form.state.problem("max_cost")
-    assert wrong is not None
     assert "raise the maximum" in wrong.text
     assert form.state.typed("prompt") == "Hello"
     assert desk.app.screen is form
@@ -209,7 +204,6 @@ async def test_what_a_cancelled_request_cost_is_looked_up(tmp_path: Path) -> Non
         await until(desk.pilot, lambda: "simulated" in desk.answer_text(), "the begin")
         await desk.pilot.press("escape")
         await until(desk.pilot, lambda: "It cost $" in desk.state(), "what it cost")
-        assert screen.tried is not None
         assert (await desk.read(desk.key.hash)).usage == screen.tried.cost
 
 

@@ -99,7 +99,6 @@ def gnome_keyring(bus: str, home: Path, password: str) -> Iterator[None]:
         env=environment,
     )
     try:
-        assert daemon.stdin is not None
         daemon.stdin.write(password.encode())
         daemon.stdin.close()
         with open_dbus_connection(bus) as connection:
@@ -200,7 +199,6 @@ async def test_a_secret_is_kept_replaced_and_removed(on_bus: str, tmp_path: Path
         for secret in (SecretStr("earlier"), SENTINEL):
             await store_secret("work", secret)
         found = await read_secret("work")
-        assert found is not None
         assert found.get_secret_value() == SENTINEL.get_secret_value()
         assert await read_secret("lab") is None
         assert await remove_secret("work")

@@ -224,7 +224,6 @@ def test_a_served_gateway_keeps_no_key_that_can_be_read(private_home: Path, tmp_
     where = ["--database", str(database)]
     serve = [*gateway, "serve", "--empty", "--port", "0", *where]
     with subprocess.Popen(serve, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None
         address = process.stdout.readline().decode().strip()
         issue = subprocess.run(
             [*gateway, "issue-key", "--management", *where], capture_output=True, check=True

@@ -100,7 +100,6 @@ class Desk:
         self.look()
 
     async def paste(self, text: str) -> None:
-        assert self.app.focused is not None
         self.app.focused.post_message(events.Paste(text))
         await self.pilot.pause()
         self.look()

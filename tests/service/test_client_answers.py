@@ -251,7 +251,6 @@ async def test_the_dialect_is_translated_at_the_boundary() -> None:
     tools = {"openrouter:web_search": {"type": "search"}}
     answer = data({"id": "a/b", "endpoints": [{"name": "e", "native_tools": tools}]})
     model = await rig(answer, dialect=OPENROUTER).client.catalog.endpoints("a/b")
-    assert model.endpoints is not None
     assert list(model.endpoints[0].native_tools or {}) == ["service:web_search"]
 
 

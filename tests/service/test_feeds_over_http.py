@@ -97,7 +97,6 @@ async def watching(
     )
     hub = FeedHub(client, time.clock)
     for feed in feeds(hub):
-        assert feed is not None
         feed.watch(lambda _state: None)
     try:
         yield time, hub

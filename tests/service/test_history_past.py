@@ -113,11 +113,9 @@ async def test_the_past_is_what_the_gateway_answered_at_each_moment() -> None:
         )
         for key in keys:
             spent = past.spent(key.hash, moments)
-            assert spent is not None
             assert tuple(spent[place]) == (key.usage, key.byok_usage), key.name
         for endpoint in endpoints:
             figures = past.figures(model, endpoint.tag or "", moments)
-            assert figures is not None
             assert figures[place]["uptime_last_1d"] == (
                 None if endpoint.uptime_last_1d is None else float(endpoint.uptime_last_1d)
             )
@@ -132,7 +130,6 @@ def test_an_account_that_began_empty_has_no_past() -> None:
 
 def points(reader: HistoryReader, key: SeriesKey, since: datetime, until: datetime) -> list[Point]:
     curve = reader.points(key, since, until)
-    assert curve is not None
     return list(curve.points)
 
 
@@ -242,7 +239,6 @@ async def test_who_only_reads_finds_the_same_past(
         await hub.fill_past()
         assert rows(path) == first
         await hub.close()
-    assert outlook is not None
     assert outlook.curve is not None
     assert first == rows(filled[0])
     gateway.close()

@@ -161,7 +161,6 @@ def test_an_unclear_gateway_is_explained(name: str | None, url: str | None, says
 async def test_the_environment_comes_first_and_is_emptied() -> None:
     environ = {"GWTUI_TOKEN": f" {SECRET}\n", "PATH": "x"}
     found = await find_token(replace(PLAIN, token_command=("false",)), environ)
-    assert found.token is not None
     assert (found.token.get_secret_value(), found.source) == (SECRET, "environment")
     assert environ == {"PATH": "x"}
     assert SECRET not in repr(found)
@@ -237,7 +236,6 @@ async def test_the_token_of_the_history_has_sources_of_its_own(
 
     async def found(profile: Profile) -> str | None:
         server = profile.connection(None, "none").history
-        assert server is not None
         assert server.url == "https://prometheus.test"
         token = await server.find_token()
         return None if token is None else token.get_secret_value()
@@ -362,7 +360,6 @@ async def test_a_chain_is_asked_only_where_it_is_safe(monkeypatch: pytest.Monkey
     )
     use(monkeypatch, chain)
     found = await find_token(PLAIN, {})
-    assert found.token is not None
     assert found.token.get_secret_value() == SECRET
 
 

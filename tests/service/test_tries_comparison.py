@@ -86,7 +86,6 @@ def test_a_tag_pins_one_endpoint_and_a_provider_its_own() -> None:
     tag, provider = endpoint_contenders(hello(), found, ["two", "one"])
     for each, entry in ((tag, "two"), (provider, "one")):
         pinned = each.request.provider
-        assert pinned is not None
         assert (pinned.order, pinned.only, pinned.allow_fallbacks) == ([entry], [entry], False)
     with pytest.raises(ComparisonError, match=r"no endpoint three \(known: one/fp8"):
         endpoint_contenders(hello(), found, ["one/fp8", "three"])
@@ -106,9 +105,7 @@ def test_the_maximum_is_that_of_all_together() -> None:
     plans = [plan_of("0.02"), plan_of("0.02"), plan_of("0.02")]
     assert comparison_problem(plans[:2], Decimal("0.05")) is None
     problem = comparison_problem(plans, Decimal("0.05"))
-    assert problem is not None
     assert problem.startswith("all together may cost up to $0.06, more than the maximum of $0.05")
     assert comparison_problem(plans, None) is None
     unknown = comparison_problem([plan_of("0.01"), plan_of(None)], Decimal("0.05"))
-    assert unknown is not None
     assert "is not known" in unknown

@@ -136,8 +136,6 @@ def test_a_signal_ends_the_watching_at_once(
 ) -> None:
     words = ("watch", "--ndjson", "--nearest", "0", "--model", "helioscope/corona-code")
     with start(*words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
         # Flushed line by line, or nothing would come before the end.
         assert json.loads(process.stdout.readline())["resource"] in {"credits", "endpoint"}
         process.send_signal(number)
@@ -240,7 +238,6 @@ def test_an_interrupt_hangs_up_and_says_that_it_may_be_billed(private_home: Path
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        assert process.stdout is not None
         assert process.stdout.read(4) == b"half"
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=30)

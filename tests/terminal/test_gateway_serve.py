@@ -32,7 +32,6 @@ def server(database: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert process.stdout is not None
     base_url = process.stdout.readline().strip()
     yield process, base_url
     if process.poll() is None:
@@ -101,7 +100,6 @@ def test_faults_are_listed_checked_and_in_force(database: Path) -> None:
     assert "no operation is 'POST /kys'" in refused.stderr
     assert not database.exists()
     with start(*words, "503=9:GET /models x1", stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
         base_url = process.stdout.readline().strip()
         first = get(f"{base_url}/models", None)
         assert (first.status_code, first.headers["retry-after"]) == (503, "9")

@@ -35,7 +35,6 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, dic
     words = ("gateway", "serve", "--port", "0", "--database", database)
     with start(*words, stdout=subprocess.PIPE, text=True) as process:
         key = run("gateway", "issue-key", "--management", "--database", database).stdout.strip()
-        assert process.stdout is not None
         yield process.stdout.readline().strip(), {**os.environ, "GWTUI_TOKEN": key}
         process.terminate()
 

@@ -87,7 +87,6 @@ async def test_without_a_clipboard_a_private_file_is_written(
     copied = await copying(app, SECRET, environment)
     assert app._driver.written == ""
     assert copied.route == "file"
-    assert copied.path is not None
     assert copied.path.read_text() == SECRET
     assert stat.S_IMODE(copied.path.stat().st_mode) == 0o600
     assert stat.S_IMODE(copied.path.parent.stat().st_mode) == 0o700
@@ -100,7 +99,6 @@ async def test_the_state_folder_serves_where_there_is_no_runtime_folder(
     monkeypatch.delenv("XDG_RUNTIME_DIR")
     monkeypatch.setattr(clipboard.Paths, "of_user", lambda: _paths(private_home))
     copied = await save_private(SECRET)
-    assert copied.path is not None
     assert copied.path.parent == private_home / "state" / "gwtui"
 
 

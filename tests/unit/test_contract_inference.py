@@ -201,7 +201,6 @@ RESULT: dict[str, Any] = {
 def test_an_unknown_finish_reason_is_shown_as_it_came() -> None:
     choice = {**RESULT["choices"][0], "finish_reason": "bored", "mood": 1}
     result = ChatResult.model_validate({**RESULT, "choices": [choice]})
-    assert result.choices is not None
     assert result.choices[0].finish_reason == "bored"
     assert result.choices[0].unknown_fields == ("mood",)
 
@@ -212,7 +211,6 @@ def test_the_usage_of_a_stream_comes_with_or_without_a_choice(choices: list[Any]
         {**RESULT, "object": "chat.completion.chunk", "choices": choices}
     )
     assert not chunk.gaps
-    assert chunk.usage is not None
     assert chunk.usage.completion_tokens == 2
 
 
@@ -228,7 +226,6 @@ def test_one_bad_vector_costs_that_vector() -> None:
             ],
         }
     )
-    assert result.data is not None
     assert [vector.embedding for vector in result.data[:2]] == [[0.5, 1.0], "AAAAPw=="]
     assert result.data[2].gaps
 
@@ -253,11 +250,9 @@ def test_what_a_refusal_tells_is_read_field_by_field() -> None:
             }
         }
     )
-    assert body.error is not None
     metadata = ErrorMetadata.model_validate(body.error.metadata)
     assert metadata.ineligibility_reasons is not None
     assert [found.endpoint_count for found in metadata.ineligibility_reasons] == [3]
     assert metadata.provider_words == "the provider's own words"
     assert list(metadata.gaps) == ["ineligibility_reasons[1]"]
-    assert body.error.availability is not None
     assert body.error.availability.retryable is False

@@ -90,11 +90,9 @@ def test_a_bad_element_costs_that_element_only() -> None:
             "endpoints": [{"name": "one"}, 7, {"name": "two", "pricing": {"prompt": "x"}}],
         }
     )
-    assert model.endpoints is not None
     assert [endpoint.name for endpoint in model.endpoints] == ["one", "two"]
     assert model.gaps == {"endpoints[1]": "expected an object"}
     pricing = model.endpoints[1].pricing
-    assert pricing is not None
     assert pricing.gaps == {"prompt": "expected a number", "completion": "missing"}
 
 
@@ -125,7 +123,6 @@ def test_a_bad_entry_of_a_map_costs_that_entry_only() -> None:
     )
     assert endpoint.native_tools is not None
     assert list(endpoint.native_tools) == ["service:a"]
-    assert endpoint.perf_last_30m_by_workload is not None
     assert endpoint.perf_last_30m_by_workload["stt"].request_count == 2
     assert broken_entries(endpoint) == {
         "native_tools[service:b]",
@@ -137,7 +134,6 @@ def test_a_null_among_texts_costs_no_other_text() -> None:
     model = Model.model_validate(
         {"reasoning": {"mandatory": False, "supported_efforts": ["high", None, "low"]}}
     )
-    assert model.reasoning is not None
     assert model.reasoning.supported_efforts == ["high", "low"]
     assert model.reasoning.gaps.keys() == {"supported_efforts[1]"}
 
@@ -174,7 +170,6 @@ def test_impossible_timestamps_are_gaps(text: str) -> None:
 
 def test_a_new_key_hides_in_repr_and_raw() -> None:
     created = CreatedKey.model_validate({"data": FULL_KEY, "key": "gw-v1-sentinel"})
-    assert created.key is not None
     assert created.key.get_secret_value() == "gw-v1-sentinel"
     assert "sentinel" not in repr(created)
     assert "sentinel" not in str(dict(created.raw))

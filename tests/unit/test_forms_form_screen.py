@@ -19,7 +19,6 @@ from key_form_kit import api_key
 from plan_kit import form_context, key_plans
 from screen_text import shown
 
-SIZES = [(80, 24), (120, 40)]
 MADE = Applied("made")
 
 

@@ -66,7 +66,6 @@ def test_a_new_guardrail_needs_only_a_name_and_takes_the_lists_workspace() -> No
     assert state.request() is None
     state.put("name", "mine")
     request = state.request()
-    assert request is not None
     assert request.body() == {
         "name": "mine",
         "workspace_id": SPACE,
@@ -119,10 +118,8 @@ def test_the_cap_and_its_interval_go_together_where_the_dialect_demands_it() -> 
 def test_the_cap_is_explained_as_one_for_each() -> None:
     state = editing(guardrail(limit_usd=Decimal(5), reset_interval="weekly"))
     note = state.note("limit_usd")
-    assert note is not None
     assert note.text == "each key and each member may spend $5.00 each UTC week"
     reset = state.note("reset_interval")
-    assert reset is not None
     assert reset.text.startswith("next reset Mon 2026-11-23 00:00 UTC")
 
 
@@ -158,5 +155,4 @@ def test_what_is_typed_into_the_routing_is_never_lost_without_a_catalog() -> Non
         state.put(name, ("x/y",))
     assert state.payload() == {name: ["x/y"] for name in ROUTING}
     note = state.note("allowed_models")
-    assert note is not None
     assert "F2" in note.text

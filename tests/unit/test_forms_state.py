@@ -98,7 +98,6 @@ def guardrail(initial: Any = None, dialect: Any = GENERIC) -> FormState:
 def body(state: FormState) -> dict[str, Any]:
     assert state.attempt(), [state.problem(name) for name in state.fields]
     request = state.request()
-    assert request is not None
     return request.body()
 
 
@@ -390,7 +389,6 @@ def test_counters_come_from_the_limits_of_the_model() -> None:
 
 def note(state: FormState, name: str) -> str:
     cell = state.note(name)
-    assert cell is not None
     return cell.text
 
 
@@ -523,7 +521,6 @@ def test_a_secret_is_sent_in_clear_and_shown_nowhere() -> None:
     state.put("provider", "vendor")
     state.put("key", SecretStr(f" {SECRET}\n"))
     request = state.attempt()
-    assert request is not None
     assert request.wire_body() == {"provider": "vendor", "key": SECRET}
     assert SECRET not in repr((request, request.body(), state.values(), vars(state)))
     state.forget_secrets()

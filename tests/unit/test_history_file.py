@@ -86,7 +86,6 @@ def test_every_committed_sample_survives_a_kill(path: Path) -> None:
     child = subprocess.Popen(
         [sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, env=environment
     )
-    assert child.stdout is not None
     told = 0
     while told < 200:
         told = int(child.stdout.readline())
@@ -249,7 +248,6 @@ async def test_one_process_records_and_the_next_does_once_that_one_is_killed(
     other = await asyncio.create_subprocess_exec(
         sys.executable, "-c", OTHER, str(path), stdout=asyncio.subprocess.PIPE, env=environment
     )
-    assert other.stdout is not None
     assert await other.stdout.readline() == b"True\n"
     archive = await Archive.open(path)
     try:

@@ -209,8 +209,6 @@ def _cut_at(place: int) -> Callable[[], int]:
 
 
 ENDPOINT = Subject("endpoint", "lab/model lab")
-GUARDRAIL = Subject("guardrail", "g1")
-KEY = Subject("key", "k1")
 TOTAL_CREDITS = SeriesKey("credits", ACCOUNT, "total_credits")
 LATEST_UPTIME = SeriesKey(*ENDPOINT, "uptime_last_5m")
 

@@ -32,7 +32,6 @@ from recorded_gateway_kit import MODEL, Inline, World
 from resource_samples import endpoint_body, key, model_endpoints
 
 ENDPOINT = endpoint_identity(MODEL, "northwind/fp8||fp8")
-UPTIME = SeriesKey("endpoint", ENDPOINT, "uptime_last_5m")
 
 
 @asynccontextmanager

@@ -62,7 +62,6 @@ def test_money_is_exact_whatever_the_width(history: Desk) -> None:
         curve = history.reader.points(
             USED, START, START + timedelta(hours=1), resolution=resolution
         )
-        assert curve is not None
         assert curve.points[0].high == amounts[0]
         assert min(point.low for point in curve.points if point.low is not None) == amounts[1]
 
@@ -87,7 +86,6 @@ def test_readings_without_traffic_count_in_no_figure_but_the_last(
         history.see(START + minutes(minute), {UPTIME: value})
     history.tidy(START + minutes(70))
     curve = history.reader.points(UPTIME, START, START + minutes(5), resolution=width)
-    assert curve is not None
     (point,) = curve.points
     assert point.state == "value"
     assert (point.low, point.high, point.mean, point.last) == (90, 100, 95, None)
@@ -96,11 +94,9 @@ def test_readings_without_traffic_count_in_no_figure_but_the_last(
 def test_slots_are_as_fine_as_fits_and_begin_at_whole_multiples(history: Desk) -> None:
     history.see(START, {USED: 1})
     curve = history.reader.points(USED, START + minutes(7), START + timedelta(hours=6))
-    assert curve is not None
     assert curve.width == timedelta(minutes=1)
     assert curve.points[0].at == START + minutes(7)
     wide = history.reader.points(USED, START, START + timedelta(days=30), max_points=100)
-    assert wide is not None
     assert len(wide.points) <= 100
     assert wide.width == timedelta(hours=12)
 

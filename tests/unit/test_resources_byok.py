@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -16,7 +15,6 @@ from gwtui.watch.feeds.byok import ByokRow, ranked
 from plan_kit import byok_plans
 from resource_samples import byok_credential
 
-NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 SPACE = Workspace.model_validate({"id": "w1", "name": "Default", "slug": "default"})
 
 

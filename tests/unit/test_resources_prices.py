@@ -18,7 +18,6 @@ from resource_samples import NOW
 def test_of_several_other_prices_the_first_is_whole_and_the_rest_are_counted() -> None:
     several = model_pricing(image="0.002", audio="0.000032", request="0.01")
     whole = other_prices(several)
-    assert whole is not None
     first = whole.split(", ")[0]
     assert other_prices_cell(several).text == f"{first} +{whole.count(', ')}"
     assert other_prices_cell(model_pricing(image="0.002")).text == "$0.002/image in"

@@ -123,7 +123,6 @@ def test_an_edited_workspace_keeps_its_slug() -> None:
 def test_each_limit_is_said_at_its_field(field: str, text: str, words: str) -> None:
     state = filled(**{"name": "Zz", field: text})
     problem = state.problem(field)
-    assert problem is not None
     assert words in problem.text
     assert state.request() is None
 
@@ -131,9 +130,7 @@ def test_each_limit_is_said_at_its_field(field: str, text: str, words: str) -> N
 def test_what_the_share_and_the_logged_keys_mean() -> None:
     state = filled(io_logging_sampling_rate="0.01 %", io_logging_api_key_ids="[]")
     rate, ids = state.note("io_logging_sampling_rate"), state.note("io_logging_api_key_ids")
-    assert rate is not None
     assert rate.text.startswith("0.01% of requests, 1 in 10k; only applies with private logging")
-    assert ids is not None
     assert "no key is logged" in ids.text
 
 
@@ -158,7 +155,6 @@ def test_a_conflict_is_said_on_the_field_that_was_typed() -> None:
     state = editor(daily=10, monthly=100)
     state.put("monthly", "8")
     problem = state.problem("monthly")
-    assert problem is not None
     assert problem.text == "must be more than the daily budget, $10.00"
     assert state.problem("daily") is None, "it was not touched"
     assert state.request() is None
@@ -170,14 +166,11 @@ def test_a_conflict_is_said_on_the_field_that_was_typed() -> None:
 def test_the_meaning_follows_whether_byok_counts() -> None:
     state = editor(daily=10)
     note = state.note("daily")
-    assert note is not None
     assert note.text == "$5.00 spent, 50% · resets 2026-11-22, in 17 h"
     state.put(BYOK, True)
     note = state.note("daily")
-    assert note is not None
     assert (note.tone, "requests are refused" in note.text) == ("bad", True)
     none, unknown = state.note("lifetime"), state.note("weekly")
-    assert none is not None
     assert none.text == "no budget"
     assert unknown is not None
 
@@ -188,7 +181,6 @@ def test_an_unreadable_budget_stays_as_it_is() -> None:
     assert BYOK not in known
     state = FormState(budgets_form(workspace(), known, {}), FACTS)
     note = state.note("daily")
-    assert note is not None
     assert "left as it is" in note.text
 
 

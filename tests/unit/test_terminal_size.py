@@ -8,16 +8,12 @@ from typing import Any
 
 import pytest
 from textual import events
-from textual.app import ComposeResult
 from textual.geometry import Size
-from textual.screen import ModalScreen
 
 from form_kit import HostApp, ScriptedSubmit, form
-from gwtui.ui.forms.field_editors import LinesEditor
 from gwtui.ui.screens.dialogs import AskScreen, TooSmallScreen
 from harness import dashboard, harness, listing
 from resizing_kit import counted_layouts, resize, rest
-from screen_text import shown
 from thoroughness import FULL
 
 TRIALS = 200 if FULL else 2
@@ -59,70 +55,6 @@ async def test_what_opens_in_a_terminal_that_is_too_small_is_covered_too(tmp_pat
         await pilot.pause()
         assert app.screen is listing(app)
         assert app.screen_stack == [listing(app)]
-
-
-async def test_a_cover_beneath_a_question_does_not_outlive_it(tmp_path: Any) -> None:
-    """The question came up while the terminal was too small, and grew before it was covered."""
-    async with harness() as place, dashboard(place) as (app, pilot):
-        await pilot.resize_terminal(40, 10)
-        await pilot.pause()
-        asked = question()
-        app.push_screen(asked)
-        resize(app, Size(80, 24))
-        await pilot.pause(0.1)
-        assert app.screen is asked
-        await pilot.press("y")
-        await pilot.pause()
-        assert app.screen_stack == [listing(app)]
-
-
-class Host(ModalScreen[None]):
-    """One widget, as wide as the screen."""
-
-    CSS = """
-    LinesEditor { height: 4; border: none; padding: 0; scrollbar-size-vertical: 1; }
-    FoldingScroll { height: auto; max-height: 4; }
-    FoldingScroll Static { width: 1fr; }
-    """
-
-    def __init__(self, *widgets: Any) -> None:
-        super().__init__()
-        self._widgets = widgets
-
-    def compose(self) -> ComposeResult:
-        yield from self._widgets
-
-
-WORDS = " ".join(["x" * 5] * 38)
-"""Four lines of 59 cells, five of any fewer."""
-
-
-async def test_a_text_area_loses_the_scroll_bar_that_it_needed_in_a_smaller_window() -> None:
-    editor = LinesEditor(WORDS)
-    app = HostApp(Host(editor))
-    with counted_layouts() as layouts:
-        async with app.run_test(size=(61, 20)) as pilot:
-            await rest(pilot, layouts)
-            assert not editor.show_vertical_scrollbar
-            resize(app, Size(30, 20))
-            await rest(pilot, layouts)
-            assert editor.show_vertical_scrollbar
-            resize(app, Size(61, 20))
-            await rest(pilot, layouts)
-            assert not editor.show_vertical_scrollbar
-
-
-async def test_a_text_area_shows_its_text_as_it_is_folded_now() -> None:
-    editor = LinesEditor("one two three four five")
-    app = HostApp(Host(editor))
-    with counted_layouts() as layouts:
-        async with app.run_test(size=(20, 20)) as pilot:
-            for width in (20, 15, 20, 14, 19):
-                resize(app, Size(width, 20))
-                await rest(pilot, layouts)
-                lines = [line.rstrip() for line in shown(app).splitlines()]
-                folded = [editor.render_line(y).text.rstrip() for y in range(4)]
-                assert lines[editor.region.y :][:4] == folded
 
 
 @pytest.mark.parametrize("size", [(60, 15), (100, 20), (62, 17)])

@@ -135,7 +135,6 @@ def test_bounds_are_the_contracts_and_are_said_at_the_field(
         form.put(field, value)
     assert not form.attempt()
     problem = form.problem(name)
-    assert problem is not None
     assert wrong in problem.text
 
 
@@ -149,11 +148,9 @@ def test_beside_a_key_stands_whose_it_is() -> None:
     form = state(wanted=TriedKey(key_hash(KEY), "ci"))
     form.put("key", SecretStr("gw-v1-another"))
     note = form.note("key")
-    assert note is not None
     assert note.text.startswith("not the value of key “ci”")
     form.put("key", KEY)
     note = form.note("key")
-    assert note is not None
     assert (note.text, note.tone) == ("the value of key “ci”", "good")
 
 
@@ -163,7 +160,6 @@ def test_a_key_at_hand_need_not_be_typed() -> None:
     assert form.attempt()
     form.put("key", SecretStr("gw-v1-another"))
     note = form.note("key")
-    assert note is not None
     assert note.text.startswith("not used")
 
 

@@ -312,7 +312,6 @@ def test_changes_are_undone_from_the_last_one_back() -> None:
     changes.add(undoable("second"), "")
     for title in ("second", "first"):
         done = changes.latest()
-        assert done is not None
         assert done.title == title
         changes.forget(done)
     assert changes.latest() is None
@@ -344,7 +343,6 @@ def test_an_undo_is_not_undone_itself() -> None:
     back = Plan("a", "Undo first", "keys", "h", _never, undo=undoable("x").undo, undoes="p")
     changes.add(back, "")
     done = changes.latest()
-    assert done is not None
     assert done.title == "first"
 
 

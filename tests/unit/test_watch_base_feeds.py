@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
-import weakref
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any, cast
@@ -49,17 +47,7 @@ def shared(what: str) -> BaseRead[str]:
     return BaseRead(FeedKey(what), lambda client: cast("Account", client).read(what))
 
 
-class Row:
-    """A value that is there or gone."""
-
-
-async def row(client: Any) -> Row:
-    client.asked.append("large")
-    return Row()
-
-
 SPACES, KEYS = shared("spaces"), shared("keys")
-LARGE: BaseRead[Row] = BaseRead(FeedKey("large"), row)
 
 
 @pytest.fixture
@@ -289,7 +277,6 @@ async def test_requests_count_for_the_feed_that_made_them(
     assert hub.expected_per_minute == 2
     account.broken = {"keys"}
     await joined.refresh()
-    assert joined.load is not None
     assert joined.load.requests == 2, "also when one of them fails"
 
 
@@ -331,18 +318,6 @@ async def test_who_stops_waiting_does_not_stop_the_read_for_others(
     first.cancel()
     account.held[1].set()
     assert await second == "spaces 1"
-
-
-async def test_values_are_let_go_when_nobody_could_take_them(
-    hub: FeedHub, account: Account, time: FakeClock
-) -> None:
-    kept = [weakref.ref(await FeedReader(hub).get(LARGE))]
-    await FeedReader(hub, within=30).get(LARGE)
-    assert account.asked == ["large"]
-    await time.advance(601)
-    await FeedReader(hub).get(KEYS)
-    gc.collect()
-    assert [value() for value in kept] == [None]
 
 
 async def test_what_seldom_changes_may_be_older_and_does_not_age_what_is_made_of_it(

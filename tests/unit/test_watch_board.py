@@ -59,9 +59,7 @@ def test_an_endpoint_is_as_the_gateway_would_have_answered_then(history: Desk) -
     endpoint = row.endpoint
     assert (row.title, row.identity) == ("Lab /eu", "lab||")
     assert verdict(endpoint).word == "healthy"
-    assert endpoint.latency_last_30m is not None
     assert endpoint.latency_last_30m.p90 == 400
-    assert endpoint.pricing is not None
     assert (endpoint.pricing.prompt, endpoint.pricing.discount) == (
         Decimal("0.000002"),
         Decimal("0.5"),
@@ -133,7 +131,6 @@ def test_small_curves_and_changed_prices(history: Desk) -> None:
     identities = [ENDPOINT.identity, OTHER.identity]
     past = endpoints_past(history.reader, START, START + minutes(61), identities)
     curve = past.sparks[ENDPOINT.identity]["latency_p50"]
-    assert curve is not None
     assert len(curve.points) <= 9
     lows = [point.low for point in curve.points if point.low is not None]
     assert lows == sorted(lows)

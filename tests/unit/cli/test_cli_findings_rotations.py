@@ -17,11 +17,6 @@ def named(gwtui: Gwtui, name: str) -> list[str]:
     return [one["hash"] for one in found if one["name"] == name]
 
 
-def begin(gwtui: Gwtui, name: str, *options: str) -> str:
-    done(gwtui, "keys", "create", "--set", f"name={name}", "--set", "limit=5")
-    return done(gwtui, "keys", "rotate", name, "--name", f"{name}-new", *options).strip()
-
-
 def stage(gwtui: Gwtui, name: str) -> dict[str, str]:
     (found,) = [one for one in gwtui.json("rotations", "list") if one["old"]["name"] == name]
     return {**found, "hash": found["successor"]["hash"]}

@@ -256,10 +256,13 @@ def test_a_plan_says_what_is_left_why_and_what_it_may_cost(
     code, out, err = gwtui(*CHAT, *words)
     assert code == exits.OK, err
     assert "northwind" in out
-    assert "excluded quasar: provider not allowed" in err
-    assert "excluded northwind/flex: " in err
-    assert "unknown: restrictions of the key: reading them needs a management key" in err
-    assert "maximum cost: $0.00" in err
+    for text in (
+        "excluded quasar: provider not allowed",
+        "excluded northwind/flex: ",
+        "unknown: restrictions of the key: reading them needs a management key",
+        "maximum cost: $0.00",
+    ):
+        assert text in err
     assert "would not be sent" not in err
     assert not models.asked
 
