@@ -324,7 +324,7 @@ def remap(keys: Mapping[str, tuple[str, ...]]) -> None:
     _chosen.update(keys)
     if QUIT in keys:
         _chosen[QUIT] = tuple(dict.fromkeys((*keys[QUIT], ALWAYS_QUITS)))
-    for kept in (all_actions, for_scope, tab_actions, place_actions, dialog_actions):
+    for kept in (all_actions, for_scope, tab_actions, place_actions):
         kept.cache_clear()
 
 
@@ -334,7 +334,7 @@ def declared_keys(action: Action) -> tuple[str, ...]:
         return action.keys
     if action.id.startswith(GO):
         return _place_keys(action.id.removeprefix(GO))
-    every = chain(*_DECLARED.values(), *DIALOG_ACTIONS.values())
+    every = chain(*_DECLARED.values())
     return next(one.keys for one in every if one.id == action.id)
 
 
@@ -354,10 +354,9 @@ def all_actions() -> tuple[Action, ...]:
     return tuple(chain.from_iterable(map(for_scope, _DECLARED)))
 
 
-@cache
 def dialog_actions() -> tuple[Action, ...]:
     """Return the actions of forms and dialogs. Screens and the palette do not offer them."""
-    return tuple(map(_with_own_keys, chain(*DIALOG_ACTIONS.values())))
+    return tuple(chain(*DIALOG_ACTIONS.values()))
 
 
 @cache

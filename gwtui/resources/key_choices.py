@@ -14,9 +14,6 @@ from gwtui.resources.actions import (
     ANYWHERE,
     DIALOG_SCOPES,
     FIGURES,
-    FORM,
-    NEW_KEY,
-    QUESTION,
     QUIT,
     TABLE_KEYS,
 )
@@ -45,22 +42,6 @@ _SIGN_NAMES = {
 _SAME_AS = {"ctrl+i": "Tab", "ctrl+m": "Enter", "ctrl+h": "Backspace", "ctrl+j": "Enter"}
 """Keys that terminals report as another key."""
 _FOCUS = {"tab": "moves between the parts of a screen", "shift+tab": "moves between the parts"}
-_PRESSES = frozenset({"enter", "space"})
-_MOVES = frozenset({"backspace", "delete", "left", "right", "home", "end"})
-"""Keys that move the cursor or delete text in an input, with any modifier."""
-_EDITS = frozenset(f"ctrl+{name}" for name in "acdefkuvwxyz")
-"""Further keys that edit text in an input."""
-_SCROLLS = dict.fromkeys(("pageup", "pagedown"), "scrolls what is long there")
-_FIXED = {
-    FORM: {"f2": "shows what remains, in the form of a guardrail"},
-    QUESTION: _SCROLLS,
-    NEW_KEY: {
-        **_SCROLLS,
-        **dict.fromkeys(("left", "right", "up", "down"), "moves between the buttons there"),
-        **dict.fromkeys(("escape", "q"), "leaves the dialog of a new key"),
-    },
-}
-"""Fixed keys of dialogs and their function, by scope. They cannot be assigned."""
 _TABLE = {
     key: f"is {what.lower()} in lists" for keys, _, what in TABLE_KEYS for key in keys.split(",")
 }
@@ -106,39 +87,23 @@ def problem_of(action_id: str, keys: Sequence[str]) -> str:
     try:
         action = registry.by_id(action_id)
     except KeyError:
-        every = (*registry.all_actions(), *registry.place_actions(), *registry.dialog_actions())
-        known = [one.id for one in every]
+        known = [one.id for one in (*registry.all_actions(), *registry.place_actions())]
         return f"there is no action {action_id!r}{did_you_mean(action_id, known)}"
-    for written in keys:
-        key = key_name(written)
-        if key is None:
-            return f"there is no key {written!r}: use X, ?, ctrl+p, f2, pageup"
-        if key in _SAME_AS:
-            return f"a terminal sends {written} as {_SAME_AS[key]}"
-        if key == ALWAYS_QUITS and action_id != QUIT:
-            return f"{written} always leaves the program"
-        own = key in registry.declared_keys(action)
-        if not own and (why := _taken(action, key)):
-            return f"{written} {why}"
-    return ""
+    if action.scope in DIALOG_SCOPES:
+        return "the keys of forms and dialogs cannot be changed"
+    return next(filter(None, (_problem_of_key(action, written) for written in keys)), "")
 
 
-def _taken(action: Action, key: str) -> str:
-    if key in _FOCUS:
-        return _FOCUS[key]
-    if action.scope not in DIALOG_SCOPES:
-        return _TABLE.get(key, "")
-    if key in _PRESSES:
-        return "presses what has the focus"
-    if action.scope == FORM and not _is_beside_typing(key):
-        return "is for what is typed into a field"
-    return _FIXED[action.scope].get(key, "")
-
-
-def _is_beside_typing(key: str) -> bool:
-    if key.replace("shift+", "") in _EDITS or key.rpartition("+")[2] in _MOVES:
-        return False
-    return "ctrl+" in key or "alt+" in key or key in _NAMES - {"space"}
+def _problem_of_key(action: Action, written: str) -> str:
+    key = key_name(written)
+    if key is None:
+        return f"there is no key {written!r}: use X, ?, ctrl+p, f2, pageup"
+    if key in _SAME_AS:
+        return f"a terminal sends {written} as {_SAME_AS[key]}"
+    if key == ALWAYS_QUITS and action.id != QUIT:
+        return f"{written} always leaves the program"
+    taken = _FOCUS.get(key) or _TABLE.get(key)
+    return f"{written} {taken}" if taken and key not in registry.declared_keys(action) else ""
 
 
 def conflicts(chosen: KeyChoices) -> Iterator[tuple[str, str]]:
@@ -149,21 +114,17 @@ def conflicts(chosen: KeyChoices) -> Iterator[tuple[str, str]]:
             other_keys = given.get(other.id, registry.declared_keys(other))
             for written in keys:
                 key = key_name(written)
-                if key in other_keys and other.id != action_id and _reach(key, action_id, other):
+                if key in other_keys and other.id != action_id and _reaches(key, other):
                     yield action_id, f"{written} is {other.title} there already ({other.id})"
 
 
-def _reach(key: str, action_id: str, other: Action) -> bool:
+def _reaches(key: str, other: Action) -> bool:
     # Frame actions get only control keys inside dialogs, so other keys do not conflict there.
-    scopes = {registry.by_id(action_id).scope, other.scope}
-    return len(scopes) == 1 or not scopes & {*DIALOG_SCOPES} or key.startswith("ctrl+")
+    return other.scope not in DIALOG_SCOPES or key.startswith("ctrl+")
 
 
 def _met(action: Action) -> Iterable[Action]:
     places, dialogs = registry.place_actions(), registry.dialog_actions()
-    if action.scope in DIALOG_SCOPES:
-        own = (dialog for dialog in dialogs if dialog.scope == action.scope)
-        return (*own, *map(registry.by_id, sorted(ANYWHERE)))
     if action.id in ANYWHERE:
         return (*registry.all_actions(), *places, *dialogs)
     if action.scope in (APP, COPY, LIST, FIGURES):

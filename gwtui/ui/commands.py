@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gwtui.crud.action import APP, Action
 from gwtui.resources import actions as registry
-from gwtui.resources.actions import DIALOG_SCOPES, by_id
+from gwtui.resources.actions import by_id
 
 if TYPE_CHECKING:
     from textual.widget import Widget
@@ -76,12 +76,7 @@ def shown_all(keys: tuple[str, ...]) -> str:
 
 
 def asked_by(action: Action) -> str:
-    """How to start an action: all its keys, else its command word, else "palette".
-
-    An action of a dialog without a key returns "its button".
-    """
-    if not action.keys and action.scope in DIALOG_SCOPES:
-        return "its button"
+    """How to start an action: all its keys, else its command word, else "palette"."""
     word = f":{action.command_words[0]}" if action.command_words else "palette"
     return shown_all(action.keys) or word
 

@@ -60,7 +60,6 @@ async def test_chosen_keys_work_and_are_what_is_said(demo: Harness, config: Path
     file = config / "preferences.toml"
     file.write_text(
         '[keys]\nkeys.toggle = ["X"]\nlist.filter = ["f2"]\napp.undo = ["J"]\n'
-        'question.yes = ["k"]\n'
         'app.back = ["Z", "escape"]\ngo.models = ["Q"]\n[lists.keys]\ncolumns = ["name", "gone"]\n'
     )
     app = demo.make_app(config=config)
@@ -75,10 +74,8 @@ async def test_chosen_keys_work_and_are_what_is_said(demo: Harness, config: Path
         await pressing("f2", "type zzz", "enter")(pilot)
         assert "Z clears the filter." in shown(app)
         await pressing("Z", "X", "y")(pilot)
-        assert "k confirms" in shown(app)
-        await pressing("k")(pilot)
         assert "J undoes it for 10 minutes." in notices(app)
-        await pressing("J", "k", "Q")(pilot)
+        await pressing("J", "y", "Q")(pilot)
         assert listing(app).resource == "models"
         await pressing("question_mark")(pilot)
         assert "F2" in shown(app)

@@ -7,21 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from textual.binding import Binding
 from textual.content import Content
 from textual.keys import KEY_NAME_REPLACEMENTS, _character_to_key
-from textual.widgets import Input, TextArea
 
 import gwtui
-from form_kit import HostApp, ScriptedSubmit, form, until
+from form_kit import HostApp, until
 from gwtui.crud.action import APP, LIST
 from gwtui.resources import actions as registry
-from gwtui.resources.actions import DIALOG_SCOPES
 from gwtui.resources.key_choices import conflicts, key_name, key_names, problem_of
 from gwtui.resources.preferences import Preferences
 from gwtui.resources.registry import RESOURCES
 from gwtui.ui.commands import key_of, keymap, offered, with_keys
-from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.pages import ReadingScreen
 
 
@@ -104,17 +100,7 @@ def test_names(written: str, name: str | None) -> None:
         ("app.quit", ["ctrl+c"], ""),
         ("keys.delete", ["tab"], "tab moves between"),
         ("keys.delete", [], ""),
-        ("form.send", ["f6", "ctrl+b"], ""),
-        ("form.send", ["f2"], "f2 shows what remains"),
-        ("question.yes", ["pagedown"], "pagedown scrolls"),
-        ("new-key.copy", ["q"], "q leaves the dialog"),
-        ("form.send", ["s"], "s is for what is typed"),
-        ("form.send", ["+"], "+ is for what is typed"),
-        ("form.leave", ["ctrl+u"], "ctrl+u is for what is typed"),
-        ("form.next_field", ["tab"], "tab moves between"),
-        ("question.yes", ["j", "+"], ""),
-        ("question.yes", ["enter"], "enter presses what has the focus"),
-        ("form.sned", ["f6"], "there is no action 'form.sned'; did you mean 'form.send'?"),
+        ("form.send", ["f6"], "the keys of forms and dialogs cannot be changed"),
     ],
 )
 def test_what_cannot_be_chosen(action: str, keys: list[str], problem: str) -> None:
@@ -124,8 +110,8 @@ def test_what_cannot_be_chosen(action: str, keys: list[str], problem: str) -> No
 
 def test_no_default_key_stands_against_another() -> None:
     """What is refused for a person does not happen by itself: every default, chosen anew."""
-    every = [*registry.all_actions(), *registry.place_actions(), *registry.dialog_actions()]
-    scopes = {APP, LIST, *RESOURCES, *DIALOG_SCOPES}
+    every = [*registry.all_actions(), *registry.place_actions()]
+    scopes = {APP, LIST, *RESOURCES}
     known = {action.id: action.keys for action in every if action.scope in scopes}
     assert list(conflicts(known)) == []
 
@@ -138,13 +124,9 @@ def test_conflicts() -> None:
     assert list(conflicts({"board.page": ["D"]})) == []  # there is no list
     assert [one for one, _ in conflicts({"board.page": ["t"]})] == ["board.page"]
     assert {one for one, _ in conflicts({"go.models": ["x"]})} == {"go.models"}
-    # In dialogs: among their own keys, and with those of the frame that get there.
-    assert [one for one, _ in conflicts({"question.yes": ["n"]})] == ["question.yes"]
-    assert list(conflicts({"question.yes": ["n"], "question.no": ["escape"]})) == []
-    assert list(conflicts({"question.yes": ["v"], "new-key.show": ["n"]})) == []
-    assert [one for one, _ in conflicts({"form.send": ["ctrl+l"]})] == ["form.send"]
+    # In dialogs, the control keys of the frame work as well.
     assert [one for one, _ in conflicts({"app.redraw": ["ctrl+s"]})] == ["app.redraw"]
-    assert list(conflicts({"app.redraw": ["f5"], "form.send": ["f5"]})) == []
+    assert list(conflicts({"app.redraw": ["f2"]})) == []
 
 
 def test_bindings_hints_and_sentences_follow() -> None:
@@ -163,37 +145,6 @@ def test_bindings_hints_and_sentences_follow() -> None:
     assert key_of("app.back") == "Esc"
     registry.remap({})
     assert registry.by_id("keys.create").keys == ("n",)
-
-
-def test_no_form_may_have_a_key_that_edits_what_is_typed() -> None:
-    for binding in (*Input.BINDINGS, *TextArea.BINDINGS):
-        assert isinstance(binding, Binding)
-        for key in binding.key.split(","):
-            if key_name(key) == key and not re.match(r"(shift\+)?(up|down|page|f\d)", key):
-                assert problem_of("form.choices", [key]), key
-
-
-async def test_dialogs_take_their_keys_and_say_them() -> None:
-    registry.remap({"form.send": ("f6",), "form.leave": (), "question.no": ("x", "f9")})
-    submit = ScriptedSubmit()
-    screen = form(submit)
-    app = HostApp(screen)
-    app.set_keymap(keymap())
-    async with app.run_test(size=(80, 24)):
-        keys = app.screen.active_bindings
-        assert keys["f6"].binding.action == "submit"
-        assert not {"ctrl+s", "escape"} & keys.keys()
-        assert with_keys(screen.footer).startswith("F6 sends · its button cancels · Tab next")
-    question = AskScreen("Leave?", "It is lost.", safe="Stay", deliberate="Leave")
-    app = HostApp(question)
-    app.set_keymap(keymap())
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("escape", "n", "q")
-        assert app.screen is question
-        await pilot.press("x")
-        await until(pilot, lambda: app.results == [False], "the answer")
-    registry.remap({})
-    assert keymap() == {}
 
 
 async def test_a_text_is_copied_by_the_key_that_copies_in_lists() -> None:
