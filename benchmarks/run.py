@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from list_reading import pages, reading  # noqa: E402 - beside this file
 
-from gwtui.local.dashboard_state import FIRST_STEPS_FILE  # noqa: E402
+from gwtui.local.first_steps import FIRST_STEPS_FILE  # noqa: E402
 from large_account import key_name, make  # noqa: E402 - the path is set above
 from pty_terminal import PtyTerminal, pty_terminal  # noqa: E402
 

@@ -36,7 +36,7 @@ import leak_watch
 from board_kit import Filled, filled_once
 from gwtui.domain import known_secrets
 from gwtui.local.caught_errors import caught_errors
-from gwtui.local.dashboard_state import FIRST_STEPS_FILE as FIRST_STEPS
+from gwtui.local.first_steps import FIRST_STEPS_FILE as FIRST_STEPS
 from gwtui.ui.screens.startup import StartupScreen
 from harness import Harness
 from idle import wait_after_key, wait_for_idle, wait_for_screen

@@ -96,24 +96,6 @@ def without_secrets(text: str) -> str:
     return text
 
 
-_BLOB = re.compile(r"[A-Za-z0-9]{16,}")
-_MIXED = re.compile(r"[A-Za-z][0-9]|[0-9][A-Za-z]")
-_LONG_BLOB = 32
-"""Letters and digits without a sign between them that no word has."""
-
-
-def may_be_secret(text: str) -> bool:
-    """Whether a text holds a known secret, or anything that could be a key: better once too often.
-
-    A run of many letters and digits counts, such as the hash that identifies a key; the parts of a
-    UUID and words with hyphens are too short for that.
-    """
-    if without_secrets(text) != text:
-        return True
-    runs = _BLOB.findall(text)
-    return any(len(run) >= _LONG_BLOB or _MIXED.search(run) for run in runs)
-
-
 def holds_secret(text: str) -> bool:
     """Whether a text holds a secret that this process knows, folded over lines or not.
 

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import tzinfo
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,6 +17,7 @@ from textual.worker import Worker, WorkerState
 from gwtui.crud.action import APP, Action
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.local.caught_errors import caught_errors
+from gwtui.local.first_steps import FIRST_STEPS_FILE, FirstSteps
 from gwtui.local.log import FILE_NAME as LOG
 from gwtui.resources.actions import ANYWHERE, QUIT, all_actions, by_id, place_actions, remap
 from gwtui.resources.preferences import FILE_NAME as PREFERENCES
@@ -46,7 +46,6 @@ from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
-    from gwtui.local.dashboard_state import DashboardState
     from gwtui.local.ledger import Ledger
     from gwtui.local.targets import Targets
 
@@ -68,7 +67,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
     - ``config``: directory of preferences and alert rules; None uses defaults and saves nothing
     - ``tries``: credentials for test requests; None allows none while read-only
     - ``targets``: the profiles that the person can switch to
-    - ``state``: directory of the path history; None keeps the history in memory
+    - ``state``: directory that records whether the first steps were offered; None offers none
     """
 
     TITLE = "gwtui"
@@ -97,7 +96,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         self._waits_shown = False
         self.local_zone = local_zone
         self.navigation = Navigation(self)
-        self._state = state
+        self.first_steps = FirstSteps(None if state is None else state / FIRST_STEPS_FILE)
         self.targets = targets
         self.preference_store = PreferenceStore(
             self, Preferences(None if config is None else config / PREFERENCES)
@@ -126,13 +125,6 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         anywhere = [(key, one) for one in ANYWHERE for key in by_id(one).keys]
         self._anywhere = {key: one for key, one in anywhere if key.startswith("ctrl+")}
         self.leaving_keys = frozenset(by_id(QUIT).keys)
-
-    @cached_property
-    def kept(self) -> DashboardState:
-        """The path history, and whether the first steps were dismissed."""
-        from gwtui.local.dashboard_state import DashboardState  # noqa: PLC0415 - later
-
-        return DashboardState(self._state)
 
     # Life -------------------------------------------------------------------------------------
 

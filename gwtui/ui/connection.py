@@ -338,7 +338,7 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
 
     async def _offer(self) -> None:
         await unresolved_changes.offer_at_start(self._whole)
-        if not self._whole.kept.first_steps.is_dismissed:
+        if not self._whole.first_steps.is_dismissed:
             from gwtui.ui.actions import first_steps  # noqa: PLC0415 - once ever
 
             await first_steps.offer_at_start(self._whole)

@@ -7,10 +7,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from textual import on
-from textual.binding import Binding, BindingType
 from textual.suggester import SuggestionReady
 from textual.widgets import Input
 
@@ -174,46 +173,22 @@ class PathNames:
 
 
 class GotoPrompt(Prompt):
-    """The prompt for a path such as keys/NAME, or a command; ``↑`` recalls earlier paths."""
+    """The prompt for a path such as keys/NAME, or a command."""
 
-    FOCUS_KEYS = "Enter opens · Esc cancels · Tab completes · ↑ earlier ones"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "recall(-1)", show=False, priority=True),
-        Binding("down", "recall(1)", show=False, priority=True),
-    ]
+    FOCUS_KEYS = "Enter opens · Esc cancels · Tab completes"
 
     def __init__(self, app: GwtuiApp) -> None:
         super().__init__(":", _HINT)
         self._names = PathNames(app)
-        self._paths = app.kept.paths
-        self._place: int | None = None
-        """Index of the recalled path; None for the typed text."""
-        self._draft = ""
 
     def open(self, text: str = "") -> None:
         """Show the prompt with this text."""
         self.input.complete_by(self._names.complete)
-        self._place = None
         super().open(text)
-
-    def action_recall(self, step: int) -> None:
-        """Recall an earlier path that starts with the typed text."""
-        if self._place is None:
-            self._draft = self.input.value
-        matching = [path for path in self._paths.paths if path.startswith(self._draft)]
-        place = (len(matching) if self._place is None else self._place) + step
-        if place >= len(matching):
-            self._place = None
-            self.input.begin_with(self._draft)
-        elif place >= 0:
-            self._place = place
-            self.input.begin_with(matching[place])
 
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:
         event.stop()
-        if self._place is not None and event.value not in self._paths.paths:
-            self._place = None  # the person edits a recalled path
         if self._names.is_missing(event.value):
             self.run_worker(self._learn(event.value), group="names", exclusive=True)
 
@@ -240,23 +215,16 @@ async def follow(context: ActionContext, text: str) -> None:
     if meant.problem:
         app.say(meant.problem, severity="warning")
     elif meant.command is not None:
-        if meant.argument:  # a single word is not worth an entry in the history
-            app.kept.paths.add(text)
         await app.perform(meant.command, replace(context, argument=meant.argument))
     else:
         names = PathNames(app)
         if names.is_missing(meant.route):
             app.run_worker(_learn_and_go(app, names, meant.route), group=ACTIONS)
         else:
-            await _go(app, meant.route)
+            await app.open_route(meant.route)
 
 
 async def _learn_and_go(app: GwtuiApp, names: PathNames, route: str) -> None:
     reading = asyncio.ensure_future(names.learn(route))
     await asyncio.wait({reading}, timeout=_LEARNING)
-    await _go(app, names.complete(route) or route)
-
-
-async def _go(app: GwtuiApp, route: str) -> None:
-    app.kept.paths.add(route)
-    await app.open_route(route)
+    await app.open_route(names.complete(route) or route)

@@ -7,7 +7,7 @@ from pathlib import Path
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from gwtui.local.dashboard_state import FIRST_STEPS_FILE
+from gwtui.local.first_steps import FIRST_STEPS_FILE
 from gwtui.local.ledger import Ledger
 from gwtui.ui.actions.first_steps import FirstStepsScreen
 from gwtui.ui.app import GwtuiApp

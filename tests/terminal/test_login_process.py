@@ -9,7 +9,7 @@ import pytest
 
 from gwtui.cli import exits
 from gwtui.embedded.faults import FaultInjector
-from gwtui.local.dashboard_state import FIRST_STEPS_FILE as FIRST_STEPS
+from gwtui.local.first_steps import FIRST_STEPS_FILE as FIRST_STEPS
 from gwtui.local.profiles import load_profiles
 from loaded_program import GWTUI, run
 from login_kit import ServedGateway, served_gateway

@@ -99,7 +99,7 @@ class FirstStepsScreen(Dialog[None]):
 async def offer_at_start(app: GwtuiApp) -> None:
     """Offer the first steps once, unless a key was pressed or the connection is read-only."""
     session = app.session
-    if session is None or app.kept.first_steps.is_dismissed or app.was_typed:
+    if session is None or app.first_steps.is_dismissed or app.was_typed:
         return
     if session.connection.read_only and not _is_demo(session.connection):
         return
@@ -117,7 +117,7 @@ async def _show(app: GwtuiApp) -> None:
     session = app.session
     about = _about(None if session is None else session.connection)
     await app.push_screen_wait(FirstStepsScreen(about, STEPS))
-    app.kept.first_steps.keep()
+    app.first_steps.keep()
 
 
 def _about(connection: Connection | None) -> str:

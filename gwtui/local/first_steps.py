@@ -1,0 +1,37 @@
+"""Whether the dashboard has offered the first steps, kept as a file in the state directory."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from gwtui.local.private_file import ensure_private
+
+FIRST_STEPS_FILE = "first-steps"
+
+_log = logging.getLogger(__name__)
+
+
+class FirstSteps:
+    """Whether the first steps were offered; without a ``file`` they never are.
+
+    If the file cannot be written, they are offered again at the next start.
+    """
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+
+    @property
+    def is_dismissed(self) -> bool:
+        """Whether the first steps were already offered."""
+        return self._file is None or self._file.exists()
+
+    def keep(self) -> None:
+        """Do not offer them again."""
+        if self._file is None or self.is_dismissed:
+            return
+        try:
+            ensure_private(self._file.parent)
+            self._file.touch(mode=0o600)
+        except OSError as error:
+            _log.warning("cannot record that the first steps were offered: %s", error)
