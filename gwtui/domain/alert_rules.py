@@ -30,16 +30,12 @@ from gwtui.domain.times import duration, utc
 Severity = Literal["warning", "critical"]
 Scope = Literal["all", "model", "endpoint", "key", "workspace"]
 
-USD, PERCENT, MILLISECONDS, DAYS, ENDPOINTS = "USD", "%", "ms", "days", "endpoints"
+USD, PERCENT, MILLISECONDS, DAYS = "USD", "%", "ms", "days"
 
 GATEWAY = "gateway"
 """The resource of alerts about reading the gateway itself."""
-GUARDED = "guarded"
-"""The resource of a model under a guardrail; the identity is "GUARDRAIL MODEL"."""
 RUNWAY = "runway_days"
 """A computed figure of the credits: days until they run out."""
-HEALTHY = "healthy_endpoints"
-"""A figure of a model under a guardrail: its allowed endpoints that work."""
 UNREADABLE = "unreadable"
 """A figure of a list, or of the whole gateway: 1 if it cannot be read, else 0."""
 FAR = Decimal(3650)
@@ -469,29 +465,6 @@ class KeyExpiryRule(ConditionRule):
         return Decimal((expires - at) / _DAY) if at < expires else None
 
 
-class GuardrailRule(BoundRule):
-    """A guardrail that leaves no healthy endpoint."""
-
-    kind = RuleKind(
-        "guardrail-leaves-none",
-        "Guardrail leaves no healthy endpoint",
-        "requests under a guardrail find no working endpoint of a watched model",
-        "Allow another provider of the model until this one works again.",
-        GUARDED,
-        (HEALTHY,),
-        "healthy endpoints left: {value:f}",
-        "fewer than {fires_at}{lasting}",
-        "below",
-    )
-    scope: Literal["all", "model", "workspace"] = Field("all", description=_SCOPE)
-    fires_at: Decimal = _default(
-        Decimal(1), "fires with fewer healthy endpoints than", ENDPOINTS, ge=1, le=100
-    )
-    clears_at: Decimal = _default(Decimal(1), "clears with", ENDPOINTS, ge=1, le=100)
-    fire_after: Wait = _must_last(5)
-    clear_after: Wait = _must_be_well(5)
-
-
 class UnreadableRule(ConditionRule):
     """A gateway that cannot be read: the other rules get no readings then."""
 
@@ -596,8 +569,6 @@ def _amount(value: JsonValue) -> Decimal | None:
 def model_name(subject: tuple[str, str]) -> str:
     """The model of a subject, empty for a subject without one."""
     resource, identity = subject
-    if resource == GUARDED:
-        return identity.partition(" ")[2]
     return identity.partition(" ")[0] if resource == "endpoint" else ""
 
 
@@ -610,8 +581,6 @@ def subject_name(subject: tuple[str, str], facts: Mapping[str, JsonValue]) -> st
             return "account"
         case "endpoint":
             return safe_line(f"{model_name(subject)} at {called}", _NAME)
-        case _ if resource == GUARDED:
-            return safe_line(f"{called} · {model_name(subject)}", _NAME)
         case _ if resource == GATEWAY:
             whole = identity == "account"
             return "gateway" if whole else f"reading of {called.replace(':', ' of ')}"
@@ -631,7 +600,6 @@ KINDS: Mapping[str, type[AlertRule]] = MappingProxyType(
             PriceRule,
             KeyLimitRule,
             KeyExpiryRule,
-            GuardrailRule,
             UnreadableRule,
             BudgetRule,
         )
@@ -673,7 +641,6 @@ def default_rules() -> dict[str, AlertRule]:
         "key-expires-today": KeyExpiryRule(
             name="Key expires within a day", severity="critical", within=Decimal(1)
         ),
-        "guardrail-leaves-none": GuardrailRule(name="Guardrail leaves no healthy endpoint"),
         "gateway-unreadable": UnreadableRule(name="Gateway cannot be read", severity="critical"),
         "budget-nearly-spent": BudgetRule(name="Budget nearly spent", **bounds(90, 85)),
     }

@@ -25,8 +25,8 @@ LOOKS: dict[str, tuple[str, ...]] = {
     "alert-effects": ("e", "C"),
 }
 WIDE = ("alerts", "alert-rules-form")
-_LOUD, _ALL = 13, 19
-"""Alerts of the simulated world: those that ask for somebody at once, and all."""
+_ALERTS = 13
+"""Alerts of the simulated world."""
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +40,7 @@ async def fired(pilot: Pilot[Any], app: GwtuiApp) -> None:
     for _ in range(800):
         badge = None if app.notices is None else app.notices.badge
         alerts = () if app.session is None else await app.session.alerts.present()  # type: ignore[union-attr]
-        if len(alerts) == _ALL and badge is not None and badge.text.startswith(f"{_LOUD} "):
+        if len(alerts) == _ALERTS and badge is not None and badge.text.startswith(f"{_ALERTS} "):
             return
         await pilot.pause(0.05)
     raise AssertionError(f"other alerts: {badge}, {len(alerts)}")

@@ -16,7 +16,6 @@ from gwtui.domain.alert_rules import (
     BudgetRule,
     CreditsRule,
     GoneRule,
-    GuardrailRule,
     KeyExpiryRule,
     KeyLimitRule,
     LatencyRule,
@@ -299,18 +298,10 @@ def test_a_workspace_close_to_a_budget(harness: RuleHarness) -> None:
     assert harness.see(SPACE, figures, dict.fromkeys(facts)) == ["cleared"], "no budget now"
 
 
-def test_a_guardrail_and_a_gateway_that_cannot_be_read(harness: RuleHarness) -> None:
+def test_a_gateway_that_cannot_be_read(harness: RuleHarness) -> None:
     harness.rules = {
-        "left": GuardrailRule(name="Left", scope="workspace", only="w", fire_after=minutes(0)),
         "blind": UnreadableRule(name="Blind"),
     }
-    assert harness.rules["left"].demand == "fewer than 1 endpoints"
-    harness.see(Subject("guardrail", "g"), {}, {"name": "Strict", "workspace_id": "w"})
-    guarded = Subject("guarded", "g northwind/atlas")
-    assert harness.see(guarded, {"healthy_endpoints": None}) == [], "no traffic tells nothing"
-    assert harness.see(guarded, {"healthy_endpoints": 0}) == ["fired"]
-    assert harness.events[0].name == "Strict · northwind/atlas"
-    assert harness.events[0].message == "healthy endpoints left: 0"
     gateway = Subject("gateway", "account")
     happened = [harness.see(gateway, {"unreadable": 1}) for _ in range(7)]
     assert happened == [[], [], [], [], [], ["fired"], []], "for five minutes"

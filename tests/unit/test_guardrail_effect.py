@@ -29,7 +29,6 @@ from gwtui.resources.guardrails.effect import (
 )
 from gwtui.resources.keys.resource import binding_of
 from gwtui.ui.actions.guardrails import allowed_lines
-from gwtui.watch.alerts.derived_figures import _healthy
 from gwtui.watch.feeds.models import GuardrailOnModel
 from resource_samples import NOW, WORKSPACE_ID
 
@@ -299,7 +298,6 @@ def test_under_a_rule_that_could_not_be_read_nothing_is_said_to_remain() -> None
     assert "unknown: allowed_models could not be read" in lines[2]
     assert {line.split()[0] for line in lines if line.startswith("  ")} == {"?"}
     first = effect.models[0]
-    assert _healthy(first) is None, "an alert has no figure"
     (detail,) = _remaining_rows(GuardrailOnModel(row(), first), NOW)
     assert (detail.value.text, detail.note) == ("unknown", "allowed_models could not be read")
 

@@ -21,7 +21,7 @@ from gwtui.crud.fields import Facts, PickOption
 from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Applied, Outcome
 from gwtui.crud.resource import Cell, Scope
-from gwtui.domain.alert_rules import GATEWAY, GUARDED, KINDS, AlertRule, model_name, subject_name
+from gwtui.domain.alert_rules import GATEWAY, KINDS, AlertRule, model_name, subject_name
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import DAY, age, utc
 from gwtui.local.alerts import (
@@ -104,7 +104,7 @@ class AlertRuleScreen(FormScreen[str]):
 
 def preview_cell(found: Preview, rule: AlertRule) -> Cell:
     """Return one sentence about the alerts that a rule would have raised."""
-    if rule.kind.resource in {GATEWAY, GUARDED}:
+    if rule.kind.resource == GATEWAY:
         return Cell("No preview: what this rule watches is not recorded.", "muted")
     if not found.recorded:
         return Cell("No preview: nothing is recorded yet.", "muted")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gwtui.client.errors import NotSentError
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud.export import is_made_up
-from gwtui.domain.alert_rules import GATEWAY, GUARDED
+from gwtui.domain.alert_rules import GATEWAY
 from gwtui.resources.registry import RESOURCES
 from gwtui.resources.workspaces import shown_name
 from gwtui.ui.actions.context import ActionContext, Handler, on_screen
@@ -138,8 +138,6 @@ async def go_to_subject(context: ActionContext[Alert | AlertEvent]) -> None:
         app.say("This alert is about reading the gateway: see the banner above each list")
     elif resource == "credits":
         await app.open_route(resource)
-    elif resource == GUARDED:
-        await show_route(context, f"guardrails/{identity.partition(' ')[0]}")
     elif resource == "endpoint":
         model, _, selected = identity.partition(" ")
         await app.open_route(f"models/{model}")

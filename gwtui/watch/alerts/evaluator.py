@@ -17,7 +17,6 @@ from pydantic import JsonValue
 
 from gwtui.contract.models import PER_TOKEN_KEYS
 from gwtui.domain.alert_rules import (
-    GUARDED,
     RUNWAY,
     AlertRule,
     ConditionRule,
@@ -177,9 +176,7 @@ class Evaluator:
             watching.sort(key=lambda one: bool(one.overriding))
 
     def facts_of(self, subject: Subject) -> Fields:
-        """The facts of a subject; a model under a guardrail has those of the guardrail."""
-        if subject.resource == GUARDED:
-            subject = Subject("guardrail", subject.identity.partition(" ")[0])
+        """The known facts of a subject."""
         return self.facts.get(subject, _NO_FACTS)
 
     def _learn(self, observation: Observation) -> None:

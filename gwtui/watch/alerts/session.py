@@ -6,16 +6,18 @@ import asyncio
 import contextlib
 import logging
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import JsonValue
 
-from gwtui.domain.alert_rules import AlertRule, GuardrailRule
+from gwtui.client.errors import ForbiddenError, NotFoundError
+from gwtui.domain.alert_rules import GATEWAY, UNREADABLE, AlertRule
 from gwtui.local.alerts import (
     AlertBook,
     AlertEffects,
@@ -25,10 +27,15 @@ from gwtui.local.alerts import (
 )
 from gwtui.local.programs import ProgramError
 from gwtui.watch.alerts import store
-from gwtui.watch.alerts.derived_figures import EVERY, guarded, readability
 from gwtui.watch.alerts.evaluator import PersistentEvaluator, Preview, preview
-from gwtui.watch.feeds.models import routing_feed
-from gwtui.watch.history.model import HistoryError, HistoryMissingError, Observation
+from gwtui.watch.feed import FeedState
+from gwtui.watch.history.model import (
+    ACCOUNT,
+    HistoryError,
+    HistoryMissingError,
+    Observation,
+    Subject,
+)
 
 if TYPE_CHECKING:
     import sqlite3
@@ -48,6 +55,11 @@ MOST_EVENTS = 2000
 MOST_WAITING = 100
 """The maximum number of events that wait for the alert command; later ones are dropped."""
 
+EVERY = 30
+"""Seconds between two readings of ``readability``."""
+RECENT = timedelta(seconds=180)
+"""While reads fail, the gateway counts as readable for this long after the last success."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -63,7 +75,6 @@ class Alerts:
         self.rules = rules
         self.profile = connection.label
         self._recorder = recorder
-        self._hub = recorder.hub
         self._clock = recorder.hub.clock
         self._who = who
         self._listeners: list[Callable[[], object]] = []
@@ -72,7 +83,6 @@ class Alerts:
         self._evaluator = PersistentEvaluator()
         self._readings: deque[Observation] = deque(maxlen=_MOST_READINGS)
         self._wake = asyncio.Event()
-        self._stop_routing: Callable[[], None] | None = None
         self._problem = ""
 
     # Read -------------------------------------------------------------------------------------
@@ -163,45 +173,25 @@ class Alerts:
         """Evaluate the rules while the recorder runs, until cancelled."""
         self._recorder.recorded = self._recorded
         self._rule_file.refresh()
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self._evaluate_readings(), name="alerts")
-                tasks.create_task(self._add_computed(), name="alerts looking")
-                tasks.create_task(self.notifier.run(), name="alerts telling")
-        finally:
-            self._follow_routing(enabled=False)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._evaluate_readings(), name="alerts evaluation")
+            tasks.create_task(self._add_readability(), name="alerts readability")
+            tasks.create_task(self.notifier.run(), name="alerts notifier")
 
     def _recorded(self, observation: Observation) -> None:
         self._readings.append(observation)
         self._wake.set()
 
-    async def _add_computed(self) -> None:
-        """Add the computed readings at a fixed pace; time alone may end alerts, too."""
+    async def _add_readability(self) -> None:
+        """Add a computed reading at a fixed pace; time alone may end alerts, too."""
         while True:
             await self._clock.sleep(EVERY)
-            rules, status = self._rule_file.refresh(), self._recorder.status
-            models = status.models
-            if not status.recording:
+            self._rule_file.refresh()
+            if not self._recorder.status.recording:
                 continue
-            self._follow_routing(
-                enabled=any(
-                    isinstance(rule, GuardrailRule) and rule.enabled for rule in rules.values()
-                )
-            )
-            now = self._clock.now()
-            self._readings.append(readability(self._recorder.sources.states(), now))
-            if self._stop_routing is not None:
-                left = guarded(self._hub, models, routing_feed(self._hub).state.value, now)
-                self._readings.extend(() if left is None else (left,))
+            states = self._recorder.sources.states()
+            self._readings.append(readability(states, self._clock.now()))
             self._wake.set()
-
-    def _follow_routing(self, *, enabled: bool) -> None:
-        """Read the routing data only while a guardrail rule is enabled."""
-        if enabled and self._stop_routing is None:
-            self._stop_routing = routing_feed(self._hub).watch(lambda _: None, background=True)
-        elif not enabled and self._stop_routing is not None:
-            self._stop_routing()
-            self._stop_routing = None
 
     async def _evaluate_readings(self) -> None:
         while True:
@@ -246,6 +236,34 @@ async def open_alerts(recorder: Recorder, rules: Path, who: str) -> AsyncIterato
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
+
+
+def readability(states: Mapping[str, FeedState[Any]], at: datetime) -> Observation:
+    """Whether the gateway, or else each recorded list, can be read.
+
+    A list that this key may not read is not an error. While nothing can be read at all, single
+    lists are unknown.
+    """
+    faulty = {name: _faulty(state) for name, state in states.items()}
+    newest = max((state.fetched_at for state in states.values() if state.fetched_at), default=None)
+    failing = any(state.error is not None for state in states.values())
+    # Lists that are read rarely may not have failed yet.
+    well = newest is not None and at - newest <= RECENT
+    unreadable = failing and not well if failing or newest is not None else None
+    values = {ACCOUNT: unreadable}
+    values.update({name: None if unreadable else values for name, values in faulty.items()})
+    figures = {
+        Subject(GATEWAY, name): {UNREADABLE: None if bad is None else Decimal(bad)}
+        for name, bad in values.items()
+    }
+    return Observation(GATEWAY, at, EVERY, figures, covers=Subject(GATEWAY, ""))
+
+
+def _faulty(state: FeedState[Any]) -> bool | None:
+    """None if it was not read yet, or this key may not read it."""
+    if state.error is None:
+        return None if state.fetched_at is None else False
+    return None if isinstance(state.error, ForbiddenError | NotFoundError) else True
 
 
 class AlertNotifier:

@@ -322,10 +322,6 @@ async def _routing(reader: FeedReader, _scope: Scope) -> Routing:
     return Routing(models, await read_slugs(reader), await read_zdr(reader))
 
 
-routing_feed = FeedSpec("routing", _routing, cadence.CATALOG)
-"""The data that decides where requests are routed."""
-
-
 async def _catalog(reader: FeedReader, scope: Scope) -> CatalogView:
     routing = await _routing(reader, scope)
     offers = await _read_offers(reader, lambda _offers: None)
