@@ -1,1 +1,1 @@
-"""Local files and settings: directories, profiles, token sources, the ledger of writes."""
+"""Files and settings on this machine: directories, profiles, tokens, audit log, log file."""

@@ -1,16 +1,16 @@
-"""``alerts.toml``, the person's rules and what an alert does, and the program that it runs.
+"""Reads and edits ``alerts.toml``: the alert rules, and what happens when an alert fires.
 
-What the file does not say is the default.
+The file contains only what differs from the defaults:
 
     [effects]
     bell = true
     command = ["notify-send", "gwtui"]
 
-    [rules.credits-low]             # a rule that is there by default: only what differs
+    [rules.credits-low]             # changes a default rule
     fires_at = "25 USD"
     clears_at = "30 USD"
 
-    [rules.atlas-slow]              # one of the person's own
+    [rules.atlas-slow]              # adds a rule
     kind = "latency-above"
     name = "Atlas slow"
     scope = "model"
@@ -19,7 +19,7 @@ What the file does not say is the default.
     clears_at = "3000 ms"
     fire_after = "10 min"
 
-Amounts and times are texts with their unit; a plain number counts in the field's unit.
+Amounts and durations are texts with a unit. A plain number has the unit of its field.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ from gwtui.local.toml_file import (
 Model = TypeVar("Model", bound=RequestModel)
 
 FILE_NAME = "alerts.toml"
-"""The file of the rules, in the directory of the configuration."""
+"""The name of the file in the configuration directory."""
 COMMAND_LIMIT = 10.0
-"""Seconds that the program may take."""
+"""The time limit of the alert command, in seconds."""
 MOST_RULES = 200
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}", re.ASCII)
@@ -69,11 +69,11 @@ _KIND = "kind"
 
 
 class AlertFileError(Exception):
-    """The rules cannot be read or changed; the message names the file, the rule and the fault."""
+    """The file cannot be read or changed; the message names the rule and the problem."""
 
 
 class AlertEffects(RequestModel):
-    """What a new alert does besides being listed."""
+    """What happens when an alert fires, besides its entry in the list of alerts."""
 
     toast: bool = Field(True, description="a short notice on the screen")
     title: bool = Field(True, description="the number of alerts in the terminal's title")
@@ -86,7 +86,10 @@ class AlertEffects(RequestModel):
 
 @dataclass(frozen=True, slots=True)
 class AlertBook:
-    """Every rule by id, default ones first, and the effects; ``own`` are those the file names."""
+    """All rules by id, default rules first, and the effects.
+
+    ``own`` are the ids of the rules that the file adds or changes.
+    """
 
     rules: Mapping[str, AlertRule] = field(default_factory=default_rules)
     effects: AlertEffects = field(default_factory=AlertEffects)
@@ -94,7 +97,7 @@ class AlertBook:
 
 
 def load_alerts(path: Path) -> AlertBook:
-    """Read the file; an absent one says nothing. Raises AlertFileError."""
+    """Read the file; a missing file gives the defaults. Raises AlertFileError."""
     return _file(path).read()
 
 
@@ -103,7 +106,7 @@ def _file(path: Path) -> TomlFile[AlertBook]:
 
 
 def put_rule(path: Path, identity: str, rule: AlertRule) -> None:
-    """Add a rule or change it. Raises AlertFileError and then leaves the file as it was."""
+    """Add or change a rule in the file. Raises AlertFileError and leaves the file as it was."""
     if not _ID.fullmatch(identity):
         raise AlertFileError(f"{safe_line(identity, 80)} cannot be the name of a rule")
     begun = default_rules().get(identity)
@@ -122,15 +125,12 @@ def put_rule(path: Path, identity: str, rule: AlertRule) -> None:
 
 
 def remove_rule(path: Path, identity: str) -> None:
-    """Remove a rule; one that is there by default is as it was by default then.
-
-    Raises AlertFileError.
-    """
+    """Remove a rule from the file, which resets a default rule. Raises AlertFileError."""
     _file(path).change(lambda text: without_table(text, _RULES, identity))
 
 
 def put_effects(path: Path, effects: AlertEffects) -> None:
-    """Change what an alert does. Raises AlertFileError."""
+    """Store the effects in the file. Raises AlertFileError."""
     defaults = AlertEffects().model_dump()
     values = {
         name: None if value == defaults[name] else value
@@ -147,7 +147,11 @@ def _inside(
 
 
 def rule_values(rule: AlertRule, begun: AlertRule | None = None) -> dict[str, TomlValue]:
-    """What of a rule differs from ``begun``, else from its kind's defaults, as the file says it."""
+    """The fields of a rule as text for the file, without those that equal the defaults.
+
+    The defaults are the fields of ``begun``, the default rule with the same id, if there is one,
+    else those of the kind of rule.
+    """
     rules = field_rules(type(rule))
     found: dict[str, TomlValue] = {}
     for name, info in type(rule).model_fields.items():
@@ -168,7 +172,7 @@ def rule_values(rule: AlertRule, begun: AlertRule | None = None) -> dict[str, To
 
 
 def new_identity(name: str, taken: Mapping[str, Any]) -> str:
-    """An id for a new rule, from its name."""
+    """An unused id for a new rule, derived from its name."""
     words = re.findall(r"[a-z0-9]+", name.lower())
     slug = "-".join(words)[:40].strip("-") or "rule"
     number, identity = 1, slug
@@ -179,7 +183,6 @@ def new_identity(name: str, taken: Mapping[str, Any]) -> str:
 
 
 def _book(content: Mapping[str, Any]) -> AlertBook:
-    """What the file says. Raises WrongSettingError."""
     for name in content:
         if name not in _TABLES:
             raise WrongSettingError(name, f"is not a known key{among(name, _TABLES)}")
@@ -220,7 +223,6 @@ def _rule(identity: str, found: object, begun: AlertRule | None) -> AlertRule:
 
 
 def _value(name: str, model: type[AlertRule], value: Any) -> Any:
-    """A value as its field takes it. Raises ValueError."""
     kind = model.model_fields[name].annotation
     if kind is Decimal and isinstance(value, str):
         return parse_quantity(value, field_rules(model)[name].unit)
@@ -252,14 +254,17 @@ async def run_alert_command(
     limit: float = COMMAND_LIMIT,
     environ: Mapping[str, str] | None = None,
 ) -> None:
-    """Run a program with ``text`` on stdin and without the token. Raises ProgramError."""
+    """Run a program with ``text`` on stdin, without the token in its environment.
+
+    Raises ProgramError.
+    """
     environ = os.environ if environ is None else environ
     kept = {name: value for name, value in environ.items() if name != TOKEN_VARIABLE}
     await run_program(command, kept, limit=limit, text=text, keep_output=False)
 
 
 class RuleFile:
-    """The rules of the file as they last were without fault; ``problem`` is what is wrong now."""
+    """The last valid content of the file. ``problem`` says why the present file is invalid."""
 
     def __init__(self, path: Path, profile: str) -> None:
         self.path = path
@@ -268,7 +273,7 @@ class RuleFile:
         self._profile = profile
 
     def refresh(self) -> Mapping[str, AlertRule]:
-        """The rules for this profile. Never raises."""
+        """Read the file again and return the rules that apply to this profile. Never raises."""
         try:
             self.book, self.problem = load_alerts(self.path), ""
         except AlertFileError as error:

@@ -1,4 +1,4 @@
-"""Error boundaries: what fails in one cell, section, feed, panel or action costs that one alone."""
+"""Error boundaries: a bug in one cell, section, feed, panel or action does not stop the program."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _log = logging.getLogger(__name__)
 
 
 class CaughtErrors:
-    """The errors that boundaries caught, one for each place in the code.
+    """The errors that boundaries caught, one per line of code.
 
-    Each place is logged once: the types and places of the error, and no value of it.
+    Each is logged once, with its type and traceback but without its message or any value.
     """
 
     def __init__(self) -> None:
@@ -29,9 +29,10 @@ class CaughtErrors:
         return len(self._places)
 
     def add(self, part: str, error: BaseException) -> bool:
-        """Record an error of a part of the program; True for the first at its place.
+        """Record an error; returns True if it is the first one from its line of code.
 
-        ``part`` is written to the log: it must hold nothing that came from the gateway.
+        ``part`` names the part of the program that failed. It is logged, so it must not contain
+        text from the gateway.
         """
         place = part, _origin(error)
         if place in self._places:
@@ -41,7 +42,7 @@ class CaughtErrors:
         return True
 
     def clear(self) -> None:
-        """Forget all of them."""
+        """Forget all recorded errors."""
         self._places.clear()
 
 
@@ -54,7 +55,7 @@ caught_errors = CaughtErrors()
 
 
 def guarded(part: str, make: Callable[P, R], instead: R) -> Callable[P, R]:
-    """``make``, giving ``instead`` where it fails."""
+    """Wrap ``make`` so that it returns ``instead`` when it raises; the error is recorded."""
 
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:

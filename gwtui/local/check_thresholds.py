@@ -1,4 +1,4 @@
-"""When ``gwtui check`` warns: the table ``check`` of a profile, and the options of the command."""
+"""The thresholds of ``gwtui check``: settings of a profile, and options of the command."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from gwtui.local.settings_file import Check, Setting, one_of
 
 Thresholds = Mapping[str, Any]
-"""The given settings of a check, by name."""
+"""Thresholds by name, without those that are not set."""
 WINDOW = "30m"
 """The default time window of the uptime."""
 TIME_LIMIT = 10
 """The default time limit of a check, in seconds."""
 _LONGEST = 3600
 _FALLING = ("credits", "runway", "uptime", "expiry")
-"""Figures that get worse as they fall."""
+"""Metrics that get worse as they fall."""
 _RISING = ("keys",)
 
 
@@ -37,7 +37,6 @@ def _time_limit(_name: str, value: Decimal) -> str:
 
 
 def _pair(name: str, condition: str, check: Check = _any_amount) -> Iterator[Setting]:
-    """Yield the thresholds of a figure for both severities."""
     for severity in ("warning", "critical"):
         yield Setting(f"{name}_{severity}", "amount", f"{severity} if {condition}", check=check)
 
@@ -72,7 +71,7 @@ THRESHOLDS = (
 
 
 def disorder(given: Thresholds) -> str:
-    """Why two thresholds of a figure contradict each other, "" if none do."""
+    """Why a warning and a critical threshold contradict each other; "" if none do."""
     for name in (*_FALLING, *_RISING):
         warning, critical = given.get(f"{name}_warning"), given.get(f"{name}_critical")
         if warning is None or critical is None:

@@ -1,6 +1,6 @@
-"""Reports of the program's own crashes: the places in the code, and a private file for each.
+"""Crash reports: the traceback of an error that ended the program, saved to a private file.
 
-No value and no message of an exception is repeated: they may hold a token or a body.
+Messages and values are left out, because they may contain a token or a request body.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from gwtui import __version__
 from gwtui.local.private_file import create, ensure_private
 
 KEPT = 10
-"""Reports; the oldest go."""
+"""The number of reports to keep; older ones are deleted."""
 _PATTERN = "crash-*.txt"
 _ROOT = Path(__file__).resolve().parent.parent.parent
 _FRAMES = 60
-"""Frames of one error that are listed, half of them from either end: a recursion has thousands."""
+"""The maximum number of frames per error, half from each end: a recursion has thousands."""
 _ERRORS = 20
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,40}(?:\.[A-Za-z_][A-Za-z0-9_]{0,40}){0,8}")
 
 
 def crash_report(error: BaseException) -> str:
-    """The types and places of an error and its causes, for a person.
+    """The report of an error as text: its type and traceback, and those of its causes.
 
-    Locals, exception arguments, messages and notes are left out.
+    Local variables, messages and notes are left out.
     """
     return (
         "\n".join(
@@ -40,7 +40,7 @@ def crash_report(error: BaseException) -> str:
 
 
 def traceback_lines(error: BaseException) -> list[str]:
-    """The lines of a report: the type of an error and its frames, then the same of its causes."""
+    """The types and tracebacks of an error and its causes, as lines of text."""
     lines: list[str] = []
     for number, (link, relation) in enumerate(_linked(error)):
         lines += ["", relation] if number else []
@@ -51,7 +51,7 @@ def traceback_lines(error: BaseException) -> list[str]:
 
 
 def _title(error: BaseException) -> str:
-    """The type of an error, with the missing name for import and name errors."""
+    # Names that are missing or cannot be imported are safe to show.
     kind = type(error).__qualname__
     if isinstance(error, ImportError | NameError) and _NAME.fullmatch(error.name or ""):
         return f"{kind} ({error.name})"
@@ -59,7 +59,6 @@ def _title(error: BaseException) -> str:
 
 
 def _linked(error: BaseException) -> Iterator[tuple[BaseException, str]]:
-    """An error and everything behind it, each once, and what ties it to the one before."""
     seen: set[int] = set()
     waiting: list[tuple[BaseException | None, str]] = [(error, "")]
     while waiting:
@@ -97,7 +96,7 @@ def _place(filename: str) -> str:
 
 
 def write_crash_report(state: Path, report: str, now: datetime | None = None) -> Path | None:
-    """Write a report into the state directory; its path, None where that was not possible."""
+    """Write a report to the state directory; returns its path, None if that failed."""
     import secrets  # noqa: PLC0415 - the log loads this module with every start
 
     moment = now or datetime.now(UTC)

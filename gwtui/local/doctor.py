@@ -1,6 +1,6 @@
 """Checks of this machine for ``gwtui doctor``: terminal, tmux, clipboard, keyring, directories.
 
-Each check gives a line: what was found, how bad it is, and what to do about it.
+Each check returns a line with the result, its severity, and advice.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from gwtui.local.programs import ProgramError, run_program
 from gwtui.local.terminal import DUMB, copy_route
 
 _LEAST = (80, 24)
-"""Columns and rows that every screen has room in."""
+"""The smallest supported terminal, in columns and rows."""
 _ESCAPE = 50
-"""Milliseconds that tmux may hold an Escape back."""
+"""The longest acceptable delay of the Escape key in tmux, in milliseconds."""
 _OTHERS = 0o077
 _SECONDS = 2.0
 _TEXT = 80
 
 TmuxOption = Callable[[str], str | None]
-"""The value of an option of tmux by its name; None where it does not tell."""
+"""Returns the value of a tmux option by name; None if tmux did not list it."""
 
 DoctorVerdict = Literal["error", "unknown", "advice", "ok"]
 VERDICTS: tuple[DoctorVerdict, ...] = get_args(DoctorVerdict)
-"""The worst first."""
+"""All verdicts, the worst first."""
 
 
 @dataclass(frozen=True, slots=True)
 class DoctorLine:
-    """The result of one check, in sentences without a secret."""
+    """The result of one check, without secrets."""
 
     id: str
     title: str
@@ -49,13 +49,16 @@ class DoctorLine:
 
 
 def has_errors(lines: Iterable[DoctorLine]) -> bool:
-    """Whether any check failed; advice and unknown results are no failures."""
+    """Whether any check failed. Advice and unknown results do not count."""
     return any(line.verdict == "error" for line in lines)
 
 
 @dataclass(frozen=True, slots=True)
 class TerminalFacts:
-    """The terminal. ``size`` is None without one, ``encoding`` is that of stdout."""
+    """The environment variables, size and encoding of a terminal.
+
+    ``size`` is columns and rows, None without a terminal. ``encoding`` is that of stdout.
+    """
 
     environment: Mapping[str, str]
     size: tuple[int, int] | None
@@ -63,7 +66,7 @@ class TerminalFacts:
 
     @classmethod
     def present(cls, environment: Mapping[str, str] = os.environ) -> TerminalFacts:
-        """The terminal of this process."""
+        """The facts about the terminal of this process."""
         size = None
         for stream in (sys.__stdout__, sys.__stderr__, sys.__stdin__):
             with contextlib.suppress(OSError, ValueError, AttributeError):
@@ -76,9 +79,9 @@ class TerminalFacts:
 async def machine_lines(
     paths: Paths, facts: TerminalFacts, *, needs_keyring: bool
 ) -> list[DoctorLine]:
-    """Run every check of this machine. Never raises; without an answer a result is unknown.
+    """Run every check of this machine. Never raises.
 
-    ``needs_keyring`` says that the token is expected in the keyring.
+    ``needs_keyring``: the profile has its token in the keyring, so a missing one is an error.
     """
     options = await tmux_options() if facts.environment.get("TMUX") else {}
     return [
@@ -160,11 +163,11 @@ _TMUX_OPTIONS: Mapping[str, tuple[Callable[[str], bool], str, str]] = {
         "set -g default-terminal tmux-256color",
     ),
 }
-"""Options of tmux: whether a value is good, why it should be, and the line that sets it."""
+"""For each tmux option: a test of its value, the symptom, and the recommended line."""
 
 
 def tmux_lines(facts: TerminalFacts, option: TmuxOption) -> Iterator[DoctorLine]:
-    """Check the options of tmux, if it is in use."""
+    """Check the tmux options if tmux is in use, and for GNU screen."""
     if facts.environment.get("STY"):
         found = "GNU screen blocks clipboard sequences and some keys"
         yield DoctorLine("screen", "GNU screen", "advice", found, "Use tmux instead.")
@@ -201,7 +204,7 @@ def clipboard_line(facts: TerminalFacts, option: TmuxOption) -> DoctorLine:
 
 
 async def keyring_line(needed: bool) -> DoctorLine:
-    """Check that there is a keyring to keep a token in; nothing is read from it."""
+    """Check that there is a usable keyring, without reading a secret."""
     line = partial(DoctorLine, "keyring", "Keyring")
     try:
         return line("ok", safe_line(await backend_name(), _TEXT))
@@ -214,7 +217,7 @@ async def keyring_line(needed: bool) -> DoctorLine:
 
 
 def directory_lines(paths: Paths) -> Iterator[DoctorLine]:
-    """Check that the directories are private; nothing is created or changed."""
+    """Check that the directories are private, without creating or changing them."""
     for name in ("config", "data", "state", "cache"):
         yield _directory_line(name, getattr(paths, name))
 
@@ -237,7 +240,11 @@ def _directory_line(name: str, path: Path) -> DoctorLine:
 
 
 async def tmux_options() -> Mapping[str, str]:
+<<<<<<< HEAD
     """Every option of the server, session and window; empty if tmux does not respond."""
+=======
+    """All tmux options of the server, session and window; empty if tmux does not answer."""
+>>>>>>> bb0de3d9 (Reword the docstrings of the package local)
     found: dict[str, str] = {}
     for flags in ("-s", "-g"):
         for line in (await _tmux("show-options", flags)).splitlines():

@@ -1,4 +1,4 @@
-"""Writes an export to the path that a person typed: private, and nothing is overwritten unasked."""
+"""Writes exports to a path that a person typed, as private files."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from gwtui.local.private_file import create, replace_file
 
 
 class ExportError(Exception):
-    """The file cannot be written; the message says why."""
+    """The file cannot be written; the message is the reason."""
 
 
 def default_name(what: str, moment: datetime, ending: str) -> str:
-    """The default name of an export, such as gwtui-keys-20261121T093000Z.csv."""
+    """The default file name of an export, such as gwtui-keys-20261121T093000Z.csv."""
     return f"gwtui-{what}-{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}.{ending}"
 
 
 def path_meant(text: str, name: str) -> Path:
-    """The whole path that a text means; in a directory a file of this name.
+    """The absolute path for a typed path; in a directory, a file named ``name``.
 
-    ``~`` is the home directory. Raises ExportError for a path where nothing can be written.
+    ``~`` is the home directory. Raises ExportError if no file can be written there.
     """
     if not text.strip() or "\0" in text:
         raise ExportError("a path is needed")
@@ -40,9 +40,9 @@ def path_meant(text: str, name: str) -> Path:
 
 
 def write(path: Path, text: str, *, replace: bool = False) -> None:
-    """Write a file of mode 0600, whole or not at all.
+    """Write a file of mode 0600 atomically.
 
-    Raises FileExistsError where there is one and it is not to be replaced, else ExportError.
+    Raises FileExistsError if the file exists and ``replace`` is False, else ExportError.
     """
     data = text.encode("utf-8", errors="replace")
     try:

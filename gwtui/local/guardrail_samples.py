@@ -1,12 +1,12 @@
-"""Sample prompts of a guardrail, each with what should happen to it: a file of the person's own.
+"""Reads sample prompts for a guardrail, each with the expected outcome, from a TOML or JSON file.
 
     [[samples]]
     name = "mail address"
     prompt = "Write to ana@example.com"
     expect = "redact"               # pass, flag, redact, block or no endpoint
-    model = "northwind/atlas-large" # may be left out
+    model = "northwind/atlas-large" # optional
 
-The same as JSON is ``{"samples": [{"name": ..., "prompt": ..., "expect": ...}]}``.
+The same in JSON: ``{"samples": [{"name": ..., "prompt": ..., "expect": ...}]}``.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _FIELD = re.compile(r"samples\.(\d+)\.?(.*)")
 
 
 class SampleFileError(Exception):
-    """The samples cannot be read; the message names the file, the sample, the fault."""
+    """The file is invalid; the message names the file, the sample and the problem."""
 
 
 class GuardrailSample(RequestModel):
-    """One prompt and the expected outcome; ``model`` overrides the common model."""
+    """A prompt and its expected outcome. ``model`` overrides the model of the test."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)] = Field(description="what it shows")
     prompt: Annotated[str, Field(min_length=1, max_length=100_000)] = Field(
@@ -47,7 +47,10 @@ class _SampleBook(RequestModel):
 
 
 def load_samples(path: Path) -> tuple[GuardrailSample, ...]:
-    """The samples of a file, TOML or (``.json``) JSON. Raises SampleFileError."""
+    """Read the samples of a file; ``.json`` is JSON, anything else TOML.
+
+    Raises SampleFileError.
+    """
     try:
         text = path.read_text("utf-8")
         body = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)

@@ -1,11 +1,11 @@
-"""Secrets in the keyring of this machine, without ever waiting for it for long.
+"""Stores secrets in the keyring of this machine, with a time limit.
 
-A keyring's daemon may be absent, locked, or waiting for a person who sits at another screen. Each
-call works in a daemon thread of its own: after ``limit`` seconds it is given up, and neither the
-event loop nor the end of the process waits for it.
+A keyring may be absent, locked, or wait for a person at another screen. Each call runs in its own
+daemon thread and is abandoned after ``limit`` seconds, so it delays neither the event loop nor the
+end of the process.
 
-Only backends that are known to encrypt and to leave the terminal alone are used. Others keep
-secrets in plain text, drop them, or ask for a password over the screen.
+Only backends known to encrypt secrets and to leave the terminal alone are used. Others may store
+secrets in plain text or prompt for a password on the screen.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SERVICE = "gwtui"
 LIMIT = 3.0
-"""Seconds for one call."""
+"""The time limit of one call, in seconds."""
 TRUSTED = frozenset(
     {
         "keyring.backends.SecretService",
@@ -34,7 +34,7 @@ TRUSTED = frozenset(
         "keyring.backends.Windows",
     }
 )
-"""Modules of the backends that are used."""
+"""The modules of the backends that may be used."""
 _NONE = "keyring.backends.fail"
 _LEAST_PRIORITY = 1
 _MOST_COPIES = 10
@@ -43,19 +43,19 @@ _Result = TypeVar("_Result")
 
 
 class KeyringUnavailableError(Exception):
-    """The keyring cannot be used now; the message says why and holds no secret."""
+    """The keyring cannot be used; the message is the reason, without a secret."""
 
 
 class NoKeyringError(KeyringUnavailableError):
-    """There is none here, so nothing can be in it."""
+    """No usable keyring is installed."""
 
 
 class KeyringSilentError(KeyringUnavailableError):
-    """The keyring did not respond in time. What it was asked to do may still happen."""
+    """The keyring did not answer in time. The operation may still complete."""
 
 
 async def read_secret(user: str, *, service: str = SERVICE, limit: float = LIMIT) -> Secret | None:
-    """The secret of a user of a service, None when there is none.
+    """Read the secret of a user of a service; None if there is none.
 
     Raises KeyringUnavailableError.
     """
@@ -65,20 +65,20 @@ async def read_secret(user: str, *, service: str = SERVICE, limit: float = LIMIT
 async def store_secret(
     user: str, secret: Secret, *, service: str = SERVICE, limit: float = LIMIT
 ) -> None:
-    """Put a secret in the place of any earlier one and read it back.
+    """Store a secret, replacing an earlier one, and verify it by reading it back.
 
-    Raises KeyringUnavailableError, also when the keyring did not keep it.
+    Raises KeyringUnavailableError.
     """
     await _in_daemon_thread(partial(_store, service, user, secret), limit)
 
 
 async def remove_secret(user: str, *, service: str = SERVICE, limit: float = LIMIT) -> bool:
-    """Remove the secret; False when there was none. Raises KeyringUnavailableError."""
+    """Remove a secret; returns False if there was none. Raises KeyringUnavailableError."""
     return await _in_daemon_thread(partial(_remove, service, user), limit)
 
 
 async def backend_name(*, limit: float = LIMIT) -> str:
-    """Which keyring is used, by its module. Raises KeyringUnavailableError."""
+    """The module name of the keyring backend. Raises KeyringUnavailableError."""
     return await _in_daemon_thread(lambda: type(_backend()).__module__, limit)
 
 
@@ -105,7 +105,6 @@ def _remove(service: str, user: str) -> bool:
 
 
 def _backend() -> KeyringBackend:
-    """The first backend that can be trusted. Raises what backends raise, which is anything."""
     import keyring  # noqa: PLC0415 - finding a backend takes 100 ms and more
 
     chosen = keyring.get_keyring()
@@ -122,7 +121,7 @@ def _backend() -> KeyringBackend:
 
 
 def _explained(error: Exception) -> KeyringUnavailableError:
-    """Backends raise whatever they like, with texts that may quote a secret: only the type."""
+    # Only the type is shown, because the message of a backend may contain a secret.
     if isinstance(error, KeyringUnavailableError):
         return error
     name = type(error).__name__
@@ -132,7 +131,6 @@ def _explained(error: Exception) -> KeyringUnavailableError:
 
 
 async def _in_daemon_thread(work: Callable[[], _Result], limit: float) -> _Result:
-    """Do ``work`` where nobody has to wait for its end. Raises KeyringUnavailableError."""
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[_Result] = loop.create_future()
 

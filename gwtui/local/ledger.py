@@ -1,13 +1,12 @@
-"""The ledger of writes: each request that was about to be sent, and its outcome.
+"""The ledger of writes: every request before it is sent, and its outcome. Users call it audit log.
 
-JSON lines in private files. Lines are only ever added: a file that is full is set aside under a
-number and stays as it is. An intent stands on the disk before its request leaves; further lines of
-the same id say what became of it. No line holds a secret.
+It consists of JSON lines in private files, without secrets. Lines are only appended. The line of an
+intent is on disk before its request is sent; later lines with the same id tell the outcome. A full
+file is renamed with a number, and a new one is started.
 
-The ledger is seen in two ways. ``audit`` gives the outcomes, for good. ``open_writes`` gives the
-writes that a person has to resolve: nobody knows whether they happened, or they made a key and
-nobody has said that its value is stored. They survive a restart, and are carried over into the new
-file when one is set aside, so that it alone tells them.
+``audit`` returns all outcomes. ``open_writes`` returns the writes that a person must resolve: those
+with an unknown outcome, and new keys whose value nobody has acknowledged. A new file starts with
+copies of them, so only the newest file is needed to find them.
 """
 
 from __future__ import annotations
@@ -38,33 +37,33 @@ from gwtui.local.private_file import (
 )
 
 LedgerOutcome = Literal["intent", "applied", "refused", "unknown", "resolved", "acknowledged"]
-"""The state of a write after a line.
+"""The state of a write.
 
-"resolved" follows "unknown" once a person looked into it, "acknowledged" follows "applied" once a
-person has stored the value of the key that it made.
+"resolved" follows "unknown" once a person has found out what happened. "acknowledged" follows
+"applied" once a person has stored the value of the new key.
 """
 
 FILE_NAME = "audit.jsonl"
 FULL = 1024 * 1024
-"""Bytes of a file before it is set aside."""
+"""The size in bytes from which a file is renamed."""
 DID_NOT_HAPPEN = "it did not happen"
-"""Message for an uncertain write that a person found not to have happened."""
+"""The message of a write that a person found not to have happened."""
 DIED = "the program ended before the outcome was known"
 _LONGEST = timedelta(minutes=10)
-"""No write is under way for longer: each request has its limit of time."""
+"""The maximum duration of a write; every request has a time limit."""
 _LONGEST_SHOWN = timedelta(days=1)
-"""No new key is on the screen of another machine for longer."""
+"""The maximum time that a new key is assumed to be on the screen of another process."""
 _VERSION = 1
 _OUTCOMES = frozenset(get_args(LedgerOutcome))
 AUDITED = frozenset({"applied", "refused", "unknown", "resolved"})
 _SET_ASIDE = re.compile(r"-(\d{6,})\.jsonl\Z")
 _START = 19
-"""Place of the start time behind the name in /proc/PID/stat: proc(5)."""
+"""The index of the start time after the name in /proc/PID/stat: proc(5)."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditedChange:
-    """One field before and after, as people read it; None where there is none."""
+    """The displayed values of a field before and after a change; None if absent."""
 
     field: str
     before: str | None
@@ -73,16 +72,15 @@ class AuditedChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerEntry:
-    """One line: when, who, what, and what became of it.
+    """One line of the ledger.
 
-    ``id`` is that of the plan, ``undoes`` that of the plan whose change it takes back. ``at`` is
-    UTC. ``key`` is the label of the management key, as the gateway masks it, empty when it was not
-    known; ``token_source`` where its value came from. ``consent`` is how the person agreed.
-    ``error``, ``status`` and ``message`` say why it was refused or is not known. ``request_id`` is
-    what the gateway calls the request. ``summary`` is what was sent, ``before`` the same fields
-    before the write, as the gateway gave them; ``process`` is the program that sends.
-    ``reveals`` tells that the answer holds a value which the gateway gives only once. ``carried``
-    marks an open write that stands in the file before.
+    ``id`` is the id of the plan, ``undoes`` that of the plan it reverts. ``at`` is UTC. ``key`` is
+    the masked label of the management key, empty if unknown; ``token_source`` is where it was
+    found. ``consent`` is how the person agreed. ``error``, ``status`` and ``message`` explain a
+    refusal or an unknown outcome. ``request_id`` is given by the gateway. ``summary`` is the
+    request body, ``before`` the same fields before the write; ``process`` identifies the sending
+    process. ``reveals``: the answer contains a value that the gateway gives only once. ``carried``:
+    a copy of an open write of the previous file.
     """
 
     id: str
@@ -113,21 +111,21 @@ class LedgerEntry:
 
     @property
     def who(self) -> str:
-        """The person and the machine: "ann@desk"."""
+        """The person and the machine, such as "ann@desk"."""
         return f"{self.user}@{self.host}"
 
     @property
     def is_unacknowledged(self) -> bool:
-        """Whether this open write created a key whose value nobody has acknowledged."""
+        """Whether an open write created a key whose value is not acknowledged."""
         return self.outcome == "applied"
 
     def is_running(self, now: datetime) -> bool:
-        """Whether an open write is in the hands of a program that still runs."""
+        """Whether the process of an open write may still complete it."""
         longest = _LONGEST_SHOWN if self.is_unacknowledged else _LONGEST
         return self.outcome != "unknown" and now - self.at < longest and may_run(self.process)
 
     def as_json(self) -> dict[str, JsonValue]:
-        """The line of an export."""
+        """The entry as JSON for an export."""
         return {
             "v": _VERSION,
             **{name: getattr(self, name) for name in _PLAIN},
@@ -137,27 +135,27 @@ class LedgerEntry:
         }
 
     def as_line(self) -> dict[str, JsonValue]:
-        """The line of the file: what only some writes have stands there only for them."""
+        """The entry as JSON for the file, with the fields that exports leave out."""
         further = {name: getattr(self, name) for name in _FURTHER if getattr(self, name)}
         return {**self.as_json(), **further}
 
 
 _FURTHER = ("before", "process", "reveals", "carried")
 EXPORTED = tuple(one.name for one in fields(LedgerEntry) if one.name not in _FURTHER)
-"""The fields of an export."""
+"""The names of the exported fields."""
 _PLAIN = tuple(name for name in EXPORTED if name not in {"at", "changes", "summary"})
 
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """The person at this machine, as the system knows them: no variable can claim another."""
+    """The user and the machine, as reported by the operating system."""
 
     user: str
     host: str
 
     @classmethod
     def present(cls) -> Operator:
-        """Whoever runs this program."""
+        """The user of this process. Environment variables have no influence."""
         identity = os.geteuid()
         try:
             user = pwd.getpwuid(identity).pw_name
@@ -167,7 +165,7 @@ class Operator:
 
 
 class Ledger:
-    """The ledger of one person on this machine; safe to share between processes.
+    """The ledger of one person. Several processes may use it at the same time.
 
     Every method blocks and raises OSError.
     """
@@ -177,9 +175,9 @@ class Ledger:
         self._full = full
 
     def record(self, entry: LedgerEntry) -> None:
-        """Append one line and wait until it is on the disk. Raises ValueError and TypeError, too.
+        """Append an entry and wait until it is on disk; nothing is left of it on an error.
 
-        What raises leaves nothing of the line behind.
+        Raises ValueError or TypeError if the entry cannot be written as JSON.
         """
         data = encoded(entry.as_line())
         with self._locked() as descriptor:
@@ -194,7 +192,7 @@ class Ledger:
             yield descriptor
 
     def entries(self) -> Iterator[LedgerEntry]:
-        """Every readable line of every file, the newest first; torn and foreign ones not."""
+        """The valid entries of all files, newest first; invalid lines are skipped."""
         for content in self._contents():
             yield from reversed(list(_entries(content)))
 
@@ -203,16 +201,16 @@ class Ledger:
         return (entry for entry in self.entries() if entry.outcome in AUDITED and not entry.carried)
 
     def open_writes(self) -> tuple[LedgerEntry, ...]:
-        """The writes that are not resolved, oldest first, each with the last that is known of it.
+        """The writes that are not resolved, oldest first, each in its latest state.
 
-        "intent" is under way, or its program died; "unknown" lost its answer; "applied" made a key
-        that nobody has acknowledged.
+        "intent": still running, or its process died; "unknown": the answer was lost; "applied": a
+        new key that nobody has acknowledged.
         """
         content = self.path.read_bytes() if self.path.exists() else b""
         return tuple(_open(_entries(content)).values())
 
     def give_up_dead(self, now: datetime) -> None:
-        """Record "unknown" for each write whose program ended before the outcome."""
+        """Record "unknown" for each write whose process died before the outcome."""
         if not self.path.exists():
             return
         with self._locked() as descriptor:
@@ -228,16 +226,15 @@ class Ledger:
     def resolve(
         self, one: LedgerEntry, at: datetime, finding: str, identity: str | None = None
     ) -> None:
-        """Close an open write with a person's finding.
+        """Close an open write with the finding of a person.
 
-        ``identity`` is that of what it made, where a person pointed at it. What raises leaves it
-        open.
+        ``identity`` is the created resource, if the person identified it.
         """
         found = replace(one, message=finding, identity=identity or one.identity)
         self._resolve(found, "resolved", at)
 
     def acknowledge(self, plan: str, at: datetime) -> None:
-        """Close the creation of a key by that plan: a person has stored its value."""
+        """Close the creation of a key by this plan: a person has stored its value."""
         for write in self.open_writes():
             if write.id == plan and write.is_unacknowledged:
                 self._resolve(write, "acknowledged", at)
@@ -248,7 +245,7 @@ class Ledger:
         self.record(replace(closed, user=now.user, host=now.host))
 
     def stamp(self) -> object:
-        """Changes with every line that is added; equal while there is nothing new to read."""
+        """A value that differs after each write to the ledger, to detect changes."""
         try:
             found = self.path.stat()
         except FileNotFoundError:
@@ -256,7 +253,7 @@ class Ledger:
         return found.st_ino, found.st_size
 
     def _contents(self) -> Iterator[bytes]:
-        """The content of every file, the newest first, each once even while one is set aside."""
+        # A file may be renamed between the reads, so the newest one is skipped the second time.
         now = None
         if self.path.exists():
             with self.path.open("rb") as file:
@@ -268,11 +265,7 @@ class Ledger:
                 yield path.read_bytes()
 
     def _set_aside(self, descriptor: int, data: bytes) -> bool:
-        """Give the full file its number, and begin the next with what is open and ``data``.
-
-        The caller holds its lock, so that nobody else does. False where that cannot be done, or
-        what is open fills a file by itself.
-        """
+        # The caller holds the lock. False: renaming failed, or the open writes alone fill a file.
         carried = b"".join(
             encoded(replace(one, carried=True).as_line())
             for one in _open(_entries(whole(descriptor))).values()
@@ -299,7 +292,6 @@ class Ledger:
 
 
 def _open(entries: Iterable[LedgerEntry]) -> dict[str, LedgerEntry]:
-    """The open writes of lines in file order, by id."""
     found: dict[str, LedgerEntry] = {}
     closed: set[str] = set()
     for entry in entries:
@@ -322,7 +314,6 @@ def _open(entries: Iterable[LedgerEntry]) -> dict[str, LedgerEntry]:
 
 
 def _is_of(one: LedgerEntry, deletion: LedgerEntry) -> bool:
-    """Whether a deletion deleted the key that an open write created."""
     return one.is_unacknowledged and (one.gateway, one.resource, one.identity) == (
         deletion.gateway,
         deletion.resource,
@@ -335,7 +326,6 @@ def _entries(content: bytes) -> Iterator[LedgerEntry]:
 
 
 def _entry(line: Mapping[str, Any]) -> LedgerEntry | None:
-    """The entry of a line; None when it is not one of this version."""
     try:
         if line["v"] != _VERSION or line["outcome"] not in _OUTCOMES:
             return None
@@ -375,7 +365,7 @@ def _text(value: Any) -> str | None:
 
 
 def one_line(changes: Iterable[AuditedChange]) -> str:
-    """The changes in a line: "Limit: $5.00 → $10.00; State: enabled → disabled"."""
+    """The changes as one line: "Limit: $5.00 → $10.00; State: enabled → disabled"."""
     return "; ".join(
         f"{change.field}: {change.after}"
         if change.before is None
@@ -385,7 +375,7 @@ def one_line(changes: Iterable[AuditedChange]) -> str:
 
 
 def summary_text(summary: Mapping[str, JsonValue]) -> str:
-    """The summary as compact JSON."""
+    """The body of a request as compact JSON, empty for none."""
     return json.dumps(dict(summary), separators=(", ", ": ")) if summary else ""
 
 
@@ -393,12 +383,12 @@ def summary_text(summary: Mapping[str, JsonValue]) -> str:
 
 
 def this_process() -> dict[str, JsonValue]:
-    """An identity of this process among all on this host and elsewhere."""
+    """The identity of this process: its host, number and start."""
     return {"host": socket.gethostname(), "pid": os.getpid(), "began": _began(os.getpid())}
 
 
 def may_run(process: Mapping[str, Any]) -> bool:
-    """Whether the process with that identity may still run; True for other hosts."""
+    """Whether the process with this identity may still run; True for processes of other hosts."""
     if process.get("host") != socket.gethostname():
         return bool(process)
     pid = process.get("pid")
@@ -415,7 +405,7 @@ def may_run(process: Mapping[str, Any]) -> bool:
 
 
 def _began(pid: int) -> str:
-    """The boot, and when in it a process started (clock ticks); "" where that is unknown."""
+    # The boot and the start time within it, in clock ticks.
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()

@@ -1,8 +1,8 @@
-"""The log file of this program: private, never on the screen.
+"""The private log file of this program.
 
-No secret gets into it. Of a record, only plain values are written, without any secret that is
-known; of an error, its type and where it happened; of a record of another library, who said it and
-where, for its text may repeat anything.
+It never contains a secret. Values of other types than numbers, dates, paths and text are replaced
+by their type. Errors are logged with their type and traceback, without their message. Records of
+other libraries are logged without their text, which may contain anything.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from gwtui.local.crash_report import traceback_lines
 from gwtui.local.private_file import PrivateDirectoryError, ensure_private
 
 FILE_NAME = "gwtui.log"
-"""Below the state directory."""
+"""The name of the file in the state directory."""
 FULL = 512 * 1024
-"""Bytes of a file before it is set aside."""
+"""The size in bytes from which the file is renamed."""
 KEPT = 3
-"""Files set aside; the oldest goes."""
+"""The number of renamed files to keep."""
 
 _OURS = "gwtui"
 _PRIVATE = 0o600
@@ -42,14 +42,14 @@ _KNOWN_WORDS = (
     "Exception in callback",
     "Exception in ASGI application",
 )
-"""Beginnings of records of other libraries that may be quoted."""
+"""Beginnings of records of other libraries that are safe to log."""
 
 
 class LogFile(logging.Handler):
-    """Writes each record to the end of a file that it opens anew, so that processes can share it.
+    """Appends records to a file that several processes share, and that is opened for each record.
 
-    Nothing is made before there is something to write. Never raises and never prints: a record
-    that cannot be written is lost.
+    The file is created with the first record. Never raises: a record that cannot be written is
+    lost.
     """
 
     def __init__(self, path: Path, *, full: int = FULL, kept: int = KEPT) -> None:
@@ -85,7 +85,7 @@ class LogFile(logging.Handler):
         return descriptor
 
     def _set_aside(self, descriptor: int) -> None:
-        """Number the files anew: gwtui.log.1 is the newest of those set aside."""
+        # gwtui.log.1 is the newest of the renamed files.
         # Another process may be at it: then it is done already.
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if not os.path.samestat(os.fstat(descriptor), self.path.lstat()):
@@ -100,11 +100,10 @@ class LogFile(logging.Handler):
 
 
 def open_log(state: Path, level: str) -> LogFile | None:
-    """Write what is logged to the file in the state directory; None with the level "off".
+    """Log to a file in the state directory, and never to stdout or stderr.
 
-    ``level`` is a name of the standard library's, in lower case, or "off".
-
-    From here on nothing that is logged reaches stdout or stderr, whatever is configured besides.
+    ``level`` is the lower-case name of a level of the standard library. With "off", nothing is
+    logged and None is returned.
     """
     root, ours = logging.getLogger(), logging.getLogger(_OURS)
     logging.raiseExceptions = False
@@ -120,7 +119,7 @@ def open_log(state: Path, level: str) -> LogFile | None:
 
 
 def line_of(record: logging.LogRecord) -> str:
-    """A record as lines of text, without any secret. Never raises."""
+    """A record as text without secrets. Never raises."""
     moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
     head = f"{moment.removesuffix('+00:00')}Z {record.levelname} [{record.process}] {record.name}"
     lines = [safe_line(f"{head}: {_message(record)}", _LONGEST)]
@@ -148,7 +147,6 @@ def _values(arguments: Any) -> Any:
 
 
 def _value(value: Any) -> Any:
-    """The loggable form of a value: plain values as they are, others by type."""
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str):

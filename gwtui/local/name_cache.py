@@ -1,7 +1,7 @@
-"""The cache of names and identifiers that a shell completes; it holds no secret.
+"""The cache of names and ids for shell completion, without secrets.
 
-One JSON file for each profile, in the cache directory, readable by its owner alone. It may be
-missing, old or damaged: then fewer words are offered, and nothing else happens.
+Each profile has one private JSON file in the cache directory. If it is missing or damaged, nothing
+is suggested.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.local.private_file import ensure_private
 
 MOST = 2000
-"""Names that are kept of each kind."""
+"""The maximum number of names per kind."""
 IDENTIFIERS = " by id"
-"""Behind a kind: its identifiers, which are many and long."""
+"""Suffix of a kind for its ids, which are stored separately from its names."""
 _LONGEST = 200
 _MOST_BYTES = 1024 * 1024
 _VERSION = 1
 
 
 def cache_file(cache: Path, profile: str) -> Path:
-    """The file with the names of a profile, by the name of the profile."""
+    """The path of the file of a profile."""
     return cache / f"names-{quote(profile, safe='')[:_LONGEST]}.json"
 
 
 def read_names(path: Path) -> Mapping[str, list[str]]:
-    """The names by what they are of, such as "keys"; empty where there is nothing to read."""
+    """The cached names by kind, such as "keys"; empty if the file cannot be read."""
     try:
         with path.open("rb") as file:
             found = json.loads(file.read(_MOST_BYTES))
@@ -43,9 +43,9 @@ def read_names(path: Path) -> Mapping[str, list[str]]:
 
 
 def keep_names(path: Path, names: Mapping[str, Iterable[str | None]]) -> None:
-    """Put these names in the place of those that were kept of the same kinds. Never raises.
+    """Replace the cached names of these kinds. Never raises.
 
-    A name that a terminal could not show as it is, or that is far too long, is left out.
+    Very long names and names that cannot be displayed are left out.
     """
     from gwtui.local.private_file import replace_file  # noqa: PLC0415 - who reads must be quick
 

@@ -10,22 +10,22 @@ APP = "gwtui"
 
 
 class Paths(NamedTuple):
-    """The directories of one user. None needs to exist; ``ensure_private`` makes them."""
+    """The directories of a user. They may not exist yet; ``ensure_private`` creates them."""
 
     config: Path
-    """Profiles; written by the person."""
+    """Profiles and other files that the person edits."""
     data: Path
-    """Databases that must not be lost."""
+    """The recorded history and saved tokens."""
     state: Path
-    """Ledger, audit log, drafts."""
+    """The audit log, the log file and crash reports."""
     cache: Path
-    """Data that can be fetched again."""
+    """Data that can be read again."""
     runtime: Path
-    """Sockets; empty after a restart of the machine."""
+    """Sockets; emptied when the machine restarts."""
 
     @classmethod
     def of_user(cls) -> Paths:
-        """The platform's own places; the XDG variables are obeyed where they are customary."""
+        """The directories according to the platform and the XDG variables."""
         from platformdirs import PlatformDirs  # noqa: PLC0415 - not needed for the first paint
 
         places = PlatformDirs(APP, appauthor=False)

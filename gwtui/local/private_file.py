@@ -1,7 +1,4 @@
-"""Private files and directories: created, locked and replaced atomically.
-
-Symbolic links are not followed.
-"""
+"""Creates, locks and replaces private files, without following symbolic links."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
 LOCK_PATIENCE = 2.0
-"""Seconds that another process may hold a file before writing to it counts as failed."""
+"""The maximum seconds to wait for a lock."""
 _LOCK_PAUSE = 0.01
 _PRIVATE = 0o600
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -31,7 +28,7 @@ _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class PrivateDirectoryError(OSError):
-    """A directory cannot be made private."""
+    """A directory cannot be made private; ``strerror`` is the reason."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(errno.EACCES, reason)
@@ -41,13 +38,14 @@ class PrivateDirectoryError(OSError):
 
 
 class UnusableFileError(Exception):
-    """A file cannot be used; the message says why, without its name."""
+    """A file cannot be used; the message is the reason, without the name of the file."""
 
 
 def read_owned(path: Path, most: int, *, forbidden: int) -> bytes:
-    """The content of a regular file of this user or of root, at most ``most`` bytes.
+    """The content of a regular file of this user or root, at most ``most`` bytes.
 
-    Raises UnusableFileError, also for a mode with one of the ``forbidden`` bits, and OSError.
+    Raises OSError, and UnusableFileError for another owner, a larger file, or a mode with any of
+    the ``forbidden`` bits.
     """
     # Not blocking: a pipe in the file's place must not hang the start.
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123 - the checked file
@@ -65,11 +63,10 @@ def read_owned(path: Path, most: int, *, forbidden: int) -> bytes:
 
 
 def ensure_private(directory: Path) -> Path:
-    """Create a directory, parents included, that only its owner can enter, and return it.
+    """Create a directory and its parents with mode 0700, and return it.
 
-    A directory of ours that others may enter is closed to them. Raises PrivateDirectoryError when
-    it belongs to someone else, lies in another user's directory (who could then exchange it), is
-    not a directory, or cannot be made.
+    An existing directory of this user gets that mode. Raises PrivateDirectoryError if it or its
+    parent belongs to another user, or if it cannot be created.
     """
     problem = ""
     try:
@@ -91,7 +88,7 @@ def ensure_private(directory: Path) -> Path:
 
 
 def _make(directory: Path) -> None:
-    """``Path.mkdir`` gives new parents the default mode; here they are private too."""
+    # ``Path.mkdir(parents=True)`` would give new parents the default mode.
     if directory.is_dir():
         return
     if directory.parent != directory:
@@ -100,10 +97,7 @@ def _make(directory: Path) -> None:
 
 
 def create(path: Path, content: bytes) -> None:
-    """Make a new file of mode 0600, on the disk when this returns. Raises OSError.
-
-    A file that could not be written whole is removed again.
-    """
+    """Create a file of mode 0600 and sync it; it is removed again on an error. Raises OSError."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _SAFELY, _PRIVATE)
     try:
         os.fchmod(descriptor, _PRIVATE)
@@ -117,10 +111,10 @@ def create(path: Path, content: bytes) -> None:
 
 
 def locked(path: Path) -> int | None:
-    """A descriptor that holds the file's lock until it is closed; None when another one does.
+    """Lock a file without waiting; returns a descriptor, None if another process has the lock.
 
-    The lock ends with the process that holds it. A file system without locks holds nobody back.
-    Raises OSError.
+    The lock is held until the descriptor is closed. On a file system without locks, it is always
+    granted. Raises OSError.
     """
     descriptor = os.open(path, os.O_RDONLY | _SAFELY)
     try:
@@ -134,7 +128,7 @@ def locked(path: Path) -> int | None:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write every byte; the caller syncs. Raises OSError."""
+    """Write all bytes, without a sync. Raises OSError."""
     while data:
         written = os.write(descriptor, data)
         if written == 0:
@@ -143,9 +137,9 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 
 def replace_file(path: Path, data: bytes, *, mode: int = 0o600, group: int | None = None) -> None:
-    """Replace a file in one step: readers see the old or the new content, whole.
+    """Replace a file atomically and sync it. Raises OSError.
 
-    With ``group``, the file goes to that group where that is allowed. Raises OSError.
+    ``group`` is the id of its group, ignored if this user may not set it.
     """
     descriptor, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
@@ -167,7 +161,7 @@ def replace_file(path: Path, data: bytes, *, mode: int = 0o600, group: int | Non
 
 
 def sync_directory(directory: Path) -> None:
-    """Make what was created, renamed or removed in a directory last."""
+    """Sync a directory, so that created, renamed or deleted entries last."""
     # Not every file system can sync a directory; the files themselves are synced by who writes.
     with contextlib.suppress(OSError):
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -179,10 +173,10 @@ def sync_directory(directory: Path) -> None:
 
 @contextmanager
 def exclusive(path: Path) -> Iterator[int]:
-    """A private file, open for appending and locked; it is created if needed. Raises OSError.
+    """Open a private file for appending, with a lock; it is created if needed. Raises OSError.
 
-    It is the file that has the name once the lock is held: another process may have put a new one
-    in its place meanwhile.
+    Waits up to ``LOCK_PATIENCE`` seconds. If another process replaces the file meanwhile, the new
+    file is opened.
     """
     descriptor = _opened(path, time.monotonic() + LOCK_PATIENCE)
     try:
@@ -214,15 +208,12 @@ def _opened(path: Path, until: float) -> int:
 
 
 def encoded(line: Mapping[str, JsonValue]) -> bytes:
-    """One line of ASCII: lone surrogates and line breaks in texts are escaped.
-
-    Raises ValueError or TypeError for what is not JSON.
-    """
+    """A JSON object as one line of ASCII. Raises ValueError or TypeError if it is not JSON."""
     return json.dumps(dict(line), separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
 def add(descriptor: int, data: bytes) -> None:
-    """Append to a locked file and sync it. Raises OSError, and then nothing of it stays."""
+    """Append to a locked file and sync it. Raises OSError and leaves the file as it was."""
     size = os.fstat(descriptor).st_size
     # A line torn by a crash must not swallow this one.
     torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
@@ -236,17 +227,16 @@ def add(descriptor: int, data: bytes) -> None:
 
 
 def whole(descriptor: int) -> bytes:
-    """Everything that a locked file holds. Raises OSError."""
+    """The whole content of an open file. Raises OSError."""
     return os.pread(descriptor, os.fstat(descriptor).st_size, 0)
 
 
 def parsed(content: bytes) -> Iterator[dict[str, Any]]:
-    """The JSON objects among lines."""
+    """The JSON objects in lines of text; other lines are skipped."""
     return filter(None, map(_parsed_line, content.split(b"\n")))
 
 
 def _parsed_line(line: bytes) -> dict[str, Any] | None:
-    """The JSON object of a line; None when it is none."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Profiles: named gateways in ``profiles.toml``, and which one a start of the program means.
+"""Profiles: named gateways in ``profiles.toml``, and the choice of one at the start.
 
     default = "work"
 
@@ -7,7 +7,7 @@
     token_command = ["pass", "gateway/management"]
     critical = true
 
-Comments and unknown keys survive a change of the file (``toml_file``).
+Edits keep comments and unknown keys (``toml_file``).
 """
 
 from __future__ import annotations
@@ -47,87 +47,83 @@ _CHECK = "check."
 _TOP = (_PROFILES, _DEFAULT)
 
 TokenSource = Literal["token command", "token file", "keyring"]
-"""Token sources of a profile, tried after the environment and before a prompt."""
+"""The token source of a profile, used if the environment has no token."""
 
 
 class ProfileError(Exception):
-    """A profile cannot be used; the message names the file, the line, the key and the fault."""
+    """A profile cannot be used; the message names the file, the key and the problem."""
 
 
 class NoProfileError(ProfileError):
-    """No gateway is given, and there is no profile that could be chosen."""
+    """No gateway is given, and there are no profiles to choose from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """One gateway as a person configured it. Holds no token, only where to find one."""
+    """The settings of one gateway. It says where the token is, but does not contain it."""
 
     name: str = ""
-    """Empty for a gateway given by address alone."""
+    """Empty for a gateway that is given by its address."""
     base_url: str
     dialect: DialectName = "generic"
     read_only: bool = False
     critical: bool = False
-    """Look different, ask twice."""
+    """Whether the dashboard warns of this gateway and asks twice before writes."""
     allow_plain_http: bool = False
     use_proxy: bool = False
     token_command: tuple[str, ...] | None = None
-    """Program and arguments that print the token; no shell."""
+    """Program and arguments that print the token, run without a shell."""
     token_file: Path | None = None
-    """File of mode 0600 that holds the token."""
+    """A file of mode 0600 that contains the token."""
     history: Literal["file", "prometheus"] = "file"
     """Source of the recorded history."""
     history_url: str = ""
     history_match: str = ""
-    """Label matchers of every query, such as ``job="gwtui"``."""
+    """Label matchers for every query, such as ``job="gwtui"``."""
     history_token_command: tuple[str, ...] | None = None
     history_token_file: Path | None = None
     check: Settings = field(default_factory=dict, hash=False)
-    """Thresholds of ``gwtui check``."""
+    """The thresholds of ``gwtui check``."""
     unused_days: int | None = None
-    """Days without a request after which a key counts as unused; None for the default."""
+    """Days without a request after which a key counts as unused; None is the default."""
 
     @property
     def label(self) -> str:
-        """Display name: the profile's name, else the host."""
+        """The name to display: that of the profile, else the host."""
         return self.name or self.host
 
     @property
     def host(self) -> str:
-        """Host and port of the gateway."""
+        """The host and port of the gateway."""
         return urlsplit(self.base_url).netloc
 
     @property
     def token_source(self) -> TokenSource:
-        """Source of the token if the environment has none."""
+        """The token source if the environment has no token."""
         if self.uses_keyring:
             return "keyring"
         return "token command" if self.token_file is None else "token file"
 
     @property
     def key_from(self) -> str:
-        """The token source with its program or file.
-
-        The arguments of a command may say more than others should see over a shoulder.
-        """
+        """The token source with its program or file, without the arguments of the program."""
         detail = self.token_command[0] if self.token_command else self.token_file
         return f"{self.token_source} {detail}" if detail else self.token_source
 
     @property
     def uses_keyring(self) -> bool:
-        """Whether its token is looked for in the keyring."""
+        """Whether the token is read from the keyring."""
         return self.token_command is None and self.token_file is None
 
     @property
     def _named_by(self) -> tuple[str, ...]:
-        """Options of the command line that mean it; an address says nothing of its dialect."""
         if self.name:
             return ("--profile", self.name)
         dialect = () if self.dialect == "generic" else ("--dialect", self.dialect)
         return ("--base-url", self.base_url, *dialect)
 
     def connection(self, token: Secret | None, token_source: str) -> Connection:
-        """The connection that this profile describes. Raises ProfileError when it is unsafe."""
+        """The connection to this gateway. Raises ProfileError if its settings are unsafe."""
         try:
             return Connection(
                 base_url=self.base_url,
@@ -161,7 +157,7 @@ class Profile:
         )
 
     def values(self) -> dict[str, TomlValue]:
-        """The settings that differ from the defaults, as written in the file, without tables."""
+        """The settings that differ from the defaults, as in the file, without tables."""
         found: dict[str, TomlValue] = {}
         for one in fields(self):
             value = getattr(self, one.name)
@@ -175,12 +171,12 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class ProfileBook:
-    """Every profile of the file, by name; empty when there is no file."""
+    """The profiles of the file by name; empty if there is no file."""
 
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     default: str | None = None
     unknown: tuple[str, ...] = ()
-    """Ignored unknown keys, if they are allowed."""
+    """Messages about unknown keys, if they are tolerated."""
 
 
 def resolve(
@@ -192,11 +188,11 @@ def resolve(
     *,
     book: ProfileBook,
 ) -> Profile:
-    """The profile of this start: arguments win over the environment, both over the file.
+    """Choose the profile of this start: arguments first, then the environment, then the file.
 
-    An address given beside a profile keeps the profile's rules. Where it leads to another host
-    the profile's token is not used: it belongs to the profile's own gateway. A profile named by
-    argument is not redirected by GWTUI_BASE_URL. Raises ProfileError.
+    An address overrides that of the profile and keeps its other settings; on another host, the
+    token of the profile is not used. GWTUI_BASE_URL does not override a profile that an argument
+    names. Raises ProfileError.
     """
     address = base_url or (None if profile_name else environ.get("GWTUI_BASE_URL"))
     name = profile_name or environ.get("GWTUI_PROFILE") or (None if address else book.default)
@@ -225,7 +221,7 @@ def _named_profile(book: ProfileBook, name: str) -> Profile:
 
 
 def ad_hoc_profile(address: str) -> Profile:
-    """A gateway given by address alone. Raises ProfileError."""
+    """The profile of a gateway that is given by its address. Raises ProfileError."""
     try:
         return Profile(base_url=normalise_base_url(address))
     except InvalidConnectionError as error:
@@ -299,13 +295,13 @@ FIELDS = (
     Setting("findings.unused_days", "number", check=_days),
     *(replace(threshold, name=f"{_CHECK}{threshold.name}") for threshold in THRESHOLDS),
 )
-"""The settings of a profile."""
+"""The settings of a profile in the file."""
 
 _SECRETS = frozenset({"token", "key", "api_key", "secret", "password"})
 
 
 def profile_of(name: str, fields_given: Mapping[str, Any]) -> Profile:
-    """A profile of fields as they are written in the file. Raises WrongSettingError."""
+    """A profile from its settings in the file. Raises WrongSettingError."""
     return _profile(name, understand(fields_given, FIELDS).known)
 
 
@@ -329,10 +325,10 @@ def _profile(name: str, values: Settings) -> Profile:
 
 
 def load_profiles(path: Path, *, keep_unknown: bool = False) -> ProfileBook:
-    """Read the profile file; an absent one is an empty book. Raises ProfileError.
+    """Read the profiles; a missing file has none. Raises ProfileError.
 
-    An unknown key is an error: it may be a guard that somebody mistyped. ``keep_unknown`` only
-    notes it, for commands that talk to no gateway.
+    An unknown key is an error, because it may be a misspelled protection. With ``keep_unknown``, it
+    is only reported, for commands that do not connect to a gateway.
     """
     return _file(path, keep_unknown=keep_unknown).read()
 
@@ -342,7 +338,6 @@ def _file(path: Path, *, keep_unknown: bool) -> TomlFile[ProfileBook]:
 
 
 def _book(content: Mapping[str, Any], *, keep_unknown: bool) -> ProfileBook:
-    """Read the content of the file. Raises WrongSettingError."""
     tables, default = content.get(_PROFILES, {}), content.get(_DEFAULT)
     if not isinstance(tables, dict):
         raise WrongSettingError(_PROFILES, "must be tables such as [profiles.work]")
@@ -370,7 +365,6 @@ def _book(content: Mapping[str, Any], *, keep_unknown: bool) -> ProfileBook:
 
 
 def _note(key: str, why: str, *, keep: bool) -> str:
-    """The note for an unknown key. Raises WrongSettingError unless it is kept."""
     if key.lower() in _SECRETS:
         why = "is not a known key: no secret is kept in this file, see gwtui login --help"
     error = WrongSettingError(key, why)
@@ -382,10 +376,10 @@ def _note(key: str, why: str, *, keep: bool) -> str:
 def put_profile(
     path: Path, name: str, values: Mapping[str, TomlValue | None], *, default: bool = False
 ) -> None:
-    """Add a profile or change these fields of it; None removes a field.
+    """Add a profile or change some of its settings; None removes a setting.
 
-    With ``default``, it becomes the default profile. Raises ProfileError
-    and then leaves the file as it was.
+    ``default``: also make it the default profile. The file stays as it was on an error. Raises
+    ProfileError.
     """
     changes: dict[TomlPath, TomlValue | None] = {(_DEFAULT,): name} if default else {}
     changes |= {(_PROFILES, name, key): value for key, value in values.items()}
@@ -393,7 +387,7 @@ def put_profile(
 
 
 def remove_profile(path: Path, name: str) -> None:
-    """Remove a profile, and the default when that is what it was. Raises ProfileError."""
+    """Remove a profile; if it is the default, there is none afterwards. Raises ProfileError."""
 
     def edit(text: str) -> str:
         if tomllib.loads(text).get(_DEFAULT) == name:
@@ -404,5 +398,5 @@ def remove_profile(path: Path, name: str) -> None:
 
 
 def set_default(path: Path, name: str) -> None:
-    """Make a profile the one that a start without a name means. Raises ProfileError."""
+    """Make a profile the default. Raises ProfileError."""
     put_profile(path, name, {}, default=True)

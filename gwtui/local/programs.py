@@ -1,4 +1,4 @@
-"""Programs that a person configured: run without a shell, on their own, for a limited time."""
+"""Runs configured programs without a shell, with a time limit."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import signal
 from collections.abc import Mapping, Sequence
 
 MOST_OUTPUT = 64 * 1024
-"""Bytes of output that are read; a program that prints more does not end in time."""
+"""The maximum bytes of output; a program that prints more blocks until the time limit."""
 
 
 class ProgramError(Exception):
-    """A program could not be run, failed or took too long; the message holds none of its output."""
+    """A program could not be run, failed or timed out; the message has none of its output."""
 
 
 async def run_program(
@@ -26,8 +26,8 @@ async def run_program(
 ) -> bytes:
     """Run a program with ``text`` on stdin and return its output. Raises ProgramError.
 
-    It runs in a session of its own: it can neither read the keyboard nor draw over the screen, and
-    after ``limit`` seconds it is ended with its children.
+    It runs in its own session, so it cannot use the terminal. After ``limit`` seconds, it is killed
+    together with its child processes.
     """
     try:
         return await _run(command, environ, limit, text, keep_output=keep_output)

@@ -1,8 +1,8 @@
-"""Settings that a person writes in TOML, read by one table of declarations.
+"""Settings in a TOML file, read according to a table of declarations.
 
-A setting is called by its place in the file: ``sort`` in the table ``[lists.keys]`` is
-``lists.keys.sort``. A wrong value is an error that names the file and the setting; what to do with
-an unknown one is for who reads.
+The name of a setting is its path in the file: ``sort`` in the table ``[lists.keys]`` is
+``lists.keys.sort``. An invalid value raises an error that names the file and the setting. Unknown
+settings are reported to the caller.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from gwtui.local.toml_file import TomlFile, TomlPath, TomlValue, WrongSettingErr
 
 Settings = Mapping[str, TomlValue]
 Check = Callable[[str, Any], str]
-"""The problem with a value of a setting, "" if there is none."""
+"""Returns the problem with the value of a setting, "" if there is none."""
 Kind = Literal["text", "flag", "number", "amount", "names"]
-"""Type of a value: text, true or false, a whole number, any number, or a list of texts."""
+"""The type of a setting; "names" is a list of texts."""
 
 _KINDS: Mapping[Kind, str] = {
     "text": "text",
@@ -37,15 +37,16 @@ _LIST = "LIST"
 
 
 class SettingsError(Exception):
-    """The settings cannot be read or changed; the message says where and why."""
+    """The file cannot be read or changed; the message names the setting and the problem."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting, or one for each of many things: LIST is one of ``lists``, ACTION is any.
+    """The declaration of a setting, or of several with a placeholder in their name.
 
-    ``look_up`` says what is wrong, too, but takes longer to find out: it is asked when something
-    is set or listed, not at every start. ``default`` is how it is without it, in words.
+    LIST stands for each of ``lists``, ACTION for any action. ``default`` describes the behaviour
+    when it is not set. ``check`` tests a value. ``look_up`` is a slower test, which only runs when
+    a setting is set or listed, not at every start.
     """
 
     name: str
@@ -58,22 +59,22 @@ class Setting:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its name, for each of the lists."""
+        """The name of the setting, for each of ``lists``."""
         return tuple(self.name.replace(_LIST, one) for one in self.lists) or (self.name,)
 
     def means(self, name: str) -> bool:
-        """Whether this is the setting of that name."""
+        """Whether this is the declaration of a setting with that name."""
         before, action, _ = self.name.partition(_ACTION)
         return name in self.names or bool(action and name.startswith(before))
 
     def problem(self, name: str, value: object, *, thorough: bool = False) -> str:
-        """The problem with a value, "" if there is none."""
+        """The problem with a value, "" if there is none; ``thorough`` also runs ``look_up``."""
         if not _is_kind(self.kind, value):
             return f"must be {_KINDS[self.kind]}"
         return self.check(name, value) or (self.look_up(name, value) if thorough else "")
 
     def parsed(self, text: str) -> TomlValue:
-        """A value as it is typed. Raises WrongSettingError."""
+        """Convert a typed text to a value. Raises WrongSettingError."""
         match self.kind:
             case "flag" if text.lower() in _FLAGS:
                 return _FLAGS[text.lower()]
@@ -103,7 +104,7 @@ def _is_kind(kind: Kind, value: object) -> bool:
 
 
 def one_of(choices: Iterable[str]) -> Check:
-    """Accepts only these values."""
+    """A check that only accepts these values."""
     *words, last = choices
     return lambda _name, value: (
         "" if value in (*words, last) else f"must be one of {', '.join(words)} or {last}"
@@ -111,7 +112,7 @@ def one_of(choices: Iterable[str]) -> Check:
 
 
 def shown_value(value: TomlValue) -> str:
-    """A value as it is typed for ``Setting.parsed``."""
+    """A value as text that ``Setting.parsed`` accepts."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -122,7 +123,11 @@ def shown_value(value: TomlValue) -> str:
 
 
 class ReadSettings(NamedTuple):
-    """The settings of a file, where they are written, and why others are not known."""
+    """The settings of a file.
+
+    ``known`` are the values by name, ``places`` the paths in the file by name, ``unknown`` messages
+    by the name of an unknown setting.
+    """
 
     known: dict[str, TomlValue]
     places: dict[str, TomlPath]
@@ -132,7 +137,7 @@ class ReadSettings(NamedTuple):
 def understand(
     content: Mapping[str, Any], declared: Iterable[Setting], *, thorough: bool = False
 ) -> ReadSettings:
-    """The settings in the content. Raises WrongSettingError."""
+    """Read settings according to their declarations. Raises WrongSettingError."""
     found = ReadSettings({}, {}, {})
     for place, value in _leaves(content):
         name = ".".join(place)
@@ -163,18 +168,18 @@ def _leaves(content: Mapping[str, Any], above: TomlPath = ()) -> Iterator[tuple[
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
-    """A file of settings. ``together`` finds conflicts between them."""
+    """A file of settings. ``together`` yields the names and problems of conflicting settings."""
 
     path: Path
     declared: tuple[Setting, ...]
     together: Callable[[Settings], Iterator[tuple[str, str]]]
 
     def read(self, *, thorough: bool = False) -> ReadSettings:
-        """Every setting. Raises SettingsError."""
+        """Read all settings. Raises SettingsError."""
         return self._file(thorough=thorough).read()
 
     def change(self, changes: Mapping[str, TomlValue | None]) -> None:
-        """Set or (None) remove settings. Raises SettingsError."""
+        """Set settings, or remove those that are None. Raises SettingsError."""
 
         def edit(text: str) -> str:
             places = understand(tomllib.loads(text), self.declared).places

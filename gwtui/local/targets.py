@@ -1,4 +1,4 @@
-"""The gateways that a running dashboard can switch to: every profile, and the demo."""
+"""The gateways that the dashboard can switch to: every profile, and the demo."""
 
 from __future__ import annotations
 
@@ -18,27 +18,28 @@ if TYPE_CHECKING:
 
 DEMO = "demo"
 Connect = Callable[[], "AbstractAsyncContextManager[Connection]"]
-"""Opens a connection for as long as its context lasts."""
+"""Opens a connection that is closed with the context."""
 
 
 @dataclass(frozen=True, slots=True)
 class TargetFacts:
-    """Facts about a gateway that is not opened yet; never a token."""
+    """The description of a gateway before it is connected, without its token."""
 
     name: str
     where: str
-    """Its address."""
+    """The address of the gateway."""
     key_from: str
-    """Source of the token."""
+    """The source of the token."""
     read_only: bool = False
     critical: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A gateway with its token at hand: a session can be opened on it.
+    """A gateway whose token has been found.
 
-    ``connection`` is what ``connect`` will give, None where that starts the gateway itself.
+    ``connect`` opens the connection. ``connection`` is the same one, None for the demo, which
+    starts its gateway on ``connect``.
     """
 
     facts: TargetFacts
@@ -47,9 +48,9 @@ class Target:
 
 
 class Targets:
-    """Profiles of the file as it is now, and the demo where ``demo`` can open it.
+    """The current profiles of the file, and the demo if ``demo`` is given.
 
-    ``read_only`` was asked for at the start: it holds for each of them.
+    ``read_only`` makes every connection read-only.
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class Targets:
         self._environ = os.environ if environ is None else environ
 
     def known(self) -> tuple[TargetFacts, ...]:
-        """All of them, profiles in the order of the file. Raises ProfileError."""
+        """All gateways, profiles in the order of the file. Raises ProfileError."""
         profiles = load_profiles(self._file).profiles
         found = [self._facts(profile) for profile in profiles.values()]
         if self._demo is not None and DEMO not in profiles:
@@ -78,16 +79,16 @@ class Targets:
         return tuple(found)
 
     def names(self) -> Sequence[str]:
-        """The names of the gateways; empty where the file cannot be read."""
+        """The names of the gateways; empty if the file cannot be read."""
         try:
             return [facts.name for facts in self.known()]
         except ProfileError:
             return ()
 
     async def find(self, name: str) -> Target:
-        """The target of that name with its token. Raises ProfileError and TokenError.
+        """Find a gateway by name, with its token. Raises ProfileError or TokenError.
 
-        Nobody is asked for a token: where no source has one, that is an error.
+        A missing token is an error; the person is not prompted for it.
         """
         profiles = load_profiles(self._file).profiles
         profile = profiles.get(name)

@@ -1,4 +1,4 @@
-"""The route of copied text, chosen from the environment."""
+"""Chooses where copied text goes, from environment variables."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Literal
 
 CopyRoute = Literal["tmux", "terminal", "file"]
 DUMB = frozenset({"dumb", "linux", "unknown"})
-"""Terminals without a clipboard of their own."""
+"""Values of TERM for terminals without a clipboard."""
 
 
 def copy_route(environment: Mapping[str, str]) -> CopyRoute:
-    """The route of copied text: tmux, the terminal (OSC 52), or a file.
+    """Where to send copied text: to tmux, to the terminal with OSC 52, or to a file.
 
-    A file where the terminal has no clipboard, and in GNU screen, which swallows OSC 52.
+    A file is used if the terminal has no clipboard, and in GNU screen, which drops OSC 52.
     """
     if environment.get("TMUX"):
         return "tmux"

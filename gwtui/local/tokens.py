@@ -1,8 +1,7 @@
-"""Finds tokens: environment, command, file, keyring; if none has one, the caller may ask.
+"""Finds the token of a profile in the environment, a command, a file or the keyring.
 
-A source that a person configured (command, file) and that fails is an error, never a reason to
-go on to the next. A keyring that is absent, locked or silent is a note. No message here ever
-holds what a source delivered.
+A configured command or file that fails is an error; no other source is tried then. An absent,
+locked or silent keyring is only noted. No message contains the output of a source.
 """
 
 from __future__ import annotations
@@ -31,16 +30,16 @@ if TYPE_CHECKING:
 
 TOKEN_VARIABLE = "GWTUI_TOKEN"  # noqa: S105 - the variable's name
 HISTORY_TOKEN_VARIABLE = "GWTUI_HISTORY_TOKEN"  # noqa: S105 - the variable's name
-"""Holds the token for the Prometheus server of the profile."""
+"""The variable with the token for the Prometheus server of the profile."""
 TRY_KEY_VARIABLE = "GWTUI_TRY_KEY"
-"""Holds the key that requests to models are tried with."""
+"""The variable with the key for requests to models."""
 
 
 def take_token(environ: MutableMapping[str, str], variable: str = TOKEN_VARIABLE) -> str:
-    """Take the value out of a variable; empty if it is not set.
+    """Remove a variable from the environment and return its value; empty if it is not set.
 
-    The copy that the system shows of this process's first environment is overwritten, too, where
-    that can be done. That of the process that started this one is out of reach.
+    The copy in /proc/PID/environ is overwritten as well, if possible. The environment of the parent
+    process stays.
     """
     if environ is os.environ:
         _overwrite(variable)
@@ -61,19 +60,19 @@ def _overwrite(name: str) -> None:
 
 
 COMMAND_LIMIT = 10.0
-"""Seconds for a token command."""
+"""The time limit of a token command, in seconds."""
 MAX_BYTES = 64 * 1024
-"""More than any token has."""
+"""The maximum size of a token, in bytes."""
 _OTHERS = 0o077
 
 
 class TokenError(Exception):
-    """A configured token source failed; the message never holds the token."""
+    """A configured token source failed; the message never contains the token."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenSearch:
-    """The result of a search: the token and its source, or None and notes on why."""
+    """The result of a search: the token and its source, or None and notes that say why."""
 
     token: Secret | None
     source: str
@@ -81,9 +80,10 @@ class TokenSearch:
 
 
 async def find_history_token(profile: Profile) -> Secret | None:
-    """The token for the profile's Prometheus server; None where it needs none. Raises TokenError.
+    """The token for the Prometheus server of the profile, None if it needs none.
 
-    The sources are those of the gateway's token; in the keyring it is the one of "NAME/history".
+    The sources are the same as for the gateway; in the keyring, its name is "PROFILE/history".
+    Raises TokenError.
     """
     sources = replace(
         profile,
@@ -102,7 +102,7 @@ async def find_token(
     command_limit: float = COMMAND_LIMIT,
     keyring_limit: float = keyring_store.LIMIT,
 ) -> TokenSearch:
-    """The token for a profile from the first source that has one. Raises TokenError."""
+    """The token of a profile from the first source that has one. Raises TokenError."""
     environ = os.environ if environ is None else environ
     token = take_from_environment(environ, variable)
     if token is not None:
@@ -123,7 +123,7 @@ async def find_token(
 def take_from_environment(
     environ: MutableMapping[str, str], variable: str = TOKEN_VARIABLE
 ) -> Secret | None:
-    """Take the token out of a variable, so that no child process inherits it."""
+    """Take the token out of a variable, so that child processes do not inherit it."""
     text = take_token(environ, variable)
     return Token(text) if text else None
 
@@ -131,7 +131,7 @@ def take_from_environment(
 async def token_from_command(
     command: Sequence[str], environ: Mapping[str, str], *, limit: float = COMMAND_LIMIT
 ) -> Secret:
-    """Read the token that a program prints. Raises TokenError."""
+    """The token that a program prints. Raises TokenError."""
     try:
         output = await run_program(command, environ, limit=limit)
     except ProgramError as error:
@@ -140,7 +140,7 @@ async def token_from_command(
 
 
 def token_from_file(path: Path) -> Secret:
-    """A file that only its owner can read. Raises TokenError for any other."""
+    """The token in a file that only its owner can read. Raises TokenError."""
     path = path.expanduser()
     try:
         content = read_owned(path, MAX_BYTES, forbidden=_OTHERS)
@@ -163,7 +163,7 @@ async def _from_keyring(profile_name: str, limit: float) -> tuple[Secret | None,
 
 
 def single_token(content: bytes, source: str) -> Secret:
-    """The single token in the output of ``source``. Raises TokenError without its text."""
+    """The only word in the output of ``source``. Raises TokenError, without that output."""
     if len(content) > MAX_BYTES:
         raise TokenError(f"{source}: gave far more than a token")
     words = content.split()
@@ -179,12 +179,12 @@ _SUFFIX = ".token"
 
 
 def saved_token_path(data: Path, profile_name: str) -> Path:
-    """The path of a profile's token file, whether it exists or not."""
+    """The path of the token file of a profile, which may not exist."""
     return data / _DIRECTORY / (quote(profile_name, safe="") + _SUFFIX)
 
 
 def save_token(data: Path, profile_name: str, token: Secret) -> Path:
-    """Write the token in the place of any earlier one; gives the file. Raises TokenError."""
+    """Save a token to a private file, and return its path. Raises TokenError."""
     path = saved_token_path(data, profile_name)
     try:
         ensure_private(path.parent)
@@ -195,7 +195,7 @@ def save_token(data: Path, profile_name: str, token: Secret) -> Path:
 
 
 def remove_saved_token(data: Path, profile_name: str) -> bool:
-    """Remove the file; False when there was none. Raises TokenError when it is still there."""
+    """Remove the token file; returns False if there was none. Raises TokenError."""
     path = saved_token_path(data, profile_name)
     # A process that was killed while it wrote may have left a part under another name.
     try:

@@ -1,9 +1,8 @@
-"""A person's own TOML file: read strictly, changed without losing comments and unknown keys.
+"""Reads and edits TOML files that people maintain, keeping comments and unknown keys.
 
-A file is read anew under a lock for each change, so that two programs lose nothing of each other's,
-and replaced in one step. The mode stays; behind a symbolic link, the linked file changes. What is
-broken is never written to: a changed text is read once more before it is used, and a form that
-tomlkit does not edit well is refused.
+An edit locks the file, reads it again and replaces it atomically, keeping its mode; a symbolic link
+stays, and the file behind it changes. The edited text is parsed again before it is written. Invalid
+files, and forms that tomlkit cannot edit reliably, are left untouched.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from gwtui.local.private_file import (
 T = TypeVar("T")
 
 TomlPath = tuple[str, ...]
-"""A key with the tables around it, from the outermost inwards."""
+"""The name of a key, preceded by the names of the tables around it."""
 TomlValue = str | bool | int | Decimal | list[str]
 
 _PRIVATE = 0o600
@@ -40,11 +39,11 @@ _NAME = 120
 
 
 class TomlFileError(Exception):
-    """Why a file cannot be used, without its name."""
+    """A file cannot be used; the message is the reason, without the name of the file."""
 
 
 class WrongSettingError(TomlFileError):
-    """A setting has no fit value; the message never repeats the value."""
+    """A setting has an invalid value, which the message does not repeat."""
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(f"{safe_line(name, _NAME)}: {message}" if name else message)
@@ -52,15 +51,16 @@ class WrongSettingError(TomlFileError):
         self.message = message
 
     def inside(self, table: str) -> WrongSettingError:
-        """The error for this setting inside a table."""
+        """The same error for this setting inside a table."""
         return WrongSettingError(".".join(filter(None, (table, self.name))), self.message)
 
 
 @dataclass(frozen=True, slots=True)
 class TomlFile(Generic[T]):
-    """A file and what it means. ``understand`` raises WrongSettingError.
+    """A file with a typed content.
 
-    ``error`` is raised for everything that is wrong; its message begins with the file.
+    ``understand`` converts the parsed TOML to that content and raises WrongSettingError. Every
+    problem is raised as ``error``, with a message that starts with the path.
     """
 
     path: Path
@@ -68,12 +68,15 @@ class TomlFile(Generic[T]):
     error: type[Exception]
 
     def read(self) -> T:
-        """Read the file; an absent one is empty."""
+        """Read the content; a missing file is empty."""
         with self._faults():
             return self._meaning(_text(self.path))
 
     def change(self, edit: Callable[[str], str]) -> T:
-        """Change the text and return the new content; creates the file, keeps it on errors."""
+        """Edit the text of the file and return the new content.
+
+        The file is created if needed, and stays as it was on an error.
+        """
         with self._faults():
             if not self.path.parent.is_dir():
                 ensure_private(self.path.parent)
@@ -116,7 +119,7 @@ class TomlFile(Generic[T]):
 
 
 def with_values(text: str, values: Mapping[TomlPath, TomlValue | None]) -> str:
-    """The text with these keys; None removes one. Raises TomlFileError."""
+    """The text with these keys set, or removed if None. Raises TomlFileError."""
     import tomlkit  # noqa: PLC0415 - only for who edits
     from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415
 
@@ -155,7 +158,7 @@ def _put(document: Any, path: TomlPath, value: TomlValue | None) -> None:
 
 
 def without_table(text: str, group: str, name: str) -> str:
-    """The text without ``[group.name]``; comments above it and below it stay.
+    """The text without the table ``[group.name]``, keeping the comments around it.
 
     Raises TomlFileError.
     """
@@ -180,7 +183,6 @@ def without_table(text: str, group: str, name: str) -> str:
 
 
 def _header(line: str) -> TomlPath:
-    """The table that begins with this line; empty where none does."""
     if not line.lstrip().startswith("["):
         return ()
     try:
@@ -205,7 +207,7 @@ def _checked(changed: str, expected: Mapping[str, Any]) -> str:
 
 
 def _pruned(value: Any) -> Any:
-    """Without empty tables: whether one is written out makes no difference."""
+    # Whether an empty table is written out makes no difference.
     if not isinstance(value, dict):
         return value
     inner = {name: _pruned(one) for name, one in value.items()}
@@ -217,10 +219,7 @@ def _not_here() -> TomlFileError:
 
 
 def _text(path: Path) -> str:
-    """The text of the file, empty when it is absent. Raises TomlFileError and OSError.
-
-    Whoever can write the file can have a command run: it must not be somebody else's.
-    """
+    # Whoever can write the file can have a command run, so it must not belong to another user.
     try:
         return read_owned(path, _MAX_BYTES, forbidden=_WORLD_WRITABLE).decode()
     except FileNotFoundError:
