@@ -240,11 +240,7 @@ def _directory_line(name: str, path: Path) -> DoctorLine:
 
 
 async def tmux_options() -> Mapping[str, str]:
-<<<<<<< HEAD
-    """Every option of the server, session and window; empty if tmux does not respond."""
-=======
-    """All tmux options of the server, session and window; empty if tmux does not answer."""
->>>>>>> bb0de3d9 (Reword the docstrings of the package local)
+    """All tmux options of the server, session and window; empty if tmux does not respond."""
     found: dict[str, str] = {}
     for flags in ("-s", "-g"):
         for line in (await _tmux("show-options", flags)).splitlines():

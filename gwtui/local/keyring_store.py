@@ -51,7 +51,7 @@ class NoKeyringError(KeyringUnavailableError):
 
 
 class KeyringSilentError(KeyringUnavailableError):
-    """The keyring did not answer in time. The operation may still complete."""
+    """The keyring did not respond in time. The operation may still complete."""
 
 
 async def read_secret(user: str, *, service: str = SERVICE, limit: float = LIMIT) -> Secret | None:
