@@ -79,7 +79,7 @@ class LedgerEntry:
     found. ``consent`` is how the person agreed. ``error``, ``status`` and ``message`` explain a
     refusal or an unknown outcome. ``request_id`` is given by the gateway. ``summary`` is the
     request body, ``before`` the same fields before the write; ``process`` identifies the sending
-    process. ``reveals``: the answer contains a value that the gateway gives only once. ``carried``:
+    process. ``reveals``: the response contains a value that the gateway gives only once. ``carried``:
     a copy of an open write of the previous file.
     """
 
@@ -203,7 +203,7 @@ class Ledger:
     def open_writes(self) -> tuple[LedgerEntry, ...]:
         """The writes that are not resolved, oldest first, each in its latest state.
 
-        "intent": still running, or its process died; "unknown": the answer was lost; "applied": a
+        "intent": still running, or its process died; "unknown": the response was lost; "applied": a
         new key that nobody has acknowledged.
         """
         content = self.path.read_bytes() if self.path.exists() else b""
