@@ -79,8 +79,8 @@ class LedgerEntry:
     found. ``consent`` is how the person agreed. ``error``, ``status`` and ``message`` explain a
     refusal or an unknown outcome. ``request_id`` is given by the gateway. ``summary`` is the
     request body, ``before`` the same fields before the write; ``process`` identifies the sending
-    process. ``reveals``: the response contains a value that the gateway gives only once. ``carried``:
-    a copy of an open write of the previous file.
+    process. ``reveals``: the response contains a value that the gateway gives only once.
+    ``carried``: a copy of an open write of the previous file.
     """
 
     id: str
