@@ -109,9 +109,9 @@ def put_rule(path: Path, identity: str, rule: AlertRule) -> None:
     """Add or change a rule in the file. Raises AlertFileError and leaves the file as it was."""
     if not _ID.fullmatch(identity):
         raise AlertFileError(f"{safe_line(identity, 80)} cannot be the name of a rule")
-    begun = default_rules().get(identity)
-    values = rule_values(rule, begun)
-    if begun is None:
+    base = default_rules().get(identity)
+    values = rule_values(rule, base)
+    if base is None:
         values = {_KIND: rule.kind.id, **values}
 
     def edit(text: str) -> str:
@@ -146,29 +146,29 @@ def _inside(
     return {(*table, name): value for name, value in values.items()}
 
 
-def rule_values(rule: AlertRule, begun: AlertRule | None = None) -> dict[str, TomlValue]:
+def rule_values(rule: AlertRule, base: AlertRule | None = None) -> dict[str, TomlValue]:
     """The fields of a rule as text for the file, without those that equal the defaults.
 
-    The defaults are the fields of ``begun``, the default rule with the same id, if there is one,
+    The defaults are the fields of ``base``, the default rule with the same id, if there is one,
     else those of the kind of rule.
     """
     rules = field_rules(type(rule))
-    found: dict[str, TomlValue] = {}
+    values: dict[str, TomlValue] = {}
     for name, info in type(rule).model_fields.items():
         value = getattr(rule, name)
-        usual = info.default if begun is None else getattr(begun, name)
-        if value == usual and (begun is not None or not info.is_required()):
+        default = info.default if base is None else getattr(base, name)
+        if value == default and (base is not None or not info.is_required()):
             continue
         match value:
             case Decimal():
-                found[name] = quantity(value, rules[name].unit)
+                values[name] = quantity(value, rules[name].unit)
             case timedelta():
-                found[name] = duration(value)
+                values[name] = duration(value)
             case None:
-                found[name] = ""
+                values[name] = ""
             case _:
-                found[name] = value
-    return found
+                values[name] = value
+    return values
 
 
 def new_identity(name: str, taken: Mapping[str, Any]) -> str:
@@ -196,19 +196,19 @@ def _book(content: Mapping[str, Any]) -> AlertBook:
     return AlertBook(rules, _valid(_EFFECTS, AlertEffects, effects), frozenset(tables))
 
 
-def _rule(identity: str, found: object, begun: AlertRule | None) -> AlertRule:
+def _rule(identity: str, table: object, base: AlertRule | None) -> AlertRule:
     where = f"{_RULES}.{identity}"
-    values = _table(where, found)
+    values = _table(where, table)
     if not _ID.fullmatch(identity):
         raise WrongSettingError(where, "must be named by letters, digits, dots and dashes")
-    kind = values.pop(_KIND, None if begun is None else begun.kind.id)
+    kind = values.pop(_KIND, None if base is None else base.kind.id)
     if not isinstance(kind, str) or kind not in KINDS:
         hint = did_you_mean(kind, KINDS) if isinstance(kind, str) else ""
         raise WrongSettingError(f"{where}.{_KIND}", f"must be one of {', '.join(KINDS)}{hint}")
-    if begun is not None and kind != begun.kind.id:
-        raise WrongSettingError(f"{where}.{_KIND}", f"is {begun.kind.id} for this rule")
+    if base is not None and kind != base.kind.id:
+        raise WrongSettingError(f"{where}.{_KIND}", f"is {base.kind.id} for this rule")
     model = KINDS[kind]
-    typed = {} if begun is None else {name: getattr(begun, name) for name in model.model_fields}
+    typed = {} if base is None else {name: getattr(base, name) for name in model.model_fields}
     for name, value in values.items():
         if name not in model.model_fields:
             hint = did_you_mean(name, model.model_fields)
@@ -217,7 +217,7 @@ def _rule(identity: str, found: object, begun: AlertRule | None) -> AlertRule:
             typed[name] = _value(name, model, value)
         except ValueError as error:
             raise WrongSettingError(f"{where}.{name}", str(error)) from None
-    if begun is None:
+    if base is None:
         typed.setdefault("name", identity[:60])
     return _valid(where, model, typed)
 
@@ -241,10 +241,10 @@ def _valid(where: str, model: type[Model], values: Mapping[str, Any]) -> Model:
     raise WrongSettingError(wrong.field, wrong.message).inside(where)
 
 
-def _table(where: str, found: object) -> dict[str, Any]:
-    if not isinstance(found, dict):
+def _table(where: str, value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
         raise WrongSettingError(where, "must be a table")
-    return dict(found)
+    return dict(value)
 
 
 async def run_alert_command(

@@ -103,14 +103,14 @@ def terminal_line(facts: TerminalFacts) -> DoctorLine:
     if facts.size is None:
         return line("unknown", f"{shown}; not running in a terminal", "Run this in a terminal.")
     columns, rows = facts.size
-    found = f"{shown}, {columns} columns and {rows} rows"
+    result = f"{shown}, {columns} columns and {rows} rows"
     if not kind or kind in DUMB - {"linux"}:
         advice = "Set TERM to the type of this terminal, such as xterm-256color."
-        return line("error", found, advice)
+        return line("error", result, advice)
     if columns < _LEAST[0] or rows < _LEAST[1]:
         advice = f"Enlarge the terminal: some screens need {_LEAST[0]} x {_LEAST[1]}."
-        return line("advice", found, advice)
-    return line("ok", found)
+        return line("advice", result, advice)
+    return line("ok", result)
 
 
 def encoding_line(facts: TerminalFacts) -> DoctorLine:
@@ -133,12 +133,12 @@ def colours_line(facts: TerminalFacts, option: TmuxOption) -> DoctorLine:
     if environment.get("COLORTERM", "").lower() in {"truecolor", "24bit"} or "direct" in kind:
         features = f"{option('terminal-features') or ''} {option('terminal-overrides') or ''}"
         if environment.get("TMUX") and not ("RGB" in features or "Tc" in features):
-            found = "COLORTERM announces 24-bit colour, but tmux does not pass it on"
-            return line("advice", found, "In tmux.conf: set -as terminal-features ',*:RGB'")
+            result = "COLORTERM announces 24-bit colour, but tmux does not pass it on"
+            return line("advice", result, "In tmux.conf: set -as terminal-features ',*:RGB'")
         return line("ok", "24-bit colour")
-    found = "256 colours" if "256" in kind else "16 colours or fewer, according to TERM"
+    result = "256 colours" if "256" in kind else "16 colours or fewer, according to TERM"
     advice = "If the terminal has 24-bit colour, set COLORTERM=truecolor (SSH: SendEnv COLORTERM)."
-    return line("advice", found, advice)
+    return line("advice", result, advice)
 
 
 _TMUX_OPTIONS: Mapping[str, tuple[Callable[[str], bool], str, str]] = {
@@ -169,8 +169,8 @@ _TMUX_OPTIONS: Mapping[str, tuple[Callable[[str], bool], str, str]] = {
 def tmux_lines(facts: TerminalFacts, option: TmuxOption) -> Iterator[DoctorLine]:
     """Check the tmux options if tmux is in use, and for GNU screen."""
     if facts.environment.get("STY"):
-        found = "GNU screen blocks clipboard sequences and some keys"
-        yield DoctorLine("screen", "GNU screen", "advice", found, "Use tmux instead.")
+        result = "GNU screen blocks clipboard sequences and some keys"
+        yield DoctorLine("screen", "GNU screen", "advice", result, "Use tmux instead.")
     if not facts.environment.get("TMUX"):
         yield DoctorLine("tmux", "tmux", "ok", "Not in use")
         return
@@ -180,11 +180,11 @@ def tmux_lines(facts: TerminalFacts, option: TmuxOption) -> Iterator[DoctorLine]
     for name, (is_good, why, setting) in _TMUX_OPTIONS.items():
         line = partial(DoctorLine, f"tmux-{name}", "tmux")
         value = option(name)
-        found = f"{name} is {safe_line(value or 'unknown', _TEXT)}"
+        result = f"{name} is {safe_line(value or 'unknown', _TEXT)}"
         if value is None or is_good(value):
-            yield line("unknown" if value is None else "ok", found)
+            yield line("unknown" if value is None else "ok", result)
         else:
-            yield line("advice", found, f"{why} In tmux.conf: {setting}")
+            yield line("advice", result, f"{why} In tmux.conf: {setting}")
 
 
 def clipboard_line(facts: TerminalFacts, option: TmuxOption) -> DoctorLine:
@@ -196,11 +196,11 @@ def clipboard_line(facts: TerminalFacts, option: TmuxOption) -> DoctorLine:
                 return line("ok", "Copied text goes to a tmux buffer and on to the terminal")
             return line("advice", "Copied text goes to a tmux buffer and no further")
         case "terminal":
-            found = "Copied text is sent to the terminal (OSC 52), which does not confirm it"
+            result = "Copied text is sent to the terminal (OSC 52), which does not confirm it"
             advice = "If it does not arrive, allow clipboard access in the terminal's settings."
-            return line("ok", found, advice)
-    found = "Copied text goes to a file that only you can read"
-    return line("advice", found, "Use tmux to get a paste buffer.")
+            return line("ok", result, advice)
+    result = "Copied text goes to a file that only you can read"
+    return line("advice", result, "Use tmux to get a paste buffer.")
 
 
 async def keyring_line(needed: bool) -> DoctorLine:
@@ -209,11 +209,11 @@ async def keyring_line(needed: bool) -> DoctorLine:
     try:
         return line("ok", safe_line(await backend_name(), _TEXT))
     except KeyringUnavailableError as error:
-        found = safe_line(str(error), 2 * _TEXT)
+        result = safe_line(str(error), 2 * _TEXT)
     advice = "A token can also come from a command or a private file: see docs/connect.md."
     if needed:
-        return line("error", f"The profile needs the keyring: {found}", advice)
-    return line("advice", found, advice)
+        return line("error", f"The profile needs the keyring: {result}", advice)
+    return line("advice", result, advice)
 
 
 def directory_lines(paths: Paths) -> Iterator[DoctorLine]:
@@ -241,14 +241,14 @@ def _directory_line(name: str, path: Path) -> DoctorLine:
 
 async def tmux_options() -> Mapping[str, str]:
     """All tmux options of the server, session and window; empty if tmux does not respond."""
-    found: dict[str, str] = {}
+    options: dict[str, str] = {}
     for flags in ("-s", "-g"):
         for line in (await _tmux("show-options", flags)).splitlines():
             name, _, value = line.partition(" ")
             # Options that are lists have a line for each entry: name[0] value.
             plain = name.partition("[")[0]
-            found[plain] = f"{found[plain]} {value}" if plain in found else value.strip('"')
-    return found
+            options[plain] = f"{options[plain]} {value}" if plain in options else value.strip('"')
+    return options
 
 
 async def _tmux(*words: str) -> str:

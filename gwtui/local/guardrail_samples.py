@@ -72,8 +72,8 @@ def _checked(path: Path, body: object) -> _SampleBook:
         book = _SampleBook.model_validate(body)
     except ValidationError as error:
         first = problems(error)[0]
-        found = _FIELD.fullmatch(first.field)
-        where = f"sample {int(found[1]) + 1}: {found[2]}" if found else first.field
+        match = _FIELD.fullmatch(first.field)
+        where = f"sample {int(match[1]) + 1}: {match[2]}" if match else first.field
         problem = f"{path}: {where}: {first.message}" if where else f"{path}: {first.message}"
     else:
         names = [sample.name for sample in book.samples]

@@ -96,7 +96,7 @@ def _store(service: str, user: str, secret: Secret) -> None:
 
 def _remove(service: str, user: str) -> bool:
     backend = _backend()
-    # Another program may have left more than one under the same name.
+    # Other programs may have stored several secrets under the same name.
     for removed in range(_MOST_COPIES):
         if backend.get_password(service, user) is None:
             return removed > 0
@@ -108,7 +108,7 @@ def _backend() -> KeyringBackend:
     import keyring  # noqa: PLC0415 - finding a backend takes 100 ms and more
 
     chosen = keyring.get_keyring()
-    # A chain of backends may hide one that asks on the terminal: look at its members.
+    # A chain of backends may include one that prompts on the terminal.
     candidates: list[KeyringBackend] = list(getattr(chosen, "backends", None) or [chosen])
     for backend in candidates:
         if type(backend).__module__ in TRUSTED and float(backend.priority) >= _LEAST_PRIORITY:
@@ -144,7 +144,7 @@ async def _in_daemon_thread(work: Callable[[], _Result], limit: float) -> _Resul
             delivery = (answer.set_result, work())
         except Exception as error:
             delivery = (answer.set_exception, _explained(error))
-        # The loop may be gone by now: then nobody waits for the answer.
+        # The loop may be closed by now; then nobody waits for the result.
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(deliver, *delivery)
 

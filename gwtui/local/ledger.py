@@ -214,24 +214,26 @@ class Ledger:
         if not self.path.exists():
             return
         with self._locked() as descriptor:
-            found = _open(_entries(whole(descriptor))).values()
+            writes = _open(_entries(whole(descriptor))).values()
             lines = [
-                encoded(replace(one, outcome="unknown", at=now, message=DIED, process={}).as_line())
-                for one in found
-                if one.outcome == "intent" and not one.is_running(now)
+                encoded(
+                    replace(write, outcome="unknown", at=now, message=DIED, process={}).as_line()
+                )
+                for write in writes
+                if write.outcome == "intent" and not write.is_running(now)
             ]
             if lines:
                 add(descriptor, b"".join(lines))
 
     def resolve(
-        self, one: LedgerEntry, at: datetime, finding: str, identity: str | None = None
+        self, write: LedgerEntry, at: datetime, finding: str, identity: str | None = None
     ) -> None:
         """Close an open write with the finding of a person.
 
         ``identity`` is the created resource, if the person identified it.
         """
-        found = replace(one, message=finding, identity=identity or one.identity)
-        self._resolve(found, "resolved", at)
+        resolved = replace(write, message=finding, identity=identity or write.identity)
+        self._resolve(resolved, "resolved", at)
 
     def acknowledge(self, plan: str, at: datetime) -> None:
         """Close the creation of a key by this plan: a person has stored its value."""
@@ -239,18 +241,18 @@ class Ledger:
             if write.id == plan and write.is_unacknowledged:
                 self._resolve(write, "acknowledged", at)
 
-    def _resolve(self, one: LedgerEntry, outcome: LedgerOutcome, at: datetime) -> None:
+    def _resolve(self, write: LedgerEntry, outcome: LedgerOutcome, at: datetime) -> None:
         now = Operator.present()
-        closed = replace(one, outcome=outcome, at=at, carried=False, process={})
+        closed = replace(write, outcome=outcome, at=at, carried=False, process={})
         self.record(replace(closed, user=now.user, host=now.host))
 
     def stamp(self) -> object:
         """A value that differs after each write to the ledger, to detect changes."""
         try:
-            found = self.path.stat()
+            facts = self.path.stat()
         except FileNotFoundError:
             return None
-        return found.st_ino, found.st_size
+        return facts.st_ino, facts.st_size
 
     def _contents(self) -> Iterator[bytes]:
         # A file may be renamed between the reads, so the newest one is skipped the second time.
@@ -267,54 +269,54 @@ class Ledger:
     def _set_aside(self, descriptor: int, data: bytes) -> bool:
         # The caller holds the lock. False: renaming failed, or the open writes alone fill a file.
         carried = b"".join(
-            encoded(replace(one, carried=True).as_line())
-            for one in _open(_entries(whole(descriptor))).values()
+            encoded(replace(write, carried=True).as_line())
+            for write in _open(_entries(whole(descriptor))).values()
         )
         if len(carried) + len(data) > self._full:
             return False
         last = max((number for number, _ in self._aside()), default=0)
         aside = self.path.with_name(f"{self.path.stem}-{last + 1:06}.jsonl")
         try:
-            # A second name first: at no moment is there no ledger.
+            # The second name is added first, so that the ledger exists at any moment.
             os.link(self.path, aside)
-        except OSError:  # not on every file system
+        except OSError:  # some file systems have no links
             return False
         replace_file(self.path, carried + data)
         return True
 
     def _aside(self) -> list[tuple[int, Path]]:
-        found = []
+        files = []
         for path in self.path.parent.glob(f"{self.path.stem}-*.jsonl"):
             match = _SET_ASIDE.search(path.name)
             if match is not None:
-                found.append((int(match[1]), path))
-        return found
+                files.append((int(match[1]), path))
+        return files
 
 
 def _open(entries: Iterable[LedgerEntry]) -> dict[str, LedgerEntry]:
-    found: dict[str, LedgerEntry] = {}
+    writes: dict[str, LedgerEntry] = {}
     closed: set[str] = set()
     for entry in entries:
         if entry.outcome == "intent" or entry.carried:
             if entry.id not in closed:
-                found.setdefault(entry.id, entry)
+                writes.setdefault(entry.id, entry)
             continue
-        one = found.pop(entry.id, None)
+        write = writes.pop(entry.id, None)
         stays = entry.outcome == "unknown" or (entry.outcome == "applied" and entry.reveals)
-        if one is not None and stays:
-            identity = entry.identity or one.identity
-            found[one.id] = replace(
-                one, outcome=entry.outcome, message=entry.message, identity=identity
+        if write is not None and stays:
+            identity = entry.identity or write.identity
+            writes[write.id] = replace(
+                write, outcome=entry.outcome, message=entry.message, identity=identity
             )
             continue
         closed.add(entry.id)
         if entry.outcome == "applied" and entry.action.endswith(".delete"):
-            found = {name: one for name, one in found.items() if not _is_of(one, entry)}
-    return found
+            writes = {name: write for name, write in writes.items() if not _is_of(write, entry)}
+    return writes
 
 
-def _is_of(one: LedgerEntry, deletion: LedgerEntry) -> bool:
-    return one.is_unacknowledged and (one.gateway, one.resource, one.identity) == (
+def _is_of(write: LedgerEntry, deletion: LedgerEntry) -> bool:
+    return write.is_unacknowledged and (write.gateway, write.resource, write.identity) == (
         deletion.gateway,
         deletion.resource,
         deletion.identity,
@@ -332,8 +334,8 @@ def _entry(line: Mapping[str, Any]) -> LedgerEntry | None:
         at = datetime.fromisoformat(line["at"])
         known = {name: line[name] for name in _PLAIN if name in line}
         changes = tuple(
-            AuditedChange(str(one["field"]), _text(one["before"]), _text(one["after"]))
-            for one in line.get("changes", ())
+            AuditedChange(str(change["field"]), _text(change["before"]), _text(change["after"]))
+            for change in line.get("changes", ())
         )
         parts = {name: line.get(name, {}) for name in ("summary", "before", "process")}
         if at.tzinfo is None or not _well_typed(known, parts):
@@ -400,7 +402,7 @@ def may_run(process: Mapping[str, Any]) -> bool:
         return False
     except PermissionError:
         pass
-    # The number may have gone to another program since.
+    # Another process may have the same number by now.
     return process.get("began") == _began(pid)
 
 
@@ -411,6 +413,6 @@ def _began(pid: int) -> str:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except (OSError, ValueError):
         return ""
-    # The name, in brackets, may hold anything.
+    # The name of the program, in parentheses, may contain spaces and parentheses.
     fields = stat.rpartition(")")[2].split()
     return f"{boot}/{fields[_START]}" if len(fields) > _START else ""

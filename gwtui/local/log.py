@@ -76,17 +76,17 @@ class LogFile(logging.Handler):
             ensure_private(self.path.parent)
             self._is_private = True
         descriptor = os.open(self.path, _FLAGS, _PRIVATE)
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid():
             os.close(descriptor)
             raise PrivateDirectoryError(f"{self.path} is not a file of this user")
-        if stat.S_IMODE(found.st_mode) != _PRIVATE:
+        if stat.S_IMODE(facts.st_mode) != _PRIVATE:
             os.fchmod(descriptor, _PRIVATE)
         return descriptor
 
     def _set_aside(self, descriptor: int) -> None:
         # gwtui.log.1 is the newest of the renamed files.
-        # Another process may be at it: then it is done already.
+        # If another process has renamed the files meanwhile, nothing is left to do.
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if not os.path.samestat(os.fstat(descriptor), self.path.lstat()):
             return
@@ -113,7 +113,7 @@ def open_log(state: Path, level: str) -> LogFile | None:
         return None
     handler = LogFile(state / FILE_NAME)
     root.addHandler(handler)
-    # Other libraries have a say from warnings on: below, they tell of every request.
+    # Other libraries log warnings and errors only: at lower levels they log every request.
     ours.setLevel(level.upper())
     return handler
 
@@ -150,7 +150,7 @@ def _value(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str):
-        # Before it is cut, for half a secret would not be known again.
+        # Secrets are removed before the text is cut, because half a secret is not recognized.
         return safe_line(without_secrets(value), _LONGEST_VALUE)
     if isinstance(value, _PLAIN):
         return safe_line(str(value), _LONGEST_VALUE)

@@ -32,10 +32,10 @@ def read_names(path: Path) -> Mapping[str, list[str]]:
     """The cached names by kind, such as "keys"; empty if the file cannot be read."""
     try:
         with path.open("rb") as file:
-            found = json.loads(file.read(_MOST_BYTES))
-        names = found["names"] if found["v"] == _VERSION else {}
+            content = json.loads(file.read(_MOST_BYTES))
+        names = content["names"] if content["v"] == _VERSION else {}
         return {
-            str(kind): [one for one in listed if isinstance(one, str)]
+            str(kind): [name for name in listed if isinstance(name, str)]
             for kind, listed in names.items()
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -51,7 +51,7 @@ def keep_names(path: Path, names: Mapping[str, Iterable[str | None]]) -> None:
 
     kept = {**read_names(path)}
     for kind, listed in names.items():
-        plain = dict.fromkeys(one for one in listed if one and _is_plain(one))
+        plain = dict.fromkeys(name for name in listed if name and _is_plain(name))
         kept[kind] = list(plain)[:MOST]
     try:
         ensure_private(path.parent)

@@ -30,7 +30,7 @@ class Paths(NamedTuple):
 
         places = PlatformDirs(APP, appauthor=False)
         with warnings.catch_warnings():
-            # An unusable XDG_RUNTIME_DIR is passed over; a warning would land on the screen.
+            # An unusable XDG_RUNTIME_DIR is ignored; a warning would appear on the screen.
             warnings.simplefilter("ignore")
             runtime = places.user_runtime_path
         return cls(

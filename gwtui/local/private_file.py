@@ -47,7 +47,7 @@ def read_owned(path: Path, most: int, *, forbidden: int) -> bytes:
     Raises OSError, and UnusableFileError for another owner, a larger file, or a mode with any of
     the ``forbidden`` bits.
     """
-    # Not blocking: a pipe in the file's place must not hang the start.
+    # Opening a pipe would block without O_NONBLOCK.
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123 - the checked file
         facts = os.fstat(file.fileno())
         if not stat.S_ISREG(facts.st_mode):
@@ -162,7 +162,7 @@ def replace_file(path: Path, data: bytes, *, mode: int = 0o600, group: int | Non
 
 def sync_directory(directory: Path) -> None:
     """Sync a directory, so that created, renamed or deleted entries last."""
-    # Not every file system can sync a directory; the files themselves are synced by who writes.
+    # Some file systems cannot sync a directory.
     with contextlib.suppress(OSError):
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -215,7 +215,7 @@ def encoded(line: Mapping[str, JsonValue]) -> bytes:
 def add(descriptor: int, data: bytes) -> None:
     """Append to a locked file and sync it. Raises OSError and leaves the file as it was."""
     size = os.fstat(descriptor).st_size
-    # A line torn by a crash must not swallow this one.
+    # After a line that a crash cut off, the new one starts on its own line.
     torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
     try:
         write_all(descriptor, b"\n" + data if torn else data)
@@ -238,10 +238,10 @@ def parsed(content: bytes) -> Iterator[dict[str, Any]]:
 
 def _parsed_line(line: bytes) -> dict[str, Any] | None:
     try:
-        found = json.loads(line)
+        value = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 def _lock(descriptor: int, until: float) -> None:

@@ -158,15 +158,15 @@ class Profile:
 
     def values(self) -> dict[str, TomlValue]:
         """The settings that differ from the defaults, as in the file, without tables."""
-        found: dict[str, TomlValue] = {}
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if one.name in ("name", "check", "unused_days") or value == one.default:
+        values: dict[str, TomlValue] = {}
+        for setting in fields(self):
+            value = getattr(self, setting.name)
+            if setting.name in ("name", "check", "unused_days") or value == setting.default:
                 continue
-            found[one.name] = [*value] if isinstance(value, tuple) else value
+            values[setting.name] = [*value] if isinstance(value, tuple) else value
             if isinstance(value, Path):
-                found[one.name] = str(value)
-        return found
+                values[setting.name] = str(value)
+        return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,9 +352,9 @@ def _book(content: Mapping[str, Any], *, keep_unknown: bool) -> ProfileBook:
         if not name or not isinstance(table, dict):
             raise WrongSettingError(where, "must be a table" if name else "needs a name")
         try:
-            found = understand(table, FIELDS)
-            unknown = [_note(key, why, keep=keep_unknown) for key, why in found.unknown.items()]
-            profiles[name] = _profile(name, found.known)
+            settings = understand(table, FIELDS)
+            unknown = [_note(key, why, keep=keep_unknown) for key, why in settings.unknown.items()]
+            profiles[name] = _profile(name, settings.known)
         except WrongSettingError as error:
             raise error.inside(where) from None
         notes += [f"{safe_line(where, 120)}.{note}" for note in unknown]

@@ -46,7 +46,7 @@ async def _run(
     *,
     keep_output: bool,
 ) -> bytes:
-    # Not a pipe of asyncio's: its end never comes while a program that was left behind holds it.
+    # A pipe of asyncio would stay open as long as a background child of the program has it.
     receiving, sending = os.pipe()
     os.set_blocking(receiving, False)
     with os.fdopen(receiving, "rb", buffering=0) as output:
@@ -63,7 +63,7 @@ async def _run(
             os.close(sending)
         try:
             async with asyncio.timeout(limit):
-                # One that does not read its input is no fault.
+                # A program need not read its input.
                 with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                     await process.communicate(text.encode())
                 status = await process.wait()

@@ -60,7 +60,7 @@ class Setting:
     @property
     def names(self) -> tuple[str, ...]:
         """The name of the setting, for each of ``lists``."""
-        return tuple(self.name.replace(_LIST, one) for one in self.lists) or (self.name,)
+        return tuple(self.name.replace(_LIST, table) for table in self.lists) or (self.name,)
 
     def means(self, name: str) -> bool:
         """Whether this is the declaration of a setting with that name."""
@@ -100,7 +100,7 @@ def _is_kind(kind: Kind, value: object) -> bool:
         case "amount":
             return isinstance(value, int | Decimal) and not isinstance(value, bool)
         case "names":
-            return isinstance(value, list) and all(isinstance(one, str) for one in value)
+            return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 def one_of(choices: Iterable[str]) -> Check:
@@ -138,23 +138,23 @@ def understand(
     content: Mapping[str, Any], declared: Iterable[Setting], *, thorough: bool = False
 ) -> ReadSettings:
     """Read settings according to their declarations. Raises WrongSettingError."""
-    found = ReadSettings({}, {}, {})
+    settings = ReadSettings({}, {}, {})
     for place, value in _leaves(content):
         name = ".".join(place)
-        setting = next((one for one in declared if one.means(name)), None)
+        setting = next((declaration for declaration in declared if declaration.means(name)), None)
         if setting is None:
-            found.unknown[name] = unknown_setting(name, declared)
+            settings.unknown[name] = unknown_setting(name, declared)
         elif problem := setting.problem(name, value, thorough=thorough):
             raise WrongSettingError(name, problem)
         else:
-            found.known[name], found.places[name] = value, place
-    return found
+            settings.known[name], settings.places[name] = value, place
+    return settings
 
 
 def unknown_setting(name: str, declared: Iterable[Setting]) -> str:
     """The message for an unknown setting, with a suggestion."""
     known = [known for setting in declared for known in setting.names]
-    tables = {one.rpartition(".")[0] for one in known}
+    tables = {path.rpartition(".")[0] for path in known}
     return f"is not a known setting{did_you_mean(name, [*known, *filter(None, tables)])}"
 
 
@@ -190,9 +190,9 @@ class SettingsFile:
 
     def _file(self, *, thorough: bool = False) -> TomlFile[ReadSettings]:
         def meaning(content: Mapping[str, Any]) -> ReadSettings:
-            found = understand(content, self.declared, thorough=thorough)
-            for name, problem in self.together(found.known):
+            settings = understand(content, self.declared, thorough=thorough)
+            for name, problem in self.together(settings.known):
                 raise WrongSettingError(name, problem)
-            return found
+            return settings
 
         return TomlFile(self.path, meaning, SettingsError)

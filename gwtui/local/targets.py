@@ -69,14 +69,14 @@ class Targets:
     def known(self) -> tuple[TargetFacts, ...]:
         """All gateways, profiles in the order of the file. Raises ProfileError."""
         profiles = load_profiles(self._file).profiles
-        found = [self._facts(profile) for profile in profiles.values()]
+        targets = [self._facts(profile) for profile in profiles.values()]
         if self._demo is not None and DEMO not in profiles:
-            found.append(
+            targets.append(
                 TargetFacts(
                     DEMO, "embedded, offline", "made at its start", read_only=self._read_only
                 )
             )
-        return tuple(found)
+        return tuple(targets)
 
     def names(self) -> Sequence[str]:
         """The names of the gateways; empty if the file cannot be read."""
@@ -99,14 +99,14 @@ class Targets:
             raise ProfileError(f"there is no profile {name!r}{among(name, known)}")
         if self._read_only:
             profile = replace(profile, read_only=True)
-        # The key of the environment belongs to the gateway that the program was started on.
+        # The token in the environment belongs to the gateway that the program started with.
         environ = {name: text for name, text in self._environ.items() if name != TOKEN_VARIABLE}
-        found = await find_token(profile, environ)
-        if found.token is None:
-            why = "; ".join((f"there is no key for {profile.label}", *found.notes))
+        search = await find_token(profile, environ)
+        if search.token is None:
+            why = "; ".join((f"there is no key for {profile.label}", *search.notes))
             raise TokenError(f"{why}: run gwtui login --profile {profile.label}")
-        connection = profile.connection(found.token, found.source)
-        facts = replace(self._facts(profile), key_from=found.source)
+        connection = profile.connection(search.token, search.source)
+        facts = replace(self._facts(profile), key_from=search.source)
         return Target(facts, _holding(connection), connection)
 
     def _facts(self, profile: Profile) -> TargetFacts:

@@ -153,10 +153,10 @@ def token_from_file(path: Path) -> Secret:
 
 async def _from_keyring(profile_name: str, limit: float) -> tuple[Secret | None, str]:
     try:
-        found = await read_secret(profile_name, limit=limit)
+        secret = await read_secret(profile_name, limit=limit)
     except KeyringUnavailableError as error:
         return None, str(error)
-    text = found.get_secret_value().strip() if found else ""
+    text = secret.get_secret_value().strip() if secret else ""
     if not text:
         return None, f"the keyring has no token for profile {profile_name}"
     return Token(text), ""
@@ -197,17 +197,17 @@ def save_token(data: Path, profile_name: str, token: Secret) -> Path:
 def remove_saved_token(data: Path, profile_name: str) -> bool:
     """Remove the token file; returns False if there was none. Raises TokenError."""
     path = saved_token_path(data, profile_name)
-    # A process that was killed while it wrote may have left a part under another name.
+    # A process that was killed while writing may have left a temporary file.
     try:
-        found = [
-            one
-            for one in path.parent.iterdir()
-            if one.name == path.name or one.name.startswith(f".{path.name}.")
+        files = [
+            file
+            for file in path.parent.iterdir()
+            if file.name == path.name or file.name.startswith(f".{path.name}.")
         ]
-        for one in found:
-            one.unlink()
+        for file in files:
+            file.unlink()
     except FileNotFoundError:
         return False
     except OSError as error:
         raise TokenError(f"{path}: {error.strerror or 'cannot be removed'}") from None
-    return bool(found)
+    return bool(files)

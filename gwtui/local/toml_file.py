@@ -80,7 +80,7 @@ class TomlFile(Generic[T]):
         with self._faults():
             if not self.path.parent.is_dir():
                 ensure_private(self.path.parent)
-            # A file of its own carries the lock: the file itself is exchanged at every change.
+            # The lock is a separate file, because every edit replaces the file itself.
             with exclusive(self.path.with_name(f".{self.path.name}.lock")):
                 return self._replaced(self.path.resolve(), edit)
 
@@ -148,7 +148,7 @@ def _put(document: Any, path: TomlPath, value: TomlValue | None) -> None:
         table.pop(name, None)
     if value is None or table.get(name) == value:
         return
-    # Comments at the end of a table are about the next one: a new key goes above them.
+    # Comments at the end of a table belong to the next one, so a new key goes above them.
     body = (document if table is document else table.value).body
     comments = []
     while body and body[-1][0] is None:
@@ -207,11 +207,11 @@ def _checked(changed: str, expected: Mapping[str, Any]) -> str:
 
 
 def _pruned(value: Any) -> Any:
-    # Whether an empty table is written out makes no difference.
+    # An empty table means the same as none.
     if not isinstance(value, dict):
         return value
-    inner = {name: _pruned(one) for name, one in value.items()}
-    return {name: one for name, one in inner.items() if one != {}}
+    inner = {name: _pruned(inner_value) for name, inner_value in value.items()}
+    return {name: inner_value for name, inner_value in inner.items() if inner_value != {}}
 
 
 def _not_here() -> TomlFileError:
