@@ -159,9 +159,6 @@ SURFACES: dict[str, Surface] = {
     "models-guardrails": Surface("ResourceScreen", "models", ("R",)),
     "endpoints": Surface("ResourceScreen", "models/northwind/atlas-large"),
     "all-endpoints": Surface("ResourceScreen", "all-endpoints"),
-    "figures": Surface(
-        "ReadingScreen", "models/northwind/atlas-large", ("asterisk", "equals_sign")
-    ),
     "workspaces": Surface("ResourceScreen", "workspaces"),
     "members": Surface("ResourceScreen", "workspaces", ("m",)),
     "people": Surface("ResourceScreen", "organization"),

@@ -89,17 +89,6 @@ def _assign(resource: str, holders: str) -> Action:
     )
 
 
-def _figures(resource: str) -> Action:
-    return scoped_action(
-        f"{resource}.figures",
-        "Compare",
-        "Prices, limits, speed and parameters of 2 to 6 marked rows side by side; sends nothing",
-        "equals_sign",
-        target=True,
-        marked="all",
-    )
-
-
 ENTRIES: tuple[RegistryEntry, ...] = (
     RegistryEntry(
         "credits",
@@ -199,7 +188,6 @@ ENTRIES: tuple[RegistryEntry, ...] = (
                 footer=True,
                 keywords="find cheapest providers",
             ),
-            _figures("models"),
             try_action("models", "Send a request to the selected model"),
         ),
     ),
@@ -213,7 +201,6 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         help="endpoints of a model",
         of="model",
         actions=(
-            _figures("endpoints"),
             try_action("endpoints", "Send a request to the selected endpoint only"),
             scoped_action(
                 "endpoints.model",
@@ -237,7 +224,6 @@ ENTRIES: tuple[RegistryEntry, ...] = (
                 "o",
                 footer=True,
             ),
-            _figures("all-endpoints"),
             try_action("all-endpoints", "Send a request to the selected endpoint only"),
         ),
     ),

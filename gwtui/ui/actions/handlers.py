@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 BACKGROUND = frozenset({"app.refresh", "board.unwatch", "board.watch", "models.watch"})
 """Long actions without dialogs: the next key does not wait for them."""
 
-_FIGURES = ("models", "endpoints", "all-endpoints")
 MODULES: Mapping[str, tuple[str, ...]] = {
     "app": ("app",),
     "output": ("list.copy", "list.export", "list.raw", "figures.raw", "app.screenshot"),
@@ -38,8 +37,11 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     ),
     "activity": ("activity", "credits", "generation"),
     "board": ("board", "changes", "models.watch", "app.requests"),
-    "models": (*_FIGURES, "key"),
-    "tries": tuple(f"{one}.try" for one in (*_FIGURES, "keys", "guardrails", "byok", "workspaces")),
+    "models": ("endpoints", "all-endpoints"),
+    "tries": (
+        *("models.try", "endpoints.try", "all-endpoints.try", "keys.try", "guardrails.try"),
+        *("byok.try", "workspaces.try"),
+    ),
     "keys": ("keys", "rotations"),
     "workspaces": ("workspaces", "members", "budgets"),
     "guardrails": (
