@@ -111,11 +111,6 @@ FRAME_ACTIONS: Mapping[str, tuple[Action, ...]] = {
             footer=True,
             command_words=("q", "quit", "exit", "q!"),
         ),
-        scoped_action(
-            "app.requests",
-            "Requests",
-            "Request rate of the last minute, and the cost of each reading",
-        ),
     ),
     LIST: (
         show_action("list.open", "Open", "Open the selected row", "enter", footer=True),
@@ -150,18 +145,6 @@ FRAME_ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "d",
             footer=True,
             keywords="inspect describe details",
-        ),
-        scoped_action(
-            "list.detail_wider",
-            "Wider detail",
-            "Give the detail pane more room beside the list; the width is saved",
-            "left_square_bracket",
-        ),
-        scoped_action(
-            "list.detail_narrower",
-            "Narrower detail",
-            "Give the list more room beside the detail pane; the width is saved",
-            "right_square_bracket",
         ),
         show_action("list.raw", "Raw JSON", "The selected row as the gateway sent it", "v"),
         scoped_action(

@@ -28,8 +28,6 @@ from gwtui.resources.registry import RESOURCES
 
 FILE_NAME = "preferences.toml"
 THEME_NAMES = ("gwtui-dark", "gwtui-light", "gwtui-contrast", "gwtui-terminal")
-DETAIL_WIDTHS = range(20, 81)
-"""Allowed width of the detail pane, in percent of the terminal."""
 
 KEYS = "keys"
 _LISTS = tuple(RESOURCES)
@@ -63,11 +61,6 @@ def _each_once(_name: str, value: list[str]) -> str:
 
 def _columns(name: str, value: list[str]) -> str:
     return next(filter(None, (_no_column(name, one) for one in value)), "")
-
-
-def _percent(_name: str, value: int) -> str:
-    low, high = DETAIL_WIDTHS[0], DETAIL_WIDTHS[-1]
-    return "" if value in DETAIL_WIDTHS else f"must be from {low} to {high} percent"
 
 
 def _action_keys(name: str, value: list[str]) -> str:
@@ -105,14 +98,6 @@ SETTINGS: tuple[Setting, ...] = (
         "flag",
         "whether the detail pane stands beside the list",
         "shown where there is room",
-        lists=_LISTS,
-    ),
-    Setting(
-        "lists.LIST.detail_width",
-        "number",
-        "width of the detail pane, percent of the terminal",
-        "40, between 44 and 80 cells",
-        _percent,
         lists=_LISTS,
     ),
     Setting(
@@ -163,7 +148,6 @@ class ListPreferences:
     sort: tuple[str, bool] | None = None
     columns: tuple[str, ...] | None = None
     detail: bool | None = None
-    detail_width: int | None = None
 
 
 class Preferences:
@@ -203,15 +187,13 @@ class Preferences:
 
     def of_list(self, resource: str) -> ListPreferences:
         """Return the preferences of a list."""
-        sort, columns, detail, width = (
-            self._settings.get(f"lists.{resource}.{name}")
-            for name in ("sort", "columns", "detail", "detail_width")
+        sort, columns, detail = (
+            self._settings.get(f"lists.{resource}.{name}") for name in ("sort", "columns", "detail")
         )
         settings: Any = (
             sorting(str(sort)) if sort else None,
             tuple(columns) if isinstance(columns, list) else None,
             detail,
-            width,
         )
         return ListPreferences(*settings)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from gwtui.client.errors import (
     GatewayError,
@@ -32,18 +31,6 @@ class Cadence:
     def next_delay(self, chance: float) -> float:
         """Seconds until the next read; ``chance`` is uniform in [0, 1)."""
         return self.seconds * (1 + self.jitter * (2 * chance - 1))
-
-
-class Load(NamedTuple):
-    """The load of a feed on the gateway: about ``requests`` every ``seconds``."""
-
-    requests: int
-    seconds: float
-
-    @property
-    def per_minute(self) -> float:
-        """Requests per minute."""
-        return self.requests * 60 / self.seconds
 
 
 CREDITS = Cadence(10, stale_after=45)

@@ -28,7 +28,7 @@ from gwtui.client.request_log import (
 )
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.local.caught_errors import caught_errors
-from gwtui.watch.cadence import FIRST_RETRY, Cadence, Load, Restraint, retry_delay
+from gwtui.watch.cadence import FIRST_RETRY, Cadence, Restraint, retry_delay
 
 T = TypeVar("T")
 
@@ -196,15 +196,6 @@ class Feed(Generic[T]):
     def least_pace(self) -> float:
         """The minimum seconds between two reads, from the requests that the last one took."""
         return self._cost / REQUESTS_PER_SECOND
-
-    @property
-    def load(self) -> Load | None:
-        """The requests it currently makes; None while it does not poll."""
-        pace = self._pace()
-        if pace is None:
-            return None
-        known = self._state.fetched_at is not None or self._state.error is not None
-        return Load(self._cost if known else int(not self.cadence.local), pace)
 
     def watch(
         self, listener: Listener[T], *, background: bool = False, every: float | None = None

@@ -249,12 +249,6 @@ class FeedHub:
         """All present feeds."""
         return tuple(self._feeds.values())
 
-    @property
-    def expected_per_minute(self) -> float:
-        """The requests per minute of the feeds that poll now."""
-        loads = (feed.load for feed in self.feeds)
-        return sum(load.per_minute for load in loads if load is not None)
-
     def pause_all(self) -> None:
         """Pause every feed, including later ones: the terminal lost the focus."""
         self.paused = True

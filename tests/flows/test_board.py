@@ -101,21 +101,6 @@ async def test_who_cannot_read_credits_still_sees_endpoints(demo: Harness, data:
         assert " left" in line(board_of(app), "board-summary"), "as it was recorded"
 
 
-async def requests_are_counted_and_explained(opened: Harness) -> None:
-    pilot, app = opened.pilot, opened.app
-    expected = app.session.hub.expected_per_minute
-    assert expected > 0
-    status = board_of(app).query_one("#status", OneLine).text
-    assert "requests/min" in status
-    await pilot.press("ctrl+p")
-    await pilot.press(*"requests")
-    await pilot.press("enter")
-    await pilot.pause()
-    shown = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
-    assert "expected" in shown
-    assert "endpoints:northwind/atlas-large" in shown
-
-
 async def test_without_focus_it_follows_what_another_instance_records(
     demo: Harness, data: Path
 ) -> None:
@@ -175,7 +160,6 @@ async def test_the_board_at_80_columns(demo: Harness, data: Path) -> None:
     async with board(demo, data) as opened:
         await opened.walk(
             pages_zoom_and_figures_at_80_columns,
-            requests_are_counted_and_explained,
         )
         # A gateway that asks for fewer requests is told of.
         app = opened.app

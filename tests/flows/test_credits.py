@@ -9,7 +9,7 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.credits import CreditsScreen
 from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.feeds.keys import fetch_keys
-from harness import dashboard, harness, line, listing, until
+from harness import dashboard, harness, listing, until
 from screen_text import shown
 
 
@@ -72,22 +72,17 @@ def screen_or_none(app: GwtuiApp) -> CreditsScreen | None:
     return screen if isinstance(screen, CreditsScreen) else None
 
 
-async def test_workspaces_have_a_line_or_a_table_as_there_is_room() -> None:
+async def test_workspaces_have_a_table_where_there_is_room() -> None:
     async with (
         harness() as place,
         dashboard(place, start="credits", size=(80, 24)) as (app, pilot),
     ):
         await ranked(app, pilot)
         screen = screen_of(app)
-        assert screen.query_one("#workspace-line").display
-        assert not screen.query_one("#burner-workspaces").display
-        text = line(screen, "workspace-line")
-        assert "Data pipelines" in text
-        assert len(text) <= 78
-        assert text.endswith("+1"), "those that find no room are counted"
-        await pilot.resize_terminal(120, 40)
-        await until(pilot, lambda: not screen.query_one("#workspace-line").display, "the table")
         table = screen.query_one("#burner-workspaces", ResourceTable)
+        assert not table.display
+        await pilot.resize_terminal(120, 40)
+        await until(pilot, lambda: table.display, "the table")
         keys = [row.key for row in await fetch_keys(app.gateway, None)]
         assert set(table.identities) == {key.workspace_id for key in keys}
 

@@ -10,7 +10,6 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.objects import GenerationScreen
 from gwtui.ui.screens.tries import AnswerScreen, TryScreen
-from gwtui.ui.widgets.lines import GrowingText
 from harness import has_data, listing, notices, until
 from scripted_models import ScriptedModels
 from tries_screen_kit import MODEL, TryDesk, try_desk
@@ -121,23 +120,18 @@ def _files(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-async def what_was_redacted_is_told_and_marked(desk: TryDesk) -> None:
+async def what_was_redacted_is_told(desk: TryDesk) -> None:
     screen = await desk.send("Mail ana@example.com about the lighthouse")
     await desk.over(screen)
     assert "redacted 1: email" in desk.figures()
     assert "redacted 1: custom" in desk.figures()
-    assert screen.tried.redactions == ("[EMAIL]", "[REDACTED]")
-    lines = desk.app.screen.query_one(GrowingText)._lines
-    marked = [line for line in lines if any(one in line.plain for one in screen.tried.redactions)]
-    bold = [span for line in marked for span in line.spans if "bold" in str(span.style)]
-    assert len(bold) == len(marked), "it stands out where the answer has it"
 
 
 async def test_guardrails_and_refusals_are_told(tmp_path: Path) -> None:
     async with try_desk(tmp_path) as desk:
         await desk.bind()
         await desk.walk(
-            what_was_redacted_is_told_and_marked,
+            what_was_redacted_is_told,
         )
 
 
@@ -196,15 +190,6 @@ async def test_what_comes_is_shown_as_it_comes_until_somebody_hangs_up(tmp_path:
         desk.app.exit()
         await until(desk.pilot, lambda: models.left, "the end of the connection")
     assert models.left == [True]
-
-
-async def test_what_a_cancelled_request_cost_is_looked_up(tmp_path: Path) -> None:
-    async with try_desk(tmp_path, speed=1) as desk:
-        screen = await desk.send()
-        await until(desk.pilot, lambda: "simulated" in desk.answer_text(), "the begin")
-        await desk.pilot.press("escape")
-        await until(desk.pilot, lambda: "It cost $" in desk.state(), "what it cost")
-        assert (await desk.read(desk.key.hash)).usage == screen.tried.cost
 
 
 async def test_read_only_holds_tries_back_unless_they_are_allowed(tmp_path: Path) -> None:

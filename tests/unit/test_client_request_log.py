@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, cast
+from typing import Any
 
 import httpx
 import pytest
@@ -30,10 +30,8 @@ from gwtui.client.request_log import (
 from gwtui.client.transport import Transport
 from gwtui.contract.models import Provider
 from gwtui.ui.connection_health import ConnectionHealth
-from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed, FeedState
-from gwtui.watch.hub import FeedHub
 
 
 async def test_only_the_last_minute_counts(time: FakeClock) -> None:
@@ -125,37 +123,6 @@ async def test_requests_that_follow_each_other_are_one_wait_of_reading_or_writin
             await time.advance(1)
             assert pending.seconds == 1, "somebody thought meanwhile"
     assert pending.write_sent
-
-
-async def test_what_feeds_are_expected_to_ask_follows_who_looks_and_what_it_costs(
-    time: FakeClock,
-) -> None:
-    hub = FeedHub(cast("GatewayClient", None), time.clock)
-
-    async def costly(_client: GatewayClient) -> int:
-        for _ in range(6):
-            request_sent()
-        return 1
-
-    async def free(_client: GatewayClient) -> int:
-        return 1
-
-    feed = hub.feed(FeedKey("costly"), costly, Cadence(10, stale_after=45))
-    assert hub.expected_per_minute == 0
-    leave = feed.watch(lambda _state: None)
-    assert hub.expected_per_minute == pytest.approx(6)  # one request until it is known
-    await time.settle()
-    assert hub.expected_per_minute == pytest.approx(36)
-    hub.feed(FeedKey("file"), free, Cadence(5, stale_after=45)).watch(lambda _state: None)
-    await time.settle()
-    assert hub.expected_per_minute == pytest.approx(36)  # a file of this machine costs none
-    feed.watch(lambda _state: None, background=True, every=60)
-    leave()
-    assert hub.expected_per_minute == pytest.approx(6)
-    hub.pause_all()
-    assert hub.expected_per_minute == pytest.approx(6)  # the recorder reads on
-    await hub.close()
-    assert hub.expected_per_minute == 0
 
 
 def _hasty(time: FakeClock) -> object:

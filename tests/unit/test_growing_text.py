@@ -80,17 +80,13 @@ async def test_the_end_stays_in_sight_until_somebody_scrolls_and_moves_by_half_a
         assert view.scroll_offset.y == 3
 
 
-async def test_tones_begin_paragraphs_and_marks_stand_out() -> None:
+async def test_tones_begin_paragraphs() -> None:
     app = HostApp()
     async with app.run_test(size=(80, 30)) as pilot:
         view = app.text("pieces")
         view.put([("thinking", "muted"), ("The answer to [EMAIL]", "plain")])
         await pilot.pause()
         assert view.text.split("\n") == ["thinking", "The answer to [EMAIL]"]
-        view.mark(["[EMAIL]"])
-        await pilot.pause()
-        [line] = [line for line in view._lines if "[EMAIL]" in line.plain]
-        assert any("bold" in str(span.style) for span in line.spans)
 
 
 async def test_what_is_too_long_is_cut_and_says_so() -> None:

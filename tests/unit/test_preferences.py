@@ -30,7 +30,6 @@ WRONG = {
     "[lists.keys]\ncolumns = []": ": lists.keys.columns: must name a column at least",
     '[lists.keys]\ncolumns = ["name", "name"]': ": lists.keys.columns: must name each column once",
     '[lists.keys]\ndetail = "no"': ": lists.keys.detail: must be true or false",
-    "[lists.keys]\ndetail_width = 90": ": lists.keys.detail_width: must be from 20 to 80 percent",
     'theme = "': ": is not valid TOML",
 }
 
@@ -71,22 +70,22 @@ def test_a_change_keeps_comments_and_everything_else(file: Path) -> None:
     file.write_text(text)
     file.chmod(0o600)
     found = Preferences(file)
-    assert found.remember({SORT: "used:desc", "lists.keys.detail_width": 30})
+    assert found.remember({SORT: "used:desc", "lists.keys.detail": False})
     found.write()
     kept = file.read_text()
-    assert kept.startswith(text.replace('"used"', '"used:desc"') + "detail_width = 30\n")
+    assert kept.startswith(text.replace('"used"', '"used:desc"') + "detail = false\n")
     found.remember({SORT: None})
     found.write()
-    assert "# by spending\ndetail_width = 30\n" in file.read_text()
+    assert "# by spending\ndetail = false\n" in file.read_text()
 
 
 def test_what_is_written_with_dots_is_changed_so(file: Path) -> None:
-    file.write_text("[lists]\n  keys.detail_width = 30 # wide\nmodels.sort = 'name'\n")
+    file.write_text("[lists]\n  keys.detail = true # wide\nmodels.sort = 'name'\n")
     file.chmod(0o600)
     found = Preferences(file)
-    found.remember({"lists.keys.detail_width": 40})
+    found.remember({"lists.keys.detail": False})
     found.write()
-    assert file.read_text() == "[lists]\n  keys.detail_width = 40 # wide\nmodels.sort = 'name'\n"
+    assert file.read_text() == "[lists]\n  keys.detail = false # wide\nmodels.sort = 'name'\n"
 
 
 def test_the_last_key_of_a_table_written_with_dots_can_be_removed(file: Path) -> None:

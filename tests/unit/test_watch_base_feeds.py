@@ -267,19 +267,6 @@ async def test_what_a_source_lacks_every_feed_made_of_it_lacks(
     assert state.lacks == Shortfall(unreadable=2, cut=1)
 
 
-async def test_requests_count_for_the_feed_that_made_them(
-    hub: FeedHub, account: Account, time: FakeClock
-) -> None:
-    first, joined = spaces_feed(hub, "first"), joined_feed(hub)
-    look(first, joined)
-    await time.settle()
-    assert [feed.load.requests for feed in (first, joined) if feed.load] == [1, 1]
-    assert hub.expected_per_minute == 2
-    account.broken = {"keys"}
-    await joined.refresh()
-    assert joined.load.requests == 2, "also when one of them fails"
-
-
 async def test_own_lists_are_read_at_every_reading(
     hub: FeedHub, account: Account, time: FakeClock
 ) -> None:

@@ -19,7 +19,6 @@ from gwtui.client.refusals import (
 from gwtui.contract.completion import PipelineStage
 from gwtui.contract.current_key import CurrentKey
 from gwtui.contract.models import Endpoint
-from gwtui.contract.usage import Generation
 from gwtui.crud import cells
 from gwtui.crud.resource import Cell, DetailRow, Section, Tone
 from gwtui.domain.guardrail_verdict import actions_of, verdict_of
@@ -59,9 +58,8 @@ class TryOutcome:
     """The outcome of a test request.
 
     ``expected`` is the cost by the catalog's prices. ``error`` refused or interrupted the request;
-    ``cancelled`` means that the person stopped it. ``key`` has what is left of the key's limit, and
-    ``generation`` the gateway's record of a cancelled request; both are read later, None until
-    then.
+    ``cancelled`` means that the person stopped it. ``key`` has what is left of the key's limit; it
+    is read later, None until then.
     """
 
     plan: TryPlan
@@ -70,7 +68,6 @@ class TryOutcome:
     error: GatewayError | None = None
     cancelled: bool = False
     key: CurrentKey | None = None
-    generation: Generation | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     """Guardrail id -> name, for the known ones."""
 
@@ -95,19 +92,8 @@ class TryOutcome:
         """The cost in USD, as reported by the service; None if unknown."""
         if self.answer.cost is not None:
             return self.answer.cost
-        if self.generation is not None:
-            return self.generation.total_cost
         refused = self.error is not None and self.error.effect == "none"
         return Decimal(0) if refused and not self.answer.text else None
-
-    @property
-    def redactions(self) -> tuple[str, ...]:
-        """The labels that replace redacted text."""
-        verdict = verdict_of(self.answer.metadata)
-        labels = [
-            label for stage in (verdict.stages if verdict else ()) for label in _labels(stage)
-        ]
-        return tuple(dict.fromkeys(labels))
 
 
 def answered_outcome(
@@ -162,8 +148,6 @@ def _message(error: GatewayError) -> str:
 
 
 def _cancelled_cost(tried: TryOutcome) -> str:
-    if tried.cost is not None:
-        return f"It cost {usd(tried.cost)}."
     most = tried.plan.most_cost
     bound = f", up to {usd(most)}" if most is not None else ""
     return f"Tokens produced until then may be billed{bound}."

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING
 
 from gwtui.ui.actions.context import ActionContext, Handler, on_screen
-from gwtui.ui.screens.board import BoardScreen, recorder_of, request_lines, watch_model
+from gwtui.ui.screens.board import BoardScreen, recorder_of, watch_model
 from gwtui.ui.screens.changes import ChangesScreen
-from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.widgets.prompt import Prompt
 from gwtui.watch.feeds.models import models_feed
 
@@ -55,12 +53,6 @@ async def _toggle_watch(context: ActionContext[Model]) -> None:
     await watch_model(context.app, model, watched=model not in watched)
 
 
-async def _requests(context: ActionContext) -> None:
-    app = context.app
-    lines = partial(request_lines, app.open_session, app.clock.now())
-    await app.push_screen(ReadingScreen("Requests", lines))
-
-
 IMMEDIATE: Mapping[str, Handler] = {
     "board.page": on_screen(BoardScreen, lambda board: board.next_page()),
     "board.zoom_in": on_screen(BoardScreen, lambda board: board.zoom(-1)),
@@ -77,7 +69,6 @@ IMMEDIATE: Mapping[str, Handler] = {
     "board.order": on_screen(BoardScreen, lambda board: board.next_order()),
     "board.open": _open_endpoint,
     "changes.between": on_screen(ChangesScreen, lambda screen: screen.open_between()),
-    "app.requests": _requests,
 }
 
 HANDLERS: Mapping[str, Handler] = {

@@ -36,7 +36,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
         "workspaces.people",
     ),
     "activity": ("activity", "credits", "generation"),
-    "board": ("board", "changes", "models.watch", "app.requests"),
+    "board": ("board", "changes", "models.watch"),
     "models": ("endpoints", "all-endpoints"),
     "tries": (
         *("models.try", "endpoints.try", "all-endpoints.try", "keys.try", "guardrails.try"),

@@ -167,8 +167,6 @@ IMMEDIATE: Mapping[str, Handler] = {
     "list.sort_right": on_screen(ResourceScreen, lambda screen: screen.sort_beside(1)),
     "list.reverse": on_screen(ResourceScreen, lambda screen: screen.reverse_order()),
     "list.detail": on_screen(ResourceScreen, lambda screen: screen.detail.toggle()),
-    "list.detail_wider": on_screen(ResourceScreen, lambda screen: screen.detail.widen(1)),
-    "list.detail_narrower": on_screen(ResourceScreen, lambda screen: screen.detail.widen(-1)),
     "list.mark": on_screen(ResourceScreen, lambda screen: screen.table.toggle_mark()),
     "list.mark_range": on_screen(
         ResourceScreen, lambda screen: screen.table.change_marks(TableModel.mark_range)

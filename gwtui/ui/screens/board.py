@@ -5,7 +5,7 @@ Without a time cursor everything is live; with one, plots and figures show the r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -18,7 +18,6 @@ from textual.content import Content
 from textual.worker import Worker
 
 from gwtui.crud.action import COPY
-from gwtui.crud.resource import Cell, DetailRow, DetailTable, Section
 from gwtui.domain import times
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.local.caught_errors import BROKEN, guarded
@@ -41,7 +40,6 @@ from gwtui.ui.commands import key_of, with_keys
 from gwtui.ui.screens.base import TableScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import choice_line, toned
-from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.plot import SPANS
 from gwtui.ui.widgets.prompt import Prompt
@@ -59,12 +57,6 @@ if TYPE_CHECKING:
 
 
 _LONG = 160
-_NAME = 34
-_EXPLANATION = (
-    "A reading of many requests is repeated less often: at most one request per second.",
-    "Without focus, only the history recorder reads, at its own pace.",
-    "After a 429, gwtui waits as long as the gateway says.",
-)
 
 
 def cursor_line(cursor: datetime, now: datetime) -> Content:
@@ -115,43 +107,6 @@ def requests_part(session: Session) -> Content:
     if recent.limited:
         return toned(f"{rate}, {recent.limited} refused (429)", "bad")
     return toned(rate, "muted")
-
-
-def request_lines(session: Session, now: datetime, width: int) -> Sequence[Content]:
-    """Return the details of the request rate: last minute, expected rate, and polling feeds."""
-    sections: tuple[Section[None], ...] = (
-        Section("Requests", lambda _item, _now: [*_rates(session)]),
-        Section("Readings", lambda _item, _now: [_readings(session.hub)]),
-    )
-    lines = [*section_lines("", sections, None, now, width)[2:], Content("")]
-    for text in _EXPLANATION:
-        lines += toned(text, "muted").wrap(width)
-    return lines
-
-
-def _rates(session: Session) -> Iterator[DetailRow]:
-    recent, expected = session.gateway.traffic.recent(), session.hub.expected_per_minute
-    yield DetailRow("last minute", Cell(f"{recent.reads} reads, {recent.writes} writes"))
-    yield DetailRow("expected", Cell(f"about {expected:.0f} per minute on this screen"))
-    if recent.limited:
-        words = f"{recent.limited} rate-limited (429)"
-        yield DetailRow("refused", Cell(words, "bad"))
-
-
-def _readings(hub: FeedHub) -> DetailTable:
-    # Only feeds that send requests: some read only local data.
-    loads = [(feed, load) for feed in hub.feeds if (load := feed.load) and load.requests]
-    rows = [
-        (
-            Cell(safe_text(feed.name, _NAME)),
-            Cell(times.age(load.seconds)),
-            Cell(str(load.requests)),
-            Cell(f"{load.per_minute:.1f}"),
-            Cell("the screen" if feed.watched else "the history", "muted"),
-        )
-        for feed, load in loads
-    ]
-    return DetailTable(("reading", "every", "requests", "a minute", "for"), tuple(rows))
 
 
 async def watch_model(app: GwtuiApp, model: str, *, watched: bool = True) -> None:

@@ -13,7 +13,6 @@ from textual.content import Content
 from textual.widgets import Digits
 
 from gwtui.contract.usage import Credits
-from gwtui.crud import cells
 from gwtui.crud.action import COPY
 from gwtui.crud.resource import Scope
 from gwtui.domain import money, times
@@ -48,7 +47,6 @@ from gwtui.watch.feeds.recorded import CreditsPast, credits_past_feed
 from gwtui.watch.hub import FeedHub
 
 _LINES = ("balance", "used", "burn", "today", "runway")
-_MARGINS = 2
 _WIDE = [(110, "-beside")]
 """Terminal width in columns from which the workspaces have a table of their own."""
 _TALL = [(34, "-tall")]
@@ -86,7 +84,6 @@ class CreditsScreen(TableScreen):
                     yield OneLine(id=f"credits-{name}")
         yield DrawingView(id="credits-plot")
         yield OneLine(id="burners")
-        yield OneLine(id="workspace-line")
         with Horizontal(id="burner-tables"):
             yield self.table
             yield self._workspaces_table
@@ -154,10 +151,6 @@ class CreditsScreen(TableScreen):
         """Open the list of keys at the selected key."""
         await self.gwtui.open_route(f"keys/{context.identity}")
 
-    def on_resize(self) -> None:
-        """Fit the line of workspaces to the new width."""
-        self._show_spending()
-
     # Showing --------------------------------------------------------------------------------
 
     def _show_credits(self, state: FeedState[Credits]) -> None:
@@ -193,8 +186,6 @@ class CreditsScreen(TableScreen):
         self.table.show(ranking.keys)
         self._workspaces_table.show(ranking.workspaces)
         self.query_one("#burners", OneLine).show(_heading(ranking))
-        room = self.app.size.width - _MARGINS
-        self.query_one("#workspace-line", OneLine).show(_workspace_line(ranking, room))
 
 
 def _content(line: Line) -> Content:
@@ -207,16 +198,3 @@ def _heading(ranking: Spending) -> Content:
         total += f" and {ranking.unknown} unknown"
     words = [WINDOW_WORDS[window] for window in WINDOWS]
     return choice_line("Top spenders", words, WINDOW_WORDS[ranking.window], toned(total))
-
-
-def _workspace_line(ranking: Spending, room: int) -> Content:
-    """Return the workspaces that fit ``room`` cells, top spenders first, and how many more."""
-    line = toned("Workspaces", "muted")
-    for number, spender in enumerate(ranking.workspaces):
-        share = "" if spender.share is None else f" {money.percent(spender.share)}"
-        part = Content.assemble("  ", toned(cells.text(spender.name).text), toned(share, "muted"))
-        more = toned(f"  +{len(ranking.workspaces) - number}", "muted")
-        if line.cell_length + part.cell_length + more.cell_length > room:
-            return Content.assemble(line, more)
-        line = Content.assemble(line, part)
-    return line

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from textual.timer import Timer
 
 from gwtui.crud.resource import ResourceSpec, Scope
-from gwtui.resources.preferences import DETAIL_WIDTHS, ListPreferences, sorting_text
+from gwtui.resources.preferences import ListPreferences, sorting_text
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
@@ -132,10 +132,6 @@ class ListRows(Generic[T]):
         self._shown()
 
 
-_STEP = 5
-"""Step by which the detail pane grows or shrinks, in percent of the terminal width."""
-
-
 class ListSettings:
     """The saved settings of one list: sort order, columns, detail pane."""
 
@@ -173,16 +169,6 @@ class ListSettings:
     def showed_detail(self, shown: bool) -> None:
         """Save whether the detail pane is shown."""
         self._remember(detail=None if shown else False)
-
-    @property
-    def detail_width(self) -> int | None:
-        """Width of the detail pane in percent of the terminal width; None for the default."""
-        return self.preferences.detail_width
-
-    def widen_detail(self, way: int, now: int) -> None:
-        """Save a detail pane one step wider (1) or narrower (-1) than ``now`` percent."""
-        width = round(now / _STEP) * _STEP + way * _STEP
-        self._remember(detail_width=min(max(width, DETAIL_WIDTHS.start), DETAIL_WIDTHS[-1]))
 
     def _remember(self, **settings: TomlValue | None) -> None:
         self._store.remember(
@@ -331,13 +317,6 @@ class DetailPane(LinesView):
             self._settings.showed_detail(self.chosen)
         self.place()
 
-    def widen(self, way: int) -> None:
-        """Make the pane wider (1) or narrower (-1), if it is beside the list."""
-        if self.display and self.size and self._screen.table.display:
-            width = 100 * self.outer_size.width // self._screen.app.size.width
-            self._settings.widen_detail(way, width)
-            self.place()
-
     def place(self) -> None:
         """Show the pane beside the list or instead of it, in the saved width."""
         screen = self._screen
@@ -345,10 +324,6 @@ class DetailPane(LinesView):
             return
         self.display = self.shown
         self.set_class(self.alone, "-alone")
-        percent = None if self.alone else self._settings.detail_width
-        self.styles.width = None if percent is None else f"{percent}%"
-        self.styles.min_width = None if percent is None else _NARROWEST
-        self.styles.max_width = None if percent is None else "80%"
         had_focus = screen.focused in (None, self, screen.table)
         screen.table.display = not self.alone
         if had_focus and screen.is_current:

@@ -14,7 +14,7 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.worker import Worker
 
-from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.client.errors import GatewayError
 from gwtui.client.inference import ChatAnswer, Inference
 from gwtui.contract.chat import ChatRequest
 from gwtui.crud.fields import Facts
@@ -44,12 +44,6 @@ _BESIDE = [(110, "-beside")]
 """Terminal width in columns from which the figures are beside the answer instead of below."""
 _PAINTING = 0.1
 """Seconds between two repaints of an answer while it arrives."""
-_ASKED_AGAIN = 6
-_PAUSE = 0.7
-"""Number of times to look up a cancelled generation, and seconds between them.
-
-The gateway stores a generation a second or more after the request.
-"""
 _NAME = 60
 _NARROWEST = 20
 
@@ -173,21 +167,6 @@ class AnswerScreen(Dialog[str]):
                 self._end(replace(self.tried, key=await self._models.key()))
         await self._ready_try.refresh()
 
-    async def _look_up_cost(self) -> None:
-        for _ in range(_ASKED_AGAIN):
-            await self._clock.sleep(_PAUSE)
-            if self.tried is None or self.tried.generation_id is None or self._models is None:
-                break
-            try:
-                generation = await self._models.generation(self.tried.generation_id)
-            except NotFoundError:
-                continue
-            except GatewayError:
-                break
-            self._end(replace(self.tried, generation=generation))
-            break
-        await self._refresh_usage()
-
     def _end(self, tried: TryOutcome) -> None:
         first = self.tried is None
         self.tried = tried
@@ -197,8 +176,6 @@ class AnswerScreen(Dialog[str]):
             for cell in refusal_lines(tried.error):
                 self._put(f"{cell.text}\n", cell.tone)
         self._show()
-        if tried.redactions and first and self.is_open:
-            self.query_one(GrowingText).mark(tried.redactions)
 
     # Keys -----------------------------------------------------------------------------------
 
@@ -213,7 +190,7 @@ class AnswerScreen(Dialog[str]):
             self._ready_try.plan, self._answer, self._ready_try.facts, self._clock.now()
         )
         self._end(replace(tried, cancelled=True))
-        self.run_worker(self._look_up_cost(), name="after", group="after")
+        self.run_worker(self._refresh_usage(), name="after", group="after")
 
     def action_open(self) -> None:
         """Close, and return the id of the generation."""

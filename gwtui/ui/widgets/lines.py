@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -19,7 +18,7 @@ from textual.widget import Widget
 
 from gwtui.crud.resource import Tone
 from gwtui.domain.safe_text import safe_text
-from gwtui.ui.text import STYLES, toned
+from gwtui.ui.text import toned
 
 
 class OneLine(Widget):
@@ -187,8 +186,6 @@ class GrowingText(LinesView):
         self._tone: Tone = "plain"
         self._length = 0
         self._cut = False
-        self._marks = ""
-        """Pattern of the words to highlight; empty for none."""
 
     def put(self, pieces: Iterable[tuple[str, Tone]]) -> None:
         """Append texts with their tones; a new tone starts a new paragraph."""
@@ -203,11 +200,6 @@ class GrowingText(LinesView):
                 self._pieces.append((begun + fits, tone))
                 self._add(fits, tone)
         self._show_all()
-
-    def mark(self, words: Sequence[str]) -> None:
-        """Highlight these words wherever they occur in the text."""
-        self._marks = "|".join(map(re.escape, filter(None, words)))
-        self.on_resize()
 
     def on_resize(self) -> None:
         """Wrap the whole text to the new width."""
@@ -233,8 +225,6 @@ class GrowingText(LinesView):
 
     def _folded(self, paragraph: str) -> list[Content]:
         content = toned(safe_text(paragraph, MOST, newlines=True), self._tone)
-        if self._marks:
-            content = content.highlight_regex(self._marks, style=f"{STYLES['warn']} bold")
         width = max(_LEAST_WIDTH, self.scrollable_content_region.width)
         if content.cell_length <= width:
             return [content]

@@ -25,16 +25,13 @@ def test_set_get_unset(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (answer.out, "is not set: what matters most" in answer.err) == ("", True)
     assert main(["config", "set", "lists.keys.columns", "name, used"]) == exits.OK
     assert main(["config", "set", "lists.keys.detail", "no"]) == exits.OK
-    assert main(["config", "set", "lists.keys.detail_width", "35"]) == exits.OK
-    assert file.read_text() == (
-        '[lists.keys]\ncolumns = ["name", "used"]\ndetail = false\ndetail_width = 35\n'
-    )
+    assert file.read_text() == '[lists.keys]\ncolumns = ["name", "used"]\ndetail = false\n'
     capsys.readouterr()
     assert main(["config", "get", "lists.keys.columns"]) == exits.OK
     assert capsys.readouterr().out == "name,used\n"
     assert main(["config", "list", "--output", "json"]) == exits.OK
     rows = {row["setting"]: row["value"] for row in json.loads(capsys.readouterr().out)}
-    assert (rows["lists.keys.detail_width"], rows["lists.LIST.sort"]) == ("35", None)
+    assert (rows["lists.keys.detail"], rows["lists.LIST.sort"]) == ("false", None)
     assert main(["config", "unset", "lists.keys.detail"]) == exits.OK
     assert main(["config", "unset", "lists.keys"]) == exits.OK
     assert main(["config", "unset", "lists.keys"]) == exits.OK
@@ -47,7 +44,6 @@ def test_set_get_unset(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (("set", "lists.keys.sort", "usde"), "there is no column 'usde'; did you mean 'used'?"),
         (("set", "lists.keys.detial", "no"), "did you mean 'lists.keys.detail'?"),
         (("set", "lists.keys.detail", "maybe"), "must be true or false"),
-        (("set", "lists.keys.detail_width", "wide"), "must be a whole number"),
         (("get", "thme"), "did you mean 'theme'?"),
         (("unset", "lists.kyes"), "did you mean 'lists.keys'?"),
     ],
