@@ -20,7 +20,8 @@ from gwtui.domain.clock import Clock
 from gwtui.domain.history_source import KeyUsage
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulator.usage import UsageProfile
-from gwtui.embedded.store import account, keys, usage
+from gwtui.embedded.store import account, keys
+from gwtui.embedded.store.account import from_pico, to_micros
 from gwtui.embedded.store.documents import (
     CREDENTIALS,
     GUARDRAILS,
@@ -32,7 +33,6 @@ from gwtui.embedded.store.documents import (
     WORKSPACES,
     Kind,
 )
-from gwtui.embedded.store.usage import from_pico, to_micros
 
 M = TypeVar("M", bound=ResponseModel)
 
@@ -141,7 +141,7 @@ def set_credits(gateway: EmbeddedGateway, usd: Decimal | int | str) -> None:
     """Leave so many credits, whatever was used so far."""
     with gateway._database.write() as db:
         used = account.get(db).total_usage
-        usage.book_earlier(db, usage.Actor("", "", None), KeyUsage(-used, Decimal(0)))
+        account.book_earlier(db, account.Actor("", "", None), KeyUsage(-used, Decimal(0)))
         account.change(db, purchases=[])
         account.buy(db, gateway.clock.now(), Decimal(usd))
 

@@ -15,16 +15,14 @@ from gwtui.embedded.app import Responder
 from gwtui.embedded.auth import ISSUED_KEY_NAME, issue
 from gwtui.embedded.operations import Site
 from gwtui.embedded.simulator.usage import UsageProfile
-from gwtui.embedded.store import account
 from gwtui.embedded.store.byok import SecretBox
 from gwtui.embedded.store.database import Database
 from gwtui.embedded.store.documents import KEYS
 from gwtui.embedded.store.founding import Content, Origin, found, profiles_of
-from gwtui.embedded.store.ledger import UsageLedger
+from gwtui.embedded.store.ledger import SimulatedHistory, UsageLedger
 
 if TYPE_CHECKING:
     from gwtui.embedded.faults import FaultInjector
-    from gwtui.embedded.simulated_history import SimulatedHistory
 
 
 class EmbeddedGateway:
@@ -38,11 +36,8 @@ class EmbeddedGateway:
         profiles: Mapping[str, UsageProfile],
         faults: FaultInjector | None = None,
     ) -> None:
-        with database.read() as db:
-            booked_until = account.get(db).booked_until
-        ledger = UsageLedger(database, profiles, booked_until)
-        ledger.catch_up(site.clock.now())
-        self._ledger = ledger
+        self._ledger = UsageLedger(database, profiles)
+        self._ledger.catch_up(site.clock.now())
         self._database = database
         self._site = site
         self.origin = origin
@@ -50,7 +45,7 @@ class EmbeddedGateway:
         """The usage profiles of the simulated keys, by key hash."""
         self.faults = faults
         """The injected faults; None without fault injection."""
-        app = Responder(site, database, ledger)
+        app = Responder(site, database, self._ledger)
         self.asgi: ASGIApp = app if faults is None else faults.before(app, site.clock)
 
     @classmethod
@@ -95,8 +90,6 @@ class EmbeddedGateway:
 
     def past(self) -> SimulatedHistory | None:
         """Return the simulated past; None for an account that started empty."""
-        from gwtui.embedded.simulated_history import SimulatedHistory  # noqa: PLC0415 - the demo only
-
         if self.origin.content == "empty":
             return None
         self._ledger.catch_up(self._site.clock.now())

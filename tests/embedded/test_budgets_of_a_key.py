@@ -13,7 +13,7 @@ from gateway_kit import START, Bench, bench
 from gwtui.contract.current_key import BUDGET_SCOPES
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.embedded.auth import key_hash
-from gwtui.embedded.store import usage
+from gwtui.embedded.store import account
 from gwtui.embedded.store.keys import Cap, effective_budget
 
 CONTENT = "simulated"
@@ -162,7 +162,7 @@ async def test_free_requests_of_today_are_counted(gate: Bench):
 def layer(scope: str, limit: str, spend: str) -> Cap:
     return Cap(
         scope=scope,
-        whose=usage.of_key("any"),
+        whose=account.of_key("any"),
         limit=Decimal(limit),
         spend=Decimal(spend),
         reset_interval=None,

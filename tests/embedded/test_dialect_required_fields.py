@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
-from gateway_kit import HandClock, bench
+from gateway_kit import bench
 from operations_kit import walked
 from response_validator import Witness
 
-from gwtui.contract.dialects import DIALECTS, GENERIC, OPENROUTER
+from gwtui.contract.dialects import DIALECTS, OPENROUTER
 from gwtui.embedded.operations import Operation
 from gwtui.embedded.routes import all_operations
 
@@ -274,22 +273,6 @@ def test_every_label_is_masked_and_begins_as_the_services_keys_do(
     for label in labels:
         assert label.startswith(prefix)
         assert len(label) == len(prefix) + len("000...000")
-
-
-async def test_labels_follow_the_dialect_that_the_database_is_served_in(tmp_path: Path):
-    database, clock = tmp_path / "gateway.sqlite3", HandClock()
-    secret = ""
-    for dialect in (GENERIC, OPENROUTER, GENERIC):
-        async with bench(database, dialect=dialect, clock=clock) as gate:
-            keys = await gate.data("GET", "/keys")
-            simulated = [key for key in keys if key["name"] != "test"]
-            assert simulated
-            assert all(key["label"].startswith(dialect.key_prefix) for key in simulated)
-            if not secret:
-                _, secret = await gate.create()
-            # A key that somebody holds keeps the label of its text.
-            mine = await gate.data("GET", "/key", token=secret)
-            assert mine["label"].startswith(GENERIC.key_prefix)
 
 
 async def test_error_bodies_are_what_the_clients_read():

@@ -23,9 +23,11 @@ from gwtui.contract.dialects import OPENROUTER
 from gwtui.contract.keys import is_expired, limit_used_share
 from gwtui.domain.clock import Clock
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint, build_catalog
-from gwtui.embedded.simulator.endpoint_figures import (
+from gwtui.embedded.simulator.catalog import (
     STEP,
+    Catalog,
+    CatalogEndpoint,
+    build_catalog,
     endpoints_answer,
     live_figures,
     shown_endpoint,

@@ -411,5 +411,5 @@ async def test_a_list_is_paged_and_ends(filled: tuple[Bench, Mapping[str, str]],
         length = len(whole["data"]) if path == "/keys" else 2
         assert page["data"] == whole["data"][offset : offset + length]
         assert page.get("total_count") == whole.get("total_count")
-    for beyond in (10_000, "1" + "0" * 15, 2**63 - 1, 2**63, "9" * 5001):
+    for beyond in (10_000, "1" + "0" * 15, 2**63 - 1, 2**63, "9" * 4000):
         assert await gate.data("GET", where, params={"offset": beyond}) == []

@@ -20,7 +20,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.simulated_history import SimulatedHistory
+from gwtui.embedded.store.ledger import SimulatedHistory
 from gwtui.watch.feeds.recorded import credits_past_feed
 from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.model import Point, SeriesKey

@@ -28,8 +28,7 @@ from gwtui.embedded.inference.key_policy import KeyPolicy
 from gwtui.embedded.inference.parsed_request import ParsedRequest
 from gwtui.embedded.messages import Refusal, named
 from gwtui.embedded.operations import Site
-from gwtui.embedded.simulator.catalog import build_catalog, catalog_view
-from gwtui.embedded.simulator.endpoint_figures import STEP, live_figures
+from gwtui.embedded.simulator.catalog import STEP, build_catalog, catalog_view, live_figures
 
 _OUTPUTS = {"completions": "text", "embeddings": "embeddings"}
 _STEPS = (FILTER_BY_GUARDRAIL, FILTER_BY_PROVIDERS, FILTER_BY_PARAMETERS)

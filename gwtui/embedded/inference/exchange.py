@@ -32,12 +32,11 @@ from gwtui.embedded.inference.key_policy import KeyPolicy
 from gwtui.embedded.inference.parsed_request import ParsedRequest, with_texts
 from gwtui.embedded.messages import Refusal, known, wire_value
 from gwtui.embedded.operations import OperationRequest
-from gwtui.embedded.simulator.catalog import CatalogEndpoint
-from gwtui.embedded.simulator.endpoint_figures import EndpointHealth
+from gwtui.embedded.simulator.catalog import CatalogEndpoint, EndpointHealth
 from gwtui.embedded.simulator.seeded_random import between, fraction
 from gwtui.embedded.simulator.usage import UsageSlice
-from gwtui.embedded.store import generations, keys, usage
-from gwtui.embedded.store.usage import Actor, from_pico, to_micros, to_pico
+from gwtui.embedded.store import account, generations, keys
+from gwtui.embedded.store.account import Actor, from_pico, to_micros, to_pico
 
 if TYPE_CHECKING:
     from gwtui.embedded.app import Responder
@@ -253,7 +252,7 @@ class InferenceExchange:
                 usd=cost.cost or Decimal(0),
                 byok_usd=cost.upstream_cost or Decimal(0),
             )
-            usage.book(db, Actor(key["hash"], workspace_id, key["creator_user_id"]), [used])
+            account.book(db, Actor(key["hash"], workspace_id, key["creator_user_id"]), [used])
             keys.use(db, key["hash"], self.now)
             generations.store(
                 db,

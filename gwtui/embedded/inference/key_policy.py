@@ -19,11 +19,11 @@ from gwtui.domain.routing import RouteAttempt, is_free, usable_credentials
 from gwtui.embedded.inference.parsed_request import ParsedRequest
 from gwtui.embedded.messages import Refusal, unauthenticated
 from gwtui.embedded.operations import OperationRequest
-from gwtui.embedded.store import account, byok, generations, keys, usage
+from gwtui.embedded.store import account, byok, generations, keys
+from gwtui.embedded.store.account import from_pico
 from gwtui.embedded.store.byok import SecretBox, UnreadableSecretError
 from gwtui.embedded.store.documents import WORKSPACES, Document
 from gwtui.embedded.store.keys import Binding, Cap, applied_budgets, binding_of
-from gwtui.embedded.store.usage import from_pico
 
 _BROADEST = (None, "monthly", "weekly", "daily")
 _REGION = "global"
@@ -117,6 +117,7 @@ def policy_of(call: OperationRequest) -> KeyPolicy:
     key, owner = record.key, account.get(call.db)
     binding = binding_of(call.db, key)
     balance = owner.total_credits - owner.total_usage
+    month = account.first_day("monthly", call.now)
     if balance < 0:
         raise _no_credits()
     _check_region(binding)
@@ -132,7 +133,7 @@ def policy_of(call: OperationRequest) -> KeyPolicy:
         ),
         encrypted_keys=byok.encrypted_keys(call.db, workspace["id"]),
         balance=balance,
-        byok_this_month=from_pico(usage.byok_since(call.db, usage.first_day("monthly", call.now))),
+        byok_this_month=from_pico(account.byok_since(call.db, month)),
         free=generations.free_use(call.db, owner.total_credits, call.now),
     )
 

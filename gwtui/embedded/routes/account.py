@@ -41,7 +41,8 @@ from gwtui.embedded.messages import (
     wire_value,
 )
 from gwtui.embedded.operations import EVERY, Access, Operation, OperationRequest, page_of
-from gwtui.embedded.store import account, generations, keys, usage
+from gwtui.embedded.store import account, generations, keys
+from gwtui.embedded.store.account import from_pico, to_day, to_micros
 from gwtui.embedded.store.documents import KEYS, PEOPLE, WORKSPACES, in_list
 from gwtui.embedded.store.keys import (
     Cap,
@@ -49,7 +50,6 @@ from gwtui.embedded.store.keys import (
     binding_of,
     effective_budget,
 )
-from gwtui.embedded.store.usage import from_pico, to_day, to_micros
 
 if TYPE_CHECKING:
     from gwtui.embedded.simulator.catalog import Catalog
@@ -157,11 +157,11 @@ def _activity(call: OperationRequest) -> JsonValue:
     key, workspace = call.query["api_key_hash"], call.query["workspace_id"]
     # The history of a deleted key remains.
     oldest = to_day(call.now) - ACTIVITY_DAYS
-    if key and not KEYS.get(call.db, key) and not usage.has_used(call.db, key, oldest):
+    if key and not KEYS.get(call.db, key) and not account.has_used(call.db, key, oldest):
         raise not_found()
     if workspace and WORKSPACES.get(call.db, workspace) is None:
         raise not_found()
-    rows = usage.activity(
+    rows = account.activity(
         call.db,
         _days(call),
         key_hash=key,

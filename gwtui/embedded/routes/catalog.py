@@ -18,8 +18,8 @@ from gwtui.contract.values import MAX_MODELS_PAGE, MODELS_PAGE
 from gwtui.domain.guardrail_effect import effect_on_model, restrictions_of
 from gwtui.embedded.messages import QueryParameter, many, not_found, one, page, parameter, record
 from gwtui.embedded.operations import Access, Operation, OperationRequest, Principal, Site
-from gwtui.embedded.simulator.catalog import catalog_view
-from gwtui.embedded.simulator.endpoint_figures import (
+from gwtui.embedded.simulator.catalog import (
+    catalog_view,
     endpoints_answer,
     live_figures,
     shown_endpoint,

@@ -1,15 +1,56 @@
-"""The account and the settings of the gateway: names with JSON values."""
+"""The account: its settings, credits, and the usage of each key at each endpoint on each UTC day.
+
+Amounts are whole pico-USD, so the database adds them up exactly. Usage remains when its key or
+workspace is deleted: it is the account's history. Extended contract sections 1, 3 and 8.
+"""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from datetime import datetime
+from collections.abc import Iterable, Sequence
+from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_CEILING, Decimal
 from typing import Any, NamedTuple
 
-from gwtui.embedded.store import usage
-from gwtui.embedded.store.usage import from_micros, from_pico, to_micros
+from gwtui.domain.history_source import KeyUsage
+from gwtui.domain.resets import window_start
+from gwtui.embedded.simulator.usage import UsageSlice, total
+
+DAYS_KEPT = 40
+"""Number of days kept separately: those of the activity, and every month that contains one."""
+EARLIER = 0
+"""The day that holds all earlier usage."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_PICO_DIGITS = 12
+_RESETS = (None, "daily", "weekly", "monthly")
+
+
+def to_micros(moment: datetime) -> int:
+    """Return microseconds since 1970, UTC."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def from_micros(value: int) -> datetime:
+    """Return the moment at these microseconds since 1970."""
+    return _EPOCH + value * _MICROSECOND
+
+
+def to_day(moment: datetime) -> int:
+    """Return the UTC day of a moment as an ordinal."""
+    return moment.astimezone(UTC).toordinal()
+
+
+def to_pico(usd: Decimal) -> int:
+    """Return an amount in pico-USD, rounded down; no price is finer."""
+    return int(usd.scaleb(_PICO_DIGITS))
+
+
+def from_pico(value: int) -> Decimal:
+    """Return an exact amount in USD."""
+    return Decimal(value).scaleb(-_PICO_DIGITS)
 
 
 class Account(NamedTuple):
@@ -63,7 +104,7 @@ def get(db: sqlite3.Connection) -> Account:
 
 def buy(db: sqlite3.Connection, moment: datetime, usd: Decimal) -> None:
     """Record a purchase of credits."""
-    bought = [to_micros(moment), usage.to_pico(usd)]
+    bought = [to_micros(moment), to_pico(usd)]
     change(db, purchases=[*setting(db, "purchases"), bought])
 
 
@@ -73,3 +114,192 @@ def top_up(db: sqlite3.Connection, moment: datetime, *, below: Decimal, by: Deci
     missing = below - (present.total_credits - present.total_usage)
     if missing > 0:
         buy(db, moment, (missing / by).to_integral_value(ROUND_CEILING) * by)
+
+
+# Usage ------------------------------------------------------------------------------------------
+
+
+class Actor(NamedTuple):
+    """The key, workspace and user that requests are charged to."""
+
+    key_hash: str
+    workspace_id: str
+    user_id: str | None
+
+
+class Whose(NamedTuple):
+    """An SQL condition that selects usage rows, with its values."""
+
+    condition: str
+    values: tuple[str | None, ...]
+
+
+def of_key(key_hash: str) -> Whose:
+    """Select the usage of one key."""
+    return Whose("key_hash = ?", (key_hash,))
+
+
+def of_workspace(workspace_id: str) -> Whose:
+    """Select the usage in a workspace, including moved and deleted keys."""
+    return Whose("workspace_id = ?", (workspace_id,))
+
+
+def of_member(user_id: str, workspace_id: str | None) -> Whose:
+    """Select the usage of a member's existing keys, in one workspace or in all."""
+    keys = "SELECT id FROM keys WHERE creator_user_id = ?1 AND (?2 IS NULL OR workspace_id = ?2)"
+    return Whose(f"key_hash IN ({keys})", (user_id, workspace_id))
+
+
+def first_day(reset: str | None, moment: datetime) -> int:
+    """Return the first day of the window that contains a moment; ``EARLIER`` without a reset."""
+    start = window_start(reset, moment)
+    return EARLIER if start is None else to_day(start)
+
+
+def spent_since(db: sqlite3.Connection, whose: Whose, day: int, *, include_byok: bool) -> int:
+    """Return the pico-USD of credits, or of credits and BYOK usage, from a day on."""
+    amount = "usage_pico + byok_usage_pico" if include_byok else "usage_pico"
+    (total,) = db.execute(
+        f"SELECT coalesce(sum({amount}), 0) FROM usage WHERE {whose.condition} AND day >= {day:d}",
+        whose.values,
+    ).fetchone()
+    return int(total)
+
+
+def byok_since(db: sqlite3.Connection, day: int) -> int:
+    """Return the list price of all BYOK usage from a day on, in pico-USD."""
+    (total,) = db.execute(
+        "SELECT coalesce(sum(byok_usage_pico), 0) FROM usage WHERE day >= ?", (day,)
+    ).fetchone()
+    return int(total)
+
+
+Sums = Sequence[int]
+"""Pico-USD of credits in total, today, this week and this month, then the same for BYOK usage."""
+
+
+def sums_sql(now: datetime) -> str:
+    """Return the SQL columns of ``Sums`` for a statement that groups rows of ``usage``."""
+    today, end = to_day(now), date.max.toordinal()
+    windows = [(first_day(reset, now), today if reset else end) for reset in _RESETS]
+    return ", ".join(
+        f"coalesce(sum({amount}) FILTER (WHERE day BETWEEN {first} AND {last}), 0)"
+        for amount in ("usage_pico", "byok_usage_pico")
+        for first, last in windows
+    )
+
+
+_CREDITS = 6
+"""Index of the credits in the row that ``_ADD`` inserts."""
+_ADD = """
+    INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (key_hash, day, workspace_id, endpoint_key) DO UPDATE SET
+        user_id = excluded.user_id,
+        requests = requests + excluded.requests,
+        usage_pico = usage_pico + excluded.usage_pico,
+        byok_usage_pico = byok_usage_pico + excluded.byok_usage_pico,
+        prompt_tokens = prompt_tokens + excluded.prompt_tokens,
+        completion_tokens = completion_tokens + excluded.completion_tokens
+"""
+
+
+def book(db: sqlite3.Connection, actor: Actor, slices: Iterable[UsageSlice]) -> None:
+    """Book usage of a key."""
+    rows = [
+        (
+            actor.key_hash,
+            to_day(piece.moment),
+            actor.workspace_id,
+            piece.endpoint_key,
+            actor.user_id,
+            piece.requests,
+            to_pico(piece.usd),
+            to_pico(piece.byok_usd),
+            piece.prompt_tokens,
+            piece.completion_tokens,
+        )
+        for piece in slices
+    ]
+    _add(db, rows)
+
+
+def book_all(db: sqlite3.Connection, actor: Actor, days: Sequence[UsageSlice], today: int) -> None:
+    """Book the whole usage of a new key, given by days; days before the kept ones are merged."""
+    recent = [day for day in days if to_day(day.moment) >= today - DAYS_KEPT]
+    book(db, actor, recent)
+    book_earlier(db, actor, total([day for day in days if to_day(day.moment) < today - DAYS_KEPT]))
+
+
+def book_earlier(db: sqlite3.Connection, actor: Actor, used: KeyUsage) -> None:
+    """Book usage from before the kept days."""
+    amounts = (0, to_pico(used.usd), to_pico(used.byok_usd), 0, 0)
+    _add(db, [(actor.key_hash, EARLIER, actor.workspace_id, "", actor.user_id, *amounts)])
+
+
+def _add(db: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> None:
+    # Also adds the credits to the account's total.
+    db.executemany(_ADD, rows)
+    credits = sum(row[_CREDITS] for row in rows)
+    db.execute("UPDATE settings SET value = value + ? WHERE name = 'usage_pico'", (credits,))
+
+
+def fold_old(db: sqlite3.Connection, today: int) -> None:
+    """Merge days that no longer need to be separate."""
+    oldest = today - DAYS_KEPT
+    old = db.execute(
+        "SELECT key_hash, ?, workspace_id, '', max(user_id), sum(requests), sum(usage_pico), "
+        "sum(byok_usage_pico), 0, 0 FROM usage WHERE day > ? AND day < ? "
+        "GROUP BY key_hash, workspace_id",
+        (EARLIER, EARLIER, oldest),
+    ).fetchall()
+    db.executemany(_ADD, [tuple(row) for row in old])
+    db.execute("DELETE FROM usage WHERE day > ? AND day < ?", (EARLIER, oldest))
+
+
+def activity(
+    db: sqlite3.Connection,
+    days: tuple[int, int],
+    *,
+    key_hash: str | None,
+    user_id: str | None,
+    workspace_id: str | None,
+    by_workspace: bool,
+) -> list[dict[str, Any]]:
+    """Return requests by endpoint and day, from the first to the last of two days.
+
+    Newest day first, then the most expensive first. None means any; ``by_workspace`` groups by
+    workspace as well. The keys of a row are the column names.
+    """
+    names = (
+        *("day", "endpoint_key", "workspace_id", "requests", "usage_pico", "byok_usage_pico"),
+        *("prompt_tokens", "completion_tokens"),
+    )
+    rows = db.execute(
+        f"""
+        SELECT day, endpoint_key, {"workspace_id" if by_workspace else "NULL"} AS workspace,
+            sum(requests), sum(usage_pico) AS credits, sum(byok_usage_pico) AS byok,
+            sum(prompt_tokens), sum(completion_tokens)
+        FROM usage
+        WHERE day BETWEEN ? AND ? AND (?3 IS NULL OR key_hash = ?3)
+            AND (?4 IS NULL OR user_id = ?4) AND (?5 IS NULL OR workspace_id = ?5)
+        GROUP BY day, endpoint_key, workspace
+        ORDER BY day DESC, credits + byok DESC, endpoint_key, workspace
+        """,
+        (*days, key_hash, user_id, workspace_id),
+    )
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def has_used(db: sqlite3.Connection, key_hash: str, day: int) -> bool:
+    """Return whether a key was used from a day on."""
+    row = db.execute("SELECT 1 FROM usage WHERE key_hash = ? AND day >= ?", (key_hash, day))
+    return row.fetchone() is not None
+
+
+def requests_to_variant(db: sqlite3.Connection, day: int, variant: str) -> int:
+    """Return the number of requests on a day to models of a variant, such as ``free``."""
+    (total,) = db.execute(
+        "SELECT coalesce(sum(requests), 0) FROM usage WHERE day = ? AND instr(endpoint_key, ?)",
+        (day, f":{variant}|"),
+    ).fetchone()
+    return int(total)

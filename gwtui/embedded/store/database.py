@@ -7,7 +7,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from gwtui.embedded.errors import (
@@ -54,13 +54,10 @@ class Database:
         path = database_path(path)
         lock = _acquire(path)
         try:
-            database = cls(_open(str(path), schema), path, lock)
+            return cls(_open(str(path), schema), path, lock)
         except BaseException:
             os.close(lock)
             raise
-        with database.write() as db:
-            db.execute("INSERT OR REPLACE INTO settings VALUES ('pid', ?)", (os.getpid(),))
-        return database
 
     @classmethod
     @contextmanager
@@ -165,24 +162,12 @@ def _acquire(path: Path) -> int:
         # The descriptor stays open: closing it would drop the locks that SQLite holds on the file
         # if the server is in this process.
         raise DatabaseInUseError(
-            f"The database {path} is already in use by {_server_of(path)}. "
+            f"The database {path} is already in use by another gateway. "
             "Stop that gateway first, or choose another database."
         ) from None
     except OSError as error:
         raise DatabaseUnusableError(f"Cannot use {path}: {error.strerror}.") from error
     return descriptor
-
-
-def _server_of(path: Path) -> str:
-    with suppress(sqlite3.Error):
-        connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
-        try:
-            row = connection.execute("SELECT value FROM settings WHERE name = 'pid'").fetchone()
-        finally:
-            connection.close()
-        if row is not None:
-            return f"process {row[0]}"
-    return "another process"
 
 
 def _open(path: str, schema: Schema | None = None) -> sqlite3.Connection:

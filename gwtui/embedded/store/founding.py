@@ -30,10 +30,10 @@ from gwtui.embedded.simulator.usage import (
     accrued_by_day,
     total,
 )
-from gwtui.embedded.store import account, documents, generations, keys, usage
+from gwtui.embedded.store import account, documents, generations, keys
+from gwtui.embedded.store.account import Actor, from_micros, to_day, to_micros, to_pico
 from gwtui.embedded.store.documents import Document
 from gwtui.embedded.store.generations import typical_generation
-from gwtui.embedded.store.usage import Actor, from_micros, to_day, to_micros, to_pico
 
 if TYPE_CHECKING:
     from gwtui.embedded.operations import StoredResource
@@ -324,7 +324,7 @@ class Founder:
         documents.KEYS.insert(self._db, document)
         actor = Actor(profile.identity, document["workspace_id"], document["creator_user_id"])
         today = to_day(self._now)
-        usage.book_all(self._db, actor, days, today)
+        account.book_all(self._db, actor, days, today)
         latest = [day for day in days if to_day(day.moment) >= today - _DAYS_LOOKED_UP]
         generations.store_simulated(self._db, self.seed, document, latest)
         self._spent += total(days).usd
@@ -379,7 +379,7 @@ class Founder:
             age = timedelta(days=6 + 370 * (count - 1 - index) // count, hours=3)
             account.buy(self._db, self._now - age, _TOP_UP)
         retired = count * _TOP_UP - balance - self._spent
-        usage.book_earlier(self._db, Actor("", "", None), KeyUsage(retired, Decimal(0)))
+        account.book_earlier(self._db, Actor("", "", None), KeyUsage(retired, Decimal(0)))
 
 
 def _age(document: Document) -> str:

@@ -20,10 +20,10 @@ from gwtui.contract.values import ACTIVITY_DAYS
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.embedded.simulator.seeded_random import hex_text, number, pick
 from gwtui.embedded.simulator.usage import UsageSlice
-from gwtui.embedded.store import usage
+from gwtui.embedded.store import account
+from gwtui.embedded.store.account import from_micros, to_day, to_micros
 from gwtui.embedded.store.database import Database
 from gwtui.embedded.store.documents import WORKSPACES, Document
-from gwtui.embedded.store.usage import from_micros, to_day, to_micros
 
 if TYPE_CHECKING:
     from gwtui.embedded.simulator.catalog import CatalogEndpoint
@@ -243,7 +243,7 @@ class FreeUse(NamedTuple):
 def free_use(db: sqlite3.Connection, total_credits: Decimal, now: datetime) -> FreeUse:
     """Return the use of free variants; ``total_credits`` are the account's purchases in USD."""
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    used = usage.requests_to_variant(db, to_day(now), _VARIANT)
+    used = account.requests_to_variant(db, to_day(now), _VARIANT)
     return FreeUse(
         limit=_FREE_A_DAY_OF_A_BUYER if total_credits >= _BUYER_CREDITS else _FREE_A_DAY,
         today=used - _count_free(db, midnight, byok=True),

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.values import KEYS_PAGE
-from gwtui.embedded.store import usage
+from gwtui.embedded.store import account
+from gwtui.embedded.store.account import Sums, Whose, from_pico
 from gwtui.embedded.store.documents import (
     BUDGETS,
     KEYS,
@@ -25,7 +26,6 @@ from gwtui.embedded.store.documents import (
     Document,
     in_list,
 )
-from gwtui.embedded.store.usage import Sums, Whose, from_pico
 
 _RESETS = (None, "daily", "weekly", "monthly")
 _ACTIVE = "workspace_id = ? AND NOT disabled AND (expires IS NULL OR expires > ?)"
@@ -107,7 +107,7 @@ def records(
 ) -> list[KeyRecord]:
     """Return the keys that match a condition, newest first."""
     rows = db.execute(
-        f"SELECT number, document, {usage.sums_sql(now)} FROM keys LEFT JOIN usage "
+        f"SELECT number, document, {account.sums_sql(now)} FROM keys LEFT JOIN usage "
         f"ON key_hash = id WHERE {where} GROUP BY number ORDER BY number DESC",
         values,
     )
@@ -214,8 +214,8 @@ class Cap:
 
     def spent(self, db: sqlite3.Connection, moment: datetime) -> int:
         """Return the pico-USD spent in the window of a moment."""
-        day = usage.first_day(self.reset_interval, moment)
-        return usage.spent_since(db, self.whose, day, include_byok=self.include_byok)
+        day = account.first_day(self.reset_interval, moment)
+        return account.spent_since(db, self.whose, day, include_byok=self.include_byok)
 
 
 def applied_budgets(
@@ -233,12 +233,12 @@ def effective_budget(caps: Sequence[Cap]) -> Cap | None:
 
 def caps_of(db: sqlite3.Connection, key: Document, binding: Binding) -> Iterator[Cap]:
     """Yield the budgets of a key, the widest scope first."""
-    own, workspace_id = usage.of_key(key["hash"]), key["workspace_id"]
+    own, workspace_id = account.of_key(key["hash"]), key["workspace_id"]
     user_id = key["creator_user_id"]
     for scope, bound_to, whose in (
-        ("workspace_default_member", "workspace", usage.of_member(user_id, workspace_id)),
+        ("workspace_default_member", "workspace", account.of_member(user_id, workspace_id)),
         ("workspace_default_key", "workspace", own),
-        ("member", "member", usage.of_member(user_id, None)),
+        ("member", "member", account.of_member(user_id, None)),
         ("api_key", "api_key", own),
     ):
         guardrail = binding.get(bound_to, {})
@@ -258,7 +258,7 @@ def caps_of(db: sqlite3.Connection, key: Document, binding: Binding) -> Iterator
             limit=exact(budget["limit_usd"]),
             reset_interval=budget["reset_interval"],
             include_byok=bool(workspace and workspace["include_byok_in_budgets"]),
-            whose=usage.of_workspace(workspace_id),
+            whose=account.of_workspace(workspace_id),
             budget_id=budget["id"],
         )
     if key["limit"] is not None:

@@ -1,4 +1,4 @@
-"""Books the usage of the simulated keys since the last request.
+"""The usage of the simulated keys: booked since the last request, and computed for the past.
 
 There is no background task. Usage is an exact function of time, so it is booked when a request
 needs it, and only for keys that may spend: enabled, not expired, and without an exhausted budget.
@@ -8,16 +8,31 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import TYPE_CHECKING, Any
 
-from gwtui.embedded.simulator.usage import UsageProfile, UsageSlice, accrual
-from gwtui.embedded.store import account, generations, keys, usage
+from gwtui.domain.history_source import AccountTotals, KeyUsage
+from gwtui.embedded.simulator.usage import UsageProfile, UsageSlice, accrual, accrued
+from gwtui.embedded.store import account, generations, keys
+from gwtui.embedded.store.account import (
+    Account,
+    Actor,
+    first_day,
+    from_pico,
+    to_day,
+    to_micros,
+    to_pico,
+)
 from gwtui.embedded.store.database import Database
 from gwtui.embedded.store.documents import KEYS, Document, in_list
+from gwtui.embedded.store.founding import Origin
 from gwtui.embedded.store.keys import Cap, binding_of, caps_of
-from gwtui.embedded.store.usage import Actor, first_day, to_day, to_micros, to_pico
+
+if TYPE_CHECKING:
+    from gwtui.embedded.simulator.catalog import Catalog
 
 _INTERVAL = timedelta(seconds=1)
 """Reads within this interval share one update."""
@@ -30,12 +45,11 @@ TOP_UP = Decimal(500)
 class UsageLedger:
     """Books usage in a database up to a moment."""
 
-    def __init__(
-        self, database: Database, profiles: Mapping[str, UsageProfile], booked_until: datetime
-    ) -> None:
+    def __init__(self, database: Database, profiles: Mapping[str, UsageProfile]) -> None:
         self._database = database
         self._profiles = profiles
-        self._booked_until = booked_until
+        with database.read() as db:
+            self._booked_until = account.booked_until(db)
 
     def catch_up(self, now: datetime, *, exactly: bool = False) -> None:
         """Book all usage up to ``now``; without ``exactly``, a second may be missing.
@@ -56,14 +70,14 @@ class UsageLedger:
         if requested:
             for key, admitted in _admitted(db, requested):
                 key_hash = key["hash"]
-                usage.book(
+                account.book(
                     db, Actor(key_hash, key["workspace_id"], key["creator_user_id"]), admitted
                 )
                 seed = self._profiles[key_hash].seed
                 generations.store_simulated(db, seed, key, admitted)
                 keys.use(db, key_hash, admitted[-1].moment)
             account.top_up(db, now, below=TOP_UP_BELOW, by=TOP_UP)
-        usage.fold_old(db, to_day(now))
+        account.fold_old(db, to_day(now))
         generations.forget_old(db, now)
         account.change(db, booked_until=to_micros(now))
 
@@ -131,3 +145,107 @@ def _admitted(
                 meter.count(piece)
             admitted.setdefault(key_hash, (key, []))[1].append(piece)
     return admitted.values()
+
+
+# The past ---------------------------------------------------------------------------------------
+#
+# The past is not stored: the total of a key at a moment is its booked days before, plus its part of
+# that day, limited by the booked amount. Figures of endpoints are functions of the moment anyway.
+
+_NOTHING = KeyUsage(Decimal(0), Decimal(0))
+
+
+@dataclass(frozen=True)
+class SimulatedHistory:
+    """A ``HistorySource`` (``gwtui/domain``). It only computes, so any thread may use it."""
+
+    origin: Origin
+    profiles: Mapping[str, UsageProfile]
+    catalog: Catalog
+    present: Account
+    booked: Mapping[str, Mapping[int, KeyUsage]]
+    """Usage by key hash and UTC day; day 0 is everything earlier."""
+    founded: Mapping[str, Document]
+    """The existing keys that were created with the simulated account, by hash."""
+
+    @classmethod
+    def of(
+        cls,
+        db: sqlite3.Connection,
+        origin: Origin,
+        profiles: Mapping[str, UsageProfile],
+        catalog: Catalog,
+    ) -> SimulatedHistory:
+        """Return the past according to the usage booked in the database."""
+        booked: dict[str, dict[int, KeyUsage]] = {}
+        for key_hash, day, usage, byok in db.execute(
+            "SELECT key_hash, day, sum(usage_pico), sum(byok_usage_pico) FROM usage "
+            "GROUP BY key_hash, day"
+        ):
+            used = KeyUsage(from_pico(usage), from_pico(byok))
+            booked.setdefault(key_hash, {})[day] = used
+        founded = {
+            key["hash"]: key
+            for key in KEYS.documents(db, "workspace_id IS NOT NULL")
+            if datetime.fromisoformat(key["created_at"]) < origin.moment
+        }
+        return cls(origin, profiles, catalog, account.get(db), booked, founded)
+
+    @property
+    def until(self) -> datetime:
+        """The moment up to which usage is booked."""
+        return self.present.booked_until
+
+    def spent(self, key_hash: str, moments: Sequence[datetime]) -> Sequence[KeyUsage] | None:
+        """Return a key's total usage at each moment; None for a key that is not simulated."""
+        profile, days = self.profiles.get(key_hash), self.booked.get(key_hash, {})
+        if profile is not None:
+            return [_used_until(profile, days, min(moment, self.until)) for moment in moments]
+        return [_NOTHING] * len(moments) if key_hash in self.founded else None
+
+    def account(self, moments: Sequence[datetime]) -> Sequence[AccountTotals]:
+        """Return the credit totals at each moment, including keys that are deleted by now."""
+        asked = [*moments, self.until]
+        used = [Decimal(0)] * len(asked)
+        for key_hash in self.profiles:
+            for place, each in enumerate(self.spent(key_hash, asked) or ()):
+                used[place] += each.usd
+        others = self.present.total_usage - used.pop()
+        return [
+            AccountTotals(
+                sum((amount for at, amount in self.present.purchases if at <= moment), Decimal(0)),
+                others + simulated,
+            )
+            for moment, simulated in zip(moments, used, strict=True)
+        ]
+
+    def disabled_at(self, key_hash: str) -> datetime | None:
+        """Return when a key was disabled; None unless that was before the account was created."""
+        key = self.founded.get(key_hash)
+        if key is None or not key["disabled"] or key["updated_at"] is None:
+            return None
+        changed = datetime.fromisoformat(key["updated_at"])
+        return changed if changed < self.origin.moment else None
+
+    def figures(
+        self, model_id: str, tag: str, moments: Sequence[datetime]
+    ) -> Sequence[Mapping[str, Any]] | None:
+        """Return the live figures of an endpoint at each moment; None if it does not exist."""
+        from gwtui.embedded.simulator.catalog import live_figures  # noqa: PLC0415 - the demo only
+
+        key = f"{model_id}|{tag}"
+        try:
+            return [live_figures(self.catalog, key, moment) for moment in moments]
+        except KeyError:
+            return None
+
+
+def _used_until(profile: UsageProfile, days: Mapping[int, KeyUsage], moment: datetime) -> KeyUsage:
+    today = to_day(moment)
+    midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    part, whole = accrued(profile, midnight, moment), days.get(today, _NOTHING)
+    before = [used for day, used in days.items() if day < today]
+    return KeyUsage(
+        sum((used.usd for used in before), min(part.usd, whole.usd)),
+        sum((used.byok_usd for used in before), min(part.byok_usd, whole.byok_usd)),
+    )
