@@ -144,12 +144,3 @@ def set_credits(gateway: EmbeddedGateway, usd: Decimal | int | str) -> None:
         account.book_earlier(db, account.Actor("", "", None), KeyUsage(-used, Decimal(0)))
         account.change(db, purchases=[])
         account.buy(db, gateway.clock.now(), Decimal(usd))
-
-
-def feedback_on(db: sqlite3.Connection, generation_id: str) -> list[tuple[str, str | None]]:
-    """Category and comment of everything said about a generation, oldest first."""
-    rows = db.execute(
-        "SELECT category, comment FROM feedback WHERE generation_id = ? ORDER BY number",
-        (generation_id,),
-    )
-    return [(row[0], row[1]) for row in rows]

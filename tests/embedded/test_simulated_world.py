@@ -28,9 +28,7 @@ from gwtui.embedded.simulator.catalog import (
     Catalog,
     CatalogEndpoint,
     build_catalog,
-    endpoints_answer,
     live_figures,
-    shown_endpoint,
 )
 from gwtui.embedded.simulator.usage import (
     UsageProfile,
@@ -305,8 +303,8 @@ def test_every_kind_is_there():
 
 
 def offers() -> list[dict[str, Any]]:
-    answers = [endpoints_answer(CATALOG, model.id, MOMENT) for model in CATALOG.models]
-    return [endpoint for answer in answers if answer for endpoint in answer["endpoints"]]
+    items = [endpoint for model in CATALOG.models for endpoint in model.endpoints]
+    return [{**item.wire, **live_figures(CATALOG, item.key, MOMENT)} for item in items]
 
 
 def test_variety() -> None:
@@ -404,7 +402,7 @@ MOMENTS = (
 )
 
 CATALOG_DIGEST = "08ade8bc7373c9d3b66cad203eb5e80d2e8e18d8cb87318cec7f2a06cc0d5337"
-ANSWERS_DIGEST = "076a0e18b94d936fe17f3be6bebda776b6fc4d6013a520d04693f53c3eb7a311"
+FIGURES_DIGEST = "076a0e18b94d936fe17f3be6bebda776b6fc4d6013a520d04693f53c3eb7a311"
 DATABASE_DIGEST = "e5878e5f7ca1473492b06910bc13b36154f33cc256536fc9f5e139510c56a3ae"
 
 
@@ -441,20 +439,15 @@ def test_the_catalog() -> None:
     assert digest(values()) == CATALOG_DIGEST
 
 
-def test_the_answers_of_each_model() -> None:
+def test_the_figures_of_each_endpoint() -> None:
     def values() -> Iterator[Any]:
         for seed, moment in zip((1, 7), MOMENTS, strict=True):
             catalog = build_catalog(seed)
-            yield [
-                shown_endpoint(catalog, endpoint, moment)
-                for model in catalog.models
-                for endpoint in model.endpoints
-                if endpoint.is_zero_retention
-            ]
             for model in catalog.models:
-                yield endpoints_answer(catalog, model.id, moment)
+                for endpoint in model.endpoints:
+                    yield live_figures(catalog, endpoint.key, moment)
 
-    assert digest(values()) == ANSWERS_DIGEST
+    assert digest(values()) == FIGURES_DIGEST
 
 
 def test_the_database_of_a_first_day() -> None:

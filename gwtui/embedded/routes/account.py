@@ -42,7 +42,7 @@ from gwtui.embedded.messages import (
 )
 from gwtui.embedded.operations import EVERY, Access, Operation, OperationRequest, page_of
 from gwtui.embedded.store import account, generations, keys
-from gwtui.embedded.store.account import from_pico, to_day, to_micros
+from gwtui.embedded.store.account import from_pico, to_day
 from gwtui.embedded.store.documents import KEYS, PEOPLE, WORKSPACES, in_list
 from gwtui.embedded.store.keys import (
     Cap,
@@ -222,19 +222,9 @@ def _content(call: OperationRequest) -> JsonValue:
 
 
 def _give_feedback(call: OperationRequest) -> JsonValue:
+    # Feedback is not stored, because no operation returns it.
     request: FeedbackRequest = call.body
     _found(call, request.generation_id)
-    call.db.execute(
-        "INSERT INTO feedback (generation_id, category, comment, given_by, given_at) "
-        "VALUES (?, ?, ?, ?, ?)",
-        (
-            request.generation_id,
-            request.category,
-            request.comment,
-            call.known_caller.user_id,
-            to_micros(call.now),
-        ),
-    )
     return {"data": {"success": True}}
 
 

@@ -18,17 +18,12 @@ from gwtui.contract.values import MAX_MODELS_PAGE, MODELS_PAGE
 from gwtui.domain.guardrail_effect import effect_on_model, restrictions_of
 from gwtui.embedded.messages import QueryParameter, many, not_found, one, page, parameter, record
 from gwtui.embedded.operations import Access, Operation, OperationRequest, Principal, Site
-from gwtui.embedded.simulator.catalog import (
-    catalog_view,
-    endpoints_answer,
-    live_figures,
-    shown_endpoint,
-)
+from gwtui.embedded.simulator.catalog import catalog_view, live_figures
 from gwtui.embedded.store import account, keys
 from gwtui.embedded.store.keys import Binding
 
 if TYPE_CHECKING:
-    from gwtui.embedded.simulator.catalog import Catalog, CatalogModel
+    from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint, CatalogModel
 
 _PATH = "/api/v1/models"
 ANY_OUTPUT = "all"
@@ -316,44 +311,32 @@ def _count(call: OperationRequest) -> JsonValue:
     return {"data": {"count": len(_catalog(call))}}
 
 
-def _get(call: OperationRequest) -> JsonValue:
+def _model(call: OperationRequest) -> CatalogModel:
     model = call.site.catalog.model(f"{call.path['author']}/{call.path['slug']}")
     if model is None:
         raise not_found()
-    return {"data": dict(model.wire)}
+    return model
 
 
-_NULL_WITHOUT_KEY = "throughput_last_30m"
-_ABSENT_WITHOUT_KEY = "perf_last_30m_by_workload"
-
-
-def _as_seen_by(caller: Principal | None, endpoints: list[dict[str, Any]]) -> list[JsonValue]:
+def _with_figures(call: OperationRequest, endpoint: CatalogEndpoint) -> dict[str, JsonValue]:
     # Some figures are only visible with a key.
-    return [dict(endpoint) if caller else _without_key(endpoint) for endpoint in endpoints]
-
-
-def _without_key(endpoint: dict[str, Any]) -> dict[str, JsonValue]:
-    shown = {name: value for name, value in endpoint.items() if name != _ABSENT_WITHOUT_KEY}
-    return {**shown, _NULL_WITHOUT_KEY: None}
+    shown = {**endpoint.wire, **live_figures(call.site.catalog, endpoint.key, call.now)}
+    if call.caller is None:
+        shown["throughput_last_30m"] = None
+        del shown["perf_last_30m_by_workload"]
+    return shown
 
 
 def _endpoints(call: OperationRequest) -> JsonValue:
-    model_id = f"{call.path['author']}/{call.path['slug']}"
-    answer = endpoints_answer(call.site.catalog, model_id, call.now)
-    if answer is None:
-        raise not_found()
-    return {"data": {**answer, "endpoints": _as_seen_by(call.caller, answer["endpoints"])}}
+    model = _model(call)
+    names = ("id", "name", "created", "description", "architecture")
+    endpoints: list[JsonValue] = [_with_figures(call, each) for each in model.endpoints]
+    return {"data": {**{name: model.wire[name] for name in names}, "endpoints": endpoints}}
 
 
 def _zero_retention(call: OperationRequest) -> JsonValue:
-    catalog = call.site.catalog
-    retained = [
-        shown_endpoint(catalog, endpoint, call.now)
-        for model in catalog.models
-        for endpoint in model.endpoints
-        if endpoint.is_zero_retention
-    ]
-    return {"data": _as_seen_by(call.caller, retained)}
+    endpoints = (each for model in call.site.catalog.models for each in model.endpoints)
+    return {"data": [_with_figures(call, each) for each in endpoints if each.is_zero_retention]}
 
 
 def _providers(call: OperationRequest) -> JsonValue:
@@ -413,7 +396,7 @@ OPERATIONS = (
         summary="Get a model",
         tag="Models",
         access=Access.PUBLIC,
-        handler=_get,
+        handler=lambda call: {"data": dict(_model(call).wire)},
         answer=one(Model),
         refusals=(403,),
     ),

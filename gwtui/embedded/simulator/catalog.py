@@ -524,27 +524,6 @@ def live_figures(catalog: Catalog, endpoint_key: str, moment: datetime) -> dict[
     )
 
 
-def endpoints_answer(catalog: Catalog, model_id: str, moment: datetime) -> dict[str, Any] | None:
-    """Return ``data`` of GET /models/{author}/{slug}/endpoints with the figures of ``moment``.
-
-    None if there is no such model. All fields are included: the caller removes those that only
-    authenticated clients may see (contract "Authentication", rule 4).
-    """
-    model = catalog.model(model_id)
-    if model is None:
-        return None
-    wire = model.wire
-    return {
-        **{name: wire[name] for name in ("id", "name", "created", "description", "architecture")},
-        "endpoints": [shown_endpoint(catalog, endpoint, moment) for endpoint in model.endpoints],
-    }
-
-
-def shown_endpoint(catalog: Catalog, endpoint: CatalogEndpoint, moment: datetime) -> dict[str, Any]:
-    """Return the complete endpoint object, with its live figures at a moment."""
-    return {**endpoint.wire, **live_figures(catalog, endpoint.key, moment)}
-
-
 def _figures(
     performance: dict[str, Any],
     minutes_5: float | None,

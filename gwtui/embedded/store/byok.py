@@ -5,9 +5,9 @@ Provider keys are encrypted with a key of the gateway, in a private file beside 
 
 from __future__ import annotations
 
-import base64
 import json
 import os
+import re
 import sqlite3
 from collections.abc import Sequence
 from functools import cached_property
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cryptography.fernet import Fernet
 
 _PRIVATE = 0o600
-_KEY_BYTES = 32
+_KEY = re.compile(rb"[\w-]{43}=", re.ASCII)
 _KEY_LENGTH = 44
 
 
@@ -82,14 +82,10 @@ def _read(path: Path) -> bytes | None:
         raise DatabaseUnusableError(
             f"Cannot read the key file {path}: {error.strerror}."
         ) from error
-    try:
-        intact = not text or len(base64.b64decode(text, b"-_", validate=True)) == _KEY_BYTES
-    except ValueError:
-        intact = False
-    if not intact:
+    if text and not _KEY.fullmatch(text):
         raise DatabaseUnusableError(
-            f"The key file {path} is damaged. Restore it; or remove it and give the provider "
-            "keys again, for those stored so far cannot be read without it."
+            f"The key file {path} is damaged. Restore it; or remove it and store the provider "
+            "keys again, which cannot be read without it."
         )
     return text or None
 

@@ -203,7 +203,7 @@ CREDENTIALS = Kind(
 
 APPLICATION_ID = 0x67775475
 """Marks a SQLite file as a gateway database: other databases are never written to."""
-SCHEMA_VERSION = 101
+SCHEMA_VERSION = 102
 
 _SCHEMA = (
     "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -240,16 +240,6 @@ _SCHEMA = (
     )
     """,
     "CREATE INDEX generated_at ON generations (created_at)",
-    """
-    CREATE TABLE feedback (
-        number INTEGER PRIMARY KEY AUTOINCREMENT,
-        generation_id TEXT NOT NULL,
-        category TEXT NOT NULL,
-        comment TEXT,
-        given_by TEXT,
-        given_at INTEGER NOT NULL
-    )
-    """,
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
