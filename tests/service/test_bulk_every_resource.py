@@ -160,58 +160,6 @@ async def take_back(three: Three, done: AppliedChange) -> BulkRun:
     return run
 
 
-@EVERY
-async def test_a_refusal_keeps_the_others_not_back(
-    world: FaultWorld, tmp_path: Path, resource: str, verb: str
-) -> None:
-    async with desk_for(world, resource, tmp_path) as desk:
-        three = await three_of(desk)
-        bulk = await three.plan(verb)
-        world.faults.arm("409:writes x1")
-        run = await three.send(bulk)
-        assert [one.status for one in run.results] == ["refused", "applied", "applied"]
-        assert run.results[0].why == "The resource has changed since it was read"
-        assert await three.states(verb) == [False, True, True]
-        await run.run()
-        assert len(desk.door.writes) == 3, "what was refused is not sent again by itself"
-        if verb != "delete":
-            done = desk.executor.undo.latest()
-            assert done is not None
-            assert (await take_back(three, done)).complete
-            assert await three.states(verb) == [False] * 3
-
-
-@having("edit")
-async def test_what_somebody_changed_since_is_refused_beforehand(
-    world: FaultWorld, tmp_path: Path, resource: str
-) -> None:
-    async with desk_for(world, resource, tmp_path) as desk:
-        three = await three_of(desk)
-        bulk = await three.plan("edit")
-        [(name, value)] = three.values.items()
-        theirs = [one for one in await desk.others(name) if one != value]
-        service = desk.writes.service(desk.colleague)
-        await service.update(three.ids[0], desk.request(**{name: value}))
-        again = await three.plan("edit")
-        assert again.left_out[0].already
-        assert again.left_out[0].identity == three.ids[0]
-        run = await three.send(bulk)
-        assert run.results[0].status == "refused"
-        assert [one.status for one in run.results[1:]] == ["applied"] * 2
-        if not theirs:
-            return
-        await service.update(three.ids[1], desk.request(**{name: theirs[0]}))
-        done = desk.executor.undo.latest()
-        assert done is not None
-        plan = await desk.executor.undo.plan(desk.client, done)
-        assert len(plan.parts) == 1
-        assert any("Somebody else changed it since" in line for line in plan.effects)
-        assert (await take_back(three, done)).complete
-        left = desk.executor.undo.latest()
-        assert left is not None
-        assert [part.identity for part in left.parts] == [three.ids[1]], "it may be undone later"
-
-
 @having("toggle")
 async def test_one_that_is_so_already_is_named_and_not_sent(
     world: FaultWorld, tmp_path: Path, resource: str

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
 import json
+import logging
+import pickle
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -11,13 +15,25 @@ import httpx
 import pytest
 from management_calls import ID, KEYS, PEOPLE, SECRET, USERS, Act, asked
 from pydantic import SecretStr
-from service_kit import TOKEN, data, everything_said, refusal, rig
+from service_kit import (
+    TOKEN,
+    FakeTime,
+    Step,
+    connection,
+    data,
+    everything_said,
+    refusal,
+    rig,
+)
 
 from gwtui.client import errors
 from gwtui.client.answers import MAX_DEPTH, MAX_MESSAGE
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.transport import Transport
 from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.contract.guardrails import CreateGuardrailRequest
+from gwtui.contract.keys import CreateKeyRequest
 
 JSON = {"content-type": "application/json"}
 KINDS = [
@@ -425,3 +441,98 @@ async def test_what_is_no_model_identifier_is_not_asked_for(wrong: str) -> None:
     with pytest.raises(errors.InvalidRequestError):
         await it.client.catalog.model(wrong)
     assert it.script.requests == []
+
+
+# Secrets ------------------------------------------------------------------------------------------
+
+
+NEW_KEY = "gw-v1-NEW-SENTINEL-fedcba9876543210"
+
+
+def raising(kind: type[httpx.RequestError]) -> Step:
+    """A fault that carries the request, headers and all, as the real ones do."""
+
+    def step(request: httpx.Request) -> httpx.Response:
+        raise kind(f"while sending {request.headers['authorization']}", request=request)
+
+    return step
+
+
+def broken(_: httpx.Request) -> httpx.Response:
+    raise OSError(5, TOKEN)
+
+
+FAULTS: dict[str, Step] = {
+    kind.__name__: raising(kind)
+    for kind in (
+        httpx.ConnectError,
+        httpx.ConnectTimeout,
+        httpx.ReadError,
+        httpx.ReadTimeout,
+        httpx.WriteError,
+        httpx.PoolTimeout,
+        httpx.ProxyError,
+        httpx.RemoteProtocolError,
+        httpx.LocalProtocolError,
+        httpx.UnsupportedProtocol,
+        httpx.DecodingError,
+    )
+}
+FAULTS |= {
+    f"status {status}": refusal(status, f"{TOKEN} is bad", headers={"x-request-id": TOKEN})
+    for status in (400, 401, 403, 404, 409, 429, 500, 503)
+}
+FAULTS |= {
+    "os error": broken,
+    "redirect": httpx.Response(302, headers={"location": f"https://x.test/?t={TOKEN}"}),
+    "cut off": httpx.Response(200, content=f'{{"data": "{TOKEN}'.encode(), headers=JSON),
+    "not json": httpx.Response(200, text=f"<p>{TOKEN}</p>"),
+    "too large": httpx.Response(200, content=TOKEN.encode() * 100, headers=JSON),
+    "no data": httpx.Response(200, json={"data": TOKEN}),
+    "not utf-8": httpx.Response(200, content=TOKEN.encode() + b"\xff", headers=JSON),
+}
+
+
+@pytest.fixture
+def log(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
+    with caplog.at_level(logging.DEBUG):
+        yield caplog
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+@pytest.mark.parametrize("writes", [False, True], ids=["read", "write"])
+async def test_no_failure_tells_the_token(
+    fault: Step, writes: bool, log: pytest.LogCaptureFixture
+) -> None:
+    it = rig(fault)
+    with pytest.raises(errors.GatewayError) as caught:
+        await (it.client.keys.delete("h") if writes else it.client.credits.get())
+    assert it.script.requests[0].headers["authorization"].endswith(TOKEN)
+    assert TOKEN not in everything_said(caught.value)
+    assert TOKEN not in log.text + repr(it.notices)
+    assert caught.value.__context__ is None
+
+
+async def test_success_is_logged_without_identifiers(log: pytest.LogCaptureFixture) -> None:
+    it = rig(data({"hash": "HASH-1"}, key=NEW_KEY), max_answer=10_000)
+    await it.client.keys.create(CreateKeyRequest(name="n"))
+    await it.client.keys.get("HASH-1")
+    mine = [record.getMessage() for record in log.records if record.name == "gwtui.client"]
+    assert mine == ["POST /keys -> ok in 0 ms", "GET /keys/{hash} -> ok in 0 ms"]
+    assert TOKEN not in log.text
+    assert NEW_KEY not in log.text
+
+
+def test_nothing_that_holds_the_token_shows_it() -> None:
+    where = connection()
+    transport = Transport(where, clock=FakeTime().clock)
+    client = GatewayClient(where, transport=transport)
+    shown = [repr(thing) + str(thing) for thing in (where, transport, client, client.keys)]
+    shown += [repr(vars(transport)), repr(vars(client))]
+    assert TOKEN not in "".join(shown)
+
+
+def test_errors_survive_copying_with_their_meaning() -> None:
+    error = errors.RateLimitedError("slow down", request_id="r", retry_after=3)
+    assert copy.copy(error).message == "slow down"
+    assert pickle.loads(pickle.dumps(error)).retry_after == 3  # noqa: S301 - our own bytes

@@ -1,4 +1,4 @@
-"""The registry names what the declarations call themselves, and loads nothing before its time."""
+"""The registry of resources, and what its lists open and compute."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ import sys
 import pytest
 from textual.screen import Screen
 
-from gwtui.crud.resource import ResourceSpec
+from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.resources.actions import FRAME_ACTIONS, by_id, for_scope
 from gwtui.resources.entries import ENTRIES, RegistryEntry
+from gwtui.resources.models.endpoints import ENDPOINTS
 from gwtui.resources.registry import COMMAND_RESOURCES as HEADLESS
 from gwtui.resources.registry import RESOURCES, SCREENS, SPECS, TABS, TITLES
+from gwtui.watch.feeds.models import rows_of as endpoint_rows
+from resource_samples import endpoint_body, model_endpoints
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
@@ -67,3 +70,14 @@ def test_the_first_paint_waits_for_no_library_of_the_connection() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
     )
     assert result.stdout.strip() == "[]"
+
+
+def test_twins_get_identities_of_their_own() -> None:
+    body = endpoint_body()
+    rows = endpoint_rows(model_endpoints(body, body, endpoint_body(service_tier="flex")))
+    assert len({found.identity for found in rows}) == 3
+
+
+def test_endpoints_are_always_those_of_a_model() -> None:
+    with pytest.raises(ValueError, match="one model"):
+        ENDPOINTS.feed(None, Scope())  # type: ignore[arg-type]

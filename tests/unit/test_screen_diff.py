@@ -133,17 +133,6 @@ def test_only_the_cells_that_differ_are_sent() -> None:
     assert terminal.same()
 
 
-def test_a_colour_is_switched_once_and_an_attribute_by_itself() -> None:
-    red, bold = Style.parse("#ff0000 on #000000"), Style.parse("bold #ff0000 on #000000")
-    green = Style.parse("#00ff00 on #000000")
-    line = Strip([Segment("aa", green), Segment("bb", bold), Segment("cc", red)])
-    terminal = Terminal()
-    sent = terminal.show(whole([line.extend_cell_length(SIZE.width)] * SIZE.height))
-    assert sent.count("38;2;") == 2
-    assert sent.count("\x1b[0") == 2, "at the beginning and in the end"
-    assert terminal.same()
-
-
 def test_long_blanks_are_erased_where_the_terminal_keeps_the_background() -> None:
     line = Strip([Segment("a" + " " * 20 + "b" + " " * 18, STYLES[2])])
     terminal = Terminal(erases=True)
