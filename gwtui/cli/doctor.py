@@ -17,10 +17,10 @@ from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.doctor import DoctorLine, TerminalFacts, has_errors, machine_lines
 from gwtui.local.paths import Paths
-from gwtui.local.profiles import Profile, ProfileError
+from gwtui.local.profiles import Profile
 from gwtui.local.tokens import TOKEN_VARIABLE
 from gwtui.resources.doctor import DOCTOR
-from gwtui.watch.feeds.doctor import gateway_lines, tls_line
+from gwtui.watch.feeds.doctor import gateway_lines
 
 _TEXT = 300
 
@@ -53,18 +53,9 @@ def _lines(arguments: argparse.Namespace, paths: Paths) -> list[DoctorLine]:
         if connect is not None:
             return [*lines, *await _gateway(connect)]
         advice = "Run gwtui login to store a key, or gwtui --demo, which needs none."
-        lines.append(DoctorLine("token", "Token", "error", missing, advice))
-        return lines if profile is None else [*lines, await _tls_alone(profile)]
+        return [*lines, DoctorLine("token", "Token", "error", missing, advice)]
 
     return asyncio.run(look())
-
-
-async def _tls_alone(profile: Profile) -> DoctorLine:
-    try:
-        connection = profile.connection(None, "none")
-    except ProfileError as error:
-        return DoctorLine("tls", "TLS", "error", safe_line(str(error), _TEXT))
-    return await tls_line(connection, SYSTEM_CLOCK.now())
 
 
 async def _gateway(connect: Connect) -> list[DoctorLine]:

@@ -19,14 +19,14 @@ from cryptography.x509.oid import NameOID
 
 from gwtui.cli import exits
 from gwtui.cli.main import main
-from gwtui.client import transport
-from gwtui.client.certificate import CertificateError, TlsFacts, read_certificate
 from gwtui.client.connection import Connection
+from gwtui.client.gateway import GatewayClient
 from gwtui.contract.current_key import CurrentKey
+from gwtui.domain.known_secrets import Token
 from gwtui.local import doctor
 from gwtui.local.doctor import DoctorLine, TerminalFacts
 from gwtui.local.paths import Paths
-from gwtui.watch.feeds.doctor import certificate_line, rights_line, tls_line
+from gwtui.watch.feeds.doctor import gateway_lines, rights_line, tls_line
 from resource_samples import NOW, wire_time
 
 GOOD = TerminalFacts({"TERM": "xterm-256color", "COLORTERM": "truecolor"}, (120, 40), "utf-8")
@@ -126,7 +126,7 @@ def key(**said: Any) -> CurrentKey:
     return CurrentKey.model_validate({"is_management_key": True, "expires_at": None, **said})
 
 
-def test_rights_and_certificates() -> None:
+def test_rights() -> None:
     there = Connection("https://gateway.example")
     for current, expected in (
         (key(), "ok"),
@@ -140,37 +140,29 @@ def test_rights_and_certificates() -> None:
         "read-only"
         in rights_line(Connection("https://a.example", read_only=True), key(), NOW).found
     )
-    for days, expected in ((15, "ok"), (14, "advice")):
-        found = TlsFacts("TLSv1.3", NOW + timedelta(days=days))
-        assert certificate_line(found, NOW).verdict == expected
-    assert certificate_line(TlsFacts("TLSv1.3", None), NOW).verdict == "ok"
 
 
-async def test_tls_is_looked_at_with_the_trust_of_every_connection(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ends = datetime.now(UTC).replace(microsecond=0) + timedelta(days=5)
-    server, trusted = _contexts(tmp_path, ends)
-    served = await asyncio.start_server(lambda _r, w: w.close(), "127.0.0.1", 0, ssl=server)
+async def test_a_gateway_with_an_untrusted_certificate_is_an_error(tmp_path: Path) -> None:
+    context = _untrusted(tmp_path)
+    served = await asyncio.start_server(lambda _r, w: w.close(), "127.0.0.1", 0, ssl=context)
     async with served:
         port = served.sockets[0].getsockname()[1]
-        there = Connection(f"https://localhost:{port}")
-        with pytest.raises(CertificateError, match="not trusted") as refused:
-            await read_certificate(there)
-        assert refused.value.distrusted
-        assert (await tls_line(there, NOW)).verdict == "error"
-        monkeypatch.setattr(transport, "tls_context", lambda _connection: trusted)
-        found = await read_certificate(there)
-        assert (found.protocol, found.until) == ("TLSv1.3", ends)
-    away = await tls_line(there, NOW)
-    assert (away.verdict, away.advice) == ("unknown", "")
+        there = Connection(f"https://localhost:{port}", Token("t"))
+        async with GatewayClient(there) as client:
+            gateway, tls, *_ = await gateway_lines(client, NOW)
+    assert (gateway.verdict, "certificate is not trusted" in gateway.found) == ("error", True)
+    assert tls.verdict == "ok"
+
+
+def test_tls_is_needed_beyond_this_machine() -> None:
     plain = Connection("http://gateway.example", allow_plain_http=True)
-    assert (await tls_line(plain, NOW)).verdict == "error"
-    assert (await tls_line(Connection("http://127.0.0.1:1"), NOW)).verdict == "ok"
+    assert tls_line(plain).verdict == "error"
+    assert tls_line(Connection("http://127.0.0.1:1")).verdict == "ok"
 
 
-def _contexts(folder: Path, ends: datetime) -> tuple[ssl.SSLContext, ssl.SSLContext]:
-    """A server of localhost, and who trusts it."""
+def _untrusted(folder: Path) -> ssl.SSLContext:
+    """A server of localhost with a certificate that it signed itself."""
+    now = datetime.now(UTC)
     private = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     made = (
@@ -179,8 +171,8 @@ def _contexts(folder: Path, ends: datetime) -> tuple[ssl.SSLContext, ssl.SSLCont
         .issuer_name(name)
         .public_key(private.public_key())
         .serial_number(1)
-        .not_valid_before(ends - timedelta(days=9))
-        .not_valid_after(ends)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
         .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
         .sign(private, hashes.SHA256())
     )
@@ -195,7 +187,7 @@ def _contexts(folder: Path, ends: datetime) -> tuple[ssl.SSLContext, ssl.SSLCont
     )
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(file)
-    return server, ssl.create_default_context(cafile=str(file))
+    return server
 
 
 def test_it_works_with_the_gateway_away_and_says_so_by_its_code(

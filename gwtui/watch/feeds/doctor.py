@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from gwtui.client.certificate import CertificateError, TlsFacts, read_certificate
 from gwtui.client.errors import GatewayError, UnauthorizedError
 from gwtui.contract.current_key import CurrentKey
 from gwtui.domain.safe_text import safe_line
@@ -24,11 +22,10 @@ if TYPE_CHECKING:
 
 _SOON = timedelta(days=14)
 _TEXT = 160
-_PROXIES = ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
 
 
 async def gateway_lines(client: GatewayClient, now: datetime) -> list[DoctorLine]:
-    """Check the gateway, the way to it, and the rights of the key. Never raises."""
+    """Check the gateway, the connection to it, and the rights of the key. Never raises."""
     key: CurrentKey | None = None
     try:
         key = await client.keys.current()
@@ -42,7 +39,7 @@ async def gateway_lines(client: GatewayClient, now: datetime) -> list[DoctorLine
     else:
         answered = True
         lines = [DoctorLine("gateway", "Gateway", "ok", f"{client.connection.where} answers")]
-    lines.append(await tls_line(client.connection, now))
+    lines.append(tls_line(client.connection))
     lines.append(_clock_line(client, answered=answered))
     lines.append(rights_line(client.connection, key, now))
     if client.connection.history is not None:
@@ -66,37 +63,14 @@ async def history_line(connection: Connection) -> DoctorLine:
     return DoctorLine("history", title, "ok", f"Prometheus has {count} current readings")
 
 
-async def tls_line(connection: Connection, now: datetime) -> DoctorLine:
-    """Check that requests are encrypted, and until when the certificate is valid."""
+def tls_line(connection: Connection) -> DoctorLine:
+    """Check that requests are encrypted unless the gateway runs on this machine."""
     if connection.socket_path is not None or (connection.is_plain and connection.is_loopback):
         return DoctorLine("tls", "TLS", "ok", "Not needed: the gateway runs on this machine")
     if connection.is_plain:
         text = "Plain http: the token can be read on the network"
         return DoctorLine("tls", "TLS", "error", text, "Use an https address.")
-    if connection.use_proxy and any(os.environ.get(name) for name in _PROXIES):
-        return DoctorLine(
-            "tls", "TLS", "unknown", "There is a proxy in between: the certificate was not checked"
-        )
-    try:
-        return certificate_line(await read_certificate(connection), now)
-    except CertificateError as error:
-        text = safe_line(str(error), _TEXT)
-        if not error.distrusted:
-            return DoctorLine("tls", "TLS", "unknown", text)
-        advice = "Ask its operator. gwtui sends nothing to a gateway that it does not trust."
-        return DoctorLine("tls", "TLS", "error", text, advice)
-
-
-def certificate_line(found: TlsFacts, now: datetime) -> DoctorLine:
-    """Check until when a trusted certificate is valid."""
-    text = f"{found.protocol}, certificate trusted"
-    if found.until is None:
-        return DoctorLine("tls", "TLS", "ok", text)
-    text = f"{text} until {utc(found.until)}"
-    if found.until - now > _SOON:
-        return DoctorLine("tls", "TLS", "ok", text)
-    advice = f"It expires {relative(found.until, now)}: tell the gateway's operator."
-    return DoctorLine("tls", "TLS", "advice", text, advice)
+    return DoctorLine("tls", "TLS", "ok", "Requests are encrypted (https)")
 
 
 def _clock_line(client: GatewayClient, *, answered: bool) -> DoctorLine:
