@@ -27,7 +27,6 @@ from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceReq
 from gwtui.crud.fields import FormContext, PlanContext
 from gwtui.crud.plan import Plan
 from gwtui.crud.plan_text import Formatter, Names, named
-from gwtui.crud.writes import NO_WARNING, RequestWarning
 from gwtui.local.rotations import RotationFile
 from gwtui.resources import assignments
 from gwtui.resources.byok import CREDENTIALS, CredentialSurroundings
@@ -112,7 +111,7 @@ class ByokPlans:
 
     @staticmethod
     def plan_create(
-        request: CreateByokRequest, names: Names | None = None, warning: RequestWarning = NO_WARNING
+        request: CreateByokRequest, names: Names | None = None, warning: str = ""
     ) -> Plan[Any]:
         return CREDENTIALS.plan_create(request, PlanContext(MOMENT, names or {}), warning)
 

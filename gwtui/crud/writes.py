@@ -42,36 +42,19 @@ def _nothing(*_arguments: Any) -> Lines:
     return ()
 
 
-@dataclass(frozen=True, slots=True)
-class RequestWarning:
-    """A warning about a request before it is sent; empty if there is none.
-
-    A ``serious`` warning needs its own confirmation: ``--force`` on the command line.
-    """
-
-    text: str = ""
-    serious: bool = False
-
-
-NO_WARNING = RequestWarning()
 _WARNING = 200
 """Maximum length of a warning in a plan."""
 
 
-Read = Callable[["Feed[Any]", str], Awaitable[Any]]
-"""Reads a feed, given with a name for messages; returns None if it cannot be read."""
-
-
-async def _no_warning(_hub: FeedHub, _read: Read, _request: Any) -> RequestWarning:
-    return NO_WARNING
+async def _no_warning(_hub: FeedHub, _request: Any) -> str:
+    return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Create:
     """The creation of a resource; ``title``, ``effects`` and ``warnings`` are texts of the plan.
 
-    ``gateway_warning`` checks a request against the gateway's data; ``warning_field`` is the field
-    it concerns, ``force`` the help of ``--force``, which overrides a serious warning.
+    ``gateway_warning`` checks a request against the gateway's data; it returns "" if all is well.
 
     ``always`` are fields that the plan displays even if they are not set. ``resource`` extracts the
     new resource from the answer, or None if the answer lacks it. ``reveals``: the answer holds a
@@ -94,9 +77,7 @@ class Create:
     warnings: Callable[[Any, PlanContext], Lines] = _nothing
     always: tuple[str, ...] = ()
     button: str = "Create it"
-    gateway_warning: Callable[[FeedHub, Read, Any], Awaitable[RequestWarning]] = _no_warning
-    warning_field: str = ""
-    force: str = ""
+    gateway_warning: Callable[[FeedHub, Any], Awaitable[str]] = _no_warning
     secret: str = ""
     """The field whose value the command line reads from stdin."""
     resource: Callable[[Any], Any] = lambda answer: answer
@@ -126,8 +107,6 @@ class Update:
     secret: str = ""
     """The field whose value the command line reads from stdin."""
     danger: Danger = "low"
-    outside_change: Callable[[Any, Any], str] = lambda _before, _now: ""
-    """Describes a change by somebody else between two readings; returns "" if there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,7 +295,7 @@ class Writes(Generic[M]):
     # Plans --------------------------------------------------------------------------------------
 
     def plan_create(
-        self, request: RequestModel, context: PlanContext, warning: RequestWarning = NO_WARNING
+        self, request: RequestModel, context: PlanContext, warning: str = ""
     ) -> Plan[Any]:
         """Plan one POST with the fields that were set."""
         declaration = _declared(self.create, "create")
@@ -325,7 +304,6 @@ class Writes(Generic[M]):
             resource = declaration.resource(answer)
             return None if resource is None else self.identity(resource)
 
-        compared = tuple(filter(None, (safe_line(warning.text, _WARNING),)))
         return Plan(
             action=f"{self.resource}.create",
             title=declaration.title(request),
@@ -334,12 +312,11 @@ class Writes(Generic[M]):
             send=lambda client: self.service(client).create(request),
             changes=self.fields.first_values(request, context, declaration.always),
             effects=(
-                *(() if warning.serious else compared),
                 *declaration.effects(request, context),
                 *self.fields.effects(request, request, context),
             ),
             warnings=(
-                *(compared if warning.serious else ()),
+                *((safe_line(warning, _WARNING),) if warning else ()),
                 *declaration.warnings(request, context),
                 *self.fields.limit_warnings({}, request),
             ),

@@ -30,11 +30,8 @@ from gwtui.crud.plan_text import NAME_LIMIT, count, deletion_warning, several
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ReadBy, ResourceSpec, Section
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.crud.writes import (
-    NO_WARNING,
     Create,
     Delete,
-    Read,
-    RequestWarning,
     Switch,
     Update,
     Writes,
@@ -435,29 +432,20 @@ def _left_without(fresh: ByokCredential, around: CredentialSurroundings | None) 
     yield f"{left} {verb}: {names}."
 
 
-async def _provider_warning(hub: FeedHub, read: Read, request: CreateByokRequest) -> RequestWarning:
-    known: Sequence[Provider] | None = await read(
-        providers_feed(hub, Scope()), "the gateway's providers"
-    )
-    return check_provider(request.provider, known)
+async def _provider_warning(hub: FeedHub, request: CreateByokRequest) -> str:
+    known = await choices.value_soon(providers_feed(hub, Scope()))
+    return provider_warning(request.provider, known or ())
 
 
-def check_provider(provider: str, known: Sequence[Provider] | None) -> RequestWarning:
-    """Return a warning if ``provider`` is not in the gateway's list; None is an unreadable list.
-
-    An empty list gives a warning that is not serious: the gateway decides anyway, and otherwise
-    every creation would need ``--force``.
-    """
-    names = {name: one.slug for one in known or () for name in (one.slug, one.name) if name}
-    slugs = [one.slug for one in known or () if one.slug]
-    shown = safe_line(provider, NAME_LIMIT)
-    if not slugs:
-        return RequestWarning(f"Whether the gateway has a provider {shown!r} is not known.")
-    if provider in slugs:
-        return NO_WARNING
+def provider_warning(provider: str, known: Sequence[Provider]) -> str:
+    """Return a warning if the gateway lists providers, but not this one; else ""."""
+    names = {name: one.slug for one in known for name in (one.slug, one.name) if name}
+    slugs = [one.slug for one in known if one.slug]
+    if not slugs or provider in slugs:
+        return ""
     meant = names.get(closest(provider, [*slugs, *names]) or "")
     hint = f"; did you mean {safe_line(meant, NAME_LIMIT)!r}?" if meant else "."
-    return RequestWarning(f"The gateway lists no provider {shown!r}{hint}", serious=True)
+    return f"The gateway lists no provider {safe_line(provider, NAME_LIMIT)!r}{hint}"
 
 
 _ROTATION = Update(
@@ -481,9 +469,6 @@ _ROTATION = Update(
     fields=("key",),
     secret="key",  # noqa: S106 - the name of a field
     danger="high",
-    outside_change=lambda before, now: (
-        "" if before.label == now.label else "Somebody else rotated it while the form was open."
-    ),
 )
 
 CREDENTIALS: Writes[ByokCredential] = Writes(
@@ -512,8 +497,6 @@ CREDENTIALS: Writes[ByokCredential] = Writes(
         heading="New provider key",
         submit="Store key",
         gateway_warning=_provider_warning,
-        warning_field="provider",
-        force="a provider that the gateway does not list",
         secret="key",  # noqa: S106 - the name of a field
     ),
     update=Update(request=UpdateByokRequest, effects=_update_effects),

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from gwtui.contract.byok import CreateByokRequest
 from gwtui.contract.models import Provider
 from gwtui.contract.workspaces import Workspace
-from gwtui.resources.byok import check_provider
+from gwtui.resources.byok import provider_warning
 from gwtui.watch.feeds.byok import ByokRow, ranked
 from plan_kit import byok_plans
 from resource_samples import byok_credential
@@ -69,16 +69,13 @@ PROVIDERS = [
 def test_a_provider_is_compared_with_those_of_the_gateway(
     provider: str, listed: bool, said: str
 ) -> None:
-    check = check_provider(provider, PROVIDERS)
-    assert check.serious is not listed
-    assert check.text.endswith(said)
-    assert bool(check.text) is not listed
-
-
-@pytest.mark.parametrize("known", [None, [], PROVIDERS[2:]])
-def test_a_list_that_does_not_come_or_is_empty_tells_nothing(known: list[Provider] | None) -> None:
-    check = check_provider("openai", known)
-    assert not check.serious
-    assert check.text == "Whether the gateway has a provider 'openai' is not known."
+    warning = provider_warning(provider, PROVIDERS)
+    assert warning.endswith(said)
+    assert bool(warning) is not listed
     request = CreateByokRequest(provider="openai", key=SecretStr("sk-provider"))
-    assert check.text in byok_plans.plan_create(request, warning=check).effects
+    expected = (warning,) if warning else ()
+    assert byok_plans.plan_create(request, warning=warning).warnings == expected
+
+
+def test_an_empty_list_tells_nothing() -> None:
+    assert provider_warning("openai", PROVIDERS[2:]) == provider_warning("openai", ()) == ""

@@ -9,7 +9,6 @@ from typing import Any
 from gwtui.cli.changes.change import ChangeContext, NothingToDoError, invalid_values
 from gwtui.cli.changes.command import DeclaredChange
 from gwtui.cli.command import Argument, Command
-from gwtui.cli.exits import USAGE, CommandError
 from gwtui.contract.request import Problem
 from gwtui.contract.usage import FeedbackRequest
 from gwtui.crud.fields import PlanContext
@@ -65,7 +64,6 @@ def changes_of(
             model=writes.create.request,
             secret=writes.create.secret,
             creates=True,
-            force=writes.create.force,
             notes=notes,
         )
     for update in (*filter(None, (writes.update,)), *writes.further):
@@ -104,12 +102,7 @@ class _Verbs:
         request = await context.request(creation.request)
         writes = self._writes.for_row(None, context.dialect)
         _refuse(writes.check(request, context.dialect))
-        warning = await creation.gateway_warning(
-            context.session.hub, context.readings.value_or_nothing, request
-        )
-        if warning.serious and not context.arguments.force:
-            why = f"{creation.warning_field}: {warning.text} Use --force to store it anyway."
-            raise CommandError(why, USAGE)
+        warning = await creation.gateway_warning(context.session.hub, request)
         names = await context.workspace_names(default=True)
         return writes.plan_create(request, plan_context(context, names), warning)
 

@@ -20,7 +20,7 @@ from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan
 from gwtui.crud.plan_text import both_sides
 from gwtui.crud.resource import ResourceSpec
-from gwtui.crud.writes import NO_WARNING, RequestWarning, Update, Writes, declared_writes
+from gwtui.crud.writes import Update, Writes, declared_writes
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWay, ThreeWayField, three_way
 from gwtui.resources.choices import value_soon
@@ -43,7 +43,6 @@ from gwtui.ui.actions.writing import (
     submitted,
 )
 from gwtui.ui.forms.form_screen import FormScreen, keep_request
-from gwtui.watch.feed import Feed
 
 T = TypeVar("T")
 HandOver = Callable[[ActionContext, str, Any], Awaitable[None]]
@@ -173,12 +172,12 @@ async def create(
         return
     plan_id = ""
 
-    def plan(request: RequestModel, warning: RequestWarning = NO_WARNING) -> Plan[Any]:
+    def plan(request: RequestModel, warning: str = "") -> Plan[Any]:
         return writes.plan_create(request, plan_context(context, facts.workspaces), warning)
 
     async def submit(request: RequestModel) -> Outcome[Any] | None:
         nonlocal plan_id
-        warning = await creation.gateway_warning(context.app.hub, _read_soon, request)
+        warning = await creation.gateway_warning(context.app.hub, request)
         confirmation = await submitted(context, plan(request, warning), creation.button)
         if confirmation is None:
             return None
@@ -261,8 +260,7 @@ async def change(name: str, context: ActionContext) -> None:
         now, at = await _read_again(context, one), plan_context(context)
         uses = await writes.uses(context.app.gateway, now, at)
         plan = writes.plan_update(now, request, at, uses, verb=verb)
-        notes = tuple(filter(None, (verb.outside_change(before, now),)))
-        confirmation = await confirm(context, plan, verb.button, notes=notes)
+        confirmation = await confirm(context, plan, verb.button)
         return None if confirmation is None else await execute(context, confirmation)
 
     form = writes.edit_form(before, form_context(context), verb)
@@ -357,10 +355,6 @@ async def _answer(context: ActionContext, outcome: Outcome[Any] | None) -> Any |
     if outcome is not None:
         await refresh(context, *written(context).feeds)
     return outcome.value if isinstance(outcome, Applied) else None
-
-
-async def _read_soon(feed: Feed[Any], _called: str) -> Any | None:
-    return await value_soon(feed)
 
 
 def _done(writes: Writes[Any], update: Update, before: Any, after: Any) -> str:
