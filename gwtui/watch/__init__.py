@@ -1,1 +1,1 @@
-"""Feeds: pollers that keep the last good value of a resource, its age and its error."""
+"""Feeds poll the gateway and keep the last good value; the history and the alerts build on them."""

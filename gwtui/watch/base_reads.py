@@ -1,8 +1,7 @@
 """Declares every list of the gateway once, as the base of all feeds.
 
-A ``BaseRead`` is one thing to read, usually a list of ``gwtui.contract`` models in the order of the
-gateway. ``FeedHub`` has a base feed for each; the feeds of screens and commands are derived from
-them (``FeedReader``).
+``FeedHub`` has a base feed for each ``BaseRead``. The feeds of screens and commands are derived
+from them through a ``FeedReader``.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ T = TypeVar("T")
 class FeedKey(Generic[T]):
     """The identity of a feed; ``T`` is the type of its value.
 
-    ``scope`` goes from general to particular.
+    ``scope`` are ids from general to particular, such as a workspace and a key.
     """
 
     resource: str
@@ -36,13 +35,16 @@ class FeedKey(Generic[T]):
 
     @property
     def name(self) -> str:
-        """All parts in one word, such as "keys:WORKSPACE"."""
+        """The resource and the scope as one word, such as "keys:WORKSPACE"."""
         return ":".join((self.resource, *self.scope))
 
 
 @dataclass(frozen=True, slots=True)
 class BaseRead(Generic[T]):
-    """One thing to read from the gateway, usually a list. ``read`` raises GatewayError."""
+    """A request to the gateway whose result several feeds share, usually a list.
+
+    ``read`` raises GatewayError.
+    """
 
     key: FeedKey[T]
     read: Callable[[GatewayClient], Awaitable[T]]
@@ -78,14 +80,14 @@ ZDR_ENDPOINTS: BaseRead[tuple[Endpoint, ...]] = _list_of(
 
 
 def endpoints_of(model_id: str) -> BaseRead[ModelEndpoints]:
-    """A model ("author/slug") with its endpoints."""
+    """The endpoints of a model ("author/slug")."""
     return BaseRead(
         FeedKey("endpoints", (model_id,)), lambda client: client.catalog.endpoints(model_id)
     )
 
 
 def keys_of(workspace: str | None) -> BaseRead[tuple[ApiKey, ...]]:
-    """The keys of a workspace, including disabled and expired ones; None is the default one."""
+    """All keys of a workspace, including disabled ones; None is the default workspace."""
     return _list_of(
         FeedKey("keys", (workspace or "",)), lambda client: client.keys.list(workspace_id=workspace)
     )
@@ -106,7 +108,7 @@ def budgets_of(workspace: str) -> BaseRead[tuple[Budget, ...]]:
 
 
 def guardrails_of(workspace: str) -> BaseRead[tuple[Guardrail, ...]]:
-    """The guardrails of a workspace; its default one may be missing until its first edit."""
+    """The guardrails of a workspace. The default guardrail may be missing before its first edit."""
     return _list_of(
         FeedKey("guardrails", (workspace,)),
         lambda client: client.guardrails.list(workspace_id=workspace),
@@ -114,7 +116,7 @@ def guardrails_of(workspace: str) -> BaseRead[tuple[Guardrail, ...]]:
 
 
 def key_assignments(guardrail: str | None) -> BaseRead[tuple[KeyAssignment, ...]]:
-    """The keys that a guardrail is assigned to; None means every guardrail."""
+    """The keys that a guardrail is assigned to; None is every guardrail."""
     return _list_of(
         FeedKey("assigned-keys", (guardrail or "",)),
         lambda client: client.guardrails.key_assignments(guardrail),
@@ -122,7 +124,7 @@ def key_assignments(guardrail: str | None) -> BaseRead[tuple[KeyAssignment, ...]
 
 
 def member_assignments(guardrail: str | None) -> BaseRead[tuple[MemberAssignment, ...]]:
-    """The members that a guardrail is assigned to; None means every guardrail."""
+    """The members that a guardrail is assigned to; None is every guardrail."""
     return _list_of(
         FeedKey("assigned-members", (guardrail or "",)),
         lambda client: client.guardrails.member_assignments(guardrail),

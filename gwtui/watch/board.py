@@ -1,4 +1,4 @@
-"""The data of the board at one moment: from feeds for the present, else as recorded.
+"""The data of the board: from feeds for the present, from the history for an earlier moment.
 
 Amounts are USD.
 """
@@ -45,7 +45,7 @@ MISSED = 3
 
 @dataclass(frozen=True, slots=True)
 class BoardSnapshot:
-    """The state of the gateway at one moment. ``endpoints`` are by model."""
+    """The credits, keys, workspaces and endpoints at one moment. ``endpoints`` are by model."""
 
     credits: FeedState[Credits] = field(default_factory=FeedState)
     keys: FeedState[Sequence[KeyRow]] = field(default_factory=FeedState)
@@ -60,9 +60,9 @@ class BoardSnapshot:
 
 
 def recorded(reader: HistoryReader, moment: datetime, models: Iterable[str]) -> BoardSnapshot:
-    """Credits and the endpoints of these models, as recorded at a moment.
+    """The credits and the endpoints of these models, as recorded at a moment.
 
-    Endpoints without a reading around then are left out. Raises sqlite3.Error.
+    Endpoints without a reading at that time are left out. Raises sqlite3.Error.
     """
     figures_of: dict[Subject, dict[str, Reading]] = {}
     for resource in ("credits", "endpoint"):
@@ -112,7 +112,7 @@ def _values(readings: Mapping[str, Reading]) -> _Values:
 def _endpoint_row(
     identity: str, facts: Fields, values: Mapping[str, Decimal | None]
 ) -> EndpointRow:
-    """An endpoint as the gateway would have answered then, as far as recorded."""
+    # The gateway's response at that time, as far as it was recorded.
     data: dict[str, Any] = {**facts, "provider_name": facts.get(figures.NAME), "tag": None}
     data |= {name: values[name] for name in figures.UPTIMES if name in values}
     for what in ("latency", "throughput"):
@@ -133,7 +133,10 @@ def _endpoint_row(
 
 
 def newest(live: BoardSnapshot, past: BoardSnapshot) -> BoardSnapshot:
-    """The newer value of each part: another instance may have recorded more recently."""
+    """The newer one of the live and the recorded value of each part.
+
+    Another process may have recorded more recently than this one has read.
+    """
     return replace(
         live,
         credits=_newer(live.credits, past.credits),
@@ -145,7 +148,7 @@ def newest(live: BoardSnapshot, past: BoardSnapshot) -> BoardSnapshot:
 
 
 def _newer(live: FeedState[T], past: FeedState[T]) -> FeedState[T]:
-    """The live reading, which holds more, unless it is missing or stale by comparison."""
+    # The live value holds more fields, so it is used unless it is missing or stale in comparison.
     if past.read_at is None:
         return live
     is_newer = live.read_at and past.read_at - live.read_at <= timedelta(seconds=live.stale_after)
@@ -157,10 +160,10 @@ Kind = Literal["key", "workspace"]
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A spending limit. ``share`` is the used share, 0 to 1 and above; None if unknown.
+    """A spending limit of a key, or a budget of a workspace.
 
-    ``schedule`` is the reset ("daily"), None for never. ``subject`` is the hash of the key or the
-    id of the workspace.
+    ``share`` is the used share, 0 to 1 and above; None if unknown. ``schedule`` is the reset
+    ("daily"), None for never. ``subject`` is the hash of the key or the id of the workspace.
     """
 
     kind: Kind
@@ -174,7 +177,7 @@ class Limit:
 
     @property
     def identity(self) -> str:
-        """Unique, because a workspace may have several budgets."""
+        """A unique id, because a workspace may have several budgets."""
         return f"{self.kind} {self.subject} {self.schedule}"
 
     def resets_at(self, now: datetime) -> datetime | None:
@@ -185,7 +188,7 @@ class Limit:
 def limits(
     keys: Sequence[KeyRow], workspaces: Mapping[str, Figures], now: datetime
 ) -> tuple[Limit, ...]:
-    """All active limits, the most used first, unknown shares last."""
+    """All active limits and budgets, the most used first, those with an unknown share last."""
     active = [*_of_keys(keys, now), *_of_workspaces(workspaces)]
     active.sort(
         key=lambda limit: (limit.share is None, -(limit.share or Decimal(0)), limit.identity)
@@ -229,12 +232,12 @@ SPARK_SLOTS = 8
 """The number of slots of a small curve."""
 MOST_CHANGES = 200
 RECENT = timedelta(hours=24)
-"""Changes of the last day are shown even if the span is shorter."""
+"""The span of listed changes is at least this long."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordingState:
-    """The recording process, the recorded span and the watched models."""
+    """The id of the recording process, the recorded span and the watched models."""
 
     process: int | None
     span: tuple[datetime, datetime] | None
@@ -242,13 +245,13 @@ class RecordingState:
 
 
 def recording_state(reader: HistoryReader) -> RecordingState:
-    """The state of the recording."""
+    """The recording process, the recorded span and the watched models."""
     return RecordingState(reader.recorder(), reader.span(), reader.watched_models())
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointsPast:
-    """Small curves and changed prices, by the identity of the endpoint."""
+    """Small curves by figure, and price changes, by the identity of the endpoint."""
 
     sparks: Mapping[str, Mapping[str, Curve | None]] = field(default_factory=dict)
     prices: Mapping[str, tuple[RecordedChange, ...]] = field(default_factory=dict)
@@ -257,7 +260,7 @@ class EndpointsPast:
 def endpoints_past(
     reader: HistoryReader, since: datetime, until: datetime, identities: Iterable[str]
 ) -> EndpointsPast:
-    """Small curves of these endpoints, and price changes in the span or the last day."""
+    """Small curves and price changes of endpoints; changes span at least a day."""
     width = (until - since).total_seconds() / SPARK_SLOTS
     sparks = {
         identity: {
@@ -281,7 +284,7 @@ def endpoints_past(
 def endpoint_curves(
     reader: HistoryReader, since: datetime, until: datetime, identity: str
 ) -> Mapping[str, Curve | None]:
-    """Every curve of one endpoint, by its figure."""
+    """All curves of one endpoint, by figure."""
     return {
         figure: reader.points(SeriesKey("endpoint", identity, figure), since, until)
         for figure in CURVES
@@ -290,9 +293,9 @@ def endpoint_curves(
 
 @dataclass(frozen=True, slots=True)
 class RecentChanges:
-    """Changes, newest first; ``since`` is None if nothing was recorded up to the moment.
+    """Recorded changes, newest first, and the start of their span.
 
-    ``late``: the recording started within the span, at ``since``.
+    ``since`` is None if nothing was recorded. ``late``: the recording started within the span.
     """
 
     changes: tuple[RecordedChange, ...] = ()
@@ -301,12 +304,12 @@ class RecentChanges:
 
     @property
     def cut(self) -> bool:
-        """Whether there may be more."""
+        """Whether older changes of the span are left out."""
         return len(self.changes) >= MOST_CHANGES
 
 
 def recent_changes(reader: HistoryReader, since: datetime, until: datetime) -> RecentChanges:
-    """The changes in the span or the last day."""
+    """The changes of a span of at least a day that ends at ``until``."""
     since = min(since, until - RECENT)
     span = reader.span()
     if span is None or span[0] > until:
@@ -316,7 +319,7 @@ def recent_changes(reader: HistoryReader, since: datetime, until: datetime) -> R
 
 
 def direction(change: RecordedChange) -> int:
-    """Whether an amount went up (1) or down (-1); 0 if unknown."""
+    """1 if an amount rose, -1 if it fell, 0 if unknown."""
     before, after = amount(change.before), amount(change.after)
     if before is None or after is None or before == after:
         return 0

@@ -1,4 +1,4 @@
-"""How often each resource is read, and when a value becomes stale."""
+"""How often each resource is read, and when its value counts as stale."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from gwtui.client.errors import (
 
 @dataclass(frozen=True, slots=True)
 class Cadence:
-    """The rhythm of a feed, in seconds.
+    """How often a feed reads, in seconds.
 
-    ``seconds`` lie between two reads; ``jitter`` varies that by a share either way, so that many
-    dashboards do not poll in step. Values older than ``stale_after`` are stale, which leaves
-    room for two failed reads. ``local``: read from this machine, without a request.
+    ``seconds`` lie between two reads, varied by the share ``jitter`` so that many dashboards do not
+    poll in step. Values older than ``stale_after`` are stale; that allows two failed reads.
+    ``local``: the feed reads from this machine, without a request.
     """
 
     seconds: float
@@ -42,46 +42,42 @@ MODELS = Cadence(300, stale_after=900)
 PROVIDERS = Cadence(300, stale_after=900)
 ACTIVITY = Cadence(300, stale_after=900)
 FINDINGS = Cadence(300, stale_after=900)
-"""Lists of every workspace; read again at once after a write by this program."""
+"""Findings need the lists of every workspace."""
 AUDIT = Cadence(5, stale_after=30, local=True)
-"""A local file, read only when it has grown."""
+"""A local file that is read only when it has grown."""
 ALERTS = Cadence(5, stale_after=30, local=True)
-"""A local file; alerts of this instance are shown at once."""
+"""A local file. Alerts of this process are shown at once."""
 CATALOG = Cadence(600, stale_after=1800)
-"""Every model with its endpoints takes a request per model, so it is read rarely."""
+"""Rare, because the endpoints of all models take one request per model."""
 
 
 FIRST_RETRY = 2.0
-"""Seconds until the first retry; doubled with each further failure in a row."""
+"""Seconds until the first retry, doubled with each further failure in a row."""
 LONGEST_RETRY = 30.0
-"""The maximum seconds between retries: a gateway that is back must be noticed soon."""
+"""The maximum seconds between two retries."""
 REFUSED_RETRY = 60.0
-"""Seconds between retries after a refusal that only a person can resolve (401, 403, 404)."""
+"""Seconds between retries after a response that retrying cannot change (401, 403, 404)."""
 LONGEST_RETRY_AFTER = 300.0
-"""The maximum seconds that a Retry-After is obeyed."""
+"""The maximum Retry-After that is obeyed, in seconds."""
 _MOST_DOUBLINGS = 10
 
 
 class Restraint:
-    """Holds back the polling of all feeds after a 429.
-
-    A rate limit counts the requests of all feeds together, so one 429 stops them all.
-    """
+    """Pauses the polling of all feeds after a 429, because they share one rate limit."""
 
     def __init__(self) -> None:
         self.until = -math.inf
-        """On the monotonic clock."""
+        """The end of the pause on the monotonic clock."""
 
     def hold(self, until: float) -> None:
-        """Hold all feeds back until that moment; the latest one counts."""
+        """Pause all feeds until a moment on the monotonic clock; never shortens a pause."""
         self.until = max(self.until, until)
 
 
 def retry_delay(error: GatewayError, failures: int, chance: float) -> float:
     """Seconds to wait after ``failures`` failed reads in a row, the last one with ``error``.
 
-    ``chance`` is uniform in [0, 1). Retry-After is a minimum: jitter adds up to a tenth, and
-    repeated failures add more.
+    ``chance`` is uniform in [0, 1) and adds jitter. A Retry-After is the minimum.
     """
     if _is_refusal(error):
         return REFUSED_RETRY * (1 + 0.1 * chance)
@@ -95,7 +91,6 @@ def retry_delay(error: GatewayError, failures: int, chance: float) -> float:
 
 
 def _is_refusal(error: GatewayError) -> bool:
-    """Whether a retry cannot help soon."""
     if isinstance(error, RateLimitedError | ServerError):
         return False
     return isinstance(error, StatusError | InvalidRequestError)

@@ -1,9 +1,8 @@
-"""A feed polls one resource while somebody watches it, and keeps the last good value.
+"""A feed polls one resource while it has viewers, and keeps the last good value.
 
-A feed polls while it has a viewer and is not paused. Background viewers, such as the recorder of
-the history, keep it polling through a pause, at their own pace. At most one read is in progress, so
-an older answer can never replace a newer one. A failed read keeps the last good value and sets the
-error and the time of the next attempt. Only ``close`` ends a feed.
+Background viewers, such as the recorder of the history, keep it polling while it is paused. At most
+one read is in progress, so an older response never replaces a newer one. A failed read keeps the
+last good value and sets the error and the time of the next attempt.
 """
 
 from __future__ import annotations
@@ -35,26 +34,26 @@ T = TypeVar("T")
 Phase = Literal["loading", "ready", "stale", "failed"]
 
 REQUESTS_PER_SECOND = 1.0
-"""The long-run limit of one feed: a read that takes many requests is repeated less often."""
+"""The average limit of one feed: reads that take many requests are repeated later."""
 
 
 class ReadAbandonedError(GatewayError):
-    """A long read ended early because nobody waits for it: neither a value nor an error."""
+    """A long read ended early, without a value or an error, because nobody waits for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeedState(Generic[T]):
-    """The state of a feed at one moment.
+    """The value of a feed and the result of its last read.
 
-    ``fetched_at`` is when the value arrived, None before the first. ``error`` is the error of the
-    last read, None after a success; ``retry_at`` is when the next attempt is due. ``lacks`` counts
-    the rows missing from the lists behind the value; ``oldest`` is when the oldest of these lists
-    was read, None if all of them were read for this value.
+    ``fetched_at`` is when the value was read, None before the first one. ``error`` is the error of
+    the last read, None after a success; ``retry_at`` is the time of the next attempt. ``lacks``
+    counts the rows missing from the lists behind the value. ``oldest`` is when the oldest of these
+    lists was read, None if all were read for this value.
     """
 
     value: T | None = None
     part: T | None = None
-    """The rows that the first read has returned so far, None once there is a complete value."""
+    """The rows received so far during the first read, else None."""
     fetched_at: datetime | None = None
     error: GatewayError | None = None
     retry_at: datetime | None = None
@@ -63,11 +62,11 @@ class FeedState(Generic[T]):
     lacks: Shortfall = field(default_factory=Shortfall)
     oldest: datetime | None = None
     progress: str = ""
-    """How much of ``part`` has been read, as text; "" without one."""
+    """How much of ``part`` has been read, as text."""
 
     @property
     def shown(self) -> T | None:
-        """The value, else the part read so far. None before both."""
+        """The value, else the part read so far; None before both."""
         return self.part if self.value is None else self.value
 
     @property
@@ -77,20 +76,20 @@ class FeedState(Generic[T]):
 
     @property
     def read_at(self) -> datetime | None:
-        """When the oldest part of the value was read; None before the first value."""
+        """When the oldest part of the value was read; None without a value."""
         return self.oldest or self.fetched_at
 
     def age(self, now: datetime) -> float | None:
-        """Seconds since ``read_at``, None before the first value."""
+        """Seconds since ``read_at``, None without a value."""
         return None if self.read_at is None else max(0.0, (now - self.read_at).total_seconds())
 
     def is_stale(self, now: datetime) -> bool:
-        """Whether there is a value and it is older than the feed allows."""
+        """Whether there is a value older than ``stale_after``."""
         age = self.age(now)
         return age is not None and age > self.stale_after
 
     def is_old(self, now: datetime) -> bool:
-        """Whether its age must be shown."""
+        """Whether to show the age: the value is stale, or the last read failed."""
         return self.is_stale(now) or (self.fetched_at is not None and self.error is not None)
 
     def phase(self, now: datetime) -> Phase:
@@ -105,10 +104,10 @@ Listener = Callable[[FeedState[T]], None]
 
 @dataclass(slots=True, eq=False)
 class _Read:
-    """One read: ``requested`` if a caller waits for it, ``started`` once it left the queue.
+    """One read of a feed.
 
-    ``number`` orders the reads of all feeds by request. ``log`` counts requests and missing rows.
-    ``error`` is why there is no value.
+    ``requested``: a caller waits for it. ``number`` orders the reads of all feeds. ``log`` counts
+    requests and missing rows. ``started``: it has left the queue. ``error``: why there is no value.
     """
 
     done: asyncio.Future[None]
@@ -121,7 +120,7 @@ class _Read:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Viewer(Generic[T]):
-    """A listener, its pace, and whether it ignores pauses."""
+    """A listener, the seconds between the reads it needs, and whether it ignores pauses."""
 
     listener: Listener[T]
     background: bool
@@ -129,11 +128,11 @@ class _Viewer(Generic[T]):
 
 
 class Feed(Generic[T]):
-    """Polls one resource at its cadence; created by ``FeedHub.feed``. Needs a running event loop.
+    """Polls one resource; created by ``FeedHub.feed``. Needs a running event loop.
 
-    ``gate`` limits concurrent reads, ``restraint`` holds all feeds back after a 429, and
-    ``next_number`` numbers the reads of all feeds. ``outdate`` is called when the value is declared
-    out of date, for a ``fetch`` that reuses values of other feeds.
+    ``gate`` limits concurrent reads. ``restraint`` pauses all feeds after a 429. ``next_number``
+    numbers the reads of all feeds. ``outdate`` is called when the value becomes out of date, for a
+    ``fetch`` that reuses values of other feeds.
     """
 
     def __init__(  # noqa: PLR0913 - all by name
@@ -189,23 +188,23 @@ class Feed(Generic[T]):
 
     @property
     def awaited(self) -> bool:
-        """Whether anybody still waits for the read in progress."""
+        """Whether a viewer or a caller waits for the read in progress."""
         return self.polling or (self._current is not None and self._current.requested)
 
     @property
     def least_pace(self) -> float:
-        """The minimum seconds between two reads, from the requests that the last one took."""
+        """The minimum seconds between two reads, given the requests that the last one took."""
         return self._cost / REQUESTS_PER_SECOND
 
     def watch(
         self, listener: Listener[T], *, background: bool = False, every: float | None = None
     ) -> Callable[[], None]:
-        """Call ``listener`` with the state now and at every change; returns the way to stop.
+        """Call ``listener`` now and after every change of the state; returns a function to stop.
 
-        The first viewer starts polling (at once if the value is older than the cadence), the last
-        one to leave ends it. A listener that raises is logged and called again next time.
-        ``background`` viewers ignore pauses. ``every``: seconds between the reads that this viewer
-        needs, by default the cadence; the shortest one sets the pace, within ``least_pace``.
+        The first viewer starts polling, at once if the value is older than the cadence; the last
+        one to leave ends it. An exception of the listener is logged. ``background`` viewers ignore
+        pauses. ``every`` is how often this viewer needs a read, in seconds, by default the cadence;
+        the shortest of all viewers applies, but not below ``least_pace``.
         """
         viewer = _Viewer(listener, background, every or self.cadence.seconds)
         self._viewers.append(viewer)
@@ -220,27 +219,27 @@ class Feed(Generic[T]):
         return leave
 
     def pause(self) -> None:
-        """Stop polling until ``resume``, except for background viewers."""
+        """Stop polling until ``resume``, unless there are background viewers."""
         self._paused = True
         self._schedule()
 
     def resume(self) -> None:
-        """End the pause; read at once if the value is older than the cadence."""
+        """End the pause, and read at once if the value is older than the cadence."""
         self._paused = False
         self._schedule()
 
     def invalidate(self) -> None:
-        """Mark the value out of date: it is read again as soon as somebody watches."""
+        """Mark the value as out of date, so that it is read again as soon as there is a viewer."""
         self._outdate()
         self._due = -math.inf
         self._outdated = self._current is not None and self._current.started
         self._schedule()
 
     async def refresh(self) -> FeedState[T]:
-        """Read now, and return the state after a read that began no earlier than this call.
+        """Read now and return the state after a read that started after this call.
 
-        Concurrent callers share a read. A failed read does not raise: the error is in the state.
-        Works without viewers and while paused; a closed feed reads nothing.
+        Concurrent callers share a read. A failure does not raise; it is in the state. Works without
+        viewers and while paused. A closed feed does not read.
         """
         self._outdate()
         earlier = self._current if self._current is not None and self._current.started else None
@@ -256,12 +255,12 @@ class Feed(Generic[T]):
     async def latest(
         self, *, after: int, within: float, since: int, on_page: PageListener | None = None
     ) -> T:
-        """The value of a read numbered higher than ``after``, for another feed.
+        """The value of a read with a number above ``after``, for a derived feed.
 
-        It is at most ``within`` seconds old unless the read is already in progress. Its missing
-        rows and requests count for the caller's read, and so does its age if its number is not
-        higher than ``since``. ``on_page`` receives the pages of a long list meanwhile.
-        Raises GatewayError.
+        It is at most ``within`` seconds old unless its read is already in progress. Requests and
+        missing rows count for the caller's read. So does the age of a value whose number is not
+        above ``since``. ``on_page`` receives the pages of a long list as they arrive. Raises
+        GatewayError.
         """
         known = self._latest_read
         if known is not None and known.number > after and self.seconds_old <= within:
@@ -289,7 +288,10 @@ class Feed(Generic[T]):
 
     @property
     def seconds_old(self) -> float:
-        """The age of the value by both clocks: one of them stops while the machine sleeps."""
+        """The age of the value in seconds, by the clock that shows more.
+
+        The monotonic clock stops while the machine sleeps.
+        """
         if self._state.fetched_at is None:
             return math.inf
         passed = (self._clock.now() - self._state.fetched_at).total_seconds()
@@ -301,15 +303,15 @@ class Feed(Generic[T]):
         return self._current is not None
 
     def show_part(self, value: T | None, progress: str) -> None:
-        """Publish the part of a long first read that has arrived, with its ``progress`` as text.
+        """Publish the rows of a long first read that have arrived, with ``progress`` as text.
 
-        Does nothing once there is a complete value. None: no part can be shown.
+        Does nothing once there is a value. None means that no rows can be shown yet.
         """
         if self._current is not None and self._state.value is None and not self._closed:
             self._publish(replace(self._state, part=value, progress=progress))
 
     async def close(self) -> None:
-        """End every read and wait for it; callers of ``refresh`` get the last state."""
+        """Cancel all reads and wait for them; callers of ``refresh`` get the last state."""
         self._closed = True
         self._viewers.clear()
         self._stop_timer()
@@ -340,7 +342,6 @@ class Feed(Generic[T]):
                 await self._fetch_once(read)
 
     async def _fetch_once(self, read: _Read) -> None:
-        """Fetch once and publish the result."""
         try:
             value = await self._fetch()
         except ReadAbandonedError:
@@ -387,7 +388,6 @@ class Feed(Generic[T]):
         self._publish(replace(self._state, error=error, retry_at=retry_at, refreshing=False))
 
     def _finish(self, read: _Read) -> None:
-        """Release the callers after a read, however it ended, and schedule the next one."""
         self._current = None
         read.done.set_result(None)
         if self._closed:
@@ -414,19 +414,16 @@ class Feed(Generic[T]):
             self._timer = self._spawn(self._wait(delay))
 
     def _pace(self) -> float | None:
-        """Seconds between two reads, for the viewer with the shortest pace; None without one."""
         awake = [one.every for one in self._viewers if one.background or not self._paused]
         return max(min(awake), self.least_pace) if awake and not self._closed else None
 
     def _until_due(self, pace: float) -> float:
-        """Seconds until the next poll; a back-off outlasts viewers that come and go."""
         if self._due is not None:
             return self._due - self._clock.monotonic()
         share = pace / self.cadence.seconds
         return self.cadence.next_delay(self._jitter) * share - self.seconds_old
 
     def _held_for(self) -> float:
-        """Seconds that all feeds still wait after a 429."""
         if self.cadence.local:
             return 0.0
         return self._restraint.until - self._clock.monotonic()
@@ -466,7 +463,7 @@ class Feed(Generic[T]):
 
 
 def _unexpected(name: str, error: Exception) -> GatewayError:
-    """An error that no layer below expected. Only its type is shown: its text may quote a body."""
+    # Only the type is shown, because the message may quote the body of a response.
     typed = GatewayError(f"Reading {name} failed unexpectedly ({type(error).__name__})")
     typed.__cause__ = error
     caught_errors.add(f"feed {name}", error)

@@ -37,17 +37,17 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 TakeRows = Callable[[Sequence[Any]], Awaitable[None]]
-"""Receives rows as they arrive; the next ones wait for it."""
+"""Receives rows as they arrive; reading continues once it returns."""
 
 READS_AT_A_TIME = 4
-"""Feeds that may read at the same time; more would only queue at the gateway."""
+"""The maximum number of feeds that read at the same time."""
 
 MOST_PASSING = 12
-"""Unused feeds of single rows or moments that are kept with their values."""
+"""The maximum number of unused feeds of single rows or moments that keep their values."""
 
 
 SHARED_FOR = 0.5
-"""Share of its cadence for which a feed reuses a value that was read for another feed."""
+"""The share of its cadence for which a feed reuses a value read for another feed."""
 SHARED_AT_MOST = 30.0
 """The maximum age of a reused value, in seconds."""
 KEPT = 600.0
@@ -56,7 +56,7 @@ _ASKED = Cadence(KEPT, stale_after=math.inf)
 """The cadence of base feeds, which are read on demand and never polled."""
 
 OF_ACCOUNT = "findings"
-"""Prefix of the feeds that combine the whole account: any write may make them out of date."""
+"""The prefix of feeds that combine the whole account: any write may make them out of date."""
 
 
 async def _nothing() -> None:
@@ -66,7 +66,7 @@ async def _nothing() -> None:
 class FeedHub:
     """Creates the feeds of a connection and keeps them until it is closed.
 
-    Of the feeds of single rows and moments (``passing``) it keeps only the last few.
+    Of the ``passing`` feeds, those of single rows and moments, it keeps only the last few.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class FeedHub:
         self._gate = asyncio.Semaphore(reads_at_a_time)
         self._restraint = Restraint()
         self._base: dict[FeedKey[Any], Feed[Any]] = {}
-        """The feeds that others are derived from, the least recently used first."""
+        """The base feeds, the least recently used first."""
         self.begun = 0
         """The number of the latest read of a base feed."""
         self._outdated = 0
@@ -94,17 +94,17 @@ class FeedHub:
         self._closed = False
         self._take: TakeRows | None = None
         self.complete: Callable[[], Awaitable[None]] = _nothing
-        """Waits until the ledger and the history are open, which may happen after the hub is."""
+        """Waits until the ledger and the history are open; they open after the hub."""
         self.ledger: Ledger | None = None
         """The ledger of the connection, None without one."""
         self.alerts: Alerts | None = None
-        """The alerts of the connection, None while nothing is evaluated."""
+        """The alerts of the connection, None if no rules are evaluated."""
         self.recorder: Recorder | None = None
-        """The recorder of the connection, None while nothing is recorded."""
+        """The recorder of the connection, None without one."""
         self.history_file: Path | None = None
-        """The recorded history to read when there is no recorder."""
+        """The path of the history to read if there is no recorder."""
         self.fill_past: Callable[[], Awaitable[None]] = _nothing
-        """Fills ``history_file`` from a gateway that knows its past; await it before reading."""
+        """Await before reading ``history_file``: fills it for gateways that know their past."""
 
     def feed(
         self,
@@ -117,9 +117,9 @@ class FeedHub:
     ) -> Feed[T]:
         """The feed of this key, created on the first call.
 
-        ``outdate`` is called when the value is declared out of date, for a ``fetch`` with a state
-        of its own. ``passing`` marks one of many feeds, each for a row or a moment.
-        Raises RuntimeError if the hub is closed.
+        ``outdate`` is called when the value becomes out of date, for a ``fetch`` with a state of
+        its own. ``passing``: one of many feeds for single rows or moments. Raises RuntimeError if
+        the hub is closed.
         """
         if self._closed:
             raise RuntimeError("the hub is closed")
@@ -153,9 +153,9 @@ class FeedHub:
     ) -> Feed[T]:
         """A feed whose value ``compose`` computes from base feeds; otherwise like ``feed``.
 
-        It reuses values that other feeds have read within ``SHARED_FOR`` of its cadence, at most
-        ``SHARED_AT_MOST`` seconds ago. Once its value is declared out of date, only later reads
-        count. A failed read fails the feed, unless ``compose`` catches the error.
+        It reuses values that were read for other feeds within ``SHARED_FOR`` of its cadence, at
+        most ``SHARED_AT_MOST`` seconds ago. Once its value is out of date, only later reads count.
+        A failed read fails the feed, unless ``compose`` catches the error.
         """
         after = 0
 
@@ -179,9 +179,9 @@ class FeedHub:
         since: int,
         on_page: PageListener | None = None,
     ) -> T:
-        """The value of a base feed; see ``Feed.latest``. Raises GatewayError.
+        """The value of a base feed (``Feed.latest``). Raises GatewayError.
 
-        ``after`` -1 takes values from before a write, too.
+        ``after`` -1 also accepts values from before a write.
         """
         feed: Feed[T] | None = self._base.pop(read.key, None)
         if feed is None:
@@ -209,7 +209,6 @@ class FeedHub:
         return self.begun
 
     def _let_go(self) -> None:
-        """Drop the base feeds whose values are too old to be reused."""
         while self._base:
             key, oldest = next(iter(self._base.items()))
             if oldest.reading or oldest.seconds_old <= KEPT:
@@ -219,8 +218,8 @@ class FeedHub:
     def streaming(self, take: TakeRows) -> FeedHub:
         """A hub of the same connection for a single refresh of one feed.
 
-        A feed that reads its list page by page hands the rows to ``take`` as they arrive and keeps
-        none of them. Any other feed reads as usual.
+        A feed that reads a list page by page passes the rows to ``take`` as they arrive and keeps
+        none of them. Other feeds read as usual.
         """
         other = copy(self)
         other._feeds, other._lasting, other._passing = WeakValueDictionary(), [], {}
@@ -228,7 +227,6 @@ class FeedHub:
         return other
 
     def _hold(self, key: FeedKey[Any], feed: Feed[Any]) -> None:
-        """Keep a passing feed, and drop the least recently used ones."""
         self._passing.pop(key, None)
         self._passing[key] = feed
         while len(self._passing) > MOST_PASSING:
@@ -246,11 +244,11 @@ class FeedHub:
 
     @property
     def feeds(self) -> tuple[Feed[Any], ...]:
-        """All present feeds."""
+        """All current feeds, without base feeds."""
         return tuple(self._feeds.values())
 
     def pause_all(self) -> None:
-        """Pause every feed, including later ones: the terminal lost the focus."""
+        """Pause all feeds, including those created later, while the terminal has no focus."""
         self.paused = True
         for feed in self.feeds:
             feed.pause()
@@ -262,10 +260,10 @@ class FeedHub:
             feed.resume()
 
     async def refresh(self, prefix: str = "") -> None:
-        """Read the feeds again whose names start with ``prefix``, after a write.
+        """Read the feeds whose names start with ``prefix`` again, after a write.
 
-        Returns once the watched ones are read; the others are read when next watched. No value
-        from before the write is reused.
+        Returns once the watched ones are read; the others are read when next watched. Values from
+        before the write are not reused.
         """
         self._outdated = self.begun
         reads = []
@@ -290,21 +288,21 @@ class Scope:
 
     workspace: str | None = None
     parent: str | None = None
-    """Identity of the resource that the list belongs to, such as a model id."""
+    """The identity of the resource that the list belongs to, such as a model id."""
 
 
 def whole_account(_scope: Scope) -> Scope:
-    """The scope of a feed of the whole account."""
+    """The scope of a feed that covers the whole account."""
     return Scope()
 
 
 def of_workspace(scope: Scope) -> Scope:
-    """The scope of a feed of one workspace, or of all."""
+    """The scope of a feed that covers one workspace or all."""
     return Scope(scope.workspace)
 
 
 def of_parent(needs: str) -> Callable[[Scope], Scope]:
-    """The scope of a feed of the parent. Raises ValueError(``needs``) without one."""
+    """A function that reduces a scope to its parent; raises ValueError(``needs``) without one."""
 
     def part(scope: Scope) -> Scope:
         if scope.parent is None:
@@ -315,7 +313,7 @@ def of_parent(needs: str) -> Callable[[Scope], Scope]:
 
 
 def of_parent_or_workspace(scope: Scope) -> Scope:
-    """The scope of a feed of the parent, which belongs to one workspace, else of a workspace."""
+    """The scope of a feed that covers the parent if there is one, else a workspace or all."""
     return Scope(scope.workspace if scope.parent is None else None, scope.parent)
 
 
@@ -323,7 +321,7 @@ class FeedSpec(Generic[T]):
     """Declares a feed; calling it with a hub and a scope returns the feed.
 
     ``read`` computes the value from base feeds (``FeedHub.derive``). ``part`` reduces a scope to
-    what distinguishes the feeds of this name.
+    the parts that distinguish the feeds of this name.
     """
 
     def __init__(
@@ -339,7 +337,7 @@ class FeedSpec(Generic[T]):
         self._part = part
 
     def __call__(self, hub: FeedHub, scope: Scope = Scope()) -> Feed[T]:
-        """The feed of a scope. Raises ValueError for a scope without the parent that it needs."""
+        """The feed of a scope. Raises ValueError if the feed needs a parent and there is none."""
         part = self._part(scope)
         parts = tuple(filter(None, (part.workspace, part.parent)))
         key: FeedKey[T] = FeedKey(self._name, parts)
@@ -353,9 +351,9 @@ class FeedSpec(Generic[T]):
 class FeedReader:
     """Reads base feeds during one read of a derived feed.
 
-    It accepts values of reads numbered higher than ``after`` that are at most ``within`` seconds
-    old. ``feed`` returns the derived feed. ``take`` receives the rows of a list as they arrive,
-    if they are wanted one by one.
+    It accepts values of reads with numbers above ``after`` that are at most ``within`` seconds old.
+    ``feed`` returns the derived feed. ``take``, if given, receives the rows of a list as they
+    arrive.
     """
 
     def __init__(
@@ -376,38 +374,38 @@ class FeedReader:
         self._begun = hub.begun
 
     async def get(self, read: BaseRead[T], on_page: PageListener | None = None) -> T:
-        """The value, read now or recently for another feed. Raises GatewayError.
+        """The value of a base feed, which may have been read for another feed.
 
-        ``on_page`` receives the pages of a long list while the rest is read.
+        ``on_page`` receives the pages of a long list as they arrive. Raises GatewayError.
         """
         return await self.hub.base_value(
             read, after=self._after, within=self._within, since=self._begun, on_page=on_page
         )
 
     async def fresh(self, read: BaseRead[T], on_page: PageListener | None = None) -> T:
-        """The value, read after this read began; otherwise like ``get``."""
+        """The value of a base feed, read after this read began; otherwise like ``get``."""
         after = max(self._after, self._begun)
         return await self.hub.base_value(
             read, after=after, within=math.inf, since=self._begun, on_page=on_page
         )
 
     async def lasting(self, read: BaseRead[T], within: float) -> T:
-        """The value, at most ``within`` seconds old, for data that no write of ours changes."""
+        """A value at most ``within`` seconds old, for data that our own writes do not change."""
         return await self.hub.base_value(read, after=-1, within=within, since=-1)
 
     def relaxed(self, within: float) -> FeedReader:
-        """A reader for data that rarely changes: at most ``within`` seconds old.
+        """A reader for data that rarely changes: it accepts values up to ``within`` seconds old.
 
-        Its age does not count for the feed.
+        Their age does not count for the feed.
         """
         other = copy(self)
         other._within, other._begun = within, -1
         return other
 
     async def hand_on(self, read: BaseRead[tuple[Any, ...]], take: PageListener) -> None:
-        """Read a list now and hand each page to ``take``. Raises GatewayError.
+        """Read a list now and pass each page to ``take``. Raises GatewayError.
 
-        Nothing is kept or shared. A list in one answer is one page.
+        The rows are neither kept nor shared. A list in one response is one page.
         """
         log = ReadingLog(trying=not may_retry(), listeners=[take], keeps_rows=False)
         try:
@@ -419,7 +417,7 @@ class FeedReader:
             await take(whole, len(whole))
 
     def read_at(self, read: BaseRead[Any]) -> datetime | None:
-        """When the value of a base feed was read."""
+        """When the value of a base feed was read, None if it was not."""
         feed = self.hub.base(read.key)
         return None if feed is None else feed.state.fetched_at
 
@@ -430,5 +428,5 @@ class FeedReader:
 
 
 def unshared(client: GatewayClient) -> FeedReader:
-    """A reader for a single use, such as a form, which shares nothing with any feed."""
+    """A reader for a single use, such as a form, that shares no values with feeds."""
     return FeedReader(FeedHub(client))

@@ -35,7 +35,7 @@ _WINDOWS = {"uptime_last_5m": "5m", "uptime_last_30m": "30m", "uptime_last_1d": 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A family of series. A counter's samples end in ``_total``; its name does not."""
+    """A family of series. The samples of a counter end in ``_total``, its name does not."""
 
     name: str
     help: str
@@ -44,13 +44,13 @@ class Metric:
 
     @property
     def sample(self) -> str:
-        """The name that a query uses."""
+        """The name of the samples, as used in queries."""
         return f"{self.name}_total" if self.kind == "counter" else self.name
 
 
 @dataclass(frozen=True, slots=True)
 class FigureMetric:
-    """The metric of a figure; ``extra`` are the values of the labels after those of the subject."""
+    """The metric of a figure; ``extra`` are the label values after those of the subject."""
 
     metric: Metric
     extra: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ SUBJECT_LABELS: Mapping[str, tuple[str, ...]] = {
     "key": ("key", "name", "workspace"),
     "workspace": ("workspace", "name"),
 }
-"""The labels that name a subject, by its resource."""
+"""The labels that identify a subject, by its resource."""
 
 
 def _metric(
@@ -73,7 +73,7 @@ def _metric(
 
 
 class _Row(NamedTuple):
-    """A metric of a resource, and its figures with their extra labels."""
+    """A metric of a resource, and its figures with their extra label values."""
 
     resource: str
     name: str
@@ -199,7 +199,7 @@ METRICS: tuple[Metric, ...] = tuple(
 """All metrics, in the order of the exposition."""
 
 _LABEL = 200
-"""The maximum length of a label."""
+"""The maximum length of a label value."""
 
 Family = GaugeMetricFamily | CounterMetricFamily
 Facts = Mapping[str, JsonValue]
@@ -228,14 +228,14 @@ class ReadingsCollector(Collector):
 
 
 def registry_of(snapshot: Callable[[], ReadingsSnapshot]) -> CollectorRegistry:
-    """A registry with these readings only."""
+    """A registry that exposes these readings only."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(ReadingsCollector(snapshot))
     return registry
 
 
 def text_of(registry: CollectorRegistry, *, openmetrics: bool) -> bytes:
-    """The exposition as OpenMetrics 1.0 or Prometheus text."""
+    """The exposition in OpenMetrics 1.0 or in the Prometheus text format."""
     text: bytes = (
         generate_openmetrics(registry)  # type: ignore[no-untyped-call]
         if openmetrics
@@ -256,7 +256,6 @@ def _samples(snapshot: ReadingsSnapshot) -> Iterator[MetricSample]:
 
 
 def _of_observation(observation: Observation) -> Iterator[MetricSample]:
-    """The samples of a reading's figures and of the facts of keys."""
     facts = observation.facts
     for subject, values in observation.values.items():
         for figure, value in values.items():
@@ -282,7 +281,6 @@ def _family(metric: Metric) -> Family:
 
 
 def _labels(subject: Subject, facts: Facts) -> tuple[str, ...]:
-    """The values of ``SUBJECT_LABELS``."""
     identity, name = subject.identity, str(facts.get(NAME) or "")
     match subject.resource:
         case "endpoint":

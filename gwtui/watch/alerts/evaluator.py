@@ -1,4 +1,4 @@
-"""Evaluates rules: ``Evaluator`` in memory, ``PersistentEvaluator`` on the history file.
+"""Evaluates alert rules: ``Evaluator`` in memory, ``PersistentEvaluator`` on the history file.
 
 ``preview`` evaluates a rule on the recorded hours of the past.
 """
@@ -60,22 +60,22 @@ _CHANGES: Mapping[type[AlertRule], frozenset[str]] = {
     GoneRule: frozenset({kinds.ENDPOINT_GONE, kinds.ENDPOINT_APPEARED}),
     PriceRule: frozenset({kinds.ENDPOINT_PRICE}),
 }
-"""The kinds of changes that event rules handle."""
+"""The kinds of recorded changes that each kind of event rule handles."""
 
 
 class _Watched(NamedTuple):
-    """A condition rule with its id."""
+    """An enabled condition rule with its id."""
 
     id: str
     rule: ConditionRule
     overriding: tuple[str, ...]
-    """Ids of the rules that replace this one while they fire."""
+    """The ids of rules that replace this one while they fire."""
 
 
 class Evaluator:
-    """The state of every condition. Readings must come in chronological order.
+    """Applies rules to readings and changes, which must come in chronological order.
 
-    ``take`` returns the events and changed alerts since the last call.
+    ``take`` returns the resulting events and changed alerts.
     """
 
     def __init__(
@@ -87,20 +87,20 @@ class Evaluator:
     ) -> None:
         self.facts: dict[Subject, Fields] = dict(facts or {})
         self.alerts = {alert.key: alert for alert in alerts}
-        """All conditions that are not quiet."""
+        """The pending and firing alerts by key."""
         self._statuses = {key: alert.status for key, alert in self.alerts.items()}
         self._result = EvaluationResult()
         self._index(rules)
 
     def take(self) -> EvaluationResult:
-        """The events and changed alerts since the last call."""
+        """Return the events and changed alerts since the last call."""
         result, self._result = self._result, EvaluationResult()
         return result
 
     # Input -------------------------------------------------------------------------------------
 
     def set_rules(self, rules: Mapping[str, AlertRule], at: datetime) -> None:
-        """Replace the rules; alerts of removed or disabled rules end."""
+        """Replace the rules. Alerts of removed or disabled rules end."""
         self._index(rules)
         for key, alert in list(self.alerts.items()):
             rule = self.rules.get(key.rule)
@@ -112,22 +112,26 @@ class Evaluator:
                 self._keep(replace(alert, title=self._names[key.rule], severity=rule.severity))
 
     def observe(self, observation: Observation) -> None:
-        """Apply a reading of the gateway."""
+        """Apply the readings of all subjects of an observation."""
         self._learn(observation)
         patience = timedelta(seconds=gap_after(observation.every))
         for subject, reading in readings_of(observation, self.facts_of):
             self.read(subject, reading, patience)
 
     def read(self, subject: Subject, reading: RuleReading, patience: timedelta) -> None:
-        """Apply the reading of one subject."""
+        """Apply the reading of one subject.
+
+        Without a reading for longer than ``patience``, the time that a condition must last starts
+        over.
+        """
         for watched in self._conditions.get(subject.resource, ()):
             if watched.rule.watches(subject, reading.facts):
                 self._evaluate(watched, subject, reading, patience)
 
     def change(self, changes: Sequence[RecordedChange]) -> None:
-        """Apply changes of facts, oldest first.
+        """Apply recorded changes, oldest first.
 
-        Simultaneous changes of one subject are one event.
+        Simultaneous changes of one subject become one event.
         """
         for identity, rule in self._events:
             concerned = [change for change in changes if change.kind in _CHANGES[type(rule)]]
@@ -146,14 +150,14 @@ class Evaluator:
                     self._fire_event(key, rule, together[0], message)
 
     def acknowledge(self, keys: Iterable[AlertKey], at: datetime) -> None:
-        """End the acknowledged alerts of event rules."""
+        """End these alerts if they come from event rules."""
         for key in keys:
             alert, rule = self.alerts.get(key), self.rules.get(key.rule)
             if alert is not None and isinstance(rule, EventRule):
                 self._end(alert, at, "acknowledged")
 
     def pass_time(self, at: datetime) -> None:
-        """End the alerts of old events."""
+        """End the alerts of event rules that are older than their rule keeps them."""
         for key, alert in list(self.alerts.items()):
             rule = self.rules.get(key.rule)
             if isinstance(rule, EventRule) and at - (alert.status.since or at) >= rule.keep_for:
@@ -176,11 +180,10 @@ class Evaluator:
             watching.sort(key=lambda one: bool(one.overriding))
 
     def facts_of(self, subject: Subject) -> Fields:
-        """The known facts of a subject."""
+        """The known facts of a subject, empty if unknown."""
         return self.facts.get(subject, _NO_FACTS)
 
     def _learn(self, observation: Observation) -> None:
-        """Update the facts: null removes one, a missing one stays."""
         for subject, fields in observation.facts.items():
             merged = {**self.facts.get(subject, _NO_FACTS), **fields}
             self.facts[subject] = {name: one for name, one in merged.items() if one is not None}
@@ -195,7 +198,6 @@ class Evaluator:
                 self._end_conditions(subject, observation.at)
 
     def _end_conditions(self, subject: Subject, at: datetime) -> None:
-        """End the conditions of a subject that no longer exists."""
         for key, alert in list(self.alerts.items()):
             if key.subject == subject and isinstance(self.rules.get(key.rule), ConditionRule):
                 self._end(alert, at, "no longer exists")
@@ -246,7 +248,6 @@ class Evaluator:
         self._transition(alert, begin("firing", change.at), change.at)
 
     def _transition(self, alert: Alert, after: AlertState, at: datetime) -> None:
-        """Store an alert in its new state, with an event if it fired or cleared."""
         if after.state == "quiet":
             self._end(alert, at, "recovered")
             return
@@ -263,7 +264,6 @@ class Evaluator:
         self._result.changed[alert.key] = alert
 
     def _end(self, alert: Alert, at: datetime, why: str) -> None:
-        """End an alert, with an event if it had fired."""
         self.alerts.pop(alert.key, None)
         self._statuses.pop(alert.key, None)
         self._result.changed[alert.key] = replace(alert, status=QUIET)
@@ -279,14 +279,13 @@ class Evaluator:
 
 
 def _price_words(rule: PriceRule, changes: Sequence[RecordedChange]) -> str:
-    """The changes as text; empty unless one of them is large enough."""
     if not any(_counts(rule, change) for change in changes):
         return ""
     return safe_line(", ".join(map(_words, changes)), _SAID)
 
 
 def _counts(rule: PriceRule, change: RecordedChange) -> bool:
-    """Whether a change is large enough; one that cannot be compared is."""
+    # A change whose amounts cannot be compared always counts.
     before, after = _price(change.before), _price(change.after)
     if before is None or after is None or not before:
         return True
@@ -308,19 +307,18 @@ def _words(change: RecordedChange) -> str:
 
 
 def _price(value: JsonValue) -> Decimal | None:
-    """A price; a negative one is variable and gives None."""
     price = amount(value)
     return None if price is None or price < 0 else price
 
 
 class PersistentEvaluator:
-    """Evaluates the rules and stores the alerts in the history file; not thread-safe."""
+    """Evaluates rules and stores the alerts in the history file. Not thread-safe."""
 
     def __init__(self) -> None:
         self._evaluator: Evaluator | None = None
 
     def forget(self) -> None:
-        """Drop the state in memory, because another instance evaluates."""
+        """Drop the state in memory; the next run starts from the stored alerts."""
         self._evaluator = None
 
     def run(
@@ -330,9 +328,9 @@ class PersistentEvaluator:
         observations: Sequence[Observation],
         now: datetime,
     ) -> tuple[AlertEvent, ...]:
-        """Evaluate the rules on recorded readings, and return the events, oldest first.
+        """Evaluate the rules on recorded readings and return the events, oldest first.
 
-        Runs within a transaction; call ``forget`` if it fails. Raises sqlite3.Error.
+        Runs within a transaction. Call ``forget`` if it fails. Raises sqlite3.Error.
         """
         reader, known = HistoryReader(connection), store.read_alerts(connection, now)
         if self._evaluator is None:  # continue from the file
@@ -354,7 +352,6 @@ class PersistentEvaluator:
         return events
 
     def _follow_changes(self, reader: HistoryReader, evaluator: Evaluator) -> None:
-        """Apply every recorded change once, also across restarts."""
         connection = reader.connection
         last = setting(connection, store.LAST_CHANGE)
         if last is None:  # changes from before the first evaluation do not fire
@@ -368,7 +365,6 @@ class PersistentEvaluator:
 
 
 def _runway(reader: HistoryReader, observation: Observation) -> Observation:
-    """The runway, as a reading derived from that of the credits."""
     state = credits_state(reader, observation.at)
     days = _days_left(state.balance.value, state.rates)
     return Observation(RUNWAY, observation.at, observation.every, {_CREDITS: {RUNWAY: days}})
@@ -382,7 +378,7 @@ def _days_left(balance: Decimal | None, rates: Sequence[Rate | None]) -> Decimal
 # Preview of a rule ------------------------------------------------------------------------------
 
 PREVIEW_SPAN = timedelta(days=7)
-"""The span of a preview."""
+"""The longest span of a preview."""
 MOST_SUBJECTS = 200
 """The maximum number of subjects in a preview."""
 MOST_CHANGES = 100_000
@@ -396,8 +392,8 @@ Hour = tuple[datetime, Mapping[str, Decimal | None]]
 class Preview:
     """How often a rule would have fired in the recorded past.
 
-    ``subjects`` of ``of`` subjects were evaluated. ``recorded`` is the length of the recording, at
-    most ``PREVIEW_SPAN``. ``still`` counts the alerts that would be firing now.
+    ``subjects`` of the ``of`` matching subjects were evaluated. ``recorded`` is the evaluated span.
+    ``still`` counts the alerts that would be firing now.
     """
 
     events: tuple[AlertEvent, ...] = ()
@@ -408,14 +404,14 @@ class Preview:
 
     @property
     def fired(self) -> int:
-        """How often the rule would have fired."""
+        """The number of alerts that would have fired."""
         return sum(event.event == "fired" for event in self.events)
 
 
 def preview(reader: HistoryReader, identity: str, rule: AlertRule, now: datetime) -> Preview:
-    """Evaluate a rule, even a disabled one, on the last days. Raises sqlite3.Error.
+    """Evaluate a rule on the recorded past, even if it is disabled. Raises sqlite3.Error.
 
-    Conditions use the mean of each hour and the present facts, such as limits.
+    Conditions are evaluated on hourly means and on the present facts, such as limits.
     """
     span = reader.span()
     if span is None or span[0] >= now:
@@ -445,7 +441,6 @@ def preview(reader: HistoryReader, identity: str, rule: AlertRule, now: datetime
 def _subjects(
     reader: HistoryReader, rule: ConditionRule, evaluator: Evaluator
 ) -> Sequence[Subject]:
-    """The recorded subjects in the scope of a rule."""
     figures = (kinds.BALANCE,) if isinstance(rule, RunwayRule) else rule.figures
     recorded = dict.fromkeys(
         Subject(*key[:2])
@@ -458,7 +453,6 @@ def _subjects(
 def _hours(
     reader: HistoryReader, rule: ConditionRule, subject: Subject, since: datetime, until: datetime
 ) -> Iterator[Hour]:
-    """The hourly means of the figures that a rule needs."""
     if isinstance(rule, RunwayRule):
         yield from _runways(reader, subject, since, until)
         return
@@ -472,7 +466,6 @@ def _hours(
 def _runways(
     reader: HistoryReader, subject: Subject, since: datetime, until: datetime
 ) -> Iterator[Hour]:
-    """The runway at each hour."""
     begin = since - max(WINDOWS)
     used = [
         UsedTotal(point.at + _HOUR, point.last)
@@ -488,7 +481,6 @@ def _runways(
 def _points(
     reader: HistoryReader, subject: Subject, figure: str, since: datetime, until: datetime
 ) -> Sequence[Point]:
-    """The recorded hours of a figure."""
     key = SeriesKey(*subject, figure)
     curve = reader.points(key, since, until, resolution=_HOUR.total_seconds())
     return [point for point in (() if curve is None else curve.points) if point.state != "gap"]

@@ -28,7 +28,7 @@ class AlertKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """A condition that is not quiet.
+    """An alert that is pending or firing.
 
     ``title`` is the name of the rule, ``name`` that of the subject, ``message`` the problem.
     ``fired_at`` is None while it is pending.
@@ -48,13 +48,13 @@ class Alert:
 
     @property
     def loud(self) -> bool:
-        """Whether it needs attention: fired, and neither acknowledged nor silenced."""
+        """Whether it needs attention: it fires, and is neither acknowledged nor silenced."""
         return self.status.alerting and self.acknowledged_at is None and self.silenced_until is None
 
 
 @dataclass(frozen=True, slots=True)
 class AlertEvent:
-    """An event of an alert.
+    """Something that happened to an alert.
 
     ``id`` is 0 until it is stored. ``quiet``: no notification, because the alert is silenced.
     ``until`` is the end of a silence, ``who`` the person who acted.
@@ -75,7 +75,7 @@ class AlertEvent:
 
     @property
     def notifies(self) -> bool:
-        """Whether it triggers the effects: the alert began, ended or is no longer silenced."""
+        """Whether it notifies: the alert fired, cleared or is no longer silenced."""
         return not self.quiet and self.event in {"fired", "cleared", "unsilenced"}
 
     def as_json(self) -> dict[str, JsonValue]:
@@ -99,16 +99,16 @@ class AlertEvent:
         }
 
     def line(self, about: Mapping[str, JsonValue]) -> str:
-        """One line of JSON for the alert command, with the fields of ``about``."""
+        """The event as a line of JSON for the alert command, with the fields of ``about``."""
         return json.dumps({**self.as_json(), **about}, ensure_ascii=True) + "\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """The present alerts of a gateway.
+    """The stored alerts of a gateway.
 
-    ``watching``: an instance evaluates the rules now. ``as_of`` is the newest recorded reading,
-    None without a recording.
+    ``watching``: a process evaluates the rules now. ``as_of`` is the time of the newest recorded
+    reading, None without one.
     """
 
     alerts: tuple[Alert, ...] = ()
@@ -117,7 +117,7 @@ class Present:
 
     @property
     def firing(self) -> tuple[Alert, ...]:
-        """The alerts that have fired."""
+        """The alerts that fire."""
         return tuple(alert for alert in self.alerts if alert.status.alerting)
 
 
@@ -127,4 +127,4 @@ class EvaluationResult:
 
     events: list[AlertEvent] = field(default_factory=list)
     changed: dict[AlertKey, Alert] = field(default_factory=dict)
-    """By key; a quiet one has ended."""
+    """The changed alerts by key; a quiet one has ended."""

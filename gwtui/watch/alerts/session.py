@@ -1,4 +1,4 @@
-"""The alerts of a session: evaluates the rules; lists, acknowledges and silences alerts."""
+"""The alerts of a connection: evaluates the rules; lists, acknowledges and silences alerts."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ T = TypeVar("T")
 _MOST_READINGS = 1000
 """The maximum number of readings that wait for evaluation; the oldest are dropped."""
 MOST_EVENTS = 2000
-"""The newest events, which are shown; `gwtui alerts history` lists all."""
+"""The maximum number of events that screens show; `gwtui alerts history` lists all."""
 MOST_WAITING = 100
 """The maximum number of events that wait for the alert command; later ones are dropped."""
 
@@ -66,8 +66,7 @@ _log = logging.getLogger(__name__)
 class Alerts:
     """The alerts of one connection. Methods raise HistoryError without a usable history.
 
-    ``evaluate`` applies the ``rules`` of a file to the recorded readings while this instance
-    records. ``who`` is the person who acts.
+    ``rules`` is the path of ``alerts.toml``. ``who`` is the person who acknowledges and silences.
     """
 
     def __init__(self, recorder: Recorder, rules: Path, who: str) -> None:
@@ -89,15 +88,15 @@ class Alerts:
 
     @property
     def problem(self) -> str:
-        """Why the alerts are unreliable now, as text; empty if they are reliable."""
+        """Why the alerts may be incomplete now; empty if they are not."""
         return self._problem or self._rule_file.problem or self._recorder.status.error or ""
 
     async def read(self, question: Callable[[HistoryReader], T]) -> T:
-        """The answer of the history to a question."""
+        """Run a query on the recorded history."""
         return await self._archive.read(question)
 
     async def present(self) -> tuple[Alert, ...]:
-        """All conditions that are not quiet."""
+        """The pending and firing alerts."""
         now = self._clock.now()
         return await self.read(lambda history: store.read_alerts(history.connection, now))
 
@@ -106,27 +105,27 @@ class Alerts:
         return await self.read(lambda history: store.read_events(history.connection, limit=limit))
 
     async def preview(self, identity: str, rule: AlertRule) -> Preview:
-        """The alerts that a rule would have fired in the last days."""
+        """How often a rule would have fired in the last days."""
         now = self._clock.now()
         return await self.read(lambda history: preview(history, identity, rule, now))
 
     def listen(self, listener: Callable[[], object]) -> Callable[[], None]:
-        """Call ``listener`` after every change in this process; returns how to stop."""
+        """Call ``listener`` after each change in this process; returns a function that stops it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
     # Actions of a person ----------------------------------------------------------------------
 
     async def acknowledge(self, keys: Iterable[AlertKey]) -> int:
-        """Acknowledge alerts; returns how many were not acknowledged before."""
+        """Acknowledge alerts; returns the number that were not acknowledged before."""
         return await self._change(store.acknowledge, keys)
 
     async def silence(self, keys: Iterable[AlertKey], until: datetime) -> int:
-        """Silence alerts until then; returns how many."""
+        """Silence alerts until a moment; returns their number."""
         return await self._change(partial(store.silence, until=until), keys)
 
     async def lift(self, keys: Iterable[AlertKey]) -> int:
-        """End silences early; returns how many."""
+        """End the silences of alerts; returns their number."""
         return await self._change(store.lift, keys)
 
     async def _change(
@@ -140,16 +139,16 @@ class Alerts:
     # The rules --------------------------------------------------------------------------------
 
     def book(self) -> AlertBook:
-        """The rules and effects of the file. Raises AlertFileError."""
+        """Read the rules and effects from the file. Raises AlertFileError."""
         return load_alerts(self.rules)
 
     @property
     def effects(self) -> AlertEffects:
-        """The effects of alerts, as last read from the file."""
+        """The effects of alerts when the file was last valid."""
         return self._rule_file.book.effects
 
     def changed(self) -> None:
-        """Evaluate and notify the listeners at once, after a change."""
+        """Evaluate the rules and call the listeners at once."""
         self._rule_file.refresh()
         self._wake.set()
         self._notify()
@@ -170,7 +169,7 @@ class Alerts:
     # Evaluating -------------------------------------------------------------------------------
 
     async def evaluate(self) -> None:
-        """Evaluate the rules while the recorder runs, until cancelled."""
+        """Evaluate the rules while this process records, until cancelled."""
         self._recorder.recorded = self._recorded
         self._rule_file.refresh()
         async with asyncio.TaskGroup() as tasks:
@@ -183,7 +182,6 @@ class Alerts:
         self._wake.set()
 
     async def _add_readability(self) -> None:
-        """Add a computed reading at a fixed pace; time alone may end alerts, too."""
         while True:
             await self._clock.sleep(EVERY)
             self._rule_file.refresh()
@@ -205,8 +203,6 @@ class Alerts:
                 self._evaluator.forget()
 
     async def _evaluate(self, readings: Sequence[Observation]) -> None:
-        """Evaluate readings; they are lost after a failure, which must not end the task."""
-
         def run(db: sqlite3.Connection) -> tuple[AlertEvent, ...]:  # in the writing thread
             return self._evaluator.run(db, self._rule_file.refresh(), readings, self._clock.now())
 
@@ -227,7 +223,7 @@ class Alerts:
 
 @asynccontextmanager
 async def open_alerts(recorder: Recorder, rules: Path, who: str) -> AsyncIterator[Alerts]:
-    """Evaluate the rules while the recorder runs; failures do not affect it."""
+    """Evaluate the rules in the background; failures do not affect the recording."""
     alerts = Alerts(recorder, rules, who)
     task = asyncio.create_task(alerts.evaluate(), name="alerting")
     try:
@@ -239,10 +235,9 @@ async def open_alerts(recorder: Recorder, rules: Path, who: str) -> AsyncIterato
 
 
 def readability(states: Mapping[str, FeedState[Any]], at: datetime) -> Observation:
-    """Whether the gateway, or else each recorded list, can be read.
+    """Whether the gateway and each recorded list can be read, as a reading for alert rules.
 
-    A list that this key may not read is not an error. While nothing can be read at all, single
-    lists are unknown.
+    A list that this key may not read counts as unknown. So do all lists while nothing can be read.
     """
     faulty = {name: _faulty(state) for name, state in states.items()}
     newest = max((state.fetched_at for state in states.values() if state.fetched_at), default=None)
@@ -260,7 +255,7 @@ def readability(states: Mapping[str, FeedState[Any]], at: datetime) -> Observati
 
 
 def _faulty(state: FeedState[Any]) -> bool | None:
-    """None if it was not read yet, or this key may not read it."""
+    # None: not read yet, or this key may not read it.
     if state.error is None:
         return None if state.fetched_at is None else False
     return None if isinstance(state.error, ForbiddenError | NotFoundError) else True

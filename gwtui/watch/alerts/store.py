@@ -27,7 +27,7 @@ from gwtui.watch.history.reader import HistoryReader
 
 MOST_EVENTS = 20_000
 KEPT = timedelta(days=365)
-"""How long events are kept, up to ``MOST_EVENTS``."""
+"""How long events are kept, unless there are more than ``MOST_EVENTS``."""
 
 _ALERT = (
     "a.rule, a.resource, a.identity, state, a.since, fired_at, severity, title, name, said, value, "
@@ -37,14 +37,14 @@ _EVENT = (
     "id, at, event, rule, resource, identity, severity, title, name, said, value, who, until, quiet"
 )
 LAST_CHANGE = "alerts_last_change"
-"""The setting with the id of the last change that the rules were evaluated on."""
+"""The setting with the id of the last change that the rules were applied to."""
 
 
 # Reading ----------------------------------------------------------------------------------------
 
 
 def read_alerts(connection: sqlite3.Connection, now: datetime) -> tuple[Alert, ...]:
-    """All conditions that are not quiet, as last stored."""
+    """The pending and firing alerts, as stored by the last evaluation."""
     rows = connection.execute(
         f"SELECT {_ALERT} FROM alerts a LEFT JOIN alert_silences s ON s.rule = a.rule "  # noqa: S608 - a constant
         "AND s.resource = a.resource AND s.identity = a.identity AND s.until > ? "
@@ -61,7 +61,7 @@ def read_events(
     until: datetime | None = None,
     limit: int = 100_000,
 ) -> tuple[AlertEvent, ...]:
-    """The events of a span, newest first."""
+    """The events from ``since`` to ``until``, newest first."""
     rows = connection.execute(
         f"SELECT {_EVENT} FROM alert_events WHERE at >= ? AND at < ? "  # noqa: S608 - a constant
         "ORDER BY id DESC LIMIT ?",
@@ -80,7 +80,7 @@ def read_events(
 def write_result(
     connection: sqlite3.Connection, result: EvaluationResult, now: datetime
 ) -> tuple[AlertEvent, ...]:
-    """Store the result of an evaluation; returns its events as stored."""
+    """Store the result of an evaluation and return its events, now with ids."""
     for key, alert in result.changed.items():
         if alert.status.state == "quiet":
             connection.execute(
@@ -95,7 +95,7 @@ def write_result(
 
 
 def end_silences(connection: sqlite3.Connection, now: datetime) -> tuple[AlertEvent, ...]:
-    """End the silences whose time is over; alerts that still fire notify again."""
+    """End the silences that are over; firing alerts get an event that notifies."""
     over = connection.execute(
         "SELECT rule, resource, identity FROM alert_silences WHERE until <= ?", (seconds_of(now),)
     ).fetchall()
@@ -107,7 +107,7 @@ def end_silences(connection: sqlite3.Connection, now: datetime) -> tuple[AlertEv
 
 
 def forget_old(connection: sqlite3.Connection, now: datetime) -> None:
-    """Delete events that are too old or too many."""
+    """Delete the events that are too old or too many."""
     connection.execute("DELETE FROM alert_events WHERE at < ?", (seconds_of(now - KEPT),))
     connection.execute(
         "DELETE FROM alert_events WHERE id <= (SELECT coalesce(max(id), 0) - ? FROM alert_events)",
@@ -121,7 +121,7 @@ def forget_old(connection: sqlite3.Connection, now: datetime) -> None:
 def acknowledge(
     connection: sqlite3.Connection, keys: Iterable[AlertKey], now: datetime, who: str
 ) -> tuple[AlertEvent, ...]:
-    """Acknowledge alerts; skips those that ended or are already acknowledged."""
+    """Acknowledge alerts. Those that ended or are acknowledged are skipped."""
     events = []
     for key in keys:
         alert = _find(connection, key, now)
@@ -144,7 +144,7 @@ def silence(
     until: datetime,
     who: str,
 ) -> tuple[AlertEvent, ...]:
-    """Silence alerts until then, even if they clear and fire again."""
+    """Silence alerts until a moment, even if they clear and fire again meanwhile."""
     events = []
     for key in keys:
         alert = _find(connection, key, now)
@@ -163,7 +163,7 @@ def silence(
 def lift(
     connection: sqlite3.Connection, keys: Iterable[AlertKey], now: datetime, who: str
 ) -> tuple[AlertEvent, ...]:
-    """End silences early."""
+    """End the silences of these alerts."""
     events: list[AlertEvent] = []
     for key in keys:
         events += _lift(connection, key, now, who, "the silence was lifted")
@@ -206,7 +206,7 @@ def _find(connection: sqlite3.Connection, key: AlertKey, now: datetime) -> Alert
 
 
 def _write(connection: sqlite3.Connection, alert: Alert) -> None:
-    """Store an alert; an acknowledgement lasts until it fires again."""
+    # An acknowledgement lasts until the alert fires again.
     status = alert.status
     connection.execute(
         "INSERT INTO alerts (rule, resource, identity, state, since, fired_at, severity, title, "
@@ -306,7 +306,7 @@ def _moment(seconds: int | None) -> datetime | None:
 
 
 def alerts_at(reader: HistoryReader, now: datetime) -> Present:
-    """The alerts as of the last evaluation."""
+    """The alerts as stored by the last evaluation, and whether the rules are evaluated now."""
     span = reader.span()
     return Present(
         read_alerts(reader.connection, now),

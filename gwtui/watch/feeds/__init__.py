@@ -1,1 +1,1 @@
-"""The feeds of each resource: what is read, and what one row of it holds."""
+"""The feeds of each resource and the types of their rows."""

@@ -1,4 +1,4 @@
-"""Activity of the last completed days, and single generations. Amounts are USD.
+"""The activity of the last 30 completed days, and single generations. Amounts are USD.
 
 Extended contract section 8.
 """
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from gwtui.contract.workspaces import Workspace
 
 MOST_KEYS = 100
-"""The maximum number of keys: each takes a request, as answers do not distinguish keys."""
+"""The maximum number of keys or people to read, because each takes a request."""
 _NAME = 80
 _KEY_NAME = 120
 
@@ -51,9 +51,10 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class PartedActivity:
-    """The activity of keys or people: rows and names by hash or id; ``left_out`` were not read.
+    """Activity by key or person: rows and names by key hash or user id.
 
-    ``makers`` maps keys to the ids of their creators, ``people`` those ids to names.
+    ``left_out`` keys or people were not read. ``makers`` maps key hashes to the user ids of their
+    creators, ``people`` these ids to names.
     """
 
     rows: Mapping[str, tuple[ActivityRow, ...]]
@@ -72,14 +73,14 @@ class DayRow:
 
     @property
     def identity(self) -> str:
-        """A combination of fields, because the gateway gives these rows no identifier."""
+        """An id from several fields, because the gateway gives these rows none."""
         one = self.row
         parts = (one.date, one.model, one.endpoint_id or one.provider_name, one.workspace_id)
         return "|".join(part or "" for part in parts)
 
     @property
     def day(self) -> datetime | None:
-        """The first moment of the day."""
+        """The start of the day."""
         day = day_of(self.row)
         return None if day is None else datetime.combine(day, time(), UTC)
 
@@ -87,7 +88,7 @@ class DayRow:
 async def read_activity(
     reader: FeedReader, workspace: str | None, key_hash: str | None, user: str | None = None
 ) -> Activity:
-    """The last 30 completed days of the account, a workspace, a key, or the keys of a user.
+    """The activity of the account, a workspace, a key, or the keys that a user created.
 
     Raises GatewayError.
     """
@@ -107,7 +108,7 @@ activity_feed = FeedSpec(
     cadence.ACTIVITY,
     of_parent_or_workspace,
 )
-"""The activity of a scope; ``parent`` narrows it to one key by its hash."""
+"""The activity of the account or a workspace; ``parent`` limits it to a key hash."""
 
 
 user_activity_feed = FeedSpec(
@@ -116,13 +117,13 @@ user_activity_feed = FeedSpec(
     cadence.ACTIVITY,
     of_parent("a person is needed"),
 )
-"""The activity of all keys that one person, the scope's parent, created."""
+"""The activity of all keys that the scope's parent, a user id, created."""
 
 
 async def read_key_activity(reader: FeedReader, scope: Scope) -> PartedActivity:
-    """The activity of each key that was ever used, the top spenders first. Raises GatewayError.
+    """The activity of each key that was ever used, top spenders first.
 
-    The creators have names if those can be read.
+    Names of creators are missing if they cannot be read. Raises GatewayError.
     """
     listed = [row for row in await read_keys(reader, scope.workspace) if row.key.hash]
     used = [row for row in listed if row.key.usage != 0 or row.key.byok_usage != 0]
@@ -163,8 +164,6 @@ async def _read_user_activity(reader: FeedReader, scope: Scope) -> PartedActivit
 async def _rows_of_each(
     identities: Sequence[str], ask: Callable[[str], Awaitable[Listing[ActivityRow]]]
 ) -> Mapping[str, tuple[ActivityRow, ...]]:
-    """The activity of each key or person; empty for one that was deleted meanwhile."""
-
     async def rows(identity: str) -> tuple[ActivityRow, ...]:
         try:
             return (await ask(identity)).items
@@ -175,18 +174,17 @@ async def _rows_of_each(
 
 
 def _this_month(row: KeyRow) -> Decimal:
-    """The cost of a key this month, including BYOK, in USD."""
     return (row.key.usage_monthly or Decimal(0)) + (row.key.byok_usage_monthly or Decimal(0))
 
 
 key_activity_feed = FeedSpec("activity-keys", read_key_activity, cadence.ACTIVITY, of_workspace)
-"""The activity by key; it takes a request per key, so it is read only on demand."""
+"""The activity by key, with one request per key, so it is read on demand only."""
 
 
 every_user_activity_feed = FeedSpec(
     "activity-users", _read_user_activity, cadence.ACTIVITY, of_workspace
 )
-"""The activity by person; it takes a request each, so it is read only on demand."""
+"""The activity by person, with one request each, so it is read on demand only."""
 
 
 async def _days(reader: FeedReader, scope: Scope) -> Sequence[DayRow]:
@@ -197,14 +195,13 @@ async def _days(reader: FeedReader, scope: Scope) -> Sequence[DayRow]:
 
 
 days_feed = FeedSpec("activity:rows", _days, cadence.ACTIVITY, of_parent_or_workspace)
-"""The activity of a scope row by row; ``parent`` narrows it to one key by its hash."""
+"""The activity by day and endpoint; ``parent`` limits it to a key hash."""
 
 
 _SHOWN_ID = 60
 
 
 async def _generation(reader: FeedReader, scope: Scope) -> Sequence[Generation]:
-    """Raises GatewayError with a readable message if there is none."""
     identity = scope.parent or ""
     try:
         return (await reader.client.generations.get(identity),)

@@ -26,8 +26,8 @@ T = TypeVar("T")
 class RuleRow:
     """A rule with its id and a unique ``name``.
 
-    ``built_in`` rules exist by default, ``edited`` ones are in the file. ``here``: it applies to
-    the profile in use.
+    ``built_in``: a default rule. ``edited``: the file contains it. ``here``: it applies to the
+    profile in use.
     """
 
     id: str
@@ -39,7 +39,7 @@ class RuleRow:
 
 
 def serve_alerts(hub: FeedHub, alerts: Alerts) -> None:
-    """Connect the feeds of the hub to the alerts of this connection."""
+    """Connect the feeds of the hub to the alerts of its connection."""
     hub.alerts = alerts
     feeds = (alerts_feed(hub), alert_history_feed(hub), alert_rules_feed(hub))
     alerts.listen(lambda: [feed.invalidate() for feed in feeds])
@@ -50,7 +50,7 @@ async def _rules(alerts: Alerts) -> Sequence[RuleRow]:
 
 
 def rule_rows(book: AlertBook, profile: str) -> Sequence[RuleRow]:
-    """All rules, from the view of a profile."""
+    """All rules; ``here`` is relative to ``profile``."""
     built_in, names = default_rules(), names_apart(book.rules)
     return tuple(
         RuleRow(
@@ -66,7 +66,6 @@ def rule_rows(book: AlertBook, profile: str) -> Sequence[RuleRow]:
 
 
 async def _ask(question: Callable[[Alerts], Awaitable[T]], reader: FeedReader, _scope: Scope) -> T:
-    """Raises GatewayError."""
     from gwtui.local.alerts import AlertFileError  # noqa: PLC0415 - loads a TOML reader
 
     await reader.hub.complete()
@@ -82,7 +81,7 @@ async def _ask(question: Callable[[Alerts], Awaitable[T]], reader: FeedReader, _
 alerts_feed: FeedSpec[Sequence[Alert]] = FeedSpec(
     "alerts", partial(_ask, lambda alerts: alerts.present()), cadence.ALERTS
 )
-"""All conditions that are not quiet."""
+"""The pending and firing alerts."""
 alert_history_feed: FeedSpec[Sequence[AlertEvent]] = FeedSpec(
     "alert-history", partial(_ask, lambda alerts: alerts.events()), cadence.ALERTS
 )

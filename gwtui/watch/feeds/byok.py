@@ -1,4 +1,4 @@
-"""BYOK credentials of a workspace or of every one: contract "BYOK provider credential"."""
+"""BYOK credentials of one workspace or of all: contract "BYOK provider credential"."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _NAME = 60
 
 @dataclass(frozen=True, slots=True)
 class ByokRow:
-    """A credential, its workspace, and its place in the order of use."""
+    """A credential with its workspace and its place in the order of use."""
 
     credential: ByokCredential
     workspace: Workspace | None = None
     place: int | None = None
-    """1 is tried first among the enabled credentials of the provider; None if disabled."""
+    """The place among the enabled credentials of the provider, from 1; None if disabled."""
     rank: int = 0
-    """Place among all credentials of the provider, including disabled ones, from 0."""
+    """The place among all credentials of the provider, including disabled ones, from 0."""
     tried: int = 0
     """The number of enabled credentials of the provider."""
     names: Mapping[str, str] = field(default_factory=dict)
-    """Names by key hash or user id, as far as they are known."""
+    """Known names by key hash or user id."""
 
     @property
     def identity(self) -> str:
@@ -51,16 +51,16 @@ class ByokRow:
 
     @property
     def order(self) -> str:
-        """Sort key: provider, workspace, order of use."""
+        """The sort key: provider, workspace, order of use."""
         provider = (self.credential.provider or "\uffff").casefold()
         return f"{provider}\0{(self.workspace_name or '').casefold()}\0{self.rank:06}"
 
 
 def ranked(rows: Iterable[ByokRow]) -> tuple[ByokRow, ...]:
-    """The rows with their places in the order of use.
+    """Sort credentials and set their places in the order of use.
 
-    Per provider and workspace: by ``sort_order``, fallbacks last; disabled ones are not used
-    (contract "BYOK provider credential").
+    Within a provider and workspace, the order is ``sort_order`` with fallbacks last; disabled ones
+    are not used (contract "BYOK provider credential").
     """
     placed: list[ByokRow] = []
     ordered = sorted(rows, key=lambda row: (*_group(row), *_trial(row)))
@@ -85,10 +85,7 @@ def _trial(row: ByokRow) -> tuple[bool, bool, int, str]:
 
 
 async def read_byok(reader: FeedReader, scope: Scope) -> Sequence[ByokRow]:
-    """The credentials of one workspace, or of all, in the order of use.
-
-    Raises GatewayError if a workspace cannot be read.
-    """
+    """The credentials of one workspace or of all, in the order of use. Raises GatewayError."""
     workspace = scope.workspace
     known = await open_workspaces(reader, every=workspace is None)
 
@@ -108,7 +105,7 @@ byok_feed = FeedSpec(FEEDS, read_byok, cadence.WORKSPACES, of_workspace)
 
 
 async def read_names(reader: FeedReader, _scope: Scope) -> Mapping[str, str]:
-    """Names of keys by hash and of members by user id, as far as they can be read."""
+    """Names of keys by hash and of members by user id; empty if they cannot be read."""
     names: dict[str, str] = {}
     try:
         for row in await read_keys(reader, None):
@@ -126,4 +123,4 @@ async def read_names(reader: FeedReader, _scope: Scope) -> Mapping[str, str]:
 
 
 names_feed = FeedSpec("names", read_names, cadence.PROVIDERS)
-"""Names for the identifiers in restrictions; they rarely change."""
+"""Names for the ids in restrictions; they rarely change."""

@@ -22,17 +22,17 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 CONCURRENCY = 4
-"""Concurrent requests for one list."""
+"""The maximum number of concurrent requests for one list."""
 _TELL_FROM = 0.25
-"""Seconds after which an unfinished read shows its first rows; most reads end sooner."""
+"""Seconds after which an unfinished read shows its first rows."""
 _TELL_EVERY = 0.5
 """Seconds between two updates of the rows shown."""
 
 
 async def open_workspaces(reader: FeedReader, *, every: bool = True) -> Mapping[str, Workspace]:
-    """The workspaces by id, in their order. Raises GatewayError.
+    """The workspaces by id, in the order of the gateway. Raises GatewayError.
 
-    With ``every``, a workspace without an id makes the list incomplete.
+    With ``every``, a workspace without an id makes the list count as incomplete.
     """
     listed = await reader.get(WORKSPACES)
     known = {space.id: space for space in listed if space.id}
@@ -44,10 +44,10 @@ async def open_workspaces(reader: FeedReader, *, every: bool = True) -> Mapping[
 async def fetch_each(
     parts: Sequence[P], fetch: Callable[[P], Awaitable[R]], *, concurrency: int = CONCURRENCY
 ) -> list[R]:
-    """``fetch`` of every part, in the order of ``parts``.
+    """Call ``fetch`` for each part and return the results in the same order.
 
-    The first failure cancels the rest and is raised: part of an account must not look complete.
-    Raises GatewayError.
+    The first failure cancels the rest and is raised, because an incomplete list must not look
+    complete. Raises GatewayError.
     """
     gate = asyncio.Semaphore(concurrency)
 
@@ -70,10 +70,11 @@ async def fetch_of_workspaces(
     workspace: str | None,
     fetch: Callable[[str | None], Awaitable[tuple[R, ...]]],
 ) -> Sequence[tuple[str | None, tuple[R, ...]]]:
-    """The rows that ``fetch`` returns for one workspace, or for each ``known`` one, with its id.
+    """The ids of workspaces, each with the rows that ``fetch`` returns for it.
 
-    Without any known workspace, None stands for the default one. Raises GatewayError if a workspace
-    cannot be read, unless it was deleted meanwhile.
+    Reads one workspace, or all ``known`` ones if ``workspace`` is None; if none is known, the id
+    None stands for the default workspace. A workspace that was deleted meanwhile has no rows.
+    Raises GatewayError.
     """
     identities: Sequence[str | None] = (
         [workspace] if workspace is not None else list(known) or [None]
@@ -93,12 +94,10 @@ async def fetch_of_workspaces(
 class GrowingList(Generic[R]):
     """Shows the rows of a long list while its parts are read for the first time.
 
-    When streaming (``FeedHub.streaming``), the rows are handed on part by part in the order of the
-    calls, and ``read`` returns none.
-
     ``things`` names the rows, such as "keys"; ``rows_of`` converts the items of each part. Rows of
-    several parts need an ``identity``. The rows are shown each time that their number has doubled,
-    because showing a long list takes time.
+    several parts need an ``identity``. The shown rows are updated when their number has doubled,
+    because showing a long list takes time. When streaming (``FeedHub.streaming``), the rows are
+    passed on in the order of the parts, and ``read`` returns none.
     """
 
     def __init__(
@@ -143,7 +142,6 @@ class GrowingList(Generic[R]):
     async def _hand_on(
         self, part: str | None, what: BaseRead[tuple[Any, ...]], take: TakeRows
     ) -> None:
-        """Read a part page by page; its rows wait for those of the previous part."""
         before, done = self._before, asyncio.Event()
         self._before = done
 
@@ -173,7 +171,6 @@ class GrowingList(Generic[R]):
             self._feed.show_part(self._part, f"reading, {self._count()}")
 
     def _count(self) -> str:
-        """The number of rows so far, and the total if the gateway gives it for every part."""
         count = len(self._shown)
         totals = [total for total in self._totals.values() if total is not None]
         if len(totals) == self._expected:
@@ -182,13 +179,16 @@ class GrowingList(Generic[R]):
 
 
 class Parts(Generic[P]):
-    """Parts of one read that may fail separately; ``failed`` lists which did and why."""
+    """Collects the failures of the parts of a read that may fail separately.
+
+    ``failed`` lists the parts that failed, with the reason.
+    """
 
     def __init__(self) -> None:
         self.failed: list[tuple[P, str]] = []
 
     async def read(self, what: P, reading: Awaitable[R]) -> R | None:
-        """One part; None if it could not be read."""
+        """Await the read of a part; None if it fails."""
         try:
             return await reading
         except GatewayError as error:

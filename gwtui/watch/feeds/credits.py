@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 credits_feed = FeedSpec(
     "credits", lambda reader, _scope: reader.client.credits.get(), cadence.CREDITS
 )
-"""The credits of the account; it has one balance for all workspaces."""
+"""The credits of the account, which all workspaces share."""
 
 
 Around: TypeAlias = "tuple[Decimal | None, CreditsState | None]"
@@ -31,9 +31,10 @@ Around: TypeAlias = "tuple[Decimal | None, CreditsState | None]"
 
 @dataclass(frozen=True, slots=True)
 class CreditsRow:
-    """The credits; ``used_today`` is the usage of all keys since 00:00 UTC, None until read.
+    """The credits with data for their outlook.
 
-    ``past`` is the recorded history of the credits, None without one.
+    ``used_today`` is the usage of all keys since 00:00 UTC, None until read. ``past`` are the
+    recorded credits, None without a recording.
     """
 
     credits: Credits

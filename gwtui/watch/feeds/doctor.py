@@ -48,7 +48,7 @@ async def gateway_lines(client: GatewayClient, now: datetime) -> list[DoctorLine
 
 
 async def history_line(connection: Connection) -> DoctorLine:
-    """Check that the Prometheus server of a team's history can be read and has readings."""
+    """Check that the Prometheus server of the profile can be read and has readings."""
     from gwtui.watch.history.prometheus import count_readings  # noqa: PLC0415 - few profiles
 
     title = "History"
@@ -86,7 +86,7 @@ def _clock_line(client: GatewayClient, *, answered: bool) -> DoctorLine:
 
 
 def rights_line(connection: Connection, key: CurrentKey | None, now: datetime) -> DoctorLine:
-    """Check what the token may do, according to the gateway."""
+    """Check what the token may do, as reported by the gateway."""
     title = "Rights"
     if key is None:
         return DoctorLine("rights", title, "unknown", "The gateway did not report them")
@@ -119,4 +119,4 @@ async def _look(reader: FeedReader, _scope: Scope) -> Sequence[DoctorLine]:
 
 
 doctor_feed = FeedSpec("doctor", _look, cadence.MODELS)
-"""Every check of this machine and the gateway, run now."""
+"""All checks of this machine and the gateway."""

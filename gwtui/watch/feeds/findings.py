@@ -45,11 +45,14 @@ T = TypeVar("T")
 OFFERS_LAST = 600.0
 """Seconds for which the endpoint counts of used models are reused."""
 MOST_MODELS = 60
-"""The number of most used models whose endpoints are read, one request each."""
+"""The maximum number of models whose endpoints are counted, with one request each."""
 
 
 async def read_account(reader: FeedReader) -> AccountFacts:
-    """The data of the account, with unread parts. Raises GatewayError without workspaces."""
+    """The data of the account, with a list of the parts that could not be read.
+
+    Raises GatewayError if the workspaces cannot be read.
+    """
     spaces = tuple((await open_workspaces(reader)).values())
     parts: Parts[tuple[Part, Workspace | None]] = Parts()
 
@@ -80,7 +83,6 @@ async def read_account(reader: FeedReader) -> AccountFacts:
 
 
 async def _offers(client: GatewayClient) -> Mapping[str, int | None]:
-    """The number of endpoints of each model with activity."""
     used: Counter[str] = Counter()
     for row in (await client.activity.list()).items:
         if row.model:
@@ -107,7 +109,6 @@ OFFERS: BaseRead[Mapping[str, int | None]] = BaseRead(FeedKey("offers"), _offers
 def _by_workspace(
     spaces: Sequence[Workspace], read: Sequence[tuple[T, ...] | None]
 ) -> Mapping[str, tuple[T, ...]]:
-    """The data of each readable workspace by its id."""
     both = zip(spaces, read, strict=True)
     return {space.id or "": found for space, found in both if found is not None}
 

@@ -1,4 +1,4 @@
-"""Guardrails of one workspace or of every one, and what they are assigned to.
+"""Guardrails of one workspace or of all, and their assignments.
 
 Contract "Guardrail", extended contract section 5.
 """
@@ -51,7 +51,7 @@ FEEDS = "guardrails"
 """Prefix of the feeds to refresh after a write to guardrails or assignments."""
 _NAME = 60
 NAMES_LAST = 300.0
-"""Seconds for which the guardrails beside their assignments are reused."""
+"""Seconds for which the guardrails in ``bindings_feed`` are reused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class GuardrailRow:
-    """A guardrail, its workspace, and its assignments once they were read.
+    """A guardrail with its workspace, and its assignments once they are read.
 
     ``exists`` is False for a workspace default before its first edit, which already has an id.
     """
@@ -95,26 +95,26 @@ class GuardrailRow:
 
     @property
     def display_name(self) -> str:
-        """The name, fit to be shown; of a default guardrail its workspace, as its own is an id."""
+        """The name to show; a default guardrail is named after its workspace."""
         if self.is_default:
             return f"{safe_line(self.workspace_name or UNKNOWN)} default"
         return safe_line(self.guardrail.name or self.guardrail.id or UNKNOWN)
 
     @property
     def quoted_name(self) -> str:
-        """The guardrail in a sentence."""
+        """The name in quotation marks, for sentences."""
         return f"“{self.display_name[:_NAME]}”"
 
 
 @dataclass(frozen=True)
 class Bindings:
-    """All guardrails and assignments; None for an unread part, with the reason in ``faults``.
+    """All guardrails and assignments; unread parts are None, with the reasons in ``faults``.
 
     Lookups are indexed, because accounts can have 100,000 assignments.
     """
 
     guardrails: Mapping[str, GuardrailRow] | None = None
-    """By id, including workspace defaults."""
+    """The guardrails by id, including workspace defaults."""
     keys: tuple[KeyAssignment, ...] | None = None
     members: tuple[MemberAssignment, ...] | None = None
     faults: tuple[str, ...] = field(default=())
@@ -158,7 +158,7 @@ class Bindings:
 
 
 def held_by(assignments: Iterable[KeyAssignment | MemberAssignment]) -> Mapping[str, str]:
-    """Guardrail ids by key hash or user id."""
+    """The ids of the assigned guardrails by key hash or user id."""
     holders = (
         (
             assignment.key_hash if isinstance(assignment, KeyAssignment) else assignment.user_id,
@@ -170,7 +170,6 @@ def held_by(assignments: Iterable[KeyAssignment | MemberAssignment]) -> Mapping[
 
 
 def _by_guardrail(rows: Sequence[A]) -> Mapping[str | None, tuple[A, ...]]:
-    """Assignments by the id of their guardrail, in their order."""
     groups: dict[str | None, list[A]] = {}
     for row in rows:
         groups.setdefault(row.guardrail_id, []).append(row)
@@ -180,11 +179,11 @@ def _by_guardrail(rows: Sequence[A]) -> Mapping[str | None, tuple[A, ...]]:
 async def read_guardrails(
     reader: FeedReader, workspace: str | None = None, *, ask: bool = True, shown: bool = False
 ) -> Sequence[GuardrailRow]:
-    """The guardrails of one workspace, or of all, including the workspace defaults.
+    """The guardrails of one workspace or of all, including the workspace defaults.
 
-    A default before its first edit is included, with ``exists`` False. If a list lacks the default,
-    the gateway is asked for it, unless ``ask`` is False. ``shown``: for the list screen, which
-    reads anew and shows the rows as they arrive. Raises GatewayError.
+    A default before its first edit has ``exists`` False. If a list lacks the default, it is read
+    separately, unless ``ask`` is False. ``shown``: for the list screen, which reads again and shows
+    the rows as they arrive. Raises GatewayError.
     """
     known = await open_workspaces(reader, every=workspace is None)
     builder = _Rows(
@@ -258,7 +257,6 @@ async def _default(client: GatewayClient, identity: str) -> Guardrail | None:
 
 
 def _unmade(space: Workspace, identity: str) -> Guardrail:
-    """A default guardrail before its first edit, without restrictions."""
     return Guardrail.model_validate(
         {
             **dict.fromkeys(Guardrail.model_fields),
@@ -271,10 +269,7 @@ def _unmade(space: Workspace, identity: str) -> Guardrail:
 
 
 async def _bindings(reader: FeedReader, _scope: Scope) -> Bindings:
-    """All guardrails with their assignments; a part that fails is listed in ``faults``.
-
-    The guardrails take a request per workspace and rarely change, so they may be older.
-    """
+    # The guardrails take a request per workspace and rarely change, so they may be older.
     parts: Parts[str] = Parts()
     names = reader.relaxed(NAMES_LAST)
     rows = await parts.read("guardrails", read_guardrails(names, ask=False))
@@ -306,7 +301,7 @@ Assignment = KeyAssignment | MemberAssignment
 
 @dataclass(frozen=True, slots=True)
 class AssignmentRow:
-    """An assignment, its guardrail if known, and the person if it is a member's."""
+    """An assignment, its guardrail if known, and the person if the holder is a member."""
 
     assignment: Assignment
     guardrail: GuardrailRow | None = None
@@ -321,7 +316,7 @@ class AssignmentRow:
 
     @property
     def kind(self) -> str:
-        """The kind of the holder: key or member."""
+        """The kind of the holder: "key" or "member"."""
         return "key" if isinstance(self.assignment, KeyAssignment) else "member"
 
     @property
@@ -343,9 +338,9 @@ async def read_people(reader: FeedReader) -> Mapping[str, OrganizationMember]:
 
 
 async def read_assignments(reader: FeedReader, scope: Scope) -> Sequence[AssignmentRow]:
-    """The assignments of a guardrail, or of all guardrails of a workspace or the account.
+    """The assignments of one guardrail, of a workspace, or of the account.
 
-    Raises GatewayError if the keys or the members cannot be read.
+    Raises GatewayError.
     """
     known = await _guardrails(reader, scope)
     # Streamed rows cannot wait for the names of the members.
@@ -384,4 +379,4 @@ async def _guardrails(reader: FeedReader, scope: Scope) -> Mapping[str, Guardrai
 assignments_feed = FeedSpec(
     f"{FEEDS}:assignments", read_assignments, cadence.GUARDRAILS, of_parent_or_workspace
 )
-"""The assignments of the guardrail that the scope names as parent, else of all."""
+"""The assignments of the scope's parent, a guardrail, else of all guardrails."""

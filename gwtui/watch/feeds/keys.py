@@ -1,6 +1,6 @@
-"""API keys and the guardrails on them: contract "API key", extended contract section 1.
+"""API keys and their guardrails: contract "API key", extended contract section 1.
 
-Each read also records the figures of keys under rotation on this machine.
+Each read also records the figures of keys under rotation.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KeyBinding:
-    """The guardrails of a key. ``own_id`` None means none; ``known`` is False if unread.
+    """The guardrails of a key.
 
-    ``own`` and ``default`` are None if unknown or absent.
+    ``own_id`` is the id of its own guardrail, None for none; ``known`` is False if that was not
+    read. ``own`` and the workspace ``default`` are None if unknown or absent.
     """
 
     own_id: str | None = None
@@ -44,7 +45,7 @@ class KeyBinding:
 
     @property
     def target(self) -> str | None:
-        """The guardrail to open: the key's own, else an existing workspace default."""
+        """The id of the guardrail to open: the key's own, else the workspace default."""
         if self.own_id is not None:
             return self.own_id
         exists = self.default is not None and self.default.exists
@@ -53,10 +54,7 @@ class KeyBinding:
 
 @dataclass(frozen=True, slots=True)
 class KeyRow:
-    """A key and its workspace, None if unknown.
-
-    ``binding`` are its guardrails, None until they are read.
-    """
+    """A key with its workspace and guardrails; ``binding`` is None until it is read."""
 
     key: ApiKey
     workspace: Workspace | None = None
@@ -81,7 +79,7 @@ class KeyRow:
 
 
 def used_today(rows: Sequence[KeyRow]) -> Decimal | None:
-    """The usage of the keys since 00:00 UTC in USD; None if no key reports it."""
+    """The usage of all keys since 00:00 UTC in USD; None if no key reports it."""
     known = [row.key.usage_daily for row in rows if row.key.usage_daily is not None]
     return sum(known, Decimal(0)) if known or not rows else None
 
@@ -89,10 +87,10 @@ def used_today(rows: Sequence[KeyRow]) -> Decimal | None:
 async def read_keys(
     reader: FeedReader, workspace: str | None, *, shown: bool = False
 ) -> Sequence[KeyRow]:
-    """The keys of one workspace, or of all, including disabled and expired ones.
+    """The keys of one workspace or of all, including disabled and expired ones.
 
-    ``shown``: for the list screen, which reads anew and shows the rows as they arrive.
-    Raises GatewayError if a workspace cannot be read.
+    ``shown``: for the list screen, which reads again and shows the rows as they arrive. Raises
+    GatewayError.
     """
     known = await open_workspaces(reader, every=workspace is None)
     rows_of = partial(_rows, known)
@@ -109,7 +107,6 @@ async def read_keys(
 def _rows(
     known: Mapping[str, Workspace], listed: Mapping[str | None, Sequence[ApiKey]]
 ) -> Sequence[KeyRow]:
-    """The rows of the keys of all workspaces, each key once."""
     rows: dict[str, KeyRow] = {}
     for workspace_id, keys in listed.items():
         for key in keys:
@@ -119,14 +116,14 @@ def _rows(
 
 
 async def fetch_keys(client: GatewayClient, workspace: str | None) -> Sequence[KeyRow]:
-    """The rows of ``read_keys``, for a single use. Raises GatewayError."""
+    """The keys of one workspace or of all, read without a feed. Raises GatewayError."""
     return await read_keys(unshared(client), workspace)
 
 
 async def note_keys(hub: FeedHub, keys: Iterable[ApiKey]) -> None:
-    """Record the figures of keys under rotation; never fails.
+    """Record the figures of keys under rotation. Never fails.
 
-    Does nothing for a hub without a ledger, which belongs to no person.
+    Does nothing for a hub without a ledger.
     """
     if hub.ledger is not None:
         by_hash = {key.hash: key for key in keys if key.hash}
@@ -165,7 +162,7 @@ NOT_MANAGEMENT = "this key is not a management key"
 
 
 async def fetch_current_key(client: GatewayClient) -> CurrentKey:
-    """The key in use. If it is not a management key, writes are blocked from now on.
+    """Read the key in use; if it is not a management key, block writes from now on.
 
     Raises GatewayError.
     """
@@ -183,17 +180,13 @@ current_key_feed = FeedSpec(
 
 @dataclass(frozen=True, slots=True)
 class KeyRights:
-    """The number of models that the key in use may call, of all; None if unread."""
+    """How many of all models the key in use may call; None if unread."""
 
     models: int | None = None
     of: int | None = None
 
 
 async def _key_rights(reader: FeedReader, _scope: Scope) -> KeyRights:
-    """How many models there are and how many the key may call; a count that fails is None.
-
-    Never raises GatewayError.
-    """
     models: int | None = None
     of: int | None = None
     with suppress(GatewayError):

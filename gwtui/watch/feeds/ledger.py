@@ -1,8 +1,4 @@
-"""Feeds of the ledger, which need no request.
-
-They give the outcomes of writes, newest first; the unresolved ones, oldest first; and the evidence
-about one of these.
-"""
+"""Feeds of the ledger, which need no request: outcomes of writes, and unresolved writes."""
 
 from __future__ import annotations
 
@@ -26,16 +22,16 @@ if TYPE_CHECKING:
 
 AUDIT_FEED = "audit"
 _MOST = 5000
-"""The newest lines, which are shown; `gwtui audit` exports all."""
+"""The maximum number of entries that are shown; `gwtui audit` exports all."""
 
 
 def own_ledger() -> Ledger:
-    """The ledger of the user."""
+    """The ledger in the state directory of the user."""
     return Ledger(Paths.of_user().state / FILE_NAME)
 
 
 class _AuditReader:
-    """Reads the ledger of the hub, else of the user, whenever it has grown."""
+    """Reads the ledger again whenever it has changed."""
 
     def __init__(self, hub: FeedHub) -> None:
         self._hub = hub
@@ -68,11 +64,11 @@ T = TypeVar("T")
 
 _CREATE = ".create"
 RECOVERY_FEED = "recovery"
-"""Also the prefix of the feeds of their evidence."""
+"""The name of the feed of unresolved writes, and the prefix of the feeds of evidence."""
 
 
 def unresolved(ledger: Ledger, gateway: str, clock: Clock) -> tuple[LedgerEntry, ...]:
-    """The unresolved writes to that gateway, oldest first, except those of running programs.
+    """The unresolved writes to a gateway, oldest first, without those of running programs.
 
     Blocks. Raises OSError.
     """
@@ -103,7 +99,10 @@ def _unreadable(ledger: Ledger, error: OSError) -> GatewayError:
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedWrite:
-    """An unresolved write, and the identities that other writes of this machine created."""
+    """An unresolved write with the other writes of the ledger that created resources.
+
+    ``created_by`` maps the identities of created resources to the titles of the writes.
+    """
 
     intent: LedgerEntry
     created_by_others: frozenset[str]
@@ -111,7 +110,7 @@ class UnresolvedWrite:
 
 @dataclass(frozen=True, slots=True)
 class Inspected(Generic[T]):
-    """The evidence; None once the write is resolved."""
+    """The evidence about a write; None once the write is resolved."""
 
     evidence: T | None
 
@@ -133,7 +132,7 @@ def inspected_feed(
     plan: str,
     inspect: Callable[[GatewayClient, UnresolvedWrite], Awaitable[T]],
 ) -> Feed[Inspected[T]]:
-    """The evidence of ``inspect`` about the write of ``plan``."""
+    """The evidence that ``inspect`` finds about a write, the first part of ``scope``."""
 
     def find(client: GatewayClient) -> UnresolvedWrite | None:
         found = unresolved(ledger, client.connection.base_url, hub.clock)

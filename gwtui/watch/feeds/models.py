@@ -1,7 +1,7 @@
-"""The catalog: models, endpoints and providers, and the effects of ZDR and guardrails on them.
+"""The catalog: models, endpoints, providers, and the effects of ZDR and guardrails on them.
 
 Contract "Model with endpoints", "Endpoint object", extended contract section 7. The endpoints of
-every model take one request per model; they are read a few at a time and shown as they arrive.
+all models take one request per model; they are read a few at a time and shown as they arrive.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 models_feed = FeedSpec("models", lambda reader, _scope: _models(MODELS, reader), cadence.MODELS)
-"""The whole catalog, every output modality."""
+"""All models of the catalog, of every output modality."""
 
 
 async def _models(what: BaseRead[tuple[Model, ...]], reader: FeedReader) -> Sequence[Model]:
@@ -76,7 +76,7 @@ providers_feed: FeedSpec[Sequence[Provider]] = FeedSpec(
 
 @dataclass(frozen=True, slots=True)
 class EndpointRow:
-    """An endpoint and the model it serves.
+    """An endpoint and the model that it serves.
 
     ``keyless``: it was read without an API key, so the gateway hides throughput and workload
     figures (contract "Authentication", 4).
@@ -94,7 +94,7 @@ class EndpointRow:
 
     @property
     def title(self) -> str | None:
-        """The provider with the variant in its tag: a provider may serve a model twice."""
+        """The provider with the variant in its tag, because it may serve a model twice."""
         endpoint = self.endpoint
         name = endpoint.provider_name or endpoint.name
         _, slash, variant = (endpoint.tag or "").partition("/")
@@ -116,7 +116,7 @@ class EndpointRow:
 def rows_of(model: ModelEndpoints, *, keyless: bool = False) -> tuple[EndpointRow, ...]:
     """The endpoints of a model in the gateway's order, each with an identity.
 
-    The contract gives endpoints no identifier, so it consists of tag, tier and quantization;
+    The gateway gives endpoints no id, so the identity consists of tag, tier and quantization;
     duplicates are numbered.
     """
     count: Counter[str] = Counter()
@@ -161,18 +161,14 @@ _ENDPOINTS_LAST = 300.0
 
 Rows = Sequence[EndpointRow]
 Offers = Mapping[str, "ModelEndpoints | None"]
-"""The endpoints of models by id; None if they could not be read."""
+"""The endpoints of models by model id; None if they could not be read."""
 
 
 async def _read_offers(
     reader: FeedReader, show: Callable[[Offers], Rows | None]
 ) -> dict[str, ModelEndpoints | None]:
-    """All models with their endpoints, in the order of the catalog. Raises GatewayError.
-
-    Deleted models are left out. Models whose endpoints are refused, or whose id is not a valid
-    path, count as unreadable. The first read shows its rows as they arrive. It ends early when
-    nobody waits for it; the next one continues with the models that were not read recently.
-    """
+    # A refused model counts as unreadable. If nobody waits, the read ends early; the next one
+    # continues with the models that were not read recently.
     feed = reader.feed
     names = [model.id for model in await reader.get(MODELS) if model.id]
     lately = reader.relaxed(_ENDPOINTS_LAST)
@@ -238,7 +234,7 @@ every_endpoint_feed = FeedSpec("every-endpoint", _every_endpoint, cadence.CATALO
 
 @dataclass(frozen=True, slots=True)
 class ZdrRow:
-    """A model and its ZDR endpoints; ``every`` is None until all endpoints were read."""
+    """A model and its ZDR endpoints; ``every`` are all its endpoints, None until they are read."""
 
     model: Model
     remaining: tuple[Endpoint, ...]
@@ -251,7 +247,7 @@ class ZdrRow:
 
     @property
     def lost(self) -> tuple[Endpoint, ...]:
-        """The endpoints without ZDR, as far as they are known."""
+        """The known endpoints without ZDR."""
         kept = {endpoint_key(endpoint) for endpoint in self.remaining}
         return tuple(one for one in self.every or () if endpoint_key(one) not in kept)
 
@@ -262,7 +258,6 @@ class ZdrRow:
 
 
 async def _zdr_rows(reader: FeedReader, _scope: Scope) -> Sequence[ZdrRow]:
-    """All models with their ZDR endpoints. Raises GatewayError."""
     remaining: dict[str, list[Endpoint]] = defaultdict(list)
     for endpoint in await reader.fresh(ZDR_ENDPOINTS):
         remaining[endpoint.model_id or ""].append(endpoint)
@@ -302,7 +297,10 @@ async def read_slugs(reader: FeedReader) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """All models, the provider slugs by name, and the ZDR endpoints, None if unknown."""
+    """The data that decides where requests are routed.
+
+    ``provider_slugs`` are by provider name. ``zdr`` are the ZDR endpoints, None if unknown.
+    """
 
     models: tuple[Model, ...]
     provider_slugs: Mapping[str, str]
@@ -317,7 +315,6 @@ class Routing:
 
 
 async def _routing(reader: FeedReader, _scope: Scope) -> Routing:
-    """Three lists. Raises GatewayError."""
     models = await reader.get(MODELS)
     return Routing(models, await read_slugs(reader), await read_zdr(reader))
 
@@ -335,7 +332,7 @@ async def _catalog(reader: FeedReader, scope: Scope) -> CatalogView:
 
 
 catalog_feed = FeedSpec("catalog", _catalog, cadence.CATALOG)
-"""The catalog with every endpoint."""
+"""The catalog with the endpoints of all models."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,10 +344,6 @@ class GuardrailOnModel:
 
 
 async def _guardrails_on_model(reader: FeedReader, scope: Scope) -> Sequence[GuardrailOnModel]:
-    """The effect of each existing guardrail of the scope on the scope's parent, a model.
-
-    Raises GatewayError.
-    """
     view = await _view_of_model(reader, scope)
     rows = [row for row in await read_guardrails(reader, scope.workspace) if row.exists]
     return tuple(
@@ -364,7 +357,6 @@ async def _guardrails_on_model(reader: FeedReader, scope: Scope) -> Sequence[Gua
 
 
 async def _view_of_model(reader: FeedReader, scope: Scope) -> CatalogView:
-    """The catalog with the endpoints of one model."""
     model_id = scope.parent or ""
     known: dict[str, tuple[Endpoint, ...]] = {}
     with suppress(NotFoundError):
@@ -382,4 +374,4 @@ def _of_model(scope: Scope) -> Scope:
 guardrails_on_model_feed = FeedSpec(
     f"{FEEDS}:on-model", _guardrails_on_model, cadence.WORKSPACES, _of_model
 )
-"""The guardrails on the model that the scope names as parent."""
+"""The effect of each guardrail on the scope's parent, a model."""

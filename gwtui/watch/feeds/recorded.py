@@ -1,6 +1,6 @@
 """Feeds of the recorded history: the last day of endpoints and credits, and changes.
 
-They need no request. ``ask_history`` reads the open history, else its file.
+They need no request to the gateway.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ endpoints_past_feed: FeedSpec[EndpointCurves] = FeedSpec(
     CADENCE,
     of_parent("curves are those of one model"),
 )
-"""Hourly curves of the endpoints of the scope's parent; empty without a recording."""
+"""Hourly curves of the endpoints of the scope's parent, a model; empty without a recording."""
 
 
 credits_past_feed: FeedSpec[CreditsPast | None] = FeedSpec(
@@ -54,11 +54,11 @@ credits_past_feed: FeedSpec[CreditsPast | None] = FeedSpec(
     lambda reader, _scope: ask_history(reader.hub, partial(_credits, reader.clock.now()), None),
     CADENCE,
 )
-"""Balance, burn rates and curve; None without a recording."""
+"""The recorded credits and their curve; None without a recording."""
 
 
 async def ask_history(hub: FeedHub, question: Callable[[HistoryReader], T], nothing: T) -> T:
-    """The answer of the open history, else of its file; ``nothing`` without a recording.
+    """Run a query on the open history, else on its file; ``nothing`` without a recording.
 
     Raises GatewayError if the open history cannot be read.
     """
@@ -99,14 +99,14 @@ async def _from_file(
 
 @dataclass(frozen=True, slots=True)
 class CreditsPast:
-    """The credits at a moment, and their curve."""
+    """The recorded credits at a moment, and the curve of the balance."""
 
     state: CreditsState
     curve: Curve | None
 
 
 def credits_past(reader: HistoryReader, since: datetime, until: datetime) -> CreditsPast:
-    """Balance, burn rates and curve. Raises sqlite3.Error."""
+    """The recorded credits at ``until``, and the curve since ``since``. Raises sqlite3.Error."""
     from gwtui.watch.history.reader import BALANCE, credits_state  # noqa: PLC0415 - loads SQLite
 
     curve = reader.points(BALANCE, since, until)

@@ -1,7 +1,4 @@
-"""The key rotations on one gateway: their stored state, and the present state of both keys.
-
-The figures of an old key are recorded with every read, so that its silence outlasts the program.
-"""
+"""The key rotations on one gateway: their stored state and the present state of both keys."""
 
 from __future__ import annotations
 
@@ -42,7 +39,7 @@ ENDED_SHOWN = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class RotationRow:
-    """A rotation, its status, and both keys as far as they could be read."""
+    """A rotation with its status, and both keys if they could be read."""
 
     rotation: KeyRotation
     status: RotationStatus
@@ -51,7 +48,6 @@ class RotationRow:
 
 
 async def _read_rotations(reader: FeedReader, _scope: Scope) -> Sequence[RotationRow]:
-    """The active and recently ended rotations of the gateway. Raises GatewayError."""
     hub = reader.hub
     await hub.complete()
     ledger = hub.ledger or own_ledger()
@@ -75,10 +71,10 @@ async def _read_rotations(reader: FeedReader, _scope: Scope) -> Sequence[Rotatio
 
 @dataclass(frozen=True, slots=True)
 class _RotationReader:
-    """The shared data of one read of all rotations.
+    """The data that one read of all rotations shares.
 
-    ``unstored`` are the plans whose key value nobody has acknowledged. ``held`` maps key hashes to
-    guardrails, None if unread.
+    ``unstored`` are the ids of creations whose key value nobody has acknowledged. ``held`` maps key
+    hashes to guardrail ids, None if unread.
     """
 
     hub: FeedHub
@@ -90,7 +86,7 @@ class _RotationReader:
     held_why: str
 
     async def at(self, rotation: KeyRotation) -> RotationRow:
-        """The row of a rotation. New observations are recorded; failures to write are ignored."""
+        """The row of a rotation. New facts are stored; failures to write are ignored."""
         if rotation.ended is not None:
             return RotationRow(rotation, status_of(rotation, RotationFacts(), self.now))
         rotation, making = await self._with_successor(rotation)
@@ -148,9 +144,9 @@ def _listed(file: RotationFile, gateway: str, now: datetime) -> list[KeyRotation
 def creation_outcomes(
     ledger: Ledger, plans: set[str], now: datetime
 ) -> Mapping[str, tuple[CreationOutcome, str | None]]:
-    """The outcome of each creation by the ledger, and the identity of the new key.
+    """The outcomes of creations in the ledger by plan id, each with the hash of the key.
 
-    A person who resolved an unknown outcome decided it.
+    For an unknown outcome, the finding of the person who resolved it counts.
     """
     outcomes: dict[str, tuple[CreationOutcome, str | None]] = {}
     for entry in ledger.entries() if plans else ():
@@ -176,7 +172,6 @@ def _outcome(entry: LedgerEntry, now: datetime) -> tuple[CreationOutcome, str | 
 async def _held(
     reader: FeedReader, rotations: Sequence[KeyRotation]
 ) -> tuple[Mapping[str, str] | None, str]:
-    """Guardrail ids by key hash if any rotation needs them; None with the reason if unread."""
     if all(rotation.guardrail is None or rotation.ended is not None for rotation in rotations):
         return {}, ""
     try:
@@ -187,7 +182,6 @@ async def _held(
 
 
 async def _read(client: GatewayClient, key_hash: str) -> tuple[ApiKey | None, bool, str]:
-    """A key, whether it is deleted, and why it could not be read."""
     try:
         return await client.keys.get(key_hash), False, ""
     except NotFoundError:
@@ -197,4 +191,4 @@ async def _read(client: GatewayClient, key_hash: str) -> tuple[ApiKey | None, bo
 
 
 rotations_feed = FeedSpec(FEED, _read_rotations, cadence.WORKSPACES)
-"""The active and recently ended rotations of the gateway."""
+"""The active and recently ended rotations on the gateway."""

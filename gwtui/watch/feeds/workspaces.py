@@ -41,23 +41,23 @@ DEFAULT_SLUG = "default"
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The contents of a workspace; None for an unread part, with the reason in ``faults``."""
+    """The contents of a workspace; unread parts are None, with the reasons in ``faults``."""
 
     keys: KeyCount | None = None
     spent: Mapping[str, Decimal | None] = field(default_factory=dict)
-    """USD by budget interval, from the present keys."""
+    """The spending of the present keys in USD, by budget interval."""
     members: int | None = None
     budgets: Mapping[str, Budget] | None = None
-    """By interval."""
+    """The budgets by interval."""
     guardrails: Mapping[str, Guardrail] | None = None
-    """By id."""
+    """The guardrails by id."""
     faults: tuple[str, ...] = ()
     workspace: Workspace | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceRow:
-    """A workspace of the list; ``figures`` is None until they are read.
+    """A workspace in the list; ``figures`` is None until they are read.
 
     ``default`` is the id of the default workspace, None if unknown.
     """
@@ -74,7 +74,7 @@ class WorkspaceRow:
 
     @property
     def is_default(self) -> bool:
-        """Whether it is the default workspace, as far as known."""
+        """Whether it is the default workspace; if unknown, judged by its slug."""
         if self.default is None:
             return self.workspace.slug == DEFAULT_SLUG
         return self.workspace.id == self.default
@@ -101,11 +101,11 @@ async def _rows(reader: FeedReader, _scope: Scope) -> Sequence[WorkspaceRow]:
 
 
 workspace_rows_feed = FeedSpec("workspaces", _rows, cadence.WORKSPACES)
-"""The workspaces, and which one is the default."""
+"""The workspaces as rows of the list, without figures."""
 
 
 def workspace_figures_feed(hub: FeedHub, space: Workspace) -> Feed[Figures] | None:
-    """The feed of a workspace's figures; None if the workspace has no id."""
+    """The feed of the contents of a workspace; None if the workspace has no id."""
     if not space.id:
         return None
     # Whether BYOK counts decides the spending, so it is part of the key.
@@ -118,14 +118,14 @@ def workspace_figures_feed(hub: FeedHub, space: Workspace) -> Feed[Figures] | No
 
 
 def by_interval(budgets: Sequence[Budget]) -> Mapping[str, Budget]:
-    """Budgets by interval, without those whose interval is unreadable."""
+    """The budgets by interval, without those whose interval is unreadable."""
     return {budget.interval: budget for budget in budgets if budget.interval is not None}
 
 
 async def default_workspace_id(client: GatewayClient) -> str | None:
-    """The id of the default workspace, from the keys that are listed without a workspace.
+    """The id of the default workspace; None if it cannot be found.
 
-    None if that list is empty or refused: the contract does not mark the default workspace.
+    The contract does not mark it, so it is taken from the keys that are listed without a workspace.
     """
     try:
         return await client.keys.default_workspace()
@@ -134,17 +134,13 @@ async def default_workspace_id(client: GatewayClient) -> str | None:
 
 
 async def _figures(reader: FeedReader, _scope: Scope) -> Mapping[str, Figures]:
-    """The contents of every workspace by its id; failed parts are in ``faults``.
-
-    Raises GatewayError only if the workspaces cannot be listed.
-    """
     spaces = [space for space in await reader.get(WORKSPACES) if space.id]
     figures = await fetch_each(spaces, lambda space: figures_of(reader, space))
     return {space.id or "": found for space, found in zip(spaces, figures, strict=True)}
 
 
 async def figures_of(reader: FeedReader, space: Workspace) -> Figures:
-    """Keys, members, budgets and guardrails of one workspace."""
+    """The keys, members, budgets and guardrails of one workspace."""
     identity = space.id or ""
     parts: Parts[str] = Parts()
     keys = await parts.read("keys", reader.get(keys_of(identity)))
@@ -166,12 +162,12 @@ async def figures_of(reader: FeedReader, space: Workspace) -> Figures:
 
 
 figures_feed = FeedSpec("workspaces:figures", _figures, cadence.WORKSPACES)
-"""The contents of each workspace by its id."""
+"""The contents of all workspaces by id."""
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetUse:
-    """A budget and the known spending."""
+    """A budget and its spending, None if unknown."""
 
     interval: str
     limit: Decimal | None
@@ -179,7 +175,7 @@ class BudgetUse:
 
     @property
     def share(self) -> Decimal | None:
-        """The spent share of the budget, 0 to 1 and above."""
+        """The spent share of the budget, 0 to 1 and above; None if unknown."""
         if self.limit is None or self.limit <= 0 or self.spent is None:
             return None
         return self.spent / self.limit
@@ -187,14 +183,14 @@ class BudgetUse:
 
 @dataclass(frozen=True, slots=True)
 class BudgetRow:
-    """A budget, and the spending of the workspace's present keys, as far as it was read."""
+    """A budget and the spending of the workspace's present keys, None until it is read."""
 
     budget: Budget
     spent: Decimal | None = None
 
     @property
     def interval(self) -> str:
-        """The interval, or the id if it is unreadable."""
+        """The interval, or the id if the interval is unreadable."""
         return self.budget.interval or f"?{self.budget.id}"
 
     @property
@@ -209,7 +205,7 @@ async def _budgets(reader: FeedReader, scope: Scope) -> Sequence[BudgetRow]:
 
 _OF_WORKSPACE = of_parent("budgets are listed for one workspace")
 budgets_feed = FeedSpec("budgets", _budgets, cadence.WORKSPACES, _OF_WORKSPACE)
-"""The budgets of the workspace that the scope names as parent."""
+"""The budgets of the scope's parent, a workspace."""
 
 
 async def _spent(reader: FeedReader, scope: Scope) -> Figures:
@@ -217,7 +213,7 @@ async def _spent(reader: FeedReader, scope: Scope) -> Figures:
 
 
 spent_feed = FeedSpec("workspaces:figures", _spent, cadence.WORKSPACES, _OF_WORKSPACE)
-"""The contents of the workspace that the scope names as parent."""
+"""The contents of the scope's parent, a workspace."""
 
 
 # People -------------------------------------------------------------------------------------------
@@ -226,14 +222,14 @@ _NAME = 60
 
 
 def shown_person(person: OrganizationMember | None, user_id: str | None) -> str:
-    """The name of a person, else the mail address, else the id; safe to show."""
+    """The name of a person, else the mail address, else the id, safe to show."""
     name = person and (person.full_name or person.email)
     return safe_line(name or user_id or "without an id", _NAME)
 
 
 @dataclass(frozen=True, slots=True)
 class Belonging:
-    """A workspace and a person's membership in it."""
+    """A workspace and the membership of a person in it."""
 
     workspace: Workspace
     member: WorkspaceMember
@@ -241,7 +237,7 @@ class Belonging:
 
 @dataclass(frozen=True, slots=True)
 class PersonRow:
-    """A member of the organization; ``places`` is None until the workspaces are read."""
+    """A member of the organization; ``places`` are the memberships, None until they are read."""
 
     person: OrganizationMember
     places: tuple[Belonging, ...] | None = None
@@ -261,7 +257,6 @@ async def _person_rows(reader: FeedReader, _scope: Scope) -> Sequence[PersonRow]
 
 
 async def _places(reader: FeedReader, _scope: Scope) -> Mapping[str, tuple[Belonging, ...]]:
-    """The workspaces of each user id, in the order of the workspaces. Raises GatewayError."""
     spaces = tuple((await open_workspaces(reader)).values())
 
     async def members(space: Workspace) -> tuple[WorkspaceMember, ...]:
@@ -279,11 +274,11 @@ async def _places(reader: FeedReader, _scope: Scope) -> Mapping[str, tuple[Belon
 
 
 people_feed = FeedSpec("organization", _person_rows, cadence.WORKSPACES)
-"""Everybody in the organization."""
+"""The people of the organization."""
 
 
 places_feed = FeedSpec("organization:places", _places, cadence.WORKSPACES)
-"""The workspaces of each person by user id."""
+"""The memberships of each person, by user id."""
 
 
 async def _settings(reader: FeedReader, _scope: Scope) -> Sequence[OrganizationSettings]:
@@ -296,10 +291,10 @@ settings_feed = FeedSpec("organization:settings", _settings, cadence.WORKSPACES)
 
 @dataclass(frozen=True, slots=True)
 class MemberRow:
-    """A membership, its person, and the keys that this person created in the workspace.
+    """A membership with its person and the keys that this person created in the workspace.
 
-    ``person`` is None if the organization does not list them, ``keys`` if the keys of the workspace
-    could not be read; ``faults`` contains the reasons.
+    ``person`` is None if the organization does not list it. ``keys`` is None if the keys could not
+    be read, with the reason in ``faults``.
     """
 
     member: WorkspaceMember
@@ -314,7 +309,7 @@ class MemberRow:
 
     @property
     def called(self) -> str:
-        """The person's name, for sentences."""
+        """The name of the person, for sentences."""
         return shown_person(self.person, self.member.user_id)
 
     def active_keys(self, now: datetime) -> tuple[ApiKey, ...]:
@@ -360,4 +355,4 @@ members_feed = FeedSpec(
     cadence.WORKSPACES,
     of_parent("members are listed for one workspace: open them from the workspaces"),
 )
-"""The members of the workspace that the scope names as parent."""
+"""The members of the scope's parent, a workspace."""

@@ -1,4 +1,4 @@
-"""The history for asyncio: one thread writes, one reads, and the event loop never blocks."""
+"""Access to the history file for asyncio: one thread writes, one reads."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Archive:
     ) -> None:
         self.path = path
         self.server = server
-        """The source of figures; None means the file."""
+        """The source of figures, None for the file."""
         self.notice = ""
         """A message about the file, such as that a damaged one was moved aside."""
         self._clock = clock
@@ -55,7 +55,7 @@ class Archive:
     async def open(
         cls, path: Path, clock: Clock = SYSTEM_CLOCK, server: PrometheusClient | None = None
     ) -> Self:
-        """Open a history, creating the file if needed; figures come from ``server``, if given."""
+        """Open a history, creating the file if needed. Figures come from ``server`` if given."""
         archive = cls(path, clock, server)
         try:
             await archive.connect()
@@ -65,7 +65,7 @@ class Archive:
         return archive
 
     async def connect(self) -> None:
-        """Open the file, creating it if needed; a damaged file is moved aside."""
+        """Open the file, creating it if needed. A damaged file is moved aside."""
         await self._run(self._writes, self._open)
 
     @property
@@ -74,7 +74,7 @@ class Archive:
         return self._connection is not None
 
     async def disconnect(self) -> None:
-        """Close the file, so that it can be opened again."""
+        """Close the file; ``connect`` opens it again."""
         await self._run(self._writes, self._leave)
 
     def _open(self) -> None:
@@ -90,11 +90,11 @@ class Archive:
 
     @property
     def is_recording(self) -> bool:
-        """Whether this instance holds the recording lock."""
+        """Whether this process holds the recording lock."""
         return self._lock is not None
 
     async def claim(self) -> bool:
-        """Try to take the recording lock; returns whether this instance holds it."""
+        """Try to take the recording lock; returns whether this process holds it."""
         if self._lock is None:
             self._lock = await self._run(self._writes, lambda: try_lock(self.path))
         return self.is_recording
@@ -110,7 +110,7 @@ class Archive:
         return await self._run(self._reads, lambda: ask(self.path, question, self.server))
 
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Write in one transaction. Any process may write."""
+        """Run ``work`` in one transaction and return its result. Any process may write."""
 
         def written() -> T:
             if self._connection is None or self._interrupted:
@@ -121,7 +121,7 @@ class Archive:
         return await self._run(self._writes, written)
 
     def interrupt(self) -> None:
-        """Roll back the present write and refuse further ones."""
+        """Roll back the current write and refuse further ones."""
         self._interrupted = True
 
     async def close(self) -> None:
@@ -150,9 +150,9 @@ class Archive:
 def ask(
     path: Path, question: Callable[[HistoryReader], T], server: PrometheusClient | None = None
 ) -> T:
-    """Run a query on one consistent state of a file that another process may write.
+    """Run a query on one consistent state of a file that another process may be writing.
 
-    Figures come from ``server``, if given, even without a file. Raises HistoryMissingError,
+    Figures come from ``server`` if given, even without a file. Raises HistoryMissingError,
     HistoryUnusableError.
     """
     with translated_errors(path), ExitStack() as stack:

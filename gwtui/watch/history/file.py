@@ -23,7 +23,7 @@ from gwtui.watch.history.model import (
 APPLICATION_ID = 0x67774849
 """Marks a SQLite file as a gwtui history."""
 SCHEMA_VERSION = 5
-"""Files of older versions are moved aside, those of newer versions are left alone."""
+"""Files of older versions are moved aside, those of newer versions are not opened."""
 SCHEMA = """
 CREATE TABLE settings (
     name TEXT PRIMARY KEY,
@@ -151,17 +151,17 @@ _SIDE_FILES = ("-wal", "-shm", "")
 
 
 class OpenedHistory(NamedTuple):
-    """A connection, with a ``notice`` if the old file was moved aside."""
+    """A connection, and a message if the old file was moved aside."""
 
     connection: sqlite3.Connection
     notice: str = ""
 
 
 def open_writable(path: Path, now: datetime, *, locked: bool) -> OpenedHistory:
-    """Open for reading and writing, creating the file if needed.
+    """Open the file for reading and writing, creating it if needed.
 
-    If ``locked`` (``try_lock``), a damaged file or one of an older version is moved aside, with a
-    notice. Raises HistoryUnusableError.
+    ``locked``: this process holds the recording lock, so it may move aside a damaged file or one of
+    an older version. Raises HistoryUnusableError.
     """
     with translated_errors(path):
         ensure_private(path.parent)
@@ -184,7 +184,7 @@ def open_writable(path: Path, now: datetime, *, locked: bool) -> OpenedHistory:
 
 
 def open_readable(path: Path) -> sqlite3.Connection:
-    """Open for reading only, while another process may write.
+    """Open the file for reading only, while another process may write.
 
     Raises HistoryMissingError, HistoryUnusableError, sqlite3.Error.
     """
@@ -204,7 +204,7 @@ def open_readable(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def translated_errors(path: Path) -> Iterator[None]:
-    """Translate file errors to HistoryUnusableError and HistoryDamagedError."""
+    """Raise OSError and sqlite3.Error as HistoryUnusableError or HistoryDamagedError."""
     try:
         yield
     except OSError as error:
@@ -224,7 +224,7 @@ def is_damage(error: sqlite3.Error) -> bool:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iterator[None]:
-    """A transaction; ``kind`` DEFERRED gives readers a consistent state."""
+    """Run the body in a transaction; ``kind`` DEFERRED gives readers a consistent state."""
     connection.execute(f"BEGIN {kind}")
     try:
         yield
@@ -236,13 +236,13 @@ def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iter
 
 
 def setting(db: sqlite3.Connection, name: str) -> int | None:
-    """A number stored in the file, None if absent."""
+    """Read a number from the table of settings, None if absent."""
     found = db.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
     return None if found is None else int(found[0])
 
 
 def remember_setting(db: sqlite3.Connection, name: str, value: int) -> None:
-    """Store a number in the file."""
+    """Store a number in the table of settings."""
     db.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, str(value)))
 
 
@@ -253,7 +253,6 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _reason_to_set_aside(connection: sqlite3.Connection, path: Path) -> str:
-    """Why the file is unusable, empty if it is usable; a new file gets its tables."""
     try:
         version = _version(connection, path)
         if 0 < version < SCHEMA_VERSION:
@@ -276,7 +275,6 @@ def _reason_to_set_aside(connection: sqlite3.Connection, path: Path) -> str:
 
 
 def _version(connection: sqlite3.Connection, path: Path) -> int:
-    """The schema version; 0 for an empty file. Refuses foreign and newer files."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     (owner,) = connection.execute("PRAGMA application_id").fetchone()
     (objects,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
@@ -288,7 +286,6 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
 
 
 def _set_aside(path: Path, now: datetime) -> Path:
-    """Move the file and its side files; returns the new path."""
     name, number = f"{path.name}.aside-{now:%Y%m%dT%H%M%S}", 1
     aside = path.with_name(name)
     while aside.exists():
@@ -301,7 +298,6 @@ def _set_aside(path: Path, now: datetime) -> Path:
 
 
 def _make_private(path: Path) -> None:
-    """Create the file with mode 0600, which SQLite applies to the side files as well."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         os.fchmod(descriptor, 0o600)
@@ -313,7 +309,7 @@ def _make_private(path: Path) -> None:
 
 
 def try_lock(path: Path) -> int | None:
-    """A descriptor that holds the recording lock until it is closed; None if it is taken.
+    """Take the recording lock; returns a descriptor to close, None if another process has it.
 
     The lock ends with the process. The lock file contains the process id. Raises
     HistoryUnusableError.
@@ -329,7 +325,7 @@ def try_lock(path: Path) -> int | None:
 
 
 def recording_process(path: Path) -> int | None:
-    """The id of the process that records, None without one."""
+    """The id of the process that records, None if none does."""
     lock = _lock_of(path)
     try:
         descriptor = private_file.locked(lock)
@@ -354,13 +350,13 @@ _DIGEST = 12
 
 
 def history_path(data: Path, label: str, base_url: str) -> Path:
-    """The file of a profile (or host) at a gateway, below the data directory."""
+    """The path of the history of a profile (or host) at a gateway."""
     readable = _UNFIT.sub("-", label)[:_NAME].strip(".-") or "gateway"
     digest = hashlib.sha256(f"{label}\n{base_url}".encode()).hexdigest()[:_DIGEST]
     return data / "history" / f"{readable}-{digest}.sqlite3"
 
 
 def erase_history(path: Path) -> None:
-    """Delete a history file that nobody has open. Raises OSError."""
+    """Delete a history file that no process has open. Raises OSError."""
     for suffix in _SIDE_FILES:
         path.with_name(path.name + suffix).unlink(missing_ok=True)

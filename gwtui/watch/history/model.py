@@ -1,6 +1,6 @@
-"""The contents of a history: series of figures, facts that rarely change, and their changes.
+"""The contents of a history: figures over time, facts that rarely change, and their changes.
 
-Times are aware, UTC, whole seconds. Figures are Decimal, rounded to ``DIGITS`` significant digits.
+Times are aware, UTC, whole seconds. Figures are Decimal, rounded to ``DIGITS`` significant digits;
 None means that the gateway gave no figure (no traffic, unknown), never 0.
 """
 
@@ -23,16 +23,16 @@ Resource = Literal["credits", "endpoint", "key", "workspace", "guardrail"]
 RESOURCES: tuple[Resource, ...] = get_args(Resource)
 
 State = Literal["value", "null", "gap"]
-"""A figure; no figure from the gateway (no traffic, unknown); no reading."""
+"""A figure; null for no figure from the gateway; gap for no reading."""
 
 ACCOUNT = "account"
-"""The identity of the credits, of which there is only one."""
+"""The identity of the credits."""
 
 
 class SeriesKey(NamedTuple):
-    """The identity of a series.
+    """The identity of a series of figures.
 
-    ``identity`` is a key's hash, a workspace's id, ``ACCOUNT`` or an ``endpoint_identity``.
+    ``identity`` is a key hash, a workspace id, ``ACCOUNT`` or an ``endpoint_identity``.
     """
 
     resource: str
@@ -41,26 +41,26 @@ class SeriesKey(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """A resource that is watched."""
+    """A resource with figures or facts."""
 
     resource: str
     identity: str
 
 
 Figures = Mapping[str, Decimal | None]
-"""The figures of a subject, by name."""
+"""The figures of a subject by name."""
 Fields = Mapping[str, JsonValue]
-"""The facts of a subject: values as on the wire by field name."""
+"""The facts of a subject by field name, with values as on the wire."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """The result of one reading of the gateway.
+    """The figures and facts from one reading of the gateway.
 
-    ``source`` names the reading; ``every`` is its pace in seconds. ``covers`` is the part that the
-    reading lists completely: a subject of that resource with that prefix of the identity is gone if
-    ``facts`` lacks it. None: the list is incomplete. A missing field keeps its value; null removes
-    it.
+    ``source`` names the reading, ``every`` is the seconds between two. In ``facts``, a missing
+    field keeps its value and null removes it. ``covers`` says which part was read completely: a
+    subject of that resource whose identity has that prefix is gone if ``facts`` lacks it. None:
+    incomplete.
     """
 
     source: str
@@ -74,7 +74,7 @@ class Observation:
 def readings_of(
     observation: Observation, facts: Callable[[Subject], Fields] | None = None
 ) -> list[tuple[Subject, RuleReading]]:
-    """What alert rules judge: the figures and facts of each subject of an observation.
+    """The figures and facts of each subject of an observation, as input of alert rules.
 
     ``facts`` returns the known facts of a subject, by default those of the observation.
     """
@@ -89,8 +89,8 @@ def readings_of(
 class ReadingsSnapshot:
     """The latest readings at one moment.
 
-    ``observations`` are the recent readings by name; ``up`` tells whether the last attempt of each
-    reading succeeded. ``skew`` is the clock skew of the gateway in seconds.
+    ``observations`` are by name. ``up`` is whether the last attempt of each reading succeeded.
+    ``skew`` is the clock skew of the gateway in seconds.
     """
 
     observations: Mapping[str, Observation]
@@ -100,10 +100,10 @@ class ReadingsSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class RecordedChange:
-    """A changed fact. It was still ``before`` at ``not_before``, and ``after`` at ``at``.
+    """A changed fact: still ``before`` at ``not_before``, and ``after`` at ``at``.
 
     ``kind`` is "RESOURCE.EVENT", such as "endpoint.gone". ``field`` is empty for a subject that
-    appeared or disappeared; ``name`` is its last name.
+    appeared or disappeared. ``name`` is the last name of the subject.
     """
 
     id: int
@@ -129,7 +129,7 @@ GAP = Reading("gap")
 
 
 class Point(NamedTuple):
-    """One slot of a curve, which starts at ``at`` and lasts for the curve's ``width``.
+    """One slot of a curve, which starts at ``at``.
 
     Figures are None in "null" and "gap" slots. ``last`` may also be None in a "value" slot.
     """
@@ -166,7 +166,7 @@ def model_of(identity: str) -> str:
 
 
 class HistoryError(Exception):
-    """Base of the errors of this package, with a message for people."""
+    """Base of the errors of this package; the message can be shown."""
 
 
 class HistoryUnusableError(HistoryError):
@@ -182,19 +182,19 @@ class HistoryMissingError(HistoryError):
 
 
 DIGITS = 40
-"""Significant digits of stored figures; the API sends doubles or short decimal strings."""
+"""The number of significant digits of stored figures."""
 
 _KEPT = Context(prec=DIGITS, rounding=ROUND_HALF_EVEN, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _LONGEST_PLAIN = 20
 
 
 def kept(value: Decimal) -> Decimal:
-    """The value as stored: rounded to ``DIGITS`` digits, without trailing zeros."""
+    """Round a figure to ``DIGITS`` digits, without trailing zeros."""
     return value.normalize(_KEPT)
 
 
 def text_of(value: Decimal) -> str:
-    """The shortest text that reads back as the same number."""
+    """The shortest text of a number that reads back as the same number."""
     if not value:
         return "0"
     exponent = value.as_tuple().exponent
@@ -203,17 +203,17 @@ def text_of(value: Decimal) -> str:
 
 
 def gap_after(every: int) -> int:
-    """Seconds without a reading that make a gap, for a reading every ``every`` seconds."""
+    """Seconds without a reading that count as a gap, for a reading every ``every`` seconds."""
     return every * 5 // 2 + 30
 
 
 def seconds_of(moment: datetime) -> int:
-    """Whole seconds since 1970."""
+    """The whole seconds since 1970 of a time."""
     return int(moment.timestamp() // 1)
 
 
 def moment_of(seconds: int) -> datetime:
-    """The time of whole seconds since 1970."""
+    """The UTC time of whole seconds since 1970."""
     return datetime.fromtimestamp(seconds, UTC)
 
 
@@ -237,23 +237,23 @@ STATUS = "status"
 USAGE = "usage"
 USAGE_DAILY = "usage_daily"
 BYOK_USAGE = "byok_usage"
-"""The total list price of a key's usage of own provider keys."""
+"""The list price of a key's usage of own provider keys."""
 LIMIT = "limit"
 LIMIT_REMAINING = "limit_remaining"
 
 
 def price_figure(key: str) -> str:
-    """The id of the metric of a price key: its price per unit after the discount."""
+    """The figure of a price: per unit, after the discount."""
     return f"price_{key}"
 
 
 def usage_figure(interval: str) -> str:
-    """The figure of a workspace's usage in the present budget window."""
+    """The figure of a workspace's usage in the present window of a budget interval."""
     return "usage" if interval == "lifetime" else f"usage_{interval}"
 
 
 def budget_figure(interval: str) -> str:
-    """The id of the metric of a budget with this interval."""
+    """The figure of a workspace's budget with an interval."""
     return f"budget_{interval}"
 
 
@@ -270,7 +270,7 @@ KEY_DISABLED = "key.disabled"
 KEY_ENABLED = "key.enabled"
 WORKSPACE_BUDGET = "workspace.budget"
 CREDITS_PURCHASED = "credits.purchased"
-"""Special kinds of changes; the others come from ``came``, ``went`` and ``changed``."""
+"""The specific kinds of changes; the others come from ``came``, ``went``, ``changed``."""
 
 PRICE_FIELDS = ("price_", "discount", "overrides")
 """Prefixes of the facts about the price of an endpoint."""
@@ -279,17 +279,17 @@ BUDGET_FIELDS = ("budget_",)
 
 
 def came(resource: str) -> str:
-    """The kind of change for a new subject."""
+    """The kind of change for a subject that appeared."""
     return f"{resource}.appeared" if resource == "endpoint" else f"{resource}.created"
 
 
 def went(resource: str) -> str:
-    """The kind of change for a subject that is gone."""
+    """The kind of change for a subject that disappeared."""
     return f"{resource}.gone" if resource == "endpoint" else f"{resource}.deleted"
 
 
 def changed(resource: str, field: str, after: JsonValue) -> str:
-    """The kind of change for a field whose value changed."""
+    """The kind of change for a field whose value changed to ``after``."""
     match resource, field:
         case "endpoint", "status":
             return ENDPOINT_STATUS
@@ -305,18 +305,18 @@ def changed(resource: str, field: str, after: JsonValue) -> str:
 
 
 NAME = "name"
-"""The field with the name of a subject."""
+"""The fact with the name of a subject."""
 LONGEST_VALUE = 1000
-"""The maximum length of a stored value; longer ones are stored as a digest."""
+"""The maximum length of a stored value as JSON; a digest replaces longer ones."""
 
 _DIGEST = 16
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True).encode
 _SURELY_SHORT = 80
-"""Texts below this length have short JSON: one character takes at most 12."""
+"""Shorter texts have short JSON, as a character takes at most 12."""
 
 
 def short(value: JsonValue) -> JsonValue:
-    """A value, or its size and digest if it is long."""
+    """The value, or its size and digest if it is long."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str) and len(value) < _SURELY_SHORT:
@@ -334,12 +334,12 @@ def digest_of(value: JsonValue) -> JsonValue:
 
 
 def json_of(value: Any) -> str:
-    """Compact ASCII JSON, which can hold any text."""
+    """Compact ASCII JSON of a value."""
     return _encode(value)
 
 
 def amount(value: Any) -> Decimal | None:
-    """A fact as an amount, None if it is not one."""
+    """A fact as a number, None if it is not one."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         return None
     try:

@@ -1,7 +1,7 @@
 """Converts the rows of feeds to observations, one function per resource.
 
-An observation has figures, and facts without secrets. A missing figure is None. An unread fact is
-left out, so that it keeps its value. Amounts in facts are decimal text.
+Secrets are left out. A missing figure is None; a fact that was not read is left out, so that it
+keeps its value. Amounts in facts are decimal text.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from gwtui.watch.history.model import (
 )
 
 DIGESTS = frozenset({"content_filters"})
-"""Filter patterns may contain confidential text, so only a digest is stored."""
+"""Fields stored as a digest, because filter patterns may contain confidential text."""
 
 
 def fields_of(model: ResponseModel, names: Sequence[str]) -> dict[str, JsonValue]:
-    """The readable fields; null means none, a missing field is unknown."""
+    """The readable fields of a model; null means none, a missing field is unknown."""
     fields: dict[str, JsonValue] = {}
     gaps = model.gaps
     for name in names:
@@ -58,7 +58,7 @@ def fields_of(model: ResponseModel, names: Sequence[str]) -> dict[str, JsonValue
 
 
 def json_value(value: Any) -> JsonValue:
-    """A field's value; an amount is decimal text, a moment ISO 8601."""
+    """A field value as JSON; amounts are decimal text, times ISO 8601."""
     match value:
         case Decimal():
             return text_of(kept(value))
@@ -92,7 +92,7 @@ _GUARDRAIL_OMITTED = frozenset({"id", "created_at", "updated_at", "description"}
 
 @dataclass(frozen=True, slots=True)
 class ObservedReading:
-    """The time of a reading, its pace in seconds, and whether its list is complete."""
+    """The time of a reading, the seconds between two, and whether its list is complete."""
 
     at: datetime
     every: int
@@ -110,7 +110,7 @@ def _observation(
     reading: ObservedReading,
     covers: str | None = "",
 ) -> Observation:
-    """An observation; ``covers`` is the identity prefix that a complete reading lists."""
+    # ``covers`` is the identity prefix that a complete reading lists.
     by_subject = {
         Subject(resource, safe_text(identity, LONGEST_IDENTITY)): (values, facts)
         for identity, values, facts in rows
@@ -139,7 +139,7 @@ def observe_credits(credits: Credits, reading: ObservedReading) -> Observation:
 def observe_endpoints(
     model_id: str, rows: Sequence[EndpointRow], reading: ObservedReading
 ) -> Observation:
-    """The observation of a model's endpoints; without rows if the model is gone."""
+    """The observation of a model's endpoints; without rows, the model is gone."""
 
     def of(row: EndpointRow) -> Row:
         facts = {
@@ -155,7 +155,7 @@ def observe_endpoints(
 
 
 def observe_keys(rows: Sequence[KeyRow], reading: ObservedReading) -> Observation:
-    """The observation of all keys; BYOK usage is left out while it is 0."""
+    """The observation of all keys. BYOK usage is left out while it is 0."""
 
     def of(row: KeyRow) -> Row:
         key = row.key
@@ -237,7 +237,7 @@ def _percentile(percentiles: Percentiles | None, which: str) -> Decimal | None:
 
 
 def _charged(pricing: Pricing, key: str) -> Decimal | None:
-    """The price after the discount; None for a variable (negative) price."""
+    # A negative price is variable.
     price = pricing.price(key)
     return None if price is None or price < 0 else price * (1 - discount_of(pricing))
 

@@ -1,7 +1,7 @@
-"""Fills the history with the past week of a gateway that knows its own past: the demo.
+"""Fills the history with the past week of a gateway that can report its own past: the demo.
 
-Each missing hour gets the reading that the recorder would have made at its end. The present hour
-gets a reading every two minutes. Recorded readings are not replaced.
+Each missing hour gets one reading at its end, the current hour one every two minutes. Recorded
+readings are not replaced.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ SPAN = timedelta(hours=168)
 _HOUR = timedelta(hours=1)
 _SECOND = timedelta(seconds=1)
 _EVERY = timedelta(minutes=2)
-"""The pace of readings in the present hour, short enough to avoid gaps."""
+"""The time between two readings in the current hour, short enough to avoid gaps."""
 _NOTHING = KeyUsage(Decimal(0), Decimal(0))
 _LIVE = (*UPTIMES, "latency_last_30m", "throughput_last_30m")
-"""The live figures of an endpoint."""
+"""The figures of an endpoint that vary with its traffic."""
 
 
 async def fill(hub: FeedHub, archive: Archive, past: HistorySource) -> bool:
@@ -84,10 +84,9 @@ async def fill(hub: FeedHub, archive: Archive, past: HistorySource) -> bool:
 
 
 async def fill_past(hub: FeedHub, path: Path, past: HistorySource) -> None:
-    """Fill the missing hours of the history at ``path``.
+    """Fill the missing hours of the history at ``path``, before a command reads it. Never fails.
 
-    For commands that read the history before a dashboard has filled it. Does nothing if another
-    process records. Never fails: the command then works without the past.
+    Does nothing if another process records. After a failure, the command works without the past.
     """
     try:
         archive = await Archive.open(path, hub.clock)
@@ -105,7 +104,7 @@ async def fill_past(hub: FeedHub, path: Path, past: HistorySource) -> None:
 
 @dataclass
 class _PastAccount:
-    """The account now, and at the prepared moments of the past."""
+    """The present account, and its state at the prepared moments of the past."""
 
     past: HistorySource
     credits: Credits
@@ -158,7 +157,6 @@ class _PastAccount:
             yield observe_endpoints(model, then, ObservedReading(moment, OFTEN))
 
     def _used(self, identity: str, interval: str, moment: datetime) -> KeyUsage:
-        """The usage of a key in its window up to a moment."""
         spent = self._spent.get(identity)
         if spent is None:
             return _NOTHING
@@ -187,7 +185,6 @@ class _PastAccount:
     def _spent_in(
         self, workspace: str, contents: Figures, moment: datetime
     ) -> Mapping[str, Decimal | None]:
-        """The usage of the present keys of a workspace, by interval."""
         byok = bool(contents.workspace and contents.workspace.include_byok_in_budgets)
         keys = [row.identity for row in self.keys if row.key.workspace_id == workspace]
         spent: dict[str, Decimal | None] = {}
@@ -198,7 +195,6 @@ class _PastAccount:
 
 
 def _live(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """The live figures of an endpoint, as in an answer of the gateway."""
     return {name: _exact(answer[name]) for name in _LIVE}
 
 
@@ -209,12 +205,10 @@ def _exact(value: Any) -> Any:
 
 
 def _is_there(created_at: datetime | None, moment: datetime) -> bool:
-    """Whether something existed by then, as far as known."""
     return created_at is None or created_at <= moment
 
 
 async def _read_account(hub: FeedHub, past: HistorySource) -> _PastAccount | None:
-    """The present account and its most used models; None if unreadable."""
     scope = Scope()
     credits = (await credits_feed(hub, scope).refresh()).value
     keys = (await keys_feed(hub, scope).refresh()).value

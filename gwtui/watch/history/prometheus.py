@@ -1,7 +1,7 @@
 """Figures of the history from a Prometheus server that scrapes ``gwtui export metrics``.
 
-So a team shares one history. Facts, changes, alerts and the watched models come from this machine's
-file. Prometheus has no null: a figure is null while its reading succeeded without it.
+A team can share this history. Facts, changes, alerts and watched models still come from the local
+file. Prometheus has no null, so a figure is null while its reading succeeded without it.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from gwtui.watch.metrics import (
 )
 
 EVERY = 60
-"""Seconds between two scrapes of the shipped configuration."""
+"""Seconds between two scrapes in the shipped configuration."""
 _FINEST = 300
 """Seconds between two values if no width is given."""
 _MOST = 10_000
-"""Values of one series in an answer; the limit of the server is 11,000."""
+"""The maximum number of values of one series in a response; the server's limit is 11,000."""
 _YEAR = 365 * 86400
 _STATISTICS = {"low": "min", "high": "max", "mean": "avg", "last": "last"}
 
@@ -55,7 +55,7 @@ _STATISTICS = {"low": "min", "high": "max", "mean": "avg", "last": "last"}
 async def open_prometheus(connection: Connection) -> PrometheusClient | None:
     """A client of the profile's server, None if the profile uses the file.
 
-    Without a usable token, only the queries of the client fail.
+    Without a usable token, each query of the client fails.
     """
     server = connection.history
     if server is None:
@@ -77,7 +77,10 @@ async def count_readings(connection: Connection) -> int:
 
 
 class PrometheusReader(HistoryReader):
-    """Methods that read figures raise HistoryUnusableError without a usable answer."""
+    """Reads figures from the server and everything else from the file.
+
+    Methods that read figures raise HistoryUnusableError if the server does not respond.
+    """
 
     def __init__(self, connection: sqlite3.Connection, client: PrometheusClient) -> None:
         super().__init__(connection)
@@ -87,13 +90,13 @@ class PrometheusReader(HistoryReader):
     def series(
         self, resource: str | None = None, identity: str | None = None, figure: str | None = None
     ) -> tuple[SeriesKey, ...]:
-        """The present series of the server."""
+        """The series that the server has now."""
         (now,) = (at for one in self._ask("vector(time())", None) for at in one.values)
         # Something may have been scraped in the present second.
         return tuple(sorted(self.at(moment_of(now + 1), resource, identity, figure)))
 
     def every(self, key: SeriesKey) -> int | None:
-        """Seconds between two scrapes, None for what is not exported."""
+        """Seconds between two scrapes, None for a figure that is not exported."""
         return EVERY if (key.resource, key.figure) in OF_FIGURE else None
 
     def at(
@@ -134,7 +137,7 @@ class PrometheusReader(HistoryReader):
         return facts
 
     def span(self) -> tuple[datetime, datetime] | None:
-        """The first and the last reading; those of the file without an answer."""
+        """The times of the first and last reading on the server, else in the file."""
         try:
             metric = self._selector(READING_TIME.sample)
             first = self._ask(f"min(min_over_time({metric}[{_YEAR}s:1h]))", None)
@@ -181,7 +184,6 @@ class PrometheusReader(HistoryReader):
                 yield Row(start, start + min(width, reach) - 1, *values)
 
     def _samples(self, resource: str, at: int) -> Sequence[PrometheusSeries]:
-        """All figures of a resource at a moment, queried once."""
         if (resource, at) not in self._present:
             metric = self._selector("", {}, f'__name__=~"{PREFIX}_{resource}_.+"')
             self._present[resource, at] = self._ask(metric, at)

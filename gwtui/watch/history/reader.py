@@ -1,6 +1,6 @@
 """Queries of a history: figures, curves, changes, facts and the recording itself.
 
-Nothing here writes. Every method raises sqlite3.Error if the file cannot be read.
+All methods raise sqlite3.Error if the file cannot be read.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from gwtui.watch.history.model import (
 from gwtui.watch.history.writer import DAY, HOUR
 
 MOST_POINTS = 400
-"""The default number of slots of a curve, more than most terminals have columns."""
+"""The default maximum number of slots of a curve; most terminals have fewer columns."""
 STEPS = (
     *(60, 120, 300, 600, 900, 1800),
     *(3600, 7200, 10800, 14400, 21600, 43200),
     *(86400, 2 * 86400, 7 * 86400, 14 * 86400, 28 * 86400),
 )
-"""Slot widths in seconds. Slots of an hour or more are read from hours."""
+"""Slot widths in seconds. Slots of an hour or more are read from the table ``hours``."""
 
 _FINE = """
 WITH found AS (
@@ -84,7 +84,7 @@ _CHANGE = "id, at, not_before, kind, resource, identity, name, field, before, af
 
 
 class Row(NamedTuple):
-    """Consecutive readings: equal ones, or those of an hour. Times are seconds since 1970."""
+    """Equal readings in a row, or the readings of an hour. Times are seconds since 1970."""
 
     start: int
     until: int
@@ -96,7 +96,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CurveSpan:
-    """Slots of ``width`` seconds, starting at ``begin``, a multiple of the width."""
+    """Consecutive slots of ``width`` seconds; ``begin`` is a multiple of the width."""
 
     begin: int
     width: int
@@ -104,7 +104,7 @@ class CurveSpan:
 
     @property
     def end(self) -> int:
-        """When the last slot ends."""
+        """The end of the last slot."""
         return self.begin + self.count * self.width
 
     @classmethod
@@ -115,9 +115,10 @@ class CurveSpan:
         resolution: float | None = None,
         max_points: int = MOST_POINTS,
     ) -> CurveSpan:
-        """The slots that cover a span, of the given resolution or the finest within ``max_points``.
+        """The slots that cover a span, of width ``resolution``, else the finest of ``STEPS``.
 
-        Raises ValueError for a span that ends before it begins.
+        There are at most ``max_points`` slots if no resolution is given. Raises ValueError for a
+        span that ends before it begins.
         """
         begin, end = seconds_of(since), seconds_of(until)
         if end <= begin:
@@ -132,7 +133,7 @@ class CurveSpan:
 
 
 def curve_of(every: int, span: CurveSpan, rows: Iterable[Row]) -> Curve:
-    """The curve of rows in chronological order.
+    """Build a curve from rows in chronological order.
 
     The readings are ``every`` seconds apart. A row that spans several slots counts in each. A slot
     between two readings repeats the earlier one.
@@ -184,7 +185,7 @@ class HistoryReader:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
-        """For queries of other modules."""
+        """The connection, for queries of other modules."""
 
     # Figures ----------------------------------------------------------------------------------
 
@@ -217,8 +218,8 @@ class HistoryReader:
         """The curve of a figure from ``since`` to ``until``; None for an unknown series.
 
         ``resolution`` is the slot width in seconds, rounded up to one of ``STEPS``; by default the
-        finest with at most ``max_points`` slots. Where only hours are left, finer slots repeat
-        them. Raises ValueError for a span that ends before it begins.
+        finest width with at most ``max_points`` slots. Where only hours are left, finer slots
+        repeat them. Raises ValueError for a span that ends before it begins.
         """
         span = CurveSpan.of(since, until, resolution, max_points)
         every = self.every(key)
@@ -240,13 +241,14 @@ class HistoryReader:
         return {SeriesKey(*row[:3]): _reading(row[3:], at) for row in rows}
 
     def value_at(self, key: SeriesKey, moment: datetime) -> Reading:
-        """One figure at a moment."""
+        """The figure of one series at a moment."""
         return next(iter(self.at(moment, *key).values()), GAP)
 
     def rows(self, key: SeriesKey, begin: int, end: int, width: int = 0) -> Iterator[Row]:
-        """The readings from ``begin`` up to ``end``, in order; by the hour if that suits ``width``.
+        """The readings from ``begin`` up to ``end``, oldest first.
 
-        Readings older than two days are only left by the hour.
+        They are hourly if ``width`` is an hour or more, and where they are older than two days.
+        Times are seconds since 1970.
         """
         span = {
             **key._asdict(),
@@ -275,7 +277,7 @@ class HistoryReader:
     ) -> tuple[RecordedChange, ...]:
         """The changes after ``since`` and up to ``until``, newest first.
 
-        ``kinds`` are those of the module ``model``; a resource ("endpoint") means all of its kinds.
+        ``kinds`` are kinds of changes, or resources for all of their kinds.
         """
         listed = None if kinds is None else json.dumps(sorted(kinds))
         rows = self.connection.execute(
@@ -295,7 +297,7 @@ class HistoryReader:
         return tuple(_change(row) for row in rows)
 
     def facts_at(self, moment: datetime, resource: str | None = None) -> dict[Subject, Fields]:
-        """The facts of all subjects that existed at a moment, as known then."""
+        """The facts of all subjects that existed at a moment."""
         rows = self.connection.execute(
             "SELECT resource, identity, fields FROM facts WHERE since <= ?1 "
             "AND (until IS NULL OR until > ?1) AND (?2 IS NULL OR resource = ?2)",
@@ -306,7 +308,7 @@ class HistoryReader:
     # The recording itself ---------------------------------------------------------------------
 
     def span(self) -> tuple[datetime, datetime] | None:
-        """The first and the last recorded reading, None without one."""
+        """The times of the first and last recorded reading, None without one."""
         first, last = self.connection.execute(
             "SELECT min(first), max(last) FROM sources"
         ).fetchone()
@@ -318,7 +320,7 @@ class HistoryReader:
         return recording_process(Path(path))
 
     def watched_models(self) -> tuple[str, ...]:
-        """The watched models, in the order in which they were added."""
+        """The watched models in the order in which they were added."""
         rows = self.connection.execute("SELECT model FROM watched_models ORDER BY added_at, model")
         return tuple(model for (model,) in rows)
 
@@ -326,7 +328,6 @@ class HistoryReader:
 def _chosen(
     resource: str | None, identity: str | None, figure: str | None
 ) -> tuple[str, dict[str, str]]:
-    """A WHERE clause on the table of series, and its values."""
     given = {"resource": resource, "identity": identity, "figure": figure}
     values = {name: value for name, value in given.items() if value is not None}
     where = " AND ".join(f"{name} = :{name}" for name in values)
@@ -373,14 +374,14 @@ _BEFORE = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class CreditsState:
-    """The credits at a moment, with the burn rate over each of ``WINDOWS``."""
+    """The credits at a moment; ``outlook`` is None if unknown."""
 
     balance: Reading
     rates: tuple[Rate | None, ...]
 
 
 def used_totals(reader: HistoryReader, since: datetime, until: datetime) -> list[UsedTotal]:
-    """The recorded readings of the total usage, oldest first; one an hour before two days ago."""
+    """The recorded readings of the total usage, oldest first; hourly before two days ago."""
     begin, end = seconds_of(since), seconds_of(until)
     totals: list[UsedTotal] = []
     for row in reader.rows(TOTAL_USAGE, begin, end + 1):
@@ -392,10 +393,7 @@ def used_totals(reader: HistoryReader, since: datetime, until: datetime) -> list
 
 
 def credits_state(reader: HistoryReader, now: datetime) -> CreditsState:
-    """The state of the credits at a moment, from the recording up to then.
-
-    Raises sqlite3.Error.
-    """
+    """The credits at a moment, from the recording up to then. Raises sqlite3.Error."""
     balance = reader.value_at(BALANCE, now)
     used = used_totals(reader, now - max(WINDOWS) - _BEFORE, now)
     return CreditsState(balance, recorded_rates(used, now))

@@ -1,6 +1,6 @@
 """The recorder: writes readings of feeds to the history while no other process does.
 
-It is a background viewer of its feeds: neither a hidden screen nor a terminal without focus stops
+It is a background viewer of the feeds: hidden screens and a terminal without focus do not stop
 them, and a feed that is also on a screen is read only once.
 """
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from gwtui.domain.history_source import HistorySource
 
 AskPast: TypeAlias = "Callable[[], HistorySource | None]"
-"""Returns the past of the gateway, None if it does not know it."""
+"""Returns the past of the gateway, None if the gateway cannot report it."""
 CLAIM_EVERY = 10.0
 """Seconds between two attempts to take the recording lock."""
 
@@ -46,14 +46,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RecorderStatus:
-    """The state of the recording, with messages in ``error`` and ``notice``."""
+    """The state of the recording; ``error`` and ``notice`` are messages to show."""
 
     recording: bool = False
-    """Whether this instance records."""
+    """Whether this process records."""
     written_at: datetime | None = None
     """The time of the newest stored reading."""
     models: tuple[str, ...] = ()
-    """The models whose endpoints this instance records."""
+    """The models whose endpoints this process records."""
     error: str | None = None
     notice: str = ""
 
@@ -73,7 +73,7 @@ class Recorder:
         self._wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self.recorded: Callable[[Observation], object] = lambda _observation: None
-        """Called with each reading that this instance has stored."""
+        """Called with each observation that this process has stored."""
         self.status = RecorderStatus()
         self._errors: dict[str, str] = {}
         self._seeded = False
@@ -84,7 +84,7 @@ class Recorder:
         return self.archive if self.archive.is_open else None
 
     async def start(self) -> None:
-        """Record as soon as no other process does."""
+        """Start recording as soon as no other process does."""
         if not self._tasks:
             loop = asyncio.get_running_loop()
             self._tasks = [
@@ -138,7 +138,6 @@ class Recorder:
         await self.archive.write(lambda db: tidy(db, now))
 
     async def _open(self) -> None:
-        """Open the file, and fill the past the first time."""
         from gwtui.watch.history.prometheus import open_prometheus  # noqa: PLC0415 - few profiles
 
         if self.archive.server is None:
@@ -150,7 +149,6 @@ class Recorder:
             self.filled_until = await _fill(self.hub, self.archive, past)
 
     async def _guarded(self, part: str, work: Awaitable[None]) -> None:
-        """Await ``work``; a failure appears in the status but does not end the recording."""
         try:
             await work
         except HistoryError as error:
@@ -167,7 +165,6 @@ class Recorder:
     # Models -----------------------------------------------------------------------------------
 
     async def _seed(self) -> None:
-        """Watch the most used models unless the person chose others."""
         if await self.archive.write(has_own_models):
             return
         models = (await most_used_feed(self.hub).refresh()).value
@@ -184,7 +181,6 @@ class Recorder:
     # Writing ----------------------------------------------------------------------------------
 
     def _arrived(self, source: str, build: Build) -> None:
-        """Queue a reading; only the newest of each source waits."""
         self._pending[source] = build
         self._wake.set()
 
@@ -209,7 +205,7 @@ class Recorder:
 
 
 def _observed(db: sqlite3.Connection, build: Build) -> Observation:
-    """Build and store an observation, in the writing thread because long lists take time."""
+    # In the writing thread, because long lists take time to convert.
     observation = build()
     observe(db, observation)
     return observation
@@ -218,7 +214,7 @@ def _observed(db: sqlite3.Connection, build: Build) -> Observation:
 # Of a session -------------------------------------------------------------------------------------
 
 LAST_WRITE = 0.3
-"""Seconds that the end of the program waits for a write."""
+"""The maximum seconds that the end of the program waits for a write."""
 
 
 @asynccontextmanager
@@ -227,7 +223,7 @@ async def open_recording(
 ) -> AsyncIterator[Recorder]:
     """Record to the file at ``path``, which is opened in the background.
 
-    Missing readings of the last days are filled from ``past``, if given.
+    Missing readings of the last days are filled from ``past`` if given.
     """
     archive = Archive(path, hub.clock)
     recorder = Recorder(hub, archive, past)
@@ -243,7 +239,6 @@ async def open_recording(
 
 
 async def _fill(hub: FeedHub, archive: Archive, ask: AskPast) -> datetime | None:
-    """Fill the past; returns its end if nothing was recorded before."""
     from gwtui.watch.history.past import fill  # noqa: PLC0415 - the demo only
 
     try:

@@ -1,4 +1,4 @@
-"""The recorded feeds, their paces, and the conversion of their values to observations."""
+"""The recorded feeds, how often they are recorded, and the conversion of their values."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from gwtui.watch.history.writer import most_used
 from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope
 
 _EARLY = 0.75
-"""The share of the pace after which a reading is taken; earlier ones are for screens."""
+"""The share of the interval after which a reading is recorded; earlier ones are for screens."""
 _BELIEVED = 2
 
 
@@ -51,10 +51,7 @@ Arrived = Callable[[str, Build], None]
 
 
 class Source:
-    """One recorded feed.
-
-    With a ``clock``, a resource that is not found counts as empty.
-    """
+    """One recorded feed. With a ``clock``, a resource that is not found counts as empty."""
 
     def __init__(
         self,
@@ -77,9 +74,9 @@ class Source:
         """Stop recording the feed."""
 
     def news(self, state: FeedState[Any]) -> None:
-        """Take a successful read; a failed one leaves a gap.
+        """Record a successful read; a failed one leaves a gap.
 
-        A second 404 in a row counts as an empty list, the first one may be an accident.
+        With a clock, two 404 responses in a row count as an empty list.
         """
         if state.refreshing:
             return
@@ -98,11 +95,9 @@ class Source:
         self._arrived(self.name, lambda: self._convert(value, reading))
 
     def _pace(self) -> int:
-        """Seconds between two readings, longer if each takes many requests."""
         return max(self._every, ceil(self.feed.least_pace))
 
     def _is_due(self, at: datetime) -> bool:
-        """Whether to take a reading: screens read more often; a clock set back makes it due."""
         if self._taken_at is None:
             return True
         return not 0 <= (at - self._taken_at).total_seconds() < self._every * _EARLY
@@ -153,7 +148,7 @@ class Sources:
         self._models = {}
 
     def states(self) -> dict[str, FeedState[Any]]:
-        """The states of the feeds, by the name of the reading."""
+        """The states of the feeds by the name of the reading."""
         every = (*self._account, *self._models.values())
         return {source.name: source.feed.state for source in every}
 
@@ -169,7 +164,7 @@ async def _most_used(reader: FeedReader, _scope: Scope) -> tuple[str, ...]:
 
 
 most_used_feed = FeedSpec("models:most-used", _most_used, cadence.ACTIVITY)
-"""The most used models of the last days."""
+"""The most used models of the last 30 days."""
 
 
 # The latest readings, for the exporter ------------------------------------------------------------
@@ -179,7 +174,7 @@ PATIENCE = 3
 
 
 class Readings(Sources):
-    """Reads all recorded lists, and keeps the latest reading of each."""
+    """Reads all recorded lists and keeps the latest reading of each, for the exporter."""
 
     def __init__(self, hub: FeedHub) -> None:
         self._latest: dict[str, Observation] = {}

@@ -1,6 +1,6 @@
 """Stores observations: runs of equal readings, hours, facts and their changes.
 
-Every function works within the caller's transaction and raises sqlite3.Error.
+Every function runs within the caller's transaction and raises sqlite3.Error.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ HOURS_KEPT = 365 * DAY
 MOST_SERIES = 20_000
 """The maximum number of series, so that invented identities cannot fill the disk."""
 CLOCK_WENT_BACK = 600
-"""Seconds by which a reading may be older than the newest before the clock counts as wrong."""
+"""The clock counts as wrong if a reading is this many seconds older than the newest."""
 _LATE = 300
 """Seconds after the end of an hour until its last reading has arrived."""
 
@@ -47,12 +47,12 @@ _log = logging.getLogger(__name__)
 
 
 def observe(db: sqlite3.Connection, observation: Observation) -> None:
-    """Store a reading and its changes."""
+    """Store an observation and the changes of its facts."""
     _observe(db, observation, _EXTEND_RUN, _NEW_RUN)
 
 
 def observe_hour(db: sqlite3.Connection, observation: Observation) -> None:
-    """Store a reading as the hour that ends with it."""
+    """Store an observation as the figures of the whole hour that ends with it."""
     _observe(db, observation, _NEW_HOUR)
 
 
@@ -225,11 +225,7 @@ def forget_after(db: sqlite3.Connection, moment: int) -> None:
 def _record_facts(
     db: sqlite3.Connection, observation: Observation, at: int, last: int | None
 ) -> None:
-    """Update the facts, and store their changes.
-
-    ``last`` is the previous reading of the source; the first one (None) has no changes. An
-    observation that is not newer is ignored.
-    """
+    # ``last`` is the previous reading of the source. The first reading has no changes.
     if last is not None and at <= last:
         return
     present = _present(db, observation)
@@ -274,7 +270,6 @@ def _record_facts(
 def _present(
     db: sqlite3.Connection, observation: Observation
 ) -> dict[Subject, tuple[int | None, Fields]]:
-    """The present facts of all subjects that the observation may concern."""
     areas = {Subject(subject.resource, "") for subject in observation.facts}
     if observation.covers is not None:
         areas = {observation.covers}
@@ -305,7 +300,7 @@ def has_own_models(db: sqlite3.Connection) -> bool:
 
 
 def watch_model(db: sqlite3.Connection, model: str, now: datetime) -> None:
-    """Watch a model ("author/slug"). Raises ValueError for an invalid name."""
+    """Watch a model ("author/slug"). Raises ValueError for an invalid name or too many models."""
     if "/" not in model or any(char.isspace() for char in model) or not model.isprintable():
         raise ValueError("a model is named as author/slug")
     (count,) = db.execute("SELECT count(*) FROM watched_models").fetchone()
@@ -322,7 +317,7 @@ def unwatch_model(db: sqlite3.Connection, model: str) -> None:
 
 
 def set_default_models(db: sqlite3.Connection, models: Iterable[str], now: datetime) -> None:
-    """Watch these models, unless a person chose others."""
+    """Watch these models unless a person chose others."""
     if has_own_models(db):
         return
     db.execute("DELETE FROM watched_models")
@@ -333,7 +328,7 @@ def set_default_models(db: sqlite3.Connection, models: Iterable[str], now: datet
 
 
 def most_used(rows: Iterable[ActivityRow]) -> tuple[str, ...]:
-    """The models with the most requests in the activity of the last 30 days."""
+    """The models with the most requests, at most ``DEFAULT_MODELS``."""
     used: Counter[str] = Counter()
     for row in rows:
         if row.model and not any(char.isspace() for char in row.model):
