@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from gateway_kit import MANAGEMENT, Bench, bench
-from response_validator import Witness
+from gateway_kit import MANAGEMENT, Bench, Witness, bench
 
 from gateway_facts import requests_made
 from gwtui.contract.dialects import DIALECTS, Dialect

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from gateway_kit import bench
+from gateway_kit import Witness, bench
 from operations_kit import walked
-from response_validator import Witness
 
 from gwtui.contract.dialects import DIALECTS, OPENROUTER
 from gwtui.embedded.operations import Operation

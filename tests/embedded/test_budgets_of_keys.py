@@ -1,0 +1,344 @@
+"""The budgets that bind a key: what GET /key shows of them, and what stops the simulated keys."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from gateway_kit import START, Bench, bench
+
+from gwtui.contract.current_key import BUDGET_SCOPES
+from gwtui.contract.dialects import OPENROUTER
+from gwtui.embedded.auth import key_hash
+from gwtui.embedded.store import account
+from gwtui.embedded.store.keys import Cap, effective_budget
+
+PRODUCTION = "/workspaces/production"
+ONE_REQUEST = 0.5
+"""More USD than one request of the simulated keys costs."""
+Keys = dict[str, dict[str, Any]]
+
+
+@pytest.fixture
+async def gate() -> AsyncIterator[Bench]:
+    """The simulated world, with production's budgets out of the way."""
+    async with bench() as opened:
+        for interval in ("daily", "weekly", "monthly"):
+            await opened.call("DELETE", f"{PRODUCTION}/budgets/{interval}", expect=200)
+        yield opened
+
+
+@pytest.fixture
+async def probe(gate: Bench) -> str:
+    """A key of production that is never used, to look at the budgets with."""
+    home = await gate.data("GET", PRODUCTION)
+    _, token = await gate.create(name="probe", workspace_id=home["id"])
+    return token
+
+
+async def budget(gate: Bench, interval: str, limit: float) -> None:
+    path = f"{PRODUCTION}/budgets/{interval}"
+    await gate.call("PUT", path, json={"limit_usd": limit}, expect=200)
+
+
+async def keys(gate: Bench, *slugs: str) -> Keys:
+    """The keys of some workspaces, of all when none is named; the probe is left out."""
+    found: Keys = {}
+    for workspace in await gate.data("GET", "/workspaces"):
+        if not slugs or workspace["slug"] in slugs:
+            home = {"workspace_id": workspace["id"], "include_disabled": "true"}
+            home["include_expired"] = "true"
+            found |= {key["hash"]: key for key in await gate.data("GET", "/keys", params=home)}
+    return {name: key for name, key in found.items() if key["name"] != "probe"}
+
+
+async def used(gate: Bench, slug: str) -> float:
+    return float(sum(key["usage"] for key in (await keys(gate, slug)).values()))
+
+
+async def growth(gate: Bench, before: Keys) -> dict[str, float]:
+    after = await keys(gate)
+    return {name: after[name]["usage"] - before[name]["usage"] for name in before}
+
+
+async def layer(gate: Bench, token: str, interval: str | None) -> dict[str, Any]:
+    """The workspace's budget of an interval, as its keys see it."""
+    found = (await gate.data("GET", "/key", token=token))["budgets"]
+    shown = {one["reset_interval"]: one for one in found if one["scope"] == "workspace"}
+    return dict(shown[interval])
+
+
+async def test_what_a_workspace_spent_is_what_its_keys_used(gate: Bench, probe: str):
+    for interval, limit in (("daily", 1e5), ("weekly", 2e5), ("monthly", 3e5), ("lifetime", 4e5)):
+        await budget(gate, interval, limit)
+    gate.clock.forward(hours=1)
+    found = (await keys(gate, "production")).values()
+    for interval in ("daily", "weekly", "monthly", None):
+        field = f"usage_{interval}" if interval else "usage"
+        shown = await layer(gate, probe, interval)
+        assert shown["spend_usd"] == pytest.approx(sum(key[field] for key in found)) != 0
+        assert shown["remaining_usd"] == pytest.approx(shown["limit_usd"] - shown["spend_usd"])
+
+
+async def test_an_exhausted_budget_stops_its_workspace_until_it_starts_over(
+    gate: Bench, probe: str
+):
+    before = await used(gate, "production")
+    gate.clock.forward(hours=1)
+    await budget(gate, "daily", 1e5)
+    assert await used(gate, "production") > before, "what was before the budget is booked"
+    limit = (await layer(gate, probe, "daily"))["spend_usd"] + 2
+    await budget(gate, "daily", limit)
+    elsewhere = await used(gate, "research")
+    gate.clock.forward(hours=8)
+    stopped = await used(gate, "production")
+    assert limit <= (await layer(gate, probe, "daily"))["spend_usd"] < limit + ONE_REQUEST
+    gate.clock.forward(hours=4)
+    assert await used(gate, "production") == stopped
+    assert await used(gate, "research") > elsewhere
+    gate.clock.forward(hours=5)
+    assert await used(gate, "production") > stopped
+
+
+async def test_keys_that_go_take_no_spending_along(gate: Bench, probe: str):
+    await budget(gate, "lifetime", 1e6)
+    before = (await layer(gate, probe, None))["spend_usd"]
+    found = sorted((await keys(gate, "production")).values(), key=lambda key: -key["usage"])
+    busy, next_busy, *_ = found
+    await gate.call("DELETE", f"/keys/{busy['hash']}", expect=200)
+    moved = {"workspace_id": (await gate.data("GET", "/workspaces/research"))["id"]}
+    await gate.call("PATCH", f"/keys/{next_busy['hash']}", json=moved, expect=200)
+    assert (await layer(gate, probe, None))["spend_usd"] == before
+    gate.clock.forward(hours=2)
+    gone = busy["usage"] + next_busy["usage"]
+    here = (await layer(gate, probe, None))["spend_usd"]
+    assert here == pytest.approx(await used(gate, "production") + gone)
+
+
+# Caps of guardrails -------------------------------------------------------------------------------
+
+
+async def busiest(gate: Bench) -> dict[str, Any]:
+    """The key of production that uses most within a few hours, seen in a world of its own."""
+    async with bench() as other:
+        before = await keys(other, "production")
+        other.clock.forward(hours=4)
+        grown = await growth(other, before)
+    return (await keys(gate))[max(grown, key=lambda name: grown[name])]
+
+
+async def capped(gate: Bench, limit: float, kind: str, **holders: Any) -> str:
+    """A guardrail with a cap that binds keys or members: the path of its assignments."""
+    body = {"name": "cap", "limit_usd": limit}
+    rail = (await gate.data("POST", "/guardrails", json=body))["id"]
+    path = f"/guardrails/{rail}/assignments/{kind}"
+    await gate.call("POST", path, json=holders, expect=200)
+    return path
+
+
+async def test_a_cap_stops_the_key_that_it_is_on(gate: Bench):
+    key = await busiest(gate)
+    before = await keys(gate, "production")
+    path = await capped(gate, key["usage"] + 0.2, "keys", key_hashes=[key["hash"]])
+    gate.clock.forward(hours=12)
+    grown = await growth(gate, before)
+    assert 0.2 <= grown.pop(key["hash"]) < 0.2 + ONE_REQUEST
+    assert sum(grown.values()) > 2, "the others go on"
+    await gate.call("POST", f"{path}/remove", json={"key_hashes": [key["hash"]]}, expect=200)
+    stopped = await keys(gate)
+    gate.clock.forward(hours=12)
+    assert (await growth(gate, stopped))[key["hash"]] > 0.2
+
+
+async def by_member(gate: Bench, before: Keys) -> dict[str | None, float]:
+    sums: dict[str | None, float] = defaultdict(float)
+    for name, grown in (await growth(gate, before)).items():
+        sums[before[name]["creator_user_id"]] += grown
+    return sums
+
+
+async def test_a_cap_on_a_member_is_used_up_by_all_their_keys_together(gate: Bench):
+    member = (await busiest(gate))["creator_user_id"]
+    before = await keys(gate)
+    spent = sum(one["usage"] for one in before.values() if one["creator_user_id"] == member)
+    await capped(gate, spent + 1, "members", member_user_ids=[member])
+    gate.clock.forward(hours=24)
+    sums = await by_member(gate, before)
+    assert 1 <= sums.pop(member) < 1 + ONE_REQUEST
+    assert max(sums.values()) > 1 + ONE_REQUEST
+
+
+# GET /key: every budget that binds the key, in order, and the one that decides --------------------
+
+
+@dataclass
+class Known:
+    """A simulated key that is used, under a text that opens it."""
+
+    hash: str
+    token: str
+    data: dict[str, Any]
+
+
+def take_over(gate: Bench, data: dict[str, Any]) -> Known:
+    """Give a key of the simulated world, whose text never existed, a text."""
+    token = f"gw-v1-{data['hash']}"
+    with gate.gateway._database.write() as db:
+        for table in ("keys", "usage"):
+            column = {"keys": "id", "usage": "key_hash"}[table]
+            db.execute(
+                f"UPDATE {table} SET {column} = ? WHERE {column} = ?",  # noqa: S608
+                (key_hash(token), data["hash"]),
+            )
+        db.execute("UPDATE keys SET document = json_set(document, '$.hash', id)")
+    return Known(key_hash(token), token, data)
+
+
+async def busiest_of(gate: Bench, slug: str = "production") -> Known:
+    workspaces = {one["slug"]: one["id"] for one in await gate.data("GET", "/workspaces")}
+    listed = await gate.data("GET", "/keys", params={"workspace_id": workspaces[slug]})
+    free = [key for key in listed if key["limit"] is None and key["creator_user_id"]]
+    return take_over(gate, max(free, key=lambda key: key["usage_monthly"]))
+
+
+async def budgets(gate: Bench, token: str) -> list[dict[str, Any]]:
+    data = await gate.data("GET", "/key", token=token)
+    found: list[dict[str, Any]] = data["budgets"]
+    scopes = [BUDGET_SCOPES.index(layer["scope"]) for layer in found]
+    assert scopes == sorted(scopes)
+    for layer in found:
+        left = layer["limit_usd"] - layer["spend_usd"]
+        assert layer["remaining_usd"] == pytest.approx(left)
+        assert (layer["resets_at"] is None) == (layer["reset_interval"] is None)
+    exhausted = [layer for layer in found if layer["remaining_usd"] <= 0]
+    tightest = min(found, key=lambda layer: layer["remaining_usd"], default=None)
+    assert data["effective_budget"] == (exhausted[0] if exhausted else tightest)
+    return found
+
+
+async def guardrail(gate: Bench, workspace_id: str, **policy: Any) -> str:
+    body = {"name": "cap", "workspace_id": workspace_id, **policy}
+    made = await gate.call("POST", "/guardrails", json=body, expect=201)
+    return str(made.json()["data"]["id"])
+
+
+async def test_the_keys_own_limit_is_the_last_layer(gate: Bench):
+    _, token = await gate.create(limit=5, limit_reset="weekly", include_byok_in_limit=True)
+    layer = (await budgets(gate, token))[-1]
+    assert layer == {
+        "scope": "key_limit",
+        "limit_usd": 5.0,
+        "spend_usd": 0.0,
+        "remaining_usd": 5.0,
+        "reset_interval": "weekly",
+        "resets_at": "2026-11-23T00:00:00Z",
+        "include_byok": True,
+        "budget_id": None,
+        "guardrail_id": None,
+    }
+
+
+async def test_every_scope_in_its_order(gate: Bench):
+    key = await busiest_of(gate)
+    workspace = key.data["workspace_id"]
+    detail = await gate.data("GET", f"/workspaces/{workspace}")
+    for interval in ("daily", "weekly", "monthly", "lifetime"):
+        await gate.call("DELETE", f"/workspaces/{workspace}/budgets/{interval}", expect=200)
+    for interval, limit in (("lifetime", 90_000), ("monthly", 9_000), ("daily", 900)):
+        path = f"/workspaces/{workspace}/budgets/{interval}"
+        await gate.call("PUT", path, json={"limit_usd": limit}, expect=200)
+    cap = {"limit_usd": 500, "reset_interval": "monthly"}
+    path = f"/guardrails/{detail['default_guardrail_id']}"
+    await gate.call("PATCH", path, json=cap, expect=200)
+    own = await guardrail(gate, workspace, **cap)
+    await gate.call(
+        "POST", f"/guardrails/{own}/assignments/keys", json={"key_hashes": [key.hash]}, expect=200
+    )
+    of_member = await guardrail(gate, workspace, **cap)
+    members = {"member_user_ids": [key.data["creator_user_id"]]}
+    await gate.call(
+        "POST", f"/guardrails/{of_member}/assignments/members", json=members, expect=200
+    )
+    await gate.call("PATCH", f"/keys/{key.hash}", json={"limit": 400}, expect=200)
+    found = await budgets(gate, key.token)
+    assert [layer["scope"] for layer in found] == [
+        "workspace_default_member",
+        "workspace_default_key",
+        "member",
+        "api_key",
+        "workspace",
+        "workspace",
+        "workspace",
+        "key_limit",
+    ]
+    by_guardrail = [layer["guardrail_id"] for layer in found[:4]]
+    default = detail["default_guardrail_id"]
+    assert by_guardrail == [default, default, of_member, own]
+    assert [layer["reset_interval"] for layer in found[4:7]] == ["daily", "monthly", None]
+    assert all(layer["budget_id"] for layer in found[4:7])
+    used = key.data["usage_monthly"]
+    assert found[1]["spend_usd"] == found[3]["spend_usd"] == pytest.approx(used)
+    listed = await gate.data("GET", "/keys", params={"workspace_id": workspace})
+    mine = [one for one in listed if one["creator_user_id"] == key.data["creator_user_id"]]
+    assert found[0]["spend_usd"] >= sum(one["usage_monthly"] for one in mine) - 0.001
+    assert found[2]["spend_usd"] >= found[0]["spend_usd"]
+    assert found[5]["spend_usd"] >= sum(one["usage_monthly"] for one in listed) - 0.001
+
+
+async def test_regions_are_what_every_guardrail_allows():
+    async with bench(dialect=OPENROUTER) as gate:
+        key = await busiest_of(gate)
+        data = await gate.data("GET", "/key", token=key.token)
+        assert data["allowed_data_regions"] == ["global", "europe", "us"]
+        regions = ["us", "europe"]
+        own = await guardrail(gate, key.data["workspace_id"], allowed_data_regions=regions)
+        body = {"key_hashes": [key.hash]}
+        await gate.call("POST", f"/guardrails/{own}/assignments/keys", json=body, expect=200)
+        data = await gate.data("GET", "/key", token=key.token)
+        assert data["allowed_data_regions"] == ["europe", "us"]
+
+
+async def test_free_requests_of_today_are_counted(gate: Bench):
+    async def free() -> dict[str, int]:
+        found: dict[str, int] = (await gate.data("GET", "/key"))["free_model_daily_requests"]
+        assert found["remaining"] == max(0, found["limit"] - found["used"])
+        return found
+
+    assert (await free())["limit"] == 1000
+    gate.clock.forward(hours=12)
+    assert (await free())["used"] > 0
+    gate.clock.moment = (START + timedelta(days=1)).replace(hour=0)
+    assert (await free())["used"] == 0
+
+
+def cap(scope: str, limit: str, spend: str) -> Cap:
+    return Cap(
+        scope=scope,
+        whose=account.of_key("any"),
+        limit=Decimal(limit),
+        spend=Decimal(spend),
+        reset_interval=None,
+        include_byok=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "deciding"),
+    [
+        ([], None),
+        ([cap("member", "9", "1"), cap("key_limit", "5", "1")], 1),
+        ([cap("member", "9", "9"), cap("key_limit", "5", "8")], 0),
+        (
+            [cap("member", "9", "1"), cap("workspace", "5", "6"), cap("key_limit", "1", "9")],
+            1,
+        ),
+        ([cap("member", "2", "1"), cap("key_limit", "5", "4")], 0),
+    ],
+)
+def test_the_first_exhausted_decides_else_the_tightest(found: list[Cap], deciding: int | None):
+    assert effective_budget(found) == (None if deciding is None else found[deciding])
