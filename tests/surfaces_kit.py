@@ -24,15 +24,12 @@ from gwtui.client.errors import GatewayError, NoAnswerError
 from gwtui.contract.keys import CreateKeyRequest
 from gwtui.crud.bulk import BulkOperation, BulkPart, BulkPlan, BulkRun
 from gwtui.crud.executor import WriteLog
-from gwtui.crud.fields import Facts
 from gwtui.crud.plan import Change, Confirmation, Outcome, Plan, Refused, Unknown, bundle
 from gwtui.domain.clock import Clock
 from gwtui.local.ledger import Ledger
 from gwtui.local.targets import TargetFacts
-from gwtui.ui.actions.crud import conflict_form, side_field
 from gwtui.ui.actions.first_steps import STEPS, FirstStepsScreen, Step
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.forms.form_screen import FormScreen, keep_request
 from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.profile_switch import profile_picker
@@ -69,14 +66,6 @@ class Surface:
 
 def _waiting() -> Screen[Any]:
     return WaitScreen("Waiting", LONG, asyncio.Event().wait, enough="Leave now")
-
-
-def _disputes() -> Screen[Any]:
-    fields = [
-        side_field(f"n{n}", f"Field {n}", LONG, LONG * (1 + n), f"mine {n}") for n in range(3)
-    ]
-    facts = Facts(now=lambda: MOMENT)
-    return FormScreen[Any](conflict_form("Key “it”", fields), facts, keep_request)
 
 
 def _question() -> Screen[Any]:
@@ -231,7 +220,6 @@ SURFACES: dict[str, Surface] = {
     "ask": Surface("AskScreen", "keys", pushed=_question),
     "notice": Surface("AskScreen", "keys", pushed=_notice),
     "first-steps": Surface("FirstStepsScreen", "keys", pushed=_first_steps),
-    "conflict": Surface("FormScreen", "keys", pushed=_disputes),
     "keys-toast": Surface("ResourceScreen", "keys", toast=True),
     "key-form-toast": Surface("FormScreen", "keys", ("n",), toast=True),
 }

@@ -11,13 +11,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import fields
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 from unicodedata import category
 
 import pytest
-from hostile_gateway import CLOCK, NOW, Poison, Recording, Spoilt, hostile_answer
+from hostile_gateway import CLOCK, NOW, Poison, Recording, Spoilt
 from hostile_sinks import HARMLESS, dangerous, figures, pane, raw, table
 from hostile_strings import CORPUS, HUGE, SMALL
 from pydantic import SecretStr
@@ -31,14 +30,8 @@ from gwtui.cli.output import narrate, print_json, print_table
 from gwtui.cli.whoami import key_summary
 from gwtui.client import errors
 from gwtui.client.connection import Connection
-from gwtui.contract.byok import ByokCredential
 from gwtui.contract.current_key import CurrentKey
-from gwtui.contract.dialects import GENERIC
-from gwtui.contract.guardrails import Guardrail
-from gwtui.contract.keys import ApiKey
-from gwtui.contract.response import ResponseModel
 from gwtui.contract.usage import GenerationContent
-from gwtui.contract.workspaces import Workspace
 from gwtui.crud.export import raw_object
 from gwtui.crud.fields import FormContext, PickOption
 from gwtui.crud.resource import ResourceSpec
@@ -50,7 +43,6 @@ from gwtui.resources.alerts import ALERT_HISTORY, ALERTS
 from gwtui.resources.audit import AUDIT
 from gwtui.resources.guardrails.writes import WRITES
 from gwtui.resources.keys.current import THIS_KEY
-from gwtui.ui.actions.crud import side_field
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.connection_health import ConnectionHealth, error_text
 from gwtui.ui.screens.objects import content_lines
@@ -62,7 +54,6 @@ from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
 from gwtui.watch.feed import FeedState
 from gwtui.watch.history.model import Subject
 from gwtui.watch.hub import FeedHub
-from plan_kit import byok_plans, guardrail_plans, key_plans, workspace_plans
 
 Texts = Iterator[str]
 
@@ -170,17 +161,6 @@ def finding(text: str) -> Texts:
     yield one_line([Finding(Severity.WARNING, text)])
 
 
-def conflict(text: str) -> Texts:
-    """What two people wrote into the same field, and what it was before."""
-    for model, known, words in DISPUTED:
-        was, mine = (known(hostile_answer(model, side)) for side in (text, f"{text}!"))
-        for name, value in was.items():
-            if isinstance(value, str | list) and value and name in mine:
-                before, after = words(name, value), words(name, mine[name])
-                field = side_field(name, name, before, after, before)
-                yield from (*field.help.split("\n"), *(label for _, label in field.options))
-
-
 class DefectError(Exception):
     """Something that should not have happened."""
 
@@ -192,16 +172,6 @@ def crash(text: str) -> Texts:
         yield from crash_report(error).split("\n")
 
 
-DISPUTED: tuple[tuple[type[ResponseModel], Any, Any], ...] = (
-    (ApiKey, key_plans.known_values, partial(key_plans.in_words, now=NOW, names={})),
-    (Workspace, workspace_plans.known_values, workspace_plans.in_words),
-    (
-        Guardrail,
-        lambda one: guardrail_plans.known_values(one, GENERIC),
-        guardrail_plans.in_words(NOW, {}),
-    ),
-    (ByokCredential, byok_plans.known_values, byok_plans.in_words),
-)
 SINKS: Mapping[str, tuple[Callable[[str], Texts], Mapping[str, str]]] = {
     "audit log": (audit_log, dict(list(SMALL.items())[::3])),
     "alerts": (alerts, dict(list(SMALL.items())[::3])),
@@ -212,7 +182,6 @@ SINKS: Mapping[str, tuple[Callable[[str], Texts], Mapping[str, str]]] = {
     "option": (option, CORPUS),
     "editor": (editor, CORPUS),
     "last wall": (last_wall, CORPUS),
-    "conflict": (conflict, dict(list(SMALL.items())[::5])),
     "finding": (finding, SMALL),
     "crash report": (crash, SMALL),
 }

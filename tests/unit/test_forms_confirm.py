@@ -7,18 +7,14 @@ from typing import Any
 
 import pytest
 
-from form_kit import FACTS, NOW, HostApp, ScriptedSubmit, until
-from gwtui.contract.request import RequestModel
-from gwtui.crud.fields import Field
+from form_kit import FACTS, HostApp, ScriptedSubmit, until
 from gwtui.crud.plan import Change, Plan
-from gwtui.domain.diffs import ThreeWayField
 from gwtui.resources.keys.writes import WRITES
-from gwtui.ui.actions.crud import EditFlow, conflict_form, side_field
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.field_editors import TextEditor
-from gwtui.ui.forms.form_screen import FormScreen, keep_request
+from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.dialogs import AskScreen
-from plan_kit import form_context, guardrail_plans
+from plan_kit import form_context
 from screen_text import shown, whole
 
 SIZES = [(80, 24), (120, 40)]
@@ -163,67 +159,6 @@ async def test_whatever_there_is_to_read_the_answers_stay_in_sight(
         assert app.results == []
 
 
-# Disputes --------------------------------------------------------------------------------------
-
-DISPUTES = [
-    side_field("name", "Name", "ci", "theirs-name", "mine-name"),
-    side_field("limit", "Spending limit", "$5.00", "$6.00", "$7.00"),
-]
-
-
-def conflict(*fields: Field) -> FormScreen[RequestModel]:
-    return FormScreen(conflict_form("Key “ci”", fields or DISPUTES), FACTS, keep_request)
-
-
-def sides(app: HostApp) -> dict[str, str]:
-    (outcome,) = app.results
-    return dict(outcome.value.model_dump())
-
-
-async def test_theirs_is_kept_unless_mine_is_chosen() -> None:
-    app = HostApp(conflict())
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.pause()
-        text = shown(app)
-        for words in ("ci", "theirs-name", "mine-name", "$5.00", "$6.00", "$7.00"):
-            assert words in text
-        await pilot.press("tab", "right", "ctrl+s")
-        await until(pilot, lambda: app.results, "the answer")
-        assert sides(app) == {"name": "theirs", "limit": "mine"}
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_a_long_dispute_is_read_in_full_and_answered(size: tuple[int, int]) -> None:
-    theirs, mine = (" ".join(f"{who}{n}" for n in range(150)) for who in ("their", "my"))
-    app = HostApp(conflict(side_field("d", "Text", "ci", theirs, mine), *DISPUTES))
-    async with app.run_test(size=size) as pilot:
-        await pilot.pause()
-        text = whole(app)
-        for words in (
-            "● theirs  ○ yours",
-            "was: ci",
-            "theirs: their0",
-            "Continue",
-            "Cancel",
-            "Esc cancels",
-        ):
-            assert words in text
-        seen = text
-        for _ in range(12):
-            await pilot.press("pagedown")
-            await pilot.pause()
-            seen += shown(app)
-        assert "their149" in seen
-        assert "yours: my0" in seen
-        assert "my149" in seen
-        await pilot.press("right", "tab")
-        await pilot.pause()
-        assert "theirs: theirs-name" in shown(app)
-        await pilot.press("ctrl+s")
-        await until(pilot, lambda: app.results, "the answer")
-        assert sides(app) == {"d": "mine", "name": "theirs", "limit": "theirs"}
-
-
 async def test_a_long_title_leaves_room_for_whose_gateway_it_is() -> None:
     spec = replace(WRITES.create_form(form_context()), title=f"Edit key “{'a long name ' * 9}”")
     where = "CRITICAL · prod · gateway.example.com"
@@ -250,24 +185,3 @@ async def test_what_was_said_before_does_not_lie_on_top(form: bool) -> None:
         )
         await until(pilot, lambda: "said before" not in whole(app), "room")
         assert "a fault" in whole(app)
-
-
-def test_sides_that_begin_alike_are_told_apart() -> None:
-    models = [f"author/model-{number}" for number in range(40)]
-    nothing: Any = None
-    editing = EditFlow(
-        context=nothing,
-        original=None,
-        noun="guardrail",
-        called="Guardrail “x”",
-        read=nothing,
-        known=nothing,
-        labels={"allowed_models": "Allowed models"},
-        format_value=guardrail_plans.in_words(NOW, {}),
-        plan=nothing,
-    )
-    both = ThreeWayField("allowed_models", models, [*models, "author/mine"], models[:-1])
-    was, theirs, mine = editing._side(both).help.splitlines()
-    assert was.endswith("and 11 more")
-    assert theirs == "theirs: 39 entries: removed author/model-39"
-    assert mine == "yours: 41 entries: added author/mine"

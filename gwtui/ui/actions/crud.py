@@ -6,23 +6,19 @@ reading, confirmed, sent once, and its result is reported.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from pydantic import create_model
-
 from gwtui.client.errors import NotSentError
 from gwtui.contract.request import RequestModel
-from gwtui.crud.fields import Facts, Field, PlanContext
-from gwtui.crud.form import FormSpec
+from gwtui.crud.fields import Facts, PlanContext
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan
 from gwtui.crud.plan_text import both_sides
 from gwtui.crud.resource import ResourceSpec
 from gwtui.crud.writes import Update, Writes, declared_writes
-from gwtui.domain.cell_values import UNKNOWN
-from gwtui.domain.diffs import ABSENT, ThreeWay, ThreeWayField, three_way
+from gwtui.domain.diffs import ThreeWayField, three_way
 from gwtui.resources.choices import value_soon
 from gwtui.resources.organization import SETTINGS
 from gwtui.resources.uses import Uses
@@ -42,39 +38,16 @@ from gwtui.ui.actions.writing import (
     select,
     submitted,
 )
-from gwtui.ui.forms.form_screen import FormScreen, keep_request
+from gwtui.ui.forms.form_screen import FormScreen
 
 T = TypeVar("T")
 HandOver = Callable[[ActionContext, str, Any], Awaitable[None]]
 """Shows a value that the gateway returns only once; takes the plan's id and the answer."""
 
 
-def side_field(name: str, label: str, was: str, theirs: str, mine: str) -> Field:
-    """Return the field that chooses between my value and theirs, both formatted."""
-    values = f"was: {was}\ntheirs: {theirs}\nyours: {mine}"
-    options = (("theirs", "theirs"), ("mine", "yours"))
-    return Field(name, label, help=values, options=options)
-
-
-def conflict_form(called: str, fields: Sequence[Field]) -> FormSpec:
-    """Return a form that chooses a value for every field that somebody else changed meanwhile.
-
-    Theirs is the default, so that nobody's change is overwritten by mistake.
-    """
-    sides: dict[str, Any] = dict.fromkeys((field.name for field in fields), (str, "theirs"))
-    return FormSpec(
-        title=f"{called} was changed by somebody else: choose for each field",
-        model=create_model("Sides", __base__=RequestModel, **sides),
-        fields=fields,
-        submit="Continue",
-        sends="continues",
-        initial=dict.fromkeys(sides, "theirs"),
-    )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditFlow(Generic[T]):
-    """The edit form of a resource; reads it again on submit, so that nobody's change is lost.
+    """The edit form of a resource; reads it again on submit, to warn of others' changes.
 
     ``noun`` is the kind ("key"), ``called`` the name ("Key “ci”"). ``read`` reads the resource,
     ``known`` returns its editable fields, ``format_value`` formats a value. ``plan`` plans the
@@ -95,9 +68,9 @@ class EditFlow(Generic[T]):
     uses: Callable[[T], Awaitable[Uses]] | None = None
 
     async def submit(self, request: RequestModel) -> Outcome[T] | None:
-        """Read again, resolve conflicts, confirm, send. Raises GatewayError.
+        """Read again, confirm, send. Raises GatewayError.
 
-        The dialog may stay open for minutes, so later conflicts are resolved as well.
+        The dialog may stay open for minutes, so the plan is shown again after later changes.
         """
         mine = {name: getattr(request, name) for name in request.model_fields_set}
         fresh = await self.read()
@@ -113,45 +86,27 @@ class EditFlow(Generic[T]):
 
     async def _confirmed(self, mine: Mapping[str, Any], fresh: T) -> Confirmation[Any] | None:
         merged = three_way(self.known(self.original), mine, self.known(fresh))
-        changes = await self._settle(merged)
-        if changes is None:
-            return None
+        changes = merged.to_send
         if not changes:
             why = f"Not sent: the {self.noun} already has these values."
             raise NotSentError(why)
         plan = self.plan(fresh, changes)
+        conflicts = tuple(
+            f"{self._elsewhere(field)}. Your value replaces it" for field in merged.conflicts
+        )
+        plan = replace(plan, warnings=(*plan.warnings, *conflicts))
         if self.uses is not None:
             plan = replace(plan, effects=(*plan.effects, *await self.uses(fresh)))
         notes = tuple(
-            self._note(field) for field in merged.changed_elsewhere if field.field not in changes
+            f"{self._elsewhere(field)}, and stays"
+            for field in merged.changed_elsewhere
+            if field.field not in changes
         )
         return await confirm(self.context, plan, "Change it", notes=notes)
 
-    async def _settle(self, merged: ThreeWay) -> dict[str, Any] | None:
-        changes = dict(merged.to_send)
-        if merged.conflicts:
-            form = conflict_form(self.called, [self._side(field) for field in merged.conflicts])
-            facts = plain_facts(self.context)
-            screen: FormScreen[RequestModel] = FormScreen(form, facts, keep_request)
-            sides = await self.context.app.push_screen_wait(screen)
-            if not isinstance(sides, Applied):
-                return None
-            for name, side in sides.value.model_dump().items():
-                if side == "theirs":
-                    del changes[name]
-        return changes
-
-    def _side(self, field: ThreeWayField) -> Field:
-        name, original = field.field, field.original
-        was = UNKNOWN if original is ABSENT else self.format_value(name, original)
-        _, theirs = both_sides(name, original, field.theirs, self.format_value)
-        _, mine = both_sides(name, original, field.mine, self.format_value)
-        return side_field(name, self.labels[name], was, theirs, mine)
-
-    def _note(self, field: ThreeWayField) -> str:
+    def _elsewhere(self, field: ThreeWayField) -> str:
         before, after = both_sides(field.field, field.original, field.theirs, self.format_value)
-        label = self.labels[field.field]
-        return f"{label} was changed by somebody else and stays: {before} → {after}"
+        return f"{self.labels[field.field]} was changed by somebody else: {before} → {after}"
 
 
 async def create(
