@@ -24,8 +24,7 @@ from gwtui.resources.preferences import FILE_NAME as PREFERENCES
 from gwtui.resources.preferences import Preferences
 from gwtui.resources.session import SessionFiles, TryMemory
 from gwtui.ui import unresolved_changes
-from gwtui.ui.actions.context import ActionContext, Marks
-from gwtui.ui.actions.handlers import BACKGROUND, handler, report_failure
+from gwtui.ui.actions.context import BACKGROUND, ActionContext, Marks, handler, report_failure
 from gwtui.ui.commands import key_of, keymap, offered
 from gwtui.ui.connection import ConnectedApp
 from gwtui.ui.input_queue import ACTIONS, Input

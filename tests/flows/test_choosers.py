@@ -27,9 +27,8 @@ from gwtui.ui.forms.field_editors import ChoiceEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import ModelEditor, PickEditor, PickScreen
 from gwtui.ui.profile_switch import profile_picker
-from gwtui.ui.screens.columns import ColumnsScreen
 from gwtui.ui.screens.pages import palette
-from gwtui.ui.screens.picker import OptionSource, Picker, SearchList
+from gwtui.ui.screens.picker import ColumnsScreen, OptionSource, Picker, SearchList
 from plan_kit import form_context
 from screen_text import shown
 

@@ -13,10 +13,10 @@ from gwtui.local.caught_errors import caught_errors
 from gwtui.resources.keys import resource
 from gwtui.resources.keys.resource import KEYS
 from gwtui.ui import app as app_module
-from gwtui.ui.board.panels import CreditsPanel
 from gwtui.ui.connection_health import StatePanel
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.screens.board import BoardScreen
+from gwtui.ui.screens.board_panels import CreditsPanel
 from gwtui.ui.screens.credits import CreditsScreen
 from gwtui.ui.screens.pages import SearchPage
 from gwtui.ui.screens.resource import ResourceScreen

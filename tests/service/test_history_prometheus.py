@@ -20,7 +20,7 @@ from fake_clock import FakeClock
 from gwtui.client.prometheus import PrometheusClient, PrometheusError, PrometheusServer
 from gwtui.domain.known_secrets import Token
 from gwtui.local.tokens import TokenError
-from gwtui.ui.board.panels import BoardView, board_past
+from gwtui.ui.screens.board_panels import BoardView, board_past
 from gwtui.watch.feeds.doctor import history_line
 from gwtui.watch.history import archive
 from gwtui.watch.history.archive import ask

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from gwtui.domain.times import parse_past
-from gwtui.ui.board.panels import moved, within
+from gwtui.ui.screens.board_panels import moved, within
 from gwtui.ui.widgets.plot import SPANS
 
 NOW = datetime(2026, 11, 21, 9, 30, 20, tzinfo=UTC)

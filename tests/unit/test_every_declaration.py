@@ -21,7 +21,7 @@ from gwtui.resources.actions import by_id
 from gwtui.resources.recovery import declared_writes as recoverable
 from gwtui.resources.registry import COMMAND_RESOURCES as COMMANDS
 from gwtui.resources.registry import SPECS as EVERY
-from gwtui.ui.actions.handlers import handler
+from gwtui.ui.actions.context import handler
 from resource_samples import HOSTILE, nulls
 from writes_kit import NOW
 

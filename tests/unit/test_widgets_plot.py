@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gwtui.crud.cells import sparkline
 from gwtui.domain.money import usd
-from gwtui.ui.board.endpoints import STATES
+from gwtui.ui.screens.board_endpoints import STATES
 from gwtui.ui.widgets.plot import (
     NOTHING,
     SPANS,

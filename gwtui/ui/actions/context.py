@@ -1,18 +1,29 @@
-"""The context of an action: the app, and the screen and row of the key press."""
+"""The context of an action, and the handler that an action id leads to.
+
+Modules of handlers are imported on first use, because forms and their dependencies are most of the
+program.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Generic
 
 from typing_extensions import TypeVar  # typing's own has no default yet
 
+from gwtui.client.errors import GatewayError
+from gwtui.crud.action import Action
+from gwtui.ui.commands import tab_of
+
 if TYPE_CHECKING:
     from gwtui.crud.resource import ResourceSpec
     from gwtui.ui.app import GwtuiApp
     from gwtui.ui.screens.base import GatewayScreen
+
 
 T = TypeVar("T", default=Any)
 
@@ -79,3 +90,88 @@ def on_screen(kind: type[S], act: Callable[[S], object]) -> Handler:
                 await result
 
     return handle
+
+
+# Handlers -----------------------------------------------------------------------------------------
+
+BACKGROUND = frozenset({"app.refresh", "board.unwatch", "board.watch", "models.watch"})
+"""Long actions without dialogs: the next key does not wait for them."""
+
+MODULES: Mapping[str, tuple[str, ...]] = {
+    "app": ("app",),
+    "output": ("list.copy", "list.export", "list.raw", "figures.raw", "app.screenshot"),
+    "links": (
+        "list",
+        *("alert-history", "alerts.go", "alerts.rules", "alerts.history", "assignments"),
+        *("board.changes", "findings.go", "generation.model", "key.models"),
+        *("guardrails.assigned", "members.people"),
+        *("keys.activity", "keys.guardrail", "models.all-endpoints", "organization.activity"),
+        *("model-guardrails", "models.guardrails", "rotations.old", "rotations.new"),
+        *("workspaces.members", "workspaces.keys", "workspaces.guardrails", "workspaces.byok"),
+        "workspaces.people",
+    ),
+    "screens": ("activity", "board", "changes", "credits", "generation", "models.watch"),
+    "models": ("endpoints", "all-endpoints"),
+    "tries": (
+        *("models.try", "endpoints.try", "all-endpoints.try", "keys.try", "guardrails.try"),
+        *("byok.try", "workspaces.try"),
+    ),
+    "keys": ("keys", "rotations"),
+    "workspaces": ("workspaces", "members", "budgets"),
+    "guardrails": (
+        *("guardrails", "keys.assign", "members.assign", "organization.assign"),
+        "assignments.remove",
+    ),
+    "crud": ("organization",),
+    "alerts": ("alerts", "alert-rules", "findings"),
+    "recovery": ("evidence", "app.undo"),
+    "first_steps": ("app.first_steps",),
+}
+"""Modules of handlers, each with the ids or id prefixes of its actions.
+
+The verbs of every other resource come from its declaration, in ``crud``.
+"""
+_MODULE_OF = {name: module for module, names in MODULES.items() for name in names}
+
+
+async def _go(tab: str, context: ActionContext) -> None:
+    await context.app.navigation.show_tab(tab)
+
+
+def handler(action: Action) -> tuple[Handler, bool]:
+    """Return the handler of an action, and whether it is immediate. Raises KeyError without one.
+
+    ``IMMEDIATE`` handlers never wait for a person: they run before the next key is read. The other
+    ``HANDLERS`` may wait for a person or the gateway: each runs in a worker.
+    """
+    tab = tab_of(action)
+    if tab is not None:
+        return partial(_go, tab), True
+    scope, _, verb = action.id.partition(".")
+    module = _MODULE_OF.get(action.id) or _MODULE_OF.get(scope)
+    if module is None:
+        from gwtui.ui.actions import crud  # noqa: PLC0415 - as every module of handlers
+
+        return crud.handlers(scope, verb)[action.id], False
+    declared = vars(import_module(f"gwtui.ui.actions.{module}"))
+    immediate: Mapping[str, Handler] = declared.get("IMMEDIATE", {})
+    if action.id in immediate:
+        return immediate[action.id], True
+    patient: Mapping[str, Handler] = declared["HANDLERS"]
+    return patient[action.id], False
+
+
+def report_failure(app: GwtuiApp, error: Exception) -> bool:
+    """Report why an action failed; return False for an unexpected error.
+
+    A request built from a gateway answer may violate the contract: then it is not sent.
+    """
+    if isinstance(error, GatewayError):
+        app.say(error.message, severity="error")
+        return True
+    from gwtui.contract.request import violation_text  # noqa: PLC0415 - not before the first paint
+
+    why = violation_text(error)
+    if why is not None:
+        app.say(f"Not sent, the request would break the contract: {why}", severity="error")
+    return why is not None

@@ -1,6 +1,7 @@
-"""Resolve a change whose answer was lost: a person decides, and the ledger records it.
+"""Undo the last change, and resolve a change whose answer was lost.
 
-The change was applied or not; a new key is marked as stored, or deleted and created again.
+A person decides whether a lost change was applied, and the ledger records it. A new key is marked
+as stored, or deleted and created again.
 """
 
 from __future__ import annotations
@@ -8,15 +9,29 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from gwtui.client.errors import NotSentError
+from gwtui.crud.bulk import BulkRun
 from gwtui.crud.evidence import Candidate, Evidence
+from gwtui.crud.plan import Applied, Confirmation, Plan
+from gwtui.crud.undo import AppliedChange, CannotUndoError
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.local.ledger import DID_NOT_HAPPEN
+from gwtui.ui.actions.bulk import show_progress
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.links import show_route
+from gwtui.ui.actions.writing import (
+    confirm,
+    execute,
+    read_again,
+    refresh,
+    report_failed,
+    send_one,
+)
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.recovery import RecoveryScreen
+from gwtui.ui.unresolved_changes import route_to
 from gwtui.watch.feeds.ledger import RECOVERY_FEED, unresolved
 
 _RECORDED = "This is recorded in the audit log. Nothing is sent to the gateway."
@@ -144,6 +159,85 @@ async def _resolve(
     return still
 
 
+# Undo ---------------------------------------------------------------------------------------------
+
+_EVERYTHING = ""
+"""The empty feed prefix, which matches every feed."""
+
+
+async def undo(context: ActionContext) -> None:
+    """Offer to undo the last change, or explain why that is not possible."""
+    app = context.app
+    changes = app.executor.undo
+    done = changes.latest()
+    if done is None:
+        app.say(changes.why_not(), severity="warning")
+        return
+    try:
+        confirmation = await _confirmed(context, done)
+    except CannotUndoError as error:
+        changes.forget(done)
+        if not context.covered:
+            title = f"This can no longer be undone: {done.title}"
+            await app.push_screen_wait(AskScreen(title, safe_line(str(error), 400)))
+        return
+    if confirmation is None:
+        return
+    if done.parts:
+        await _undo_many(context, done, confirmation)
+        return
+    outcome = await execute(context, confirmation)
+    if isinstance(outcome, Applied):
+        changes.forget(done)
+        app.say(f"Undone: {done.title}")
+    else:
+        await report_failed(context, f"Undo: {done.title}", outcome)
+    await refresh(context, _EVERYTHING)
+
+
+async def _confirmed(context: ActionContext, done: AppliedChange) -> Confirmation[Any] | None:
+    """Confirm the undo and plan it again afterwards; None if it was not confirmed.
+
+    The dialog may stay open for minutes: after a change meanwhile it is shown again.
+    Raises CannotUndoError, and NotSentError where nothing can be read.
+    """
+    notes: tuple[str, ...] = ()
+    plan = await _planned(context, done)
+    while not context.covered:
+        confirmation = await confirm(context, plan, "Undo it", notes=notes)
+        if confirmation is None:
+            return None
+        plan = await _planned(context, done)
+        if _requests(plan) == _requests(confirmation.plan):
+            return confirmation
+        notes = ("Somebody else changed it while this dialog was open. This is the new plan.",)
+    return None
+
+
+async def _planned(context: ActionContext, done: AppliedChange) -> Plan[Any]:
+    planning = context.app.executor.undo.plan(context.app.gateway, done)
+    return await read_again(context, planning, done.title)
+
+
+def _requests(plan: Plan[Any]) -> list[tuple[Any, ...]]:
+    return [(part.action, part.summary, part.before) for part in plan.parts or (plan,)]
+
+
+async def _undo_many(
+    context: ActionContext, done: AppliedChange, confirmation: Confirmation[Any]
+) -> None:
+    app = context.app
+    changes = app.executor.undo
+    bulk = changes.bulk(app.gateway, done, confirmation.plan)
+    run = BulkRun(bulk, confirmation, partial(send_one, context))
+    answer = await show_progress(context, run, retry=False)
+    changes.undone(done, [part.plan.undoes or "" for part, _ in run.carried_out])
+    app.say(f"Undone: {done.title}" if run.complete else f"{done.title}, undo: {run.summary()}")
+    await refresh(context, _EVERYTHING)
+    if answer == "look" and run.lost is not None:
+        await app.open_route(route_to(run.lost.part.plan.id))
+
+
 IMMEDIATE: Mapping[str, Handler] = {
     "evidence.show": show,
 }
@@ -151,4 +245,5 @@ HANDLERS: Mapping[str, Handler] = {
     "evidence.happened": happened,
     "evidence.did_not": did_not,
     "evidence.recreate": recreate,
+    "app.undo": undo,
 }

@@ -22,8 +22,10 @@ from gwtui.domain import times
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.local.caught_errors import BROKEN, guarded
 from gwtui.resources.alerts import alerts_line
-from gwtui.ui.board.endpoints import TALL, EndpointPanel, EndpointsPanel
-from gwtui.ui.board.panels import (
+from gwtui.ui.commands import key_of, with_keys
+from gwtui.ui.screens.base import TableScreen
+from gwtui.ui.screens.board_endpoints import TALL, EndpointPanel, EndpointsPanel
+from gwtui.ui.screens.board_panels import (
     BoardPast,
     BoardState,
     BoardView,
@@ -36,8 +38,6 @@ from gwtui.ui.board.panels import (
     moved,
     within,
 )
-from gwtui.ui.commands import key_of, with_keys
-from gwtui.ui.screens.base import TableScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import choice_line, toned
 from gwtui.ui.widgets.lines import OneLine

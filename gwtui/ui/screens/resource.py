@@ -215,7 +215,7 @@ class ResourceScreen(TableScreen):
 
     async def choose_columns(self) -> None:
         """Let the person choose the visible columns and their order."""
-        from gwtui.ui.screens.columns import ColumnsScreen  # noqa: PLC0415 - when asked for
+        from gwtui.ui.screens.picker import ColumnsScreen  # noqa: PLC0415 - when asked for
 
         spec, table = self.declared, self.table
         chosen = await self.gwtui.push_screen_wait(

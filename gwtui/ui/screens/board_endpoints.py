@@ -24,8 +24,8 @@ from gwtui.resources.models.prices import (
     per_million,
     per_million_cell,
 )
-from gwtui.ui.board.panels import BoardState, BoardView, Panel
 from gwtui.ui.commands import with_keys
+from gwtui.ui.screens.board_panels import BoardState, BoardView, Panel
 from gwtui.ui.text import cell_content, toned
 from gwtui.ui.widgets.lines import DrawingView, OneLine
 from gwtui.ui.widgets.plot import Block, PlotFigure, PlotLine, PlotWindow, fitted, legend, timeline

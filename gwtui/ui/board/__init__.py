@@ -1,1 +1,0 @@
-"""The panels of the board, one per topic, and the queries that fill them."""
