@@ -1,4 +1,4 @@
-"""A small app that hosts forms without a gateway, and an executor that the test scripts."""
+"""A small app that hosts forms without a gateway, and what submits them."""
 
 from __future__ import annotations
 
@@ -8,21 +8,25 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+from textual import events
 from textual.pilot import Pilot
 from textual.screen import Screen
 
 from gwtui.contract.request import RequestModel
 from gwtui.crud.fields import Facts
 from gwtui.crud.form import FormSpec
-from gwtui.crud.plan import Outcome
+from gwtui.crud.plan import Applied, Outcome
 from gwtui.resources.keys.writes import WRITES
 from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.terminal.app import TerminalApp
 from gwtui.ui.themes import DEFAULT_THEME, THEMES, style_sheets
 from plan_kit import form_context
+from screen_text import shown, whole
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 SPACE = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"
+MADE = Applied("made")
 FACTS = Facts(now=lambda: NOW, zone=UTC, workspaces={SPACE: "Research"})
 
 
@@ -67,3 +71,54 @@ async def until(pilot: Pilot[Any], holds: Callable[[], Any], what: str) -> None:
         assert time.monotonic() < deadline, f"waited in vain for {what}"
         await pilot.pause(0.02)
     await pilot.pause()
+
+
+class Desk:
+    """A form at 80x24, and what it sent."""
+
+    def __init__(self, spec: FormSpec | None = None, *outcomes: Any) -> None:
+        self.submit = ScriptedSubmit(*(outcomes or (MADE,)))
+        self.form: FormScreen[Any] = form(self.submit, spec)
+        self.app = HostApp(self.form)
+        self.pilot: Pilot[None]
+
+    async def __aenter__(self) -> Desk:
+        self._running = self.app.run_test(size=(80, 24))
+        self.pilot = await self._running.__aenter__()
+        await self.pilot.pause()
+        return self
+
+    async def __aexit__(self, *error: Any) -> None:
+        await self._running.__aexit__(*error)
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def paste(self, text: str) -> None:
+        self.app.screen.focused.post_message(events.Paste(text))
+        await self.pilot.pause()
+
+    async def open(self, name: str, kind: type[Any]) -> Any:
+        self.form.query_one(f"#field-{name}", FieldRow).editor.focus()
+        await self.pilot.press("enter")
+        await self.until(lambda: isinstance(self.app.screen, kind), kind.__name__)
+        return self.app.screen
+
+    async def until(self, holds: Callable[[], Any], what: str) -> None:
+        await until(self.pilot, holds, what)
+
+    async def back(self) -> None:
+        await self.until(lambda: self.app.screen is self.form, "the form")
+
+    async def send(self) -> dict[str, Any]:
+        await self.press("ctrl+s")
+        await self.until(lambda: self.submit.bodies, "the request")
+        return self.submit.bodies[-1]
+
+    def shown(self) -> str:
+        return shown(self.app)
+
+    def whole(self) -> str:
+        """With the footer."""
+        return whole(self.app)

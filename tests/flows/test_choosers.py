@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from narrow_form_kit import Desk, models, one, refuse
+from narrow_form_kit import models, one, refuse
 from textual.widgets import OptionList
 
-from form_kit import FACTS, HostApp, ScriptedSubmit, until
+from form_kit import FACTS, Desk, HostApp, ScriptedSubmit, until
 from gwtui.contract.guardrails import CreateGuardrailRequest
 from gwtui.contract.request import field_rules
 from gwtui.contract.workspaces import CreateWorkspaceRequest

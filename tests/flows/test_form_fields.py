@@ -6,10 +6,10 @@ import time
 from typing import Any
 
 import pytest
-from narrow_form_kit import MADE, SECRET, Desk, models, one
+from narrow_form_kit import SECRET, models, one
 from pydantic import SecretStr
 
-from form_kit import until
+from form_kit import MADE, Desk, until
 from gwtui.client import errors
 from gwtui.contract.byok import CreateByokRequest
 from gwtui.contract.guardrails import CreateGuardrailRequest
