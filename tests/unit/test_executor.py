@@ -64,8 +64,11 @@ class Held:
         return "made"
 
 
-def executor_to(client: ScriptedClient, folder: Path) -> WriteExecutor:
-    return WriteExecutor(cast("GatewayClient", client), Ledger(folder / "j" / "audit.jsonl"), CLOCK)
+def rig(answer: Callable[[], Awaitable[str]], folder: Path) -> tuple[ScriptedClient, WriteExecutor]:
+    """A client that answers like this, and an executor over it."""
+    client = ScriptedClient(answer)
+    ledger = Ledger(folder / "j" / "audit.jsonl")
+    return client, WriteExecutor(cast("GatewayClient", client), ledger, CLOCK)
 
 
 def plan(identity: str | None = "h1", **more: Any) -> Plan[str]:
@@ -95,8 +98,7 @@ async def test_an_applied_write_is_journaled_before_and_after(tmp_path: Path) ->
         seen.append(events(executor))
         return "made"
 
-    client = ScriptedClient(answer)
-    executor = executor_to(client, tmp_path)
+    _, executor = rig(answer, tmp_path)
     outcome = await executor.execute(agreed(identity=None, identify=lambda value: f"id of {value}"))
     assert outcome == Applied("made")
     assert seen == [["intent"]], "the intent must be on the disk when the request leaves"
@@ -134,8 +136,7 @@ FAULTS = [
 async def test_every_fault_has_one_request_and_one_outcome(
     error: errors.GatewayError, expected: type, tmp_path: Path
 ) -> None:
-    client = ScriptedClient(raising(error))
-    executor = executor_to(client, tmp_path)
+    client, executor = rig(raising(error), tmp_path)
     outcome = await executor.execute(agreed())
     assert type(outcome) is expected
     assert cast("Refused | Unknown", outcome).error is error
@@ -145,8 +146,7 @@ async def test_every_fault_has_one_request_and_one_outcome(
 
 
 async def test_a_defect_while_reading_the_answer_is_an_unknown_outcome(tmp_path: Path) -> None:
-    client = ScriptedClient(raising(ZeroDivisionError("sk-secret-in-a-message")))
-    executor = executor_to(client, tmp_path)
+    _, executor = rig(raising(ZeroDivisionError("sk-secret-in-a-message")), tmp_path)
     outcome = await executor.execute(agreed())
     assert isinstance(outcome, Unknown)
     assert "ZeroDivisionError" in outcome.error.message
@@ -156,8 +156,7 @@ async def test_a_defect_while_reading_the_answer_is_an_unknown_outcome(tmp_path:
 
 async def test_cancelling_the_caller_does_not_cancel_the_request(tmp_path: Path) -> None:
     held = Held()
-    client = ScriptedClient(held)
-    executor = executor_to(client, tmp_path)
+    _, executor = rig(held, tmp_path)
     caller = asyncio.create_task(executor.execute(agreed()))
     await held.asked.wait()
     caller.cancel()
@@ -176,20 +175,20 @@ def test_a_loop_that_ends_in_the_middle_leaves_an_open_intent(tmp_path: Path) ->
 
     async def program() -> None:
         held = Held()
-        executor.append(executor_to(ScriptedClient(held), tmp_path))
+        executor.append(rig(held, tmp_path)[1])
         asyncio.get_running_loop().create_task(executor[0].execute(agreed()))
         await held.asked.wait()
 
     asyncio.run(program())
     (left,) = executor[0].ledger.open_writes()
     assert left.outcome == "unknown"
-    assert "ended before the answer" in left.message
+    assert "ended before the response" in left.message
 
 
 async def test_a_write_that_is_abandoned_is_unknown_and_said_so_once(tmp_path: Path) -> None:
     """As at a hard end: from another thread, while the loop does not turn."""
     held = Held()
-    executor = executor_to(ScriptedClient(held), tmp_path)
+    executor = rig(held, tmp_path)[1]
     caller = asyncio.create_task(executor.execute(agreed()))
     await held.asked.wait()
     for _ in range(2):
@@ -203,7 +202,7 @@ async def test_a_write_that_is_abandoned_is_unknown_and_said_so_once(tmp_path: P
 
 
 async def test_a_write_that_was_not_sent_is_not_abandoned(tmp_path: Path) -> None:
-    executor = executor_to(ScriptedClient(_ok), tmp_path)
+    executor = rig(_ok, tmp_path)[1]
     caller = asyncio.create_task(executor.execute(agreed()))
     await asyncio.sleep(0)
     executor.abandon()
@@ -214,8 +213,7 @@ async def test_a_write_that_was_not_sent_is_not_abandoned(tmp_path: Path) -> Non
 
 async def test_what_cannot_be_journaled_is_not_sent(tmp_path: Path) -> None:
     (tmp_path / "j").write_text("a file where the directory should be")
-    client = ScriptedClient(_ok)
-    executor = executor_to(client, tmp_path)
+    client, executor = rig(_ok, tmp_path)
     outcome = await executor.execute(agreed())
     assert isinstance(outcome, Refused)
     assert isinstance(outcome.error, errors.NotSentError)
@@ -227,8 +225,7 @@ async def test_what_cannot_be_journaled_is_not_sent(tmp_path: Path) -> None:
 async def test_an_outcome_that_cannot_be_written_leaves_the_intent_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client = ScriptedClient(_ok)
-    executor = executor_to(client, tmp_path)
+    _, executor = rig(_ok, tmp_path)
     record = Ledger.record
 
     def full_after_the_intent(self: Ledger, entry: LedgerEntry) -> None:
@@ -244,8 +241,7 @@ async def test_an_outcome_that_cannot_be_written_leaves_the_intent_open(
 
 async def test_the_same_resource_is_changed_once_at_a_time(tmp_path: Path) -> None:
     held = Held()
-    client = ScriptedClient(held)
-    executor = executor_to(client, tmp_path)
+    client, executor = rig(held, tmp_path)
     first = asyncio.create_task(executor.execute(agreed("h1")))
     await held.asked.wait()
     second = await executor.execute(agreed("h1"))
@@ -265,8 +261,7 @@ async def test_the_same_resource_is_changed_once_at_a_time(tmp_path: Path) -> No
 
 async def test_a_double_submit_of_a_creation_sends_one_request(tmp_path: Path) -> None:
     held = Held()
-    client = ScriptedClient(held)
-    executor = executor_to(client, tmp_path)
+    client, executor = rig(held, tmp_path)
     first = asyncio.create_task(executor.execute(agreed(None)))
     await held.asked.wait()
     assert isinstance(await executor.execute(agreed(None)), Refused)
@@ -282,8 +277,7 @@ async def test_a_double_submit_of_a_creation_sends_one_request(tmp_path: Path) -
 async def test_a_plan_is_carried_out_at_most_once(
     answer: Callable[[], Awaitable[str]], tmp_path: Path
 ) -> None:
-    client = ScriptedClient(answer)
-    executor = executor_to(client, tmp_path)
+    client, executor = rig(answer, tmp_path)
     same = agreed()
     await executor.execute(same)
     again = await executor.execute(same)
@@ -293,8 +287,7 @@ async def test_a_plan_is_carried_out_at_most_once(
 
 
 async def test_what_stands_in_the_way_is_in_the_ledger_without_an_intent(tmp_path: Path) -> None:
-    client = ScriptedClient(_ok)
-    executor = executor_to(client, tmp_path)
+    client, executor = rig(_ok, tmp_path)
     first, second = plan("h1"), plan("h2", obstacles=("It is the last one.",))
     refused = await executor.execute(Confirmation(second, "dialog"))
     assert isinstance(refused, Refused)
@@ -308,8 +301,7 @@ async def test_what_stands_in_the_way_is_in_the_ledger_without_an_intent(tmp_pat
 
 
 async def test_a_plan_of_several_requests_is_sent_part_by_part_only(tmp_path: Path) -> None:
-    client = ScriptedClient(_ok)
-    executor = executor_to(client, tmp_path)
+    client, executor = rig(_ok, tmp_path)
     parts = [plan("h1"), plan("h2")]
     one = Confirmation(bundle("Both", parts, action="a", resource="keys", identity=None), "typed")
     with pytest.raises(ValueError, match="part by part"):

@@ -73,21 +73,6 @@ def test_a_new_guardrail_needs_only_a_name_and_takes_the_lists_workspace() -> No
     }
 
 
-def test_the_deprecated_switch_is_not_in_the_form() -> None:
-    state = editing(guardrail(enforce_zdr=True))
-    assert "enforce_zdr" not in names(state.spec)
-    state.put("enforce_zdr_other", False)
-    assert state.payload() == {"enforce_zdr_other": False}
-
-
-def test_lists_that_could_not_be_read_stay_as_they_are() -> None:
-    state = editing(guardrail(allowed_models="everything", content_filters=[{"action": 3}]))
-    assert state.is_unknown("allowed_models")
-    assert state.is_unknown("content_filters")
-    state.put("name", "other")
-    assert state.payload() == {"name": "other"}
-
-
 def test_filters_of_a_kind_nobody_knows_go_back_unchanged() -> None:
     odd = [{"slug": "iban", "action": "quarantine"}]
     state = editing(guardrail(content_filter_builtins=odd))

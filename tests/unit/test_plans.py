@@ -6,7 +6,6 @@ The texts stand in ``__snapshots__/test_plans.ambr``: read the difference before
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -20,7 +19,7 @@ from syrupy.assertion import SnapshotAssertion
 from gwtui.contract.budgets import Budget, PutBudgetRequest
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.contract.content_filters import BuiltinFilterRequest, CustomFilterRequest
-from gwtui.contract.dialects import GENERIC, OPENROUTER, Dialect
+from gwtui.contract.dialects import GENERIC, OPENROUTER
 from gwtui.contract.guardrails import (
     CreateGuardrailRequest,
     Guardrail,
@@ -352,17 +351,6 @@ GUARDRAILS: Mapping[str, Plan[Any]] = {
 }
 
 
-@pytest.mark.parametrize("dialect", [GENERIC, OPENROUTER])
-def test_the_form_edits_what_the_dialect_has_and_never_the_deprecated_switch(
-    dialect: Dialect,
-) -> None:
-    fields = fields_of(dialect).editable
-    assert set(fields) <= set(UpdateGuardrailRequest.model_fields)
-    assert "enforce_zdr" not in fields
-    absent = dialect.absent_fields.get("UpdateGuardrailRequest", frozenset())
-    assert set(UpdateGuardrailRequest.model_fields) - set(fields) == {"enforce_zdr", *absent}
-
-
 def test_known_filters_compare_with_what_a_form_gives() -> None:
     known = fields_of(GENERIC).known(guardrail())
     mine = {
@@ -374,35 +362,6 @@ def test_known_filters_compare_with_what_a_form_gives() -> None:
         "description": None,
     }
     assert three_way(known, mine, known).fields == ()
-
-
-async def test_filters_of_an_unknown_kind_survive_an_edit() -> None:
-    fresh = guardrail(
-        content_filter_builtins=[
-            {"slug": "iban", "action": "encrypt", "scan_scope": "replies"},
-            {"slug": "email", "action": "block"},
-        ],
-        content_filters=[{"pattern": "(?=x)", "action": "mask", "label": None}],
-    )
-    known = fields_of(GENERIC).known(fresh)
-    request = UpdateGuardrailRequest(
-        content_filter_builtins=known["content_filter_builtins"],
-        content_filters=known["content_filters"],
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        plan = guardrail_plans.plan_update(fresh, request, NOTHING, GENERIC, NOW)
-        assert await sent(plan) == (
-            "guardrails.update",
-            ID,
-            {
-                "content_filter_builtins": [
-                    {"slug": "iban", "action": "encrypt", "scan_scope": "replies"},
-                    {"slug": "email", "action": "block"},
-                ],
-                "content_filters": [{"pattern": "(?=x)", "action": "mask"}],
-            },
-        )
 
 
 @pytest.mark.parametrize(

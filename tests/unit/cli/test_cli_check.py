@@ -29,7 +29,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.models import ModelEndpoints
 from gwtui.contract.usage import Credits
-from gwtui.domain.alert_rules import CreditsRule, KeyLimitRule, default_rules
+from gwtui.domain.alert_rules import CreditsRule, default_rules
 from gwtui.domain.alert_state import AlertState
 from gwtui.domain.clock import Clock
 from gwtui.watch.alerts.model import Alert, AlertKey, Present
@@ -297,44 +297,6 @@ async def test_the_runway_by_the_use_of_today() -> None:
     idle = {"credits": account("100", "40"), "keys": ()}
     severity, text = await looked({"runway_warning": 6}, **idle)
     assert (severity, "'runway_days'=U" in text) == (Severity.OK, True)
-
-
-async def test_the_scope_of_a_rule_counts() -> None:
-    rules = {
-        scope: KeyLimitRule(
-            name="x", scope="key", only=scope, fires_at=Decimal(10), clears_at=Decimal(5)
-        )
-        for scope in ("1", "2")
-    }
-    keys = tuple(
-        ApiKey.model_validate(
-            {"hash": one, "name": f"key {one}", "limit": Decimal(9), "limit_remaining": left}
-        )
-        for one, left in (("1", Decimal(9)), ("2", Decimal(1)), ("3", Decimal(0)))
-    )
-    thresholds = {"rules": True}
-    hub = FeedHub(cast("GatewayClient", World(keys=keys)), Clock(now=lambda: NOW))
-    found = await check_all(CheckContext(hub, thresholds, rules_of(thresholds, rules.values())))
-    await hub.close()
-    assert one_line(found).startswith(
-        "GWTUI WARNING: Key close to its limit: key 2 88.9% of $9.00 is used | "
-    )
-
-
-async def test_disabled_and_expired_keys_do_not_count() -> None:
-    full = {"limit": Decimal(1), "limit_remaining": Decimal(0)}
-    soon, past = NOW + timedelta(days=1), NOW - timedelta(days=1)
-    keys = [
-        ApiKey.model_validate({"hash": "1", "name": "off", "disabled": True, **full}),
-        ApiKey.model_validate({"hash": "2", "name": "over", "expires_at": past, **full}),
-        ApiKey.model_validate({"hash": "3", "name": "a'b|c=d", "expires_at": soon, **full}),
-    ]
-    wanted = {"keys_critical": 90, "expiry_critical": 2}
-    severity, text = await looked(wanted, keys=tuple(keys))
-    assert severity is Severity.CRITICAL
-    assert text.count("a'b/c=d") == 2
-    assert "off" not in text
-    assert "over" not in text
 
 
 # The line
