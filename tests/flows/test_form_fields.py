@@ -19,7 +19,7 @@ from gwtui.crud.form import BuiltinRow, CustomRow, FieldGroup, FormSpec
 from gwtui.crud.plan import Refused
 from gwtui.ui.forms.content_filters import FiltersEditor
 from gwtui.ui.forms.field_editors import ChoiceEditor, LinesEditor
-from gwtui.ui.forms.form_screen import FormScreen, ProgressLine
+from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.forms.secret import SecretEditor
 
@@ -87,7 +87,6 @@ async def test_a_text_of_several_lines() -> None:
         await desk.press(*"W", "tab", "tab")
         assert isinstance(desk.form.focused, LinesEditor)
         await desk.press(*"one", "enter", *"two")
-        assert "7/500" in desk.shown()
         assert desk.form.state.value("description") == "one\ntwo"
         await desk.press("up")
         assert isinstance(desk.form.focused, LinesEditor), "from the second line to the first"
@@ -97,22 +96,6 @@ async def test_a_text_of_several_lines() -> None:
         assert (
             desk.form.focused is desk.form.query_one("#field-default_text_model", FieldRow).editor
         )
-
-
-async def test_the_parts_of_a_long_form_are_gone_through_by_pages() -> None:
-    async with Desk(LONG) as desk:
-        progress = desk.form.query_one(ProgressLine)
-        assert progress.text.startswith("1/3  ▸Basics …2  Models  Logging")
-        await desk.press(*"Web", "tab", "tab", "pagedown")
-        assert progress.text.startswith("2/3  Basics •2  ▸Models  Logging")
-        await desk.press("pagedown", "down", *"7", "tab")
-        assert progress.text.startswith("3/3  Basics •2  Models  ▸Logging ✗1")
-        await desk.press("pagedown")
-        assert progress.text.startswith("3/3"), "there is no fourth"
-        await desk.press("pageup", "pageup")
-        assert desk.form.focused is desk.form.query_one("#field-name", FieldRow).editor
-        await desk.pilot.click(ProgressLine, offset=(progress.text.index("Logging") + 1, 0))
-        assert progress.text.startswith("3/3")
 
 
 async def test_choices_that_do_not_fit_go_on_to_the_next_line() -> None:
@@ -155,13 +138,6 @@ async def test_a_folded_part_is_one_line_until_it_is_unfolded() -> None:
         assert "▸ Retention: xAI on" in desk.shown()
         assert "○ inherit" not in desk.shown()
         assert (await desk.send()) == {"name": "x", "enforce_zdr_xai": True}
-
-
-async def test_going_to_a_folded_part_unfolds_it() -> None:
-    async with Desk(FOLDED) as desk:
-        await desk.press("x", "pagedown", "left")
-        assert "▾ Retention: xAI off" in desk.shown()
-        assert (await desk.send())["enforce_zdr_xai"] is False
 
 
 # Secrets ------------------------------------------------------------------------------------------

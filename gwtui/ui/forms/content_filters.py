@@ -35,7 +35,7 @@ from gwtui.domain.patterns import SAMPLE_LIMIT, SAMPLE_TIME, find_all
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.field_editors import Edited, OpeningEditor, fill_in
-from gwtui.ui.forms.form_state import UNKNOWN_VALUE, Typed
+from gwtui.ui.forms.form_state import Typed
 from gwtui.ui.input_queue import OPENING
 from gwtui.ui.text import toned
 
@@ -57,12 +57,10 @@ class BuiltinsEditor(OpeningEditor):
     @property
     def rows(self) -> tuple[BuiltinRow, ...]:
         """The active filters."""
-        return cast("tuple[BuiltinRow, ...]", self.typed) if isinstance(self.typed, tuple) else ()
+        return cast("tuple[BuiltinRow, ...]", self.typed)
 
     def summary(self) -> str:
         """The active filters with their actions, on one line."""
-        if self.typed == UNKNOWN_VALUE:
-            return "unknown"
         active = [safe_line(f"{row.slug} {row.action}", 50) for row in self.rows]
         return ", ".join(active) or "all off"
 
@@ -78,7 +76,7 @@ class BuiltinsEditor(OpeningEditor):
             action, scope = getattr(request, f"action_{at}"), getattr(request, f"scope_{at}")
             if action:
                 chosen.append(replace(row, action=action, scan_scope=scope or ""))
-        return tuple(chosen) if chosen or self.typed != UNKNOWN_VALUE else UNKNOWN_VALUE
+        return tuple(chosen)
 
 
 @cache
@@ -146,7 +144,7 @@ class FiltersEditor(OptionList, inherit_bindings=False):
     def __init__(self, field: Field, typed: Typed) -> None:
         super().__init__(markup=False, compact=True)
         self.field = field
-        self._rows = cast("tuple[CustomRow, ...]", typed) if isinstance(typed, tuple) else ()
+        self._rows = cast("tuple[CustomRow, ...]", typed)
         self._tester = PatternTester()
 
     def on_mount(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import ValidationError
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -29,31 +29,11 @@ from gwtui.ui.forms.form_state import FormState
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.input_queue import SUBMITTING
 from gwtui.ui.screens.dialogs import Editing, buttons
-from gwtui.ui.text import cell_content, toned
+from gwtui.ui.text import toned
 from gwtui.ui.unresolved_changes import ShowUnresolved
 from gwtui.ui.waits import NOTICEABLE, waiting_text
 from gwtui.ui.widgets.containers import DialogBox, FoldingScroll
 from gwtui.ui.widgets.frame import TwoEnds
-from gwtui.ui.widgets.lines import Part, PartsLine
-
-_GAP = "  "
-
-
-class ProgressLine(PartsLine):
-    """Shows the titles and progress of a form's parts on one line; a click goes to a part."""
-
-    def show_progress(self, state: FormState, current: int) -> None:
-        """Show the progress of every part and highlight the current one."""
-        groups = state.spec.groups
-        parts = [Part(toned(f"{current + 1}/{len(groups)}", "muted"))]
-        for at, group in enumerate(groups):
-            title = toned(group.title)
-            if at == current:
-                title = toned(f"▸{group.title}", "accent", bold=True)
-            mark = cell_content(state.mark(group))
-            parts += [Part(Content(_GAP)), Part(Content.assemble(title, mark), f"part.{at}")]
-        self.show_parts(parts)
-
 
 T = TypeVar("T")
 
@@ -127,8 +107,6 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         Binding("escape", "leave", show=False, id="form.leave"),
         Binding("down", "app.focus_next", show=False, id="form.next_field"),
         Binding("up", "app.focus_previous", show=False, id="form.previous_field"),
-        Binding("pagedown,ctrl+pagedown", "part(1)", show=False, id="form.next_part"),
-        Binding("pageup,ctrl+pageup", "part(-1)", show=False, id="form.previous_part"),
     ]
     AUTO_FOCUS = ".editor"
     SENDING: ClassVar[str] = SENDING
@@ -152,12 +130,10 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
 
     def compose(self) -> ComposeResult:
         """Title, fields, message, plan, buttons."""
-        parts, planned = "-parts" * self._in_parts, "-planned" * (self.spec.plan is not None)
-        with DialogBox(id="form", classes=f"{parts} {planned}"):
+        with DialogBox(id="form", classes="" if self.spec.plan is None else "-planned"):
             yield TwoEnds(
                 toned(self.spec.title, "accent", bold=True), self.state.facts.where, id="form-title"
             )
-            yield ProgressLine(id="form-progress")
             with _Fields(id="form-fields", classes="long", can_focus=False):
                 for group in self.spec.groups:
                     yield from self._compose_part(group)
@@ -189,10 +165,6 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         more = focus_keys(self.focused)
         return f"{keys} · {more}" if more else keys
 
-    @property
-    def _in_parts(self) -> bool:
-        return any(group.title for group in self.spec.groups)
-
     def on_mount(self) -> None:
         """Show all hints, and refresh those that depend on the time."""
         self._focus_field(self.spec.first)
@@ -223,37 +195,6 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
     def _entered(self, event: Entered) -> None:
         event.stop()
         self.focus_next()
-
-    @on(PartsLine.Clicked)
-    def _part_clicked(self, event: PartsLine.Clicked) -> None:
-        event.stop()
-        self._go_to_part(int(event.action.removeprefix("part.")))
-
-    def on_descendant_focus(self, _event: events.DescendantFocus) -> None:
-        """Update the progress line when the focus moves."""
-        self._show_progress()
-
-    def action_part(self, step: int) -> None:
-        """Go to the next or previous part of a long form; scroll a short one."""
-        if self._in_parts:
-            self._go_to_part(self._part + step)
-        else:
-            self.action_page(step)
-
-    @property
-    def _part(self) -> int:
-        for at, rows in enumerate(self._parts):
-            widgets = (*rows, rows[0].heading)
-            if any(widget is not None and widget.has_focus_within for widget in widgets):
-                return at
-        return len(self._parts) - 1
-
-    def _go_to_part(self, place: int) -> None:
-        rows = self._parts[place] if 0 <= place < len(self._parts) else []
-        editable = [row for row in rows if row.field.fixed is None]
-        if editable and rows[0].heading is not None:
-            self._focus_field(editable[0].field.name)
-            self.call_after_refresh(rows[0].heading.scroll_visible, animate=False, top=True)
 
     @on(Button.Pressed)
     async def _pressed(self, event: Button.Pressed) -> None:
@@ -379,11 +320,6 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
             title.show_summary()
         self._show_message()
         self._show_plan()
-        self._show_progress()
-
-    def _show_progress(self) -> None:
-        if self._in_parts:
-            self.query_one(ProgressLine).show_progress(self.state, self._part)
 
     def _show_message(self) -> None:
         if not self.is_open:

@@ -33,7 +33,7 @@ from gwtui.crud.form import (
     custom_rows,
     parse_value,
 )
-from gwtui.crud.resource import Cell, Tone
+from gwtui.crud.resource import Cell
 from gwtui.domain.diffs import ABSENT, same
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.domain.times import duration, utc
@@ -41,23 +41,13 @@ from gwtui.domain.times import duration, utc
 Typed = (
     str | bool | None | SecretStr | tuple[str, ...] | tuple[BuiltinRow, ...] | tuple[CustomRow, ...]
 )
-"""The content of an editor: a text, a choice's value ("" for none), a switch, a secret, or rows.
+"""The content of an editor: a text, a choice's value ("" for none), a switch, a secret, or rows."""
 
-Where None is a choice of its own, "" means that the gateway did not return a value.
-"""
-
-UNKNOWN_VALUE = ""
 TEXTS = frozenset({"text", "pattern", "lines", "model"})
 """Field kinds whose value is the typed text."""
-_OPEN = frozenset({"three_way", "pick", "builtins", "filters"})
-"""Field kinds in which "" means an unknown value."""
 
 _PERCENT = 100
 NOTHING_CHANGED = "Nothing has been changed yet."
-_CLOSE_TO_FULL = 0.9
-_ROWS = frozenset({"builtins", "filters"})
-COUNTED = _ROWS | {"text", "pattern", "lines", "pick"}
-"""Field kinds that show their length or number of entries."""
 
 
 def to_value(field: Field, rules: FieldRules, typed: Typed, now: datetime) -> Any:
@@ -84,7 +74,7 @@ def _text_value(field: Field, rules: FieldRules, typed: str, now: datetime) -> A
     text = _stripped(field.kind, typed)
     if text:
         return parse_value(field.kind, text, rules, now)
-    if field.kind in {"workspace", *_OPEN}:
+    if field.kind == "workspace":
         return ABSENT
     if rules.nullable:
         return None
@@ -96,25 +86,20 @@ def _stripped(kind: Kind, typed: str) -> str:
 
 
 def to_typed(field: Field, value: Any) -> Typed:
-    """Return the editor content for a value; ABSENT if the gateway did not return a value."""
-    if field.kind == "secret":
-        return SecretStr("")
-    if field.kind == "switch":
-        return value is not ABSENT and bool(value)
-    if field.kind in _OPEN:
-        return UNKNOWN_VALUE if value is ABSENT else _open_typed(field.kind, value)
-    return "" if value is None or value is ABSENT else _typed_text(field.kind, value)
-
-
-def _open_typed(kind: Kind, value: Any) -> Typed:
-    match kind:
-        case "builtins":
-            return builtin_rows(value or ())
-        case "filters":
-            return custom_rows(value or ())
-    if value is None:
-        return None
-    return bool(value) if kind == "three_way" else tuple(str(entry) for entry in value)
+    """Return the editor content for a value, which is None if there is none."""
+    match field.kind:
+        case "secret":
+            return SecretStr("")
+        case "three_way" | "pick" if value is None:
+            return None
+        case "switch" | "three_way":
+            return bool(value)
+        case "pick":
+            return tuple(str(entry) for entry in value)
+        case "builtins" | "filters":
+            rows = builtin_rows if field.kind == "builtins" else custom_rows
+            return rows(value or ())
+    return "" if value is None else _typed_text(field.kind, value)
 
 
 def _typed_text(kind: Kind, value: Any) -> str:
@@ -165,10 +150,8 @@ class FormState:
             field.name: field for field in spec.every_field() if field.fixed is None
         }
         self._rules = all_rules(spec.model)
-        missing = ABSENT if spec.partial else None
         self._initial: dict[str, Typed] = {
-            name: to_typed(field, spec.initial.get(name, missing))
-            for name, field in self.fields.items()
+            name: to_typed(field, spec.initial.get(name)) for name, field in self.fields.items()
         }
         self._given = dict(spec.initial)
         self._typed = dict(self._initial)
@@ -309,20 +292,6 @@ class FormState:
         wrong = {self._owner(path) for path in (*self._problems, *self._refused)}
         return next((name for name in self.fields if name in wrong), None)
 
-    def mark(self, group: FieldGroup) -> Cell:
-        """Return the progress of a group.
-
-        ✗ errors, else … fields to fill in, else • changed fields.
-        """
-        names = [field.name for field in group.fields if field.name in self.fields]
-        problems = [self.problem(name) for name in names]
-        if wrong := sum(cell is not None and cell.tone == "bad" for cell in problems):
-            return Cell(f" ✗{wrong}", "bad")
-        if lacking := sum(any(self._messages(name)) for name in names):
-            return Cell(f" …{lacking}", "warn")
-        changed = sum(self._typed[name] != self._initial[name] for name in names)
-        return Cell(f" •{changed}" if changed else "", "muted")
-
     def summary(self, group: FieldGroup) -> str:
         """Return the enabled switches of a group on one line."""
         values = [(field, self._typed[field.name]) for field in group.fields]
@@ -353,15 +322,6 @@ class FormState:
         if preview is None or value is ABSENT:
             return None
         return preview(value, self.values(), self.facts)
-
-    def counter(self, name: str) -> Cell:
-        """Return the length of a text or the number of entries, with the limit of the model."""
-        most, typed, kind = self._rules[name].max_length, self._typed[name], self.fields[name].kind
-        if most is None or kind not in COUNTED or not isinstance(typed, str | tuple):
-            return Cell("")
-        length = len(_stripped(kind, typed) if isinstance(typed, str) else typed)
-        full: Tone = "warn" if length >= most * _CLOSE_TO_FULL else "muted"
-        return Cell(f"{length}/{most}", "bad" if length > most else full)
 
     def request(self) -> RequestModel | None:
         """Validate by the request model, then by the service; return the request if valid."""

@@ -16,7 +16,7 @@ from gwtui.domain.lookup import did_you_mean
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.field_editors import Hinted, SearchingEditor, TextEditor
-from gwtui.ui.forms.form_state import UNKNOWN_VALUE, Typed
+from gwtui.ui.forms.form_state import Typed
 from gwtui.ui.input_queue import OPENING
 from gwtui.ui.screens.dialogs import Editing
 from gwtui.ui.screens.picker import NAMED, OptionSource, Picker, TickList, option_title
@@ -177,8 +177,6 @@ class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
     def _ticked(self) -> Content:
         if self._picked is None:
             return toned(self.field.empty)
-        if self._picked == UNKNOWN_VALUE:
-            return toned("unknown", "muted")
         count, most = len(self.picked), self._rules.max_length
         text = f"{count} of {most}" if most is not None else f"{count} chosen"
         over = most is not None and count > most
@@ -226,8 +224,6 @@ class PicksEditor(SearchingEditor):
 
     def summary(self) -> str:
         """The titles of the chosen options."""
-        if self.typed == UNKNOWN_VALUE:
-            return "unknown"
         if not isinstance(self.typed, tuple):
             return self.field.empty
         names = ", ".join(option_title(self.source.option(str(each))) for each in self.typed)

@@ -1,4 +1,4 @@
-"""A field of a form: label, editor, counter, and a note or problem below."""
+"""A field of a form: label, editor, and a note or problem below."""
 
 from __future__ import annotations
 
@@ -25,17 +25,14 @@ from gwtui.ui.forms.field_editors import (
     LinesEditor,
     TextEditor,
 )
-from gwtui.ui.forms.form_state import COUNTED, UNKNOWN_VALUE, FormState, Typed
+from gwtui.ui.forms.form_state import FormState, Typed
 from gwtui.ui.forms.option_pickers import ModelEditor, PickEditor, PicksEditor
 from gwtui.ui.forms.secret import SecretEditor
 from gwtui.ui.text import cell_content, toned
 from gwtui.ui.widgets.lifetime import RunsWhileOpen
 
-_UNKNOWN_TEXT = "unknown"
 _LABEL = 22
 """Width of the label in cells with one blank, and indent of the note; as in ``forms.tcss``."""
-_COUNTER = 10
-"""Width of the counter in cells, as in ``forms.tcss``."""
 _PRESENT = 36
 """Characters shown of an unnamed value: the length of a UUID."""
 
@@ -69,18 +66,15 @@ def make_editor(field: Field, state: FormState) -> Widget:
 
 def _choices(field: Field, state: FormState, typed: Typed) -> list[tuple[Typed, str]]:
     no, yes = field.words
-    is_unknown = typed == UNKNOWN_VALUE
-    unknown: list[tuple[Typed, str]] = [(UNKNOWN_VALUE, _UNKNOWN_TEXT)] if is_unknown else []
     match field.kind:
         case "switch":
             return [(False, no), (True, yes)]
         case "three_way":
-            return [*unknown, (None, field.empty), (True, yes), (False, no)]
+            return [(None, field.empty), (True, yes), (False, no)]
     if field.options:
         return list(field.options)
     known = state.rules(field.name)
-    empty = _UNKNOWN_TEXT if state.is_unknown(field.name) else field.empty
-    options: list[tuple[Typed, str]] = [("", empty)] if known.nullable else []
+    options: list[tuple[Typed, str]] = [("", field.empty)] if known.nullable else []
     options += [(choice, choice) for choice in known.choices]
     if typed and typed not in known.choices:
         options.append((typed, safe_line(typed, _PRESENT)))
@@ -98,27 +92,25 @@ def _workspaces(field: Field, state: FormState, present: str) -> list[tuple[str,
 
 
 class FieldRow(RunsWhileOpen, Vertical):
-    """Draws one field of a form: label, editor, counter and note.
+    """Draws one field of a form: label, editor and note.
 
     Only the editor is a widget: one for each of the others would slow down opening a form.
     """
 
     def __init__(self, field: Field, state: FormState) -> None:
-        self._counted = field.fixed is None and field.kind in COUNTED
-        super().__init__(id=field.row_id, classes="-counted" if self._counted else None)
+        super().__init__(id=field.row_id)
         self.field = field
         self._state = state
         self.label_lines = toned(field.label, "muted").wrap(_LABEL - 1)
         """A long label wraps; it never touches the editor."""
         self.note = Content("")
         """The text below the editor."""
-        self._counter = Content("")
         self.heading: Widget | None = None
         """The title above, if this row is the first of its part."""
         self.editor = self._make_editor()
 
     def compose(self) -> ComposeResult:
-        """Add the editor; style sheets reserve the place beside it for label and counter."""
+        """Add the editor; style sheets reserve the place beside it for the label."""
         yield self.editor
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
@@ -133,14 +125,11 @@ class FieldRow(RunsWhileOpen, Vertical):
         return self.note.wrap(max(1, width - _LABEL))
 
     def render(self) -> Content:
-        """Draw the label before the editor, the counter after it, and the note below."""
-        width = self.size.width
+        """Draw the label before the editor, and the note below."""
         height = max(len(self.label_lines), self.editor.outer_size.height)
         lines = [*self.label_lines, *[Content("")] * (height - len(self.label_lines))]
-        gap = width - lines[0].cell_length - self._counter.cell_length
-        lines[0] = Content.assemble(lines[0], " " * gap, self._counter)
         indent = " " * _LABEL
-        lines += [Content.assemble(indent, line) for line in self.note_lines(width)]
+        lines += [Content.assemble(indent, line) for line in self.note_lines(self.size.width)]
         return Content("\n").join(lines)
 
     def _make_editor(self) -> Widget:
@@ -152,7 +141,7 @@ class FieldRow(RunsWhileOpen, Vertical):
         return editor
 
     def show_state(self) -> None:
-        """Update counter and note, and repaint the row if they changed."""
+        """Update the note, and repaint the row if it changed."""
         self._follow_suggestion()
         note = self._content()
         if not note.is_same(self.note):
@@ -163,11 +152,6 @@ class FieldRow(RunsWhileOpen, Vertical):
             self.refresh(layout=lines > 0 and len(self.note_lines(width)) != lines)
             if self.has_class("-current"):
                 self.call_after_refresh(self.scroll_visible, animate=False)
-        if self._counted:
-            counter = cell_content(self._state.counter(self.field.name))
-            if not counter.is_same(self._counter):
-                self._counter = counter.truncate(_COUNTER, ellipsis=True)
-                self.refresh()
 
     def _follow_suggestion(self) -> None:
         editor, field = self.editor, self.field
