@@ -29,7 +29,7 @@ from gwtui.crud.plan import Plan
 from gwtui.crud.plan_text import Formatter, Names, named
 from gwtui.local.rotations import RotationFile
 from gwtui.resources import assignments
-from gwtui.resources.byok import CREDENTIALS, CredentialSurroundings
+from gwtui.resources.byok import CREDENTIALS
 from gwtui.resources.guardrails.fields import fields_of
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 from gwtui.resources.guardrails.writes import BoundBy
@@ -127,22 +127,15 @@ class ByokPlans:
 
     @staticmethod
     def plan_set_disabled(
-        fresh: ByokCredential,
-        disabled: bool,
-        others: Sequence[ByokCredential] | None = None,
-        uses: Uses = (),
+        fresh: ByokCredential, disabled: bool, others: Sequence[ByokCredential] | None = None
     ) -> Plan[Any]:
-        return CREDENTIALS.plan_switch(
-            fresh, disabled, PlanContext(MOMENT), CredentialSurroundings(others, uses)
-        )
+        return CREDENTIALS.plan_switch(fresh, disabled, PlanContext(MOMENT), others)
 
     @staticmethod
     def plan_delete(
-        fresh: ByokCredential, others: Sequence[ByokCredential] | None = None, uses: Uses = ()
+        fresh: ByokCredential, others: Sequence[ByokCredential] | None = None
     ) -> Plan[Any]:
-        return CREDENTIALS.plan_delete(
-            fresh, PlanContext(MOMENT), CredentialSurroundings(others, uses)
-        )
+        return CREDENTIALS.plan_delete(fresh, PlanContext(MOMENT), others)
 
 
 byok_plans = ByokPlans()

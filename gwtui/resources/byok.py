@@ -6,11 +6,10 @@ audit log and screens get a masked body.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
@@ -358,21 +357,19 @@ BYOK: ResourceSpec[ByokRow] = ResourceSpec(
 # Writes -------------------------------------------------------------------------------------------
 
 
-class CredentialSurroundings(NamedTuple):
-    """The provider's other credentials (None: unknown), and the users of this credential."""
-
-    others: Sequence[ByokCredential] | None
-    uses: Uses
+Others = Sequence[ByokCredential] | None
+"""The credentials of the same provider and workspace; None if they could not be read."""
 
 
-async def _read_around(
+async def _read_others(
     client: GatewayClient, fresh: ByokCredential, _context: PlanContext
-) -> CredentialSurroundings:
-    others, uses = await asyncio.gather(
-        items_or_none(client.byok.list(workspace_id=fresh.workspace_id, provider=fresh.provider)),
-        credential_uses(client, fresh),
-    )
-    return CredentialSurroundings(others, uses)
+) -> Others:
+    listing = client.byok.list(workspace_id=fresh.workspace_id, provider=fresh.provider)
+    return await items_or_none(listing)
+
+
+async def _uses(_client: GatewayClient, fresh: ByokCredential, _context: PlanContext) -> Uses:
+    return credential_uses(fresh)
 
 
 def _provider(credential: ByokCredential | CreateByokRequest) -> str:
@@ -391,29 +388,26 @@ def _update_effects(
 def _switch_effects(
     fresh: ByokCredential,
     disabled: bool,
-    around: CredentialSurroundings | None,
+    others: Others,
     _context: PlanContext,
 ) -> Iterator[str]:
     if not disabled:
         yield f"Requests to {_provider(fresh)} use it again immediately."
         return
     yield "Requests no longer use it; its key stays stored."
-    yield from _left_without(fresh, around)
+    yield from _left_without(fresh, others)
 
 
-def _delete_effects(
-    fresh: ByokCredential, around: CredentialSurroundings | None, _context: PlanContext
-) -> Iterator[str]:
+def _delete_effects(fresh: ByokCredential, others: Others, _context: PlanContext) -> Iterator[str]:
     yield "The gateway erases the key and keeps only an audit record."
     yield deletion_warning(fresh.disabled)
-    yield from _left_without(fresh, around)
+    yield from _left_without(fresh, others)
     if fresh.label:
         yield f"Masked key: {safe_line(fresh.label, NAME_LIMIT)}"
 
 
-def _left_without(fresh: ByokCredential, around: CredentialSurroundings | None) -> Iterator[str]:
-    others, uses = around or CredentialSurroundings(None, ())
-    yield from uses
+def _left_without(fresh: ByokCredential, others: Others) -> Iterator[str]:
+    yield from credential_uses(fresh)
     if fresh.disabled:
         return
     if others is None:
@@ -482,8 +476,8 @@ CREDENTIALS: Writes[ByokCredential] = Writes(
     called=("name", "label", "id"),
     feeds=("byok",),
     names=names_feed,
-    uses=lambda client, fresh, _context: credential_uses(client, fresh),
-    around=_read_around,
+    uses=_uses,
+    around=_read_others,
     create=Create(
         request=CreateByokRequest,
         title=lambda request: f"Add a provider key for {_provider(request)}",

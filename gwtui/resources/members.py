@@ -28,7 +28,7 @@ from gwtui.crud.plan import Change, Plan, Undo
 from gwtui.crud.plan_text import Names, count, identity_of, named, quoted, several
 from gwtui.crud.resource import Cell, Column, DetailRow, ReadBy, ResourceSpec, Section, SortValue
 from gwtui.crud.schema_drift import drift_sections
-from gwtui.crud.undo import CannotUndoError, as_one
+from gwtui.crud.undo import CannotUndoError
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.attachments import Attachment, names_of_people
 from gwtui.resources.organization import role_cell
@@ -260,26 +260,6 @@ def _remove_again(workspace: Workspace, people: Sequence[OrganizationMember]) ->
 
 
 # Removing ---------------------------------------------------------------------------------------
-
-
-def plan_remove_all(
-    workspace: Workspace,
-    members: Sequence[WorkspaceMember],
-    keys: Sequence[ApiKey] | None,
-    people: Names,
-    now: datetime,
-) -> Plan[Any]:
-    """Plan the removal of all members, in as many requests as needed.
-
-    Members with active keys are skipped. It is an obstacle if no member remains to be removed.
-    """
-    every = [
-        plan_remove(workspace, members[start : start + MAX_MEMBERS], keys, people, now)
-        for start in range(0, len(members), MAX_MEMBERS)
-    ]
-    plans = [plan for plan in every if not plan.obstacles] or every
-    title = f"Remove members from workspace {WORKSPACES.name(workspace)} in {len(plans)} requests"
-    return as_one(title, plans)
 
 
 def plan_remove(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, JsonValue, ValidationError
 
-from gwtui.client.errors import GatewayError, NotSentError
+from gwtui.client.errors import NotSentError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.guardrails import AssignKeysRequest, Guardrail
 from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, KeyName
@@ -31,6 +31,7 @@ from gwtui.crud.plan import Change, Plan, bundle
 from gwtui.crud.plan_text import quoted
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, Tone
 from gwtui.domain.key_rotation import KEPT_FOR, UNUSED_FOR, KeyFigures, KeyRotation, RotationStage
+from gwtui.domain.keys import key_state
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import age
 from gwtui.local.rotations import FILE_NAME, RotationFile
@@ -39,7 +40,6 @@ from gwtui.resources.assignments import plan_assign
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 from gwtui.resources.keys.writes import WRITES as KEYS
 from gwtui.resources.uses import items_or_none
-from gwtui.watch.feeds.keys import fetch_keys
 from gwtui.watch.feeds.rotations import RotationRow, rotations_feed
 
 if TYPE_CHECKING:
@@ -136,10 +136,10 @@ def _key(key: ApiKey | None, name: str, identity: str | None, now: datetime) -> 
     rows = [DetailRow("name", cells.text(name)), DetailRow("hash", cells.text(identity))]
     if key is None:
         return [*rows, DetailRow("state", cells.NOTHING, "could not be read, or is gone")]
-    state = Cell("disabled", "muted") if key.disabled else Cell("enabled", "good")
+    state = key_state(key, now)
     return [
         *rows,
-        DetailRow("state", cells.NOTHING if key.disabled is None else state),
+        DetailRow("state", Cell(state.word, state.tone), state.why),
         DetailRow("usage", cells.usd(key.usage), "all time"),
         DetailRow("BYOK usage", cells.usd(key.byok_usage), "all time"),
         cells.moment_row("last used", key.last_used_at, now),
@@ -216,7 +216,7 @@ ROTATIONS: ResourceSpec[RotationRow] = ResourceSpec(
 )
 
 
-_DATED = re.compile(r"\s+\d{4}-\d{2}-\d{2}(?: \d+)?\Z")
+_DATED = re.compile(r"\s+\d{4}-\d{2}-\d{2}\Z")
 """Matches the date that an earlier rotation added to the name."""
 _COPIED = ("limit", "limit_reset", "include_byok_in_limit")
 _SHORTEST, _LONGEST = timedelta(minutes=10), timedelta(days=365)
@@ -252,13 +252,9 @@ def rotate_form(name: str) -> FormSpec:
     )
 
 
-def successor_name(old: str, taken: frozenset[str], now: datetime) -> str:
-    """Return the old name with the date, "ci 2026-11-23", and a number if that name is taken."""
-    base = f"{_DATED.sub('', old) or 'key'} {now:%Y-%m-%d}"
-    name, number = base, 2
-    while name in taken:
-        name, number = f"{base} {number}", number + 1
-    return name
+def successor_name(old: ApiKey, now: datetime) -> str:
+    """Return the name of the old key with the date of its rotation: "ci 2026-11-23"."""
+    return f"{_DATED.sub('', old.name or '') or 'key'} {now:%Y-%m-%d}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -515,16 +511,6 @@ async def read_source(
         None if people is None else frozenset(person.id for person in people if person.id),
         frozenset(one.old_hash for one in begun if one.ended is None),
     )
-
-
-async def read_name(gateway: GatewayClient, old: ApiKey, now: datetime) -> str:
-    """Return a name for the successor that no known key has."""
-    try:
-        rows = await fetch_keys(gateway, None)
-    except GatewayError:
-        rows = ()
-    taken = frozenset(row.key.name for row in rows if row.key.name)
-    return successor_name(old.name or "", taken, now)
 
 
 def rotation_file(session: Session) -> RotationFile:

@@ -172,61 +172,27 @@ def _naming(credentials: Sequence[ByokCredential], key: ApiKey) -> list[str]:
     ]
     if not naming:
         return []
-    alone = [one for one in naming if len(one.allowed_api_key_hashes or ()) == 1]
-    lines = [f"{_provider_keys(naming)} {_verb(naming, 'names', 'name')} it as allowed."]
-    if alone:
-        lines.append(f"No other key may use {_provider_keys(alone, start=False)}.")
-    return lines
-
-
-def _provider_keys(credentials: Sequence[ByokCredential], *, start: bool = True) -> str:
-    names = several(
-        [quoted(credential.name, credential.label, credential.id) for credential in credentials]
-    )
-    noun = "provider key" if len(credentials) == 1 else "provider keys"
-    return f"{noun.capitalize() if start else noun} {names}"
-
-
-def _verb(things: Sequence[object], one: str, many: str) -> str:
-    return one if len(things) == 1 else many
+    names = several([quoted(one.name, one.label, one.id) for one in naming])
+    noun, verb = ("Provider key", "names") if len(naming) == 1 else ("Provider keys", "name")
+    return [f"{noun} {names} {verb} it as allowed."]
 
 
 # A credential -----------------------------------------------------------------------------------
 
 
-async def credential_uses(client: GatewayClient, credential: ByokCredential) -> Uses:
-    """Read which models, members and keys may use a provider key."""
-    hashes = credential.allowed_api_key_hashes
-    users, models = credential.allowed_user_ids, credential.allowed_models
-    keys, people = await asyncio.gather(
-        _key_names(client, credential) if hashes else _none(),
-        people_names(client) if users else _none(),
+def credential_uses(credential: ByokCredential) -> Uses:
+    """Describe how many keys, members and models may use a provider key, as sentences."""
+    restrictions = (
+        ("key", credential.allowed_api_key_hashes),
+        ("member", credential.allowed_user_ids),
+        ("model", credential.allowed_models),
     )
-    lines = []
-    if hashes is None and users is None and models is None:
-        lines.append("Every key and member of its workspace may use it, for any model.")
-    for noun, identities, names in (
-        ("key", hashes, keys),
-        ("member", users, people),
-        ("model", models, {}),
-    ):
-        if identities:
-            known = [quoted((names or {}).get(identity), identity) for identity in identities]
-            who = f"Only {count(len(known), noun)}"
-            lines.append(f"{who} may use it: {several(known)}.")
-        elif identities is not None:
-            lines.append(f"No {noun} may use it.")
-    missing = [
-        what
-        for what, names in (("names of keys", keys), ("names of members", people))
-        if names is None
+    lines = [
+        f"Only {count(len(allowed), noun)} may use it." if allowed else f"No {noun} may use it."
+        for noun, allowed in restrictions
+        if allowed is not None
     ]
-    return (*lines, *unread_sentence(*missing))
-
-
-async def _key_names(client: GatewayClient, credential: ByokCredential) -> dict[str, str] | None:
-    keys = await items_or_none(client.keys.list(workspace_id=credential.workspace_id))
-    return None if keys is None else {key.hash or "": key.name or key.label or "" for key in keys}
+    return tuple(lines) or ("Every key and member of its workspace may use it, for any model.",)
 
 
 async def people_names(client: GatewayClient) -> dict[str, str] | None:
@@ -235,10 +201,6 @@ async def people_names(client: GatewayClient) -> dict[str, str] | None:
     if people is None:
         return None
     return {person.id or "": person.full_name or person.email or "" for person in people}
-
-
-async def _none() -> dict[str, str] | None:
-    return {}
 
 
 # A workspace ------------------------------------------------------------------------------------
@@ -301,7 +263,7 @@ def budget_uses(keys: Sequence[ApiKey] | None, now: datetime) -> Uses:
         sum((getattr(key, name) or Decimal(0) for key in active), Decimal(0))
         for name in ("usage_monthly", "byok_usage_monthly")
     )
-    verb = _verb(active, "uses", "use")
+    verb = "uses" if len(active) == 1 else "use"
     spent = amounts(credits, own) or usd(credits)
     return (f"{count(len(active), 'active key')} {verb} it and spent {spent} this month.",)
 

@@ -102,8 +102,8 @@ def test_what_may_follow(cache: Path, words: tuple[str, ...], expected: list[str
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
-        (("keys", "disable", "--from-file", ""), 1),
-        (("keys", "disable", "--from-file=na"), 1),
+        (("try", "chat", "--file", ""), 1),
+        (("try", "chat", "--file=na"), 1),
         (("try", "chat", "--file", "na"), 1),
         (("keys", "disable", "--filter", ""), 0),
         (("keys", "disable", ""), 0),

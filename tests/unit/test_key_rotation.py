@@ -302,14 +302,14 @@ def test_what_cannot_be_copied_is_said_before_and_what_is_not_known_stands_in_th
 
 
 @pytest.mark.parametrize(
-    ("old", "taken", "expected"),
+    ("old", "expected"),
     [
-        ("ci", (), "ci 2026-11-21"),
-        ("ci 2026-08-01", (), "ci 2026-11-21"),
-        ("ci 2026-11-21 2", ("ci 2026-11-21",), "ci 2026-11-21 2"),
-        ("", (), "key 2026-11-21"),
+        ("ci", "ci 2026-11-21"),
+        ("ci 2026-08-01", "ci 2026-11-21"),
+        ("ci 2", "ci 2 2026-11-21"),
+        ("", "key 2026-11-21"),
+        (None, "key 2026-11-21"),
     ],
 )
-def test_names_of_successors(old: str, taken: tuple[str, ...], expected: str) -> None:
-    now: datetime = NOW
-    assert successor_name(old, frozenset(taken), now) == expected
+def test_names_of_successors(old: str | None, expected: str) -> None:
+    assert successor_name(key(name=old), NOW) == expected

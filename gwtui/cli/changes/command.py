@@ -32,7 +32,7 @@ from gwtui.cli.changes.execute import (
     send,
 )
 from gwtui.cli.changes.many import (
-    SELECTION,
+    FILTER,
     ManyChanges,
     plan_selection,
     reject_own_fields,
@@ -110,7 +110,7 @@ class DeclaredChange:
     def _arguments(self) -> Iterator[Argument]:
         yield from self.operands
         if self.many is not None:
-            yield from SELECTION
+            yield FILTER
         if fields := self.typed_fields():
             yield Argument(
                 "--set",

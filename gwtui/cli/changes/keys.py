@@ -35,9 +35,9 @@ from gwtui.resources.rotations import (
     RotateRequest,
     binding_plan,
     plan_rotation,
-    read_name,
     read_source,
     retiring_plan,
+    successor_name,
 )
 from gwtui.watch.feeds.ledger import own_ledger, unresolved_feed
 
@@ -54,7 +54,7 @@ async def rotate(context: ChangeContext) -> Plan[Any]:
     session, now = context.session, context.now
     row = await context.row(KEYS, context.arguments.id)
     fresh = await context.gateway.keys.get(row.identity)
-    name = context.arguments.name or await read_name(context.gateway, fresh, now)
+    name = context.arguments.name or successor_name(fresh, now)
     request = _rotation_request(context, name)
     workspace = None if row.workspace is None else row.workspace.id
     source = await read_source(session, fresh, workspace)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gwtui.cli import exits
@@ -21,7 +19,7 @@ from gwtui.cli.changes.execute import (
     print_plan,
     result_json,
 )
-from gwtui.cli.command import FILES, Argument
+from gwtui.cli.command import Argument
 from gwtui.cli.lists.selection import ListQuery, find_row, parse_query
 from gwtui.cli.output import narrate, print_ndjson
 from gwtui.crud.bulk import (
@@ -41,8 +39,6 @@ from gwtui.domain.filters import parse
 if TYPE_CHECKING:
     from gwtui.cli.changes.command import DeclaredChange
 
-_STDIN = "-"
-
 
 @dataclass(frozen=True, slots=True)
 class RowSelection:
@@ -53,39 +49,25 @@ class RowSelection:
     query: ListQuery | None = None
 
 
-SELECTION = (
-    Argument(
-        "--filter",
-        metavar="QUERY",
-        help="change all rows that match this filter, as in the dashboard",
-    ),
-    Argument(
-        "--from-file",
-        metavar="FILE",
-        kind=FILES,
-        help="change the rows named in this file, one per line; - is stdin",
-    ),
+FILTER = Argument(
+    "--filter",
+    metavar="QUERY",
+    help="change all rows that match this filter, as in the dashboard",
 )
-"""The options that select several rows."""
+"""The option that selects several rows."""
 
 
 def row_selection(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> RowSelection | None:
     """Return the selected rows; None for a single named row, which becomes ``arguments.id``.
 
-    A file or a filter always makes a bulk change, even with one row. Raises CommandError.
+    A filter always makes a bulk change, even with one row. Raises CommandError.
     """
     names: list[str] = [*arguments.id]
-    ways = [bool(names), arguments.filter is not None, arguments.from_file is not None]
-    if sum(ways) != 1:
-        either = "name at least one, or select with --filter or --from-file"
-        raise exits.CommandError(either if not any(ways) else f"{either}, not both", exits.USAGE)
+    if bool(names) == (arguments.filter is not None):
+        either = "name at least one, or select with --filter"
+        raise exits.CommandError(f"{either}, not both" if names else either, exits.USAGE)
     if arguments.filter is not None:
         return RowSelection(spec, (), _query(spec, arguments.filter))
-    if arguments.from_file is not None:
-        names = _names_in(arguments.from_file)
-        if not names:
-            raise exits.CommandError(f"--from-file: {arguments.from_file} is empty", exits.USAGE)
-        return RowSelection(spec, tuple(dict.fromkeys(names)))
     if len(names) > 1:
         return RowSelection(spec, tuple(dict.fromkeys(names)))
     arguments.id = names[0]
@@ -104,15 +86,6 @@ def _query(spec: ResourceSpec[Any], text: str) -> ListQuery:
             "--filter: nothing was changed because the filter is not valid", exits.USAGE
         )
     return query
-
-
-def _names_in(file: str) -> list[str]:
-    try:
-        text = sys.stdin.read() if file == _STDIN else Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "not UTF-8 text"
-        raise exits.CommandError(f"--from-file: {file}: {why}", exits.USAGE) from None
-    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def reject_own_fields(spec: ResourceSpec[Any], given: Mapping[str, Any]) -> None:

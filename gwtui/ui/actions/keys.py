@@ -23,10 +23,10 @@ from gwtui.resources.rotations import (
     RotateRequest,
     binding_plan,
     plan_rotation,
-    read_name,
     read_source,
     rotate_form,
     rotation_file,
+    successor_name,
 )
 from gwtui.ui.actions import crud
 from gwtui.ui.actions.context import ActionContext, Handler
@@ -148,7 +148,7 @@ async def rotate(context: ActionContext[KeyRow]) -> None:
     """Show the form, create the new key, assign its guardrail, then show its value once."""
     app, old = context.app, await read_selected(context)
     facts = await workspace_facts(context)
-    name = await read_name(app.gateway, old, app.clock.now())
+    name = successor_name(old, app.clock.now())
     if context.covered:
         return
     sent: list[tuple[Plan[Any], Outcome[Any]]] = []

@@ -13,7 +13,7 @@ from typing import Any
 
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
-from gwtui.contract.organization import MembersRemoved, OrganizationMember
+from gwtui.contract.organization import MAX_MEMBERS, MembersRemoved, OrganizationMember
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud.fields import PickOption, PlanContext
 from gwtui.crud.plan import Applied, Plan
@@ -28,7 +28,7 @@ from gwtui.resources.budgets import (
     read_budgets,
     read_uses,
 )
-from gwtui.resources.members import add_form, plan_add, plan_remove_all, user_ids
+from gwtui.resources.members import add_form, plan_add, plan_remove, user_ids
 from gwtui.resources.organization import role_cell
 from gwtui.resources.uses import items_or_none
 from gwtui.resources.workspaces import WRITES, shown_name
@@ -142,17 +142,16 @@ async def remove_members(context: ActionContext[MemberRow]) -> None:
     keys = await items_or_none(app.gateway.keys.list(workspace_id=space.id))
     names = {row.member.user_id: row.called for row in rows if row.member.user_id}
     members = [row.member for row in rows]
-    shown = plan_remove_all(space, members, keys, names, app.clock.now())
+    shown = plan_remove(space, members, keys, names, app.clock.now())
     if context.covered:
         return
-    if shown.obstacles:
+    if shown.obstacles and len(members) <= MAX_MEMBERS:
         if await go_instead(context, shown, "Show the workspace's keys"):
             await go_to(context, "keys", space)
         return
 
-    def done(removed: MembersRemoved | tuple[MembersRemoved, ...]) -> str:
-        each = removed if isinstance(removed, tuple) else (removed,)
-        who = count(sum(one.removed_count or 0 for one in each), "member")
+    def done(removed: MembersRemoved) -> str:
+        who = count(removed.removed_count or 0, "member")
         return f"{who} removed from workspace {WRITES.name(space)}"
 
     await confirm_and_report(context, shown, "Remove", done, *_MEMBER_FEEDS)

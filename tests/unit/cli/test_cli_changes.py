@@ -468,10 +468,12 @@ def test_a_filter_that_is_not_understood_changes_nothing(
     assert not log(state)
 
 
-def test_names_come_from_stdin_and_fields_are_set_for_all(gwtui: Gwtui, place: Site) -> None:
+def test_several_are_named_by_name_or_hash_and_fields_are_set_for_all(
+    gwtui: Gwtui, place: Site
+) -> None:
     hashes = made(gwtui, "file-a", "file-b")
-    words = ("keys", "update", "--from-file", "-", "--set", "limit=12", "--set")
-    code, _, err = gwtui(*words, "limit_reset=monthly", YES, stdin=f"file-a\n\n{hashes[1]}\n")
+    words = ("keys", "update", "file-a", hashes[1], "--set", "limit=12", "--set")
+    code, _, err = gwtui(*words, "limit_reset=monthly", YES)
     assert code == exits.OK, err
     found = [place.get(f"/keys/{one}") for one in hashes]
     assert [(one["limit"], one["limit_reset"]) for one in found] == [(12, "monthly")] * 2
@@ -489,9 +491,7 @@ def test_names_that_are_not_clear_are_all_told_and_nothing_is_sent(
     assert disabled(place, hashes) == [False]
 
 
-@pytest.mark.parametrize(
-    "words", [(), ("a", "--filter", "name:a"), ("--filter", "name:a", "--from-file", "-")]
-)
+@pytest.mark.parametrize("words", [(), ("a", "--filter", "name:a")])
 def test_it_must_be_said_which_and_only_in_one_way(gwtui: Gwtui, words: tuple[str, ...]) -> None:
     code, _, err = gwtui("keys", "disable", *words, YES)
     assert (code, "name at least one" in err) == (exits.USAGE, True)
