@@ -128,7 +128,7 @@ COMMAND = Command(
             ALERT_HISTORY,
             *PAST,
         ),
-        Command("test", "run the command of alerts.toml once with a made-up alert", _test),
+        Command("test", "run the command set in alerts.toml once, with a sample alert", _test),
     ),
     verb="list",
 )

@@ -247,19 +247,19 @@ CONNECTION = (
         metavar="NAME",
         kind="profiles",
         group="connection",
-        help="use this profile (default: GWTUI_PROFILE)",
+        help="use this profile (default: $GWTUI_PROFILE, else the default profile)",
     ),
     Argument(
         "--base-url",
         metavar="URL",
         group="connection",
-        help="use the gateway at this URL, ending in /api/v1 (default: GWTUI_BASE_URL)",
+        help="use the gateway at this URL, ending in /api/v1 (default: $GWTUI_BASE_URL)",
     ),
     Argument(
         "--dialect",
         values=sorted(DIALECTS),
         group="connection",
-        help="field names that the gateway uses (default: that of the profile)",
+        help="dialect of the gateway's field names (default: that of the profile)",
     ),
     Argument(
         "--read-only",
@@ -272,7 +272,7 @@ CONNECTION = (
         LOG_OPTION,
         values=LOG_LEVELS,
         default=DEFAULT_LOG_LEVEL,
-        help=f"level of the log file in the state directory (default: {DEFAULT_LOG_LEVEL})",
+        help=f"what to log to the file in the state directory (default: {DEFAULT_LOG_LEVEL})",
     ),
 )
 """The options that every command takes."""
@@ -290,7 +290,7 @@ COLUMNS = Argument(
 ALLOW_TRIES = Argument(
     "--allow-tries",
     action="store_true",
-    help="allow test requests to models even if read-only; they cost money",
+    help="allow test requests to models (they cost money) even if the profile is read-only",
 )
 FAULT = Argument(
     "--fault",

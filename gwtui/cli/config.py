@@ -120,7 +120,10 @@ COMMAND = Command(
         Command("get", "print the value of a setting", _of_file(_get), (_SETTING,)),
         Command("set", "set a setting", _of_file(_set), (_SETTING, _VALUE)),
         Command(
-            "unset", "remove a setting, or all settings below a name", _of_file(_unset), (_SETTING,)
+            "unset",
+            "remove a preference, or all whose names begin with this",
+            _of_file(_unset),
+            (_SETTING,),
         ),
         Command(
             "list",

@@ -168,7 +168,7 @@ COMMAND = Command(
         Argument(
             "--openmetrics",
             action="store_true",
-            help="print OpenMetrics instead of the text format",
+            help="use OpenMetrics instead of the Prometheus text format",
         ),
         DEMO,
     ),

@@ -176,7 +176,7 @@ COMMAND = Command(
         ),
         Command(
             "issue-key",
-            "create an API key and print it once, alone on stdout",
+            "create an API key and print only the key on stdout, once",
             _verb(_issue),
             (
                 Argument("--management", action="store_true", help="create a management key"),

@@ -219,7 +219,7 @@ KEY = (
         metavar="COMMAND",
         group=_KEY,
         either="source",
-        help=f"get the key from this program (default: {TRY_KEY_VARIABLE}, else a prompt)",
+        help=f"get the key from this program (default: ${TRY_KEY_VARIABLE}, else it is asked for)",
     ),
 )
 """Options that select the key."""
@@ -261,7 +261,7 @@ QUESTION = (
         type=int,
         default=DEFAULT_MAX_TOKENS,
         metavar="N",
-        help=f"max output tokens; 0 for the limit of the model (default: {DEFAULT_MAX_TOKENS})",
+        help=f"max output tokens; 0: the model's limit (default: {DEFAULT_MAX_TOKENS})",
     ),
     Argument("--temperature", type=float, metavar="N", help="sampling temperature, 0 to 2"),
     Argument("--top-p", type=float, metavar="N", help="nucleus sampling, 0 to 1"),
@@ -494,7 +494,7 @@ def _json(result: ContenderResult) -> dict[str, Any]:
 _PLAN = Argument(
     "--plan",
     action="store_true",
-    help="print the possible endpoints and the maximum cost, and send nothing",
+    help="print the eligible endpoints and the highest possible cost, and send nothing",
 )
 _SENT = (*COST, *KEY, OUTPUT, DEMO)
 COMMAND = Command(

@@ -92,7 +92,7 @@ class CreateByokRequest(_ByokFields):
     """Body of POST /byok."""
 
     provider: Annotated[str, Field(min_length=1)] = Field(description="provider identifier")
-    key: SecretText = Field(description="the raw provider key; encrypted, never shown again")
+    key: SecretText = Field(description="the provider key; stored encrypted, never shown again")
     workspace_id: Uuid = Field(
         "", description="workspace of the credential; the default workspace if empty"
     )
@@ -103,5 +103,5 @@ class UpdateByokRequest(_ByokFields):
 
     key: SecretText = Field(
         SecretStr("unchanged"),
-        description="a new raw provider key: the old material is overwritten immediately",
+        description="the new provider key; it overwrites the current one",
     )

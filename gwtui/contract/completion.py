@@ -121,7 +121,7 @@ class TokenUsage(ResponseModel):
     prompt_tokens: Whole | None = wire("of the prompt", unit="tokens")
     completion_tokens: Whole | None = wire("of the answer, thoughts included", unit="tokens")
     total_tokens: Whole | None = wire("both", unit="tokens")
-    cost: Number | None = wire("spent credits", unit="USD", nullable=True, optional=True)
+    cost: Number | None = wire("credits spent", unit="USD", nullable=True, optional=True)
     is_byok: bool | None = wire("whether an own provider key was used", optional=True)
     cost_details: CostDetails | None = wire("what the provider asks", nullable=True, optional=True)
     prompt_tokens_details: PromptTokensDetails | None = wire(

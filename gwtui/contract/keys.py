@@ -95,9 +95,10 @@ ExternalUserId = Annotated[
 class ExternalUserRequest(RequestModel):
     """A user of another system who owns a key: extended contract section 13."""
 
-    user: ExternalUserId = Field(description="identifier of the user")
+    user: ExternalUserId = Field(description="your own ID for the end user")
     api_key: ExternalKey = Field(
-        SecretStr(""), description="the user's own key in that system; kept as a hash only"
+        SecretStr(""),
+        description="the end user's API key in your own system; stored only as a hash",
     )
 
 
@@ -109,7 +110,7 @@ class CreateKeyRequest(RequestModel):
         None, description="spending limit; none when empty", json_schema_extra={"x-unit": "USD"}
     )
     limit_reset: LimitReset | None = Field(
-        None, description="reset schedule of the limit, at 00:00 UTC; never when empty"
+        None, description="when the limit resets, at 00:00 UTC; empty: never"
     )
     expires_at: UtcDateTime | None = Field(
         None, description="when the key stops working, in UTC; cannot be changed later"
@@ -138,7 +139,7 @@ class UpdateKeyRequest(RequestModel):
         None, description="spending limit; none when empty", json_schema_extra={"x-unit": "USD"}
     )
     limit_reset: LimitReset | None = Field(
-        None, description="reset schedule of the limit, at 00:00 UTC; never when empty"
+        None, description="when the limit resets, at 00:00 UTC; empty: never"
     )
     include_byok_in_limit: bool = Field(False, description="count BYOK usage against the limit")
     workspace_id: Uuid = Field("", description="move the key to this workspace")

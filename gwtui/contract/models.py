@@ -248,8 +248,8 @@ class Endpoint(ResponseModel):
     perf_last_30m_by_workload: dict[str, WorkloadPerformance] | None = wire(
         "per workload; left out without a key", optional=True
     )
-    uptime_last_5m: Number | None = wire("successful share", unit="%", nullable=True)
-    uptime_last_30m: Number | None = wire("successful share", unit="%", nullable=True)
+    uptime_last_5m: Number | None = wire("share of successful requests", unit="%", nullable=True)
+    uptime_last_30m: Number | None = wire("share of successful requests", unit="%", nullable=True)
     uptime_last_1d: Number | None = wire(
         "share of minutes with 80% success", unit="%", nullable=True
     )

@@ -42,7 +42,7 @@ class ActivityRow(ResponseModel):
     endpoint_id: str | None = wire("uuid of the endpoint")
     provider_name: str | None = wire("display name of the provider")
     requests: Whole | None = wire("requests")
-    usage: Number | None = wire("spent credits", unit="USD")
+    usage: Number | None = wire("credits spent", unit="USD")
     byok_usage_inference: Number | None = wire("cost on own provider keys", unit="USD")
     prompt_tokens: Whole | None = wire("tokens", unit="tokens")
     completion_tokens: Whole | None = wire("tokens", unit="tokens")
@@ -60,7 +60,7 @@ class Generation(ResponseModel):
     provider_name: str | None = wire(
         "display name of the provider; null when none answered", nullable=True
     )
-    usage: Number | None = wire("spent credits", unit="USD")
+    usage: Number | None = wire("credits spent", unit="USD")
     total_cost: Number | None = wire("cost", unit="USD")
     is_byok: bool | None = wire("whether an own provider key was used")
     origin: str | None = wire("where the request came from")

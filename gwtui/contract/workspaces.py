@@ -55,7 +55,7 @@ class Workspace(ResponseModel):
 
     id: str | None = wire("uuid of the workspace")
     name: str | None = wire("display name")
-    slug: str | None = wire("short name for paths")
+    slug: str | None = wire("unique short name")
     description: str | None = wire("free text", nullable=True)
     created_at: Timestamp | None = wire("creation time")
     created_by: str | None = wire("user id of the creator", nullable=True)
@@ -91,16 +91,16 @@ class _WorkspaceFields(RequestModel):
 
     description: WorkspaceDescription | None = Field(None, description="what it is for")
     default_text_model: ModelId | None = Field(
-        None, description="model of text requests that do not name a model"
+        None, description="used for text requests that name no model"
     )
     default_image_model: ModelId | None = Field(
-        None, description="model of image requests that do not name a model"
+        None, description="used for image requests that name no model"
     )
     default_provider_sort: ProviderSort | None = Field(
         None, description="default order of providers"
     )
     is_observability_io_logging_enabled: bool = Field(
-        False, description="private logging of inputs and outputs"
+        False, description="store prompts and answers of requests, for this workspace only"
     )
     io_logging_sampling_rate: SamplingRate = Field(
         Decimal(1), description="share of requests that are logged, 0.0001 to 1"
@@ -123,14 +123,14 @@ class CreateWorkspaceRequest(_WorkspaceFields):
     """Body of POST /workspaces."""
 
     name: WorkspaceName = Field(description="display name")
-    slug: WorkspaceSlug = Field(description="short name for paths: a-z, 0-9 and single hyphens")
+    slug: WorkspaceSlug = Field(description="unique short name: a-z, 0-9 and single hyphens")
 
 
 class UpdateWorkspaceRequest(_WorkspaceFields):
     """Body of PATCH /workspaces/{id}. Contains only changed fields; null clears a field."""
 
     name: WorkspaceName = Field("", description="display name")
-    slug: WorkspaceSlug = Field("", description="short name for paths: a-z, 0-9 and single hyphens")
+    slug: WorkspaceSlug = Field("", description="unique short name: a-z, 0-9 and single hyphens")
 
     @model_validator(mode="after")
     def _something_changes(self) -> Self:

@@ -97,7 +97,7 @@ class Update:
     action: str = "edit"
     command: str = "update"
     """The verb on the command line."""
-    help: str = "update fields"
+    help: str = "change fields"
     title: str = "Change"
     button: str = "Change it"
     done: Callable[[Any, Any], str] | None = None
@@ -231,7 +231,9 @@ class Writes(Generic[M]):
         def shown(field: Field) -> Iterable[Field]:
             if field.mask and field.name in verb.fields:
                 mask = safe_line(getattr(resource, field.mask) or "the stored one", NAME_LIMIT)
-                yield Field(field.mask, f"{field.label} now", fixed=(mask, _OVERWRITTEN))
+                yield Field(
+                    field.mask, f"Current {field.label.lower()}", fixed=(mask, _OVERWRITTEN)
+                )
                 yield replace(field, label=f"New {field.label.lower()}", group="")
             elif field.name in (verb.fields or self.fields.editable):
                 yield field
@@ -443,7 +445,7 @@ class Writes(Generic[M]):
 
 
 V = TypeVar("V")
-_OVERWRITTEN = "The gateway overwrites the old key immediately."
+_OVERWRITTEN = "It is overwritten as soon as you confirm."
 
 
 def _declared(verb: V | None, name: str) -> V:

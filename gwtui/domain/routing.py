@@ -46,7 +46,7 @@ RouteReason = (
         "parameter not supported",
         "prompt too long",
         "cannot answer that long",
-        "tier not asked for",
+        "tier not requested",
         "other tier asked for",
         "own provider key needed",
         "no fallbacks allowed",
@@ -398,7 +398,7 @@ def _tier(
     if endpoint.tag in named or endpoint.service_tier == requested:
         return
     if endpoint.service_tier is not None:
-        yield "tier not asked for"
+        yield "tier not requested"
     elif requested == "flex" and "flex" in tiers:
         yield "other tier asked for"
 

@@ -62,9 +62,9 @@ def _by_figures(endpoint: Endpoint) -> UptimeVerdict:
     if recent is None:
         return _without_traffic(endpoint, why)
     if recent < DOWN_BELOW:
-        return UptimeVerdict("down", "bad", f"most requests fail: {why}")
+        return UptimeVerdict("down", "bad", f"very low success rate: {why}")
     if recent < DEGRADED_BELOW:
-        return UptimeVerdict("degraded", "warn", f"requests fail: {why}")
+        return UptimeVerdict("degraded", "warn", f"low success rate: {why}")
     if half_hour is not None and half_hour < DEGRADED_BELOW:
         return UptimeVerdict("degraded", "warn", f"recovering: {why}")
     if day is not None and day < ROUGH_DAY_BELOW:

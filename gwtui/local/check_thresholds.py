@@ -46,11 +46,11 @@ THRESHOLDS = (
     *_pair("runway", "the credits last fewer days than this", _positive),
     Setting("models", "names", "check the endpoints of this model"),
     Setting("watched", "flag", "check the models that the dashboard watches"),
-    *_pair("uptime", "a lower percentage of requests succeeds", _not_negative),
+    *_pair("uptime", "a smaller percentage of requests than this succeeds", _not_negative),
     Setting(
         "uptime_window",
         "text",
-        "time window of the uptime: 5m, 30m or 1d",
+        "period of the uptime: 5m, 30m or 1d",
         WINDOW,
         one_of(("5m", "30m", "1d")),
     ),

@@ -157,12 +157,11 @@ FRAME_ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "list.mark_range",
             "Mark range",
-            "Mark the rows from the one marked last to the selected one; "
-            "Shift+arrows extend the marks",
+            "Mark from the last marked row to the selected row; Shift+arrows extend the marks",
             "V",
         ),
         scoped_action(
-            "list.mark_all", "Mark all", "Mark every row that the filter lets through", "asterisk"
+            "list.mark_all", "Mark all", "Mark every row that matches the filter", "asterisk"
         ),
         scoped_action(
             "list.invert_marks",

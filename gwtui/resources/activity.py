@@ -223,7 +223,7 @@ def _tokens(
 
 COLUMNS: tuple[Column[RankedGroup], ...] = (
     text_column("name", "Name", lambda one: one.name, 26, help="what did it", grow=True),
-    usd_column("spend", "Spend", lambda one: one.summary.spend, 10, "spent credits, USD"),
+    usd_column("spend", "Spend", lambda one: one.summary.spend, 10, "credits spent, USD"),
     Column(
         "share",
         "Share",
@@ -261,7 +261,7 @@ DAY_COLUMNS: tuple[Column[DayRow], ...] = (
         kind="moment",
     ),
     text_column("model", "Model", lambda row: row.row.model, 28, help="model identifier"),
-    usd_column("spend", "Spend", lambda row: row.row.usage, 10, "spent credits, USD"),
+    usd_column("spend", "Spend", lambda row: row.row.usage, 10, "credits spent, USD"),
     _count("requests", "Requests", lambda row: row.requests, "requests"),
     text_column("provider", "Provider", lambda row: row.row.provider_name, 14, help="provider"),
     text_column("workspace", "Workspace", lambda row: row.workspace_name, 16, help="workspace"),

@@ -103,7 +103,12 @@ def _gravity(alert: Alert, _now: datetime) -> SortValue:
 
 COLUMNS: tuple[Column[Alert], ...] = (
     text_column(
-        "name", "Subject", lambda alert: alert.name, 22, help="what it is about", grow=True
+        "name",
+        "Resource",
+        lambda alert: alert.name,
+        22,
+        help="the resource that it is about",
+        grow=True,
     ),
     Column(
         "state",
@@ -147,8 +152,10 @@ def _who(alert: Alert, now: datetime) -> Sequence[DetailRow]:
     known = cells.text(alert.acknowledged_by) if alert.acknowledged_by else nobody
     return [
         DetailRow("acknowledged by", known),
-        cells.moment_row("acknowledged", alert.acknowledged_at, now, Cell("no", "muted")),
-        cells.moment_row("silenced until", alert.silenced_until, now, Cell("no", "muted")),
+        cells.moment_row("acknowledged", alert.acknowledged_at, now, Cell("not yet", "muted")),
+        cells.moment_row(
+            "silenced until", alert.silenced_until, now, Cell("not silenced", "muted")
+        ),
     ]
 
 
@@ -167,7 +174,7 @@ ALERTS: ResourceSpec[Alert] = ResourceSpec(
     columns=COLUMNS,
     sections=(
         Section(
-            "What",
+            "Alert",
             lambda alert, now: [
                 DetailRow("state", state_cell(alert)),
                 DetailRow("severity", severity_cell(alert.severity)),
@@ -177,7 +184,7 @@ ALERTS: ResourceSpec[Alert] = ResourceSpec(
             ],
         ),
         _ABOUT,
-        Section("Who knows", _who),
+        Section("Acknowledgement", _who),
     ),
     feed=alerts_feed,
     raw=lambda alert: {
@@ -207,7 +214,12 @@ ALERTS: ResourceSpec[Alert] = ResourceSpec(
 
 EVENT_COLUMNS: tuple[Column[AlertEvent], ...] = (
     text_column(
-        "name", "Subject", lambda event: event.name, 20, help="what it is about", grow=True
+        "name",
+        "Resource",
+        lambda event: event.name,
+        20,
+        help="the resource that it is about",
+        grow=True,
     ),
     Column(
         "event",
@@ -256,7 +268,7 @@ ALERT_HISTORY: ResourceSpec[AlertEvent] = ResourceSpec(
     name=lambda event: cells.text(f"{event.title}: {event.name}").text,
     columns=EVENT_COLUMNS,
     sections=(
-        Section("What", _event_rows),
+        Section("Alert", _event_rows),
         _ABOUT,
     ),
     feed=alert_history_feed,
@@ -357,7 +369,7 @@ ALERT_RULES: ResourceSpec[RuleRow] = ResourceSpec(
     identity=lambda row: row.id,
     name=lambda row: cells.text(row.name).text,
     columns=RULE_COLUMNS,
-    sections=(Section("What", _rule_rows), Section("When", _rule_bounds)),
+    sections=(Section("Rule", _rule_rows), Section("Conditions", _rule_bounds)),
     feed=alert_rules_feed,
     raw=lambda row: {"id": row.id, "kind": row.rule.kind.id, **row.rule.body()},
     empty="There is no rule: {alert-rules.create} makes one.",

@@ -113,7 +113,7 @@ AUDIT: ResourceSpec[LedgerEntry] = ResourceSpec(
     name=lambda entry: cells.text(entry.title).text,
     columns=COLUMNS,
     sections=(
-        Section("What", _what),
+        Section("Change", _what),
         Section("Before and after", _changes),
         Section("Outcome", _became),
         Section(

@@ -102,7 +102,7 @@ FIELDS = Fields(
         editable=False,
         mask="label",
         group="Key",
-        placeholder="paste or type; nothing of it is shown",
+        placeholder="paste or type; the input is hidden",
     ),
     Field("name", "Name", group="Key", placeholder="what it is for"),
     workspace_field(

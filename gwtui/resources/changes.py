@@ -137,10 +137,10 @@ def _which(row: RecordedChange) -> str:
 
 
 COLUMNS: tuple[Column[RecordedChange], ...] = (
-    text_column("subject", "What", _subject, 20, help="the resource that changed", grow=True),
+    text_column("subject", "Resource", _subject, 20, help="the resource that changed", grow=True),
     text_column(
         "field",
-        "Which",
+        "Field",
         _which,
         18,
         help="the field that changed",
@@ -218,7 +218,7 @@ CHANGES: ResourceSpec[RecordedChange] = ResourceSpec(
     has_id=False,
     name=_subject,
     columns=COLUMNS,
-    sections=(Section("What", _what), Section("Before and after", _both)),
+    sections=(Section("Change", _what), Section("Before and after", _both)),
     feed=lambda hub, _scope: changes_feed(hub, last_day(hub.clock.now())),
     raw=_raw,
     empty="No price, endpoint, key, budget or guardrail changed between these times.",

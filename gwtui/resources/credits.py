@@ -105,7 +105,7 @@ def burn_lines(row: CreditsRow, now: datetime, *, brief: bool = False) -> Sequen
 def _today_cells(today: Rate | None) -> Line:
     if today is None:
         return cells.NOTHING, Cell("  day too young", "muted")
-    source = "  by the keys' usage since 00:00 UTC"
+    source = "  from key usage since 00:00 UTC"
     return Cell(f"{money.usd(today.usd_per_hour)}/h"), Cell(source, "muted")
 
 
@@ -385,7 +385,7 @@ _AMOUNT: Column[Spender] = usd_column(
 
 _SHARE: Column[Spender] = Column(
     "share",
-    "Share of all keys",
+    "Share of total",
     lambda one, _now: share_cell(one),
     lambda one, _now: cells.in_percent(one.share),
     18,

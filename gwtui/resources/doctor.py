@@ -24,7 +24,7 @@ def _verdict(line: DoctorLine) -> Cell:
 
 
 COLUMNS: tuple[Column[DoctorLine], ...] = (
-    text_column("name", "What", lambda line: line.title, 18, help="what was checked", grow=True),
+    text_column("name", "Check", lambda line: line.title, 18, help="what was checked", grow=True),
     Column(
         "verdict",
         "Verdict",
@@ -58,7 +58,7 @@ DOCTOR: ResourceSpec[DoctorLine] = ResourceSpec(
     columns=COLUMNS,
     sections=(
         Section(
-            "What",
+            "Result",
             lambda line, _now: [
                 DetailRow("verdict", _verdict(line)),
                 DetailRow("found", cells.prose(line.found)),

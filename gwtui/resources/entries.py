@@ -121,13 +121,11 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             replace(
                 edit_action(
                     "keys",
-                    "Edit the selected key; of marked keys only limit, reset and workspace",
+                    "Edit the selected key, or the limit, reset and workspace of marked keys",
                 ),
                 keywords="change update modify rename limit quota reset move",
             ),
-            switch_action(
-                "keys", "Refuse requests with the selected or marked keys, or allow them again"
-            ),
+            switch_action("keys", "Disable or enable the selected or marked keys"),
             show_action(
                 "keys.guardrail",
                 "Guardrail",
@@ -152,7 +150,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             show_action(
                 "keys.activity",
                 "Activity",
-                "What the selected key did in the last 30 completed days",
+                "Usage of the selected key in the last 30 full days",
                 "a",
                 keywords="usage spending requests",
             ),
@@ -204,7 +202,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             try_action("endpoints", "Send a request to the selected endpoint only"),
             scoped_action(
                 "endpoints.model",
-                "About the model",
+                "Model",
                 "Catalog entry of this model, even if no list shows it",
                 "o",
                 footer=True,
@@ -367,7 +365,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             show_action(
                 "organization.activity",
                 "Activity",
-                "What the keys of the selected person did in the last 30 completed days",
+                "Usage of the keys of the selected person in the last 30 full days",
                 "a",
             ),
         ),
@@ -661,7 +659,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         screen=f"{_SCREENS}.changes:ChangesScreen",
         actions=(
             scoped_action(
-                "changes.between", "Moments", "Type the two moments of the span", "at", footer=True
+                "changes.between", "Period", "Type the two points in time", "at", footer=True
             ),
         ),
     ),
@@ -691,7 +689,11 @@ ENTRIES: tuple[RegistryEntry, ...] = (
                 keywords="mute snooze",
             ),
             show_action(
-                "alerts.go", "Subject", "Go to what the selected alert is about", "o", footer=True
+                "alerts.go",
+                "Resource",
+                "Go to the resource that the selected alert is about",
+                "o",
+                footer=True,
             ),
             scoped_action(
                 "alerts.rules", "Rules", "Show and edit the alert rules", "e", footer=True
@@ -754,8 +756,8 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         actions=(
             show_action(
                 "alert-history.go",
-                "Subject",
-                "Go to what the selected event is about",
+                "Resource",
+                "Go to the resource that the selected event is about",
                 "o",
                 footer=True,
             ),
@@ -775,8 +777,8 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             ),
             show_action(
                 "findings.go",
-                "Subject",
-                "Go to what the selected finding is about",
+                "Resource",
+                "Go to the resource that the selected finding is about",
                 "o",
                 footer=True,
             ),
@@ -842,7 +844,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             scoped_action(
                 "evidence.recreate",
                 "Create it again",
-                "Delete a key whose value was never stored, and create it again",
+                "Replace a key whose value was never stored with one of the same settings",
                 "n",
                 mutates=True,
             ),

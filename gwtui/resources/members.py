@@ -80,10 +80,10 @@ COLUMNS: tuple[Column[MemberRow], ...] = (
     ),
     text_column(
         "mail",
-        "Mail",
+        "Email",
         lambda row: None if row.person is None else row.person.email,
         20,
-        help="mail address",
+        help="email address",
     ),
     moment_column(
         "joined", "Joined", lambda row: row.member.created_at, 13, help="when the person joined"
@@ -101,7 +101,9 @@ def _person_rows(row: MemberRow, _now: datetime) -> Sequence[DetailRow]:
         DetailRow(
             "organization",
             role_cell(None if person is None else person.role),
-            "role there" if person is not None else "the organization does not list this person",
+            "role in the organization"
+            if person is not None
+            else "the organization does not list this person",
         ),
         *(DetailRow("unreadable", Cell(safe_line(fault, 200), "warn")) for fault in row.faults),
     ]
@@ -158,7 +160,7 @@ MEMBERS: ResourceSpec[MemberRow] = ResourceSpec(
         if row.member.workspace_id
         else None
     ),
-    empty="Nobody is a member yet: {members.add} adds people of the organization.",
+    empty="Nobody is a member yet: {members.add} adds organization members.",
     default_sort=("name", False),
 )
 

@@ -85,7 +85,7 @@ COLUMNS: tuple[Column[PersonRow], ...] = (
         24,
         help="workspaces that the person is a member of",
     ),
-    text_column("mail", "Mail", lambda row: row.person.email, 20, help="mail address"),
+    text_column("mail", "Email", lambda row: row.person.email, 20, help="email address"),
     text_column("user", "User id", lambda row: row.person.id, 29, help="user id"),
 )
 

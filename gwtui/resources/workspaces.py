@@ -100,9 +100,9 @@ def _sampling(value: Decimal | None, values: Mapping[str, Any], _facts: Facts) -
 
 def _logged_keys(value: list[int] | None, values: Mapping[str, Any], _facts: Facts) -> Cell | None:
     if value is None:
-        text = "every key of the workspace is logged"
+        text = "requests of every key are logged"
     elif not value:
-        return Cell("an empty list: no key is logged", "warn")
+        return Cell("an empty list: no request is logged", "warn")
     else:
         text = f"only the keys {safe_line(', '.join(map(str, value)), 80)}"
     if values.get(_LOGGING) is False:
@@ -122,7 +122,7 @@ FIELDS = Fields(
         "Slug",
         group="Workspace",
         suggest=lambda values: slug_of(str(values.get("name") or "")),
-        column=ListColumn(16, "short name for paths"),
+        column=ListColumn(16, "unique short name"),
     ),
     _field(
         "description",
@@ -154,13 +154,13 @@ FIELDS = Fields(
         "default_provider_sort",
         "Provider order",
         group="Defaults",
-        empty="gateway's own",
+        empty="gateway default",
         preview=_sort,
         column=ListColumn(13, "default order of providers", id="sort", title="Routing"),
     ),
     _field(
         "disabled_server_tools",
-        "Server tools off",
+        "Disabled server tools",
         group="Defaults",
         offers=lambda _context: _tools,
         empty="none",
@@ -180,7 +180,7 @@ FIELDS = Fields(
     ),
     _field(
         "io_logging_sampling_rate",
-        "Share logged",
+        "Sampling rate",
         format=_share,
         group="Logging",
         kind="percent",
@@ -189,11 +189,11 @@ FIELDS = Fields(
     ),
     _field(
         "io_logging_api_key_ids",
-        "Keys logged",
+        "Logged API keys",
         empty="every key",
         group="Logging",
         short="logged keys",
-        placeholder="such as 4, 9; empty for every key",
+        placeholder="key numbers, such as 4, 9; empty: every key",
         preview=_logged_keys,
     ),
     _field(

@@ -1,7 +1,7 @@
 """Themes and style sheets. All themes define the same variables.
 
 The ``tone-*`` variables are the colours of :data:`gwtui.crud.resource.Tone`. A test requires a
-contrast of 4.5 to 1 on background, surface and panel, except with the terminal's own colours.
+contrast of 4.5 to 1 on background, surface and panel, except with the terminal's own colors.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ TITLES = {
     "gwtui-dark": "Dark",
     "gwtui-light": "Light",
     "gwtui-contrast": "High contrast",
-    "gwtui-terminal": "The terminal's own colours",
+    "gwtui-terminal": "The terminal's own colors",
 }
 """The titles in the theme picker, by theme name."""
 

@@ -33,7 +33,7 @@ async def pages_zoom_and_figures_at_80_columns(opened: Harness) -> None:
     assert screen.endpoint.display
     assert not screen.query_one("#board-right").display
     assert "1 h $2." in line(board_of(app), "board-summary")
-    assert line(board_of(app), "board-recording").startswith(" Recorded here")
+    assert line(board_of(app), "board-recording").startswith(" Recorded on this machine")
 
     plot = screen.query_one("#board-plot-0", DrawingView)
     assert isinstance(plot.drawing, PlotFigure)

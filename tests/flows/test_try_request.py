@@ -66,7 +66,7 @@ async def an_answer_comes_with_all_that_happened(desk: TryDesk) -> None:
         assert words in figures
     assert "✓ Northwind" in figures
     assert "not needed" in figures
-    assert "tier not asked for" in figures, "the words of what remains"
+    assert "tier not requested" in figures, "the words of what remains"
     assert (await desk.read(desk.key.hash)).usage == tried.cost
     await desk.pilot.press("escape")
     form = await desk.wait_for(TryScreen)

@@ -189,7 +189,7 @@ def test_an_answer_is_words_alone_whatever_goes_wrong(
     assert main(["complete", "fish", "keys", "ge"]) == 0
     assert main(["complete", "fish", "keys", "get", '"film s']) == 0
     out, err = capsys.readouterr()
-    assert (out, err) == ("ci\nget\tprint one key in full\nfilm storyboard test\n", "")
+    assert (out, err) == ("ci\nget\tprint all fields of one key\nfilm storyboard test\n", "")
     monkeypatch.setattr(complete, "known_tree", None)
     for words in ([], ["bash"], ["bash", "x", "y"], ["zsh"], ["zsh", "keys", ""]):
         assert answer_shell(words) == 0

@@ -29,7 +29,7 @@ async def test_the_value_is_masked_until_asked_and_shown_nowhere_else() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         assert "Key created: ci" in words(app)
-        assert "offers to delete the key and create it again" in words(app)
+        assert "offers to replace the key" in words(app)
         for visible in (False, True, False):
             assert (SECRET in words(app).replace(" ", "")) is visible
             assert (MASK in shown(app)) is not visible
@@ -51,7 +51,7 @@ async def test_the_value_is_not_left_by_accident(key: str) -> None:
         assert screen.unsaved
         assert "cannot be shown again" in screen.loss
         assert screen.query_one("#done", Button).disabled
-        assert ("Tick “I have stored this key” first" in words(app)) is (key in ("escape", "q"))
+        assert ("To close this, tick" in words(app)) is (key in ("escape", "q"))
 
 
 @pytest.mark.parametrize("leave", [("tab", "space"), ("tab", "enter"), ("escape",), ("q",)])

@@ -41,7 +41,7 @@ MEANINGS = {
     "l": "group|panel|net/each",
     "m": "members|assigned to",
     "n": "^new|add|create|watch a model",
-    "o": "subject|model|old key",
+    "o": "resource|model|old key",
     "s": "sort|order",
     "x": "on/off|silence",
 }

@@ -131,7 +131,7 @@ def test_what_the_share_and_the_logged_keys_mean() -> None:
     state = filled(io_logging_sampling_rate="0.01 %", io_logging_api_key_ids="[]")
     rate, ids = state.note("io_logging_sampling_rate"), state.note("io_logging_api_key_ids")
     assert rate.text.startswith("0.01% of requests, 1 in 10k; only applies with private logging")
-    assert "no key is logged" in ids.text
+    assert "no request is logged" in ids.text
 
 
 # Budgets ----------------------------------------------------------------------------------------

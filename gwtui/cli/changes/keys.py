@@ -103,7 +103,7 @@ CHANGES = (
     *changes_of(
         KEYS,
         notes=(
-            "The value is printed to stdout once. If it gets lost, 'gwtui recovery recreate'",
+            "The value is printed to stdout once. If it is lost, 'gwtui recovery recreate'",
             "deletes the key and creates it again.",
         ),
     ),
@@ -163,7 +163,7 @@ def _gateway(arguments: argparse.Namespace, paths: Paths) -> str:
 ROTATION_CHANGES = (
     DeclaredChange(
         "next",
-        "take the next step that is due: assign, disable or delete",
+        "take the next step that is due: assign the guardrail, disable or delete the old key",
         _next,
         (_ROTATION,),
         force="a step that is not due yet, even if the old key may be in use",
@@ -221,7 +221,7 @@ def _acknowledge(arguments: argparse.Namespace) -> int:
 RECOVERY_CHANGES = (
     DeclaredChange(
         "recreate",
-        "delete a new key whose value was lost, and create it again",
+        "replace a new key whose value was lost with one of the same settings",
         _recreate,
         (_NEW_KEY,),
         creates=True,

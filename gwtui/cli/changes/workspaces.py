@@ -85,7 +85,11 @@ async def _plan_budgets(context: ChangeContext, given: Mapping[str, Any]) -> Pla
 
 BUDGETS = (
     DeclaredChange(
-        "set", "set budgets in USD by interval", _set_budgets, (_WORKSPACE,), BudgetLimits
+        "set",
+        "set daily, weekly, monthly or total budgets, in USD",
+        _set_budgets,
+        (_WORKSPACE,),
+        BudgetLimits,
     ),
     DeclaredChange("remove", "remove budgets", _remove_budgets, (_WORKSPACE, _INTERVALS)),
 )
@@ -135,7 +139,7 @@ def _called(person: OrganizationMember | None) -> tuple[str | None, ...]:
 
 MEMBERS = (
     DeclaredChange(
-        "add", "add people of the organization to a workspace", _add_members, (_WORKSPACE, _PEOPLE)
+        "add", "add organization members to a workspace", _add_members, (_WORKSPACE, _PEOPLE)
     ),
     DeclaredChange(
         "remove", "remove people from a workspace", _remove_members, (_WORKSPACE, _PEOPLE)

@@ -164,10 +164,13 @@ VERBS = (
                 "--since",
                 metavar="DAY",
                 default="",
-                help="first completed UTC day: 2026-11-01, yesterday, or a number of days (7d)",
+                help="first UTC day: 2026-11-01, yesterday, or a number of days ago (7d)",
             ),
             Argument(
-                "--until", metavar="DAY", default="", help="last completed UTC day, inclusive"
+                "--until",
+                metavar="DAY",
+                default="",
+                help="last UTC day, inclusive; the current day is not reported",
             ),
             Argument(
                 "--group-by",

@@ -52,7 +52,7 @@ def resource_command(resource: RegistryEntry, verb: str = "") -> Command:
         resource.id,
         resource.help,
         verbs=tuple(verbs.values()),
-        about=f"{sentence(resource.help)} Without a verb, opens the dashboard on this screen.",
+        about=f"{sentence(resource.help)} Without a verb, opens this list in the dashboard.",
     )
 
 
@@ -211,7 +211,7 @@ def get_command(resource: RegistryEntry) -> Command:
     operand = () if resource.single else (Argument("id", metavar="ID", kind=kind, help=called),)
     return Command(
         "get",
-        f"print {resource.help if resource.single else f'one {spec.singular}'} in full",
+        f"print all fields of {resource.help if resource.single else f'one {spec.singular}'}",
         partial(run_get, resource),
         (
             *_parent_argument(resource),

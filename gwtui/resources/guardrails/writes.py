@@ -201,7 +201,7 @@ _FIXED_NAME = "The name of a default guardrail cannot be changed."
 _UPDATE = Update(
     request=UpdateGuardrailRequest,
     effects=_update_effects,
-    help="update fields; creates a default guardrail that does not exist yet",
+    help="change fields; creates a default guardrail that does not exist yet",
 )
 
 

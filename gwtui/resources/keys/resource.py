@@ -122,7 +122,7 @@ def binding_rows(binding: KeyBinding | None, _now: datetime) -> Sequence[DetailR
     hint = ""
     if binding is not None and binding.known:
         bound = binding.target is not None
-        hint = "{keys.guardrail} goes to it" if bound else "{keys.assign} assigns one"
+        hint = "press {keys.guardrail} to open it" if bound else "press {keys.assign} to assign one"
     return [DetailRow("assigned", own_cell(binding)), _default_row(binding), cells.hint(hint)]
 
 

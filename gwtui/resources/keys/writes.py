@@ -40,7 +40,7 @@ from gwtui.domain.times import local_preview, relative, utc
 from gwtui.local.ledger import LedgerEntry
 from gwtui.resources.uses import Uses, key_uses, statement_of_use
 
-MOMENTS = "2026-12-31 18:00, 30d or next friday"
+MOMENTS = "such as 2026-12-31 18:00, 30d or next friday"
 
 
 def _moment(value: datetime, context: PlanContext) -> str:
@@ -61,7 +61,7 @@ def _limit(value: Decimal | None, values: Mapping[str, Any], _facts: Facts) -> C
 
 def _expiry(value: datetime | None, _values: Mapping[str, Any], facts: Facts) -> Cell:
     if value is None:
-        return Cell("never expires; fixed at creation", "muted")
+        return Cell("empty: never expires; cannot be changed later", "muted")
     now = facts.now()
     text = f"{relative(value, now)} · {utc(value)} · here {local_preview(value, facts.zone)}"
     if is_expired(value, now):
@@ -97,14 +97,14 @@ FIELDS = Fields(
         "external.user",
         "External user",
         editable=False,
-        help="your id of the end user who will use the key",
+        help="your own ID for the end user of this key",
         placeholder="none",
     ),
     Field(
         "external.api_key",
         "External key",
         editable=False,
-        help="the end user's key in your system, if any; the gateway keeps a hash of it",
+        help="the end user's API key in your own system; stored only as a hash",
         placeholder="32 characters or more, hidden",
     ),
     Field("disabled", "State", words=("enabled", "disabled"), editable=False),
@@ -232,7 +232,7 @@ WRITES: Writes[ApiKey] = Writes(
         effects=_create_effects,
         warnings=_create_warnings,
         always=("name", "limit", "limit_reset", "expires_at", "workspace_id"),
-        help="create a key and print its value once, alone on stdout",
+        help="create a key and print only its value on stdout, once",
         heading="New API key",
         unknown_help="The key may have been created. If so, nobody has seen its value.",
         resource=_made,

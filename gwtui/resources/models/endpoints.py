@@ -54,9 +54,9 @@ _CAPABILITIES = (
 )
 _TOOL_CHOICES = ("auto", "required", "function", "none")
 _UPTIMES = (
-    ("uptime 5 min", "uptime_last_5m", "successful share"),
-    ("uptime 30 min", "uptime_last_30m", "successful share"),
-    ("uptime 1 day", "uptime_last_1d", "minutes 80% good"),
+    ("uptime 5 min", "uptime_last_5m", "share of successful requests"),
+    ("uptime 30 min", "uptime_last_30m", "share of successful requests"),
+    ("uptime 1 day", "uptime_last_1d", "minutes with at least 80% success"),
 )
 
 
@@ -89,9 +89,9 @@ def _health_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
         note = row.why_no(field) if value is None else rule
         rows.append(DetailRow(label, cells.uptime(value), note))
     if endpoint.status is None:
-        return [*rows, DetailRow("status code", cells.NOTHING)]
+        return [*rows, DetailRow("gateway status", cells.NOTHING)]
     meaning = "normal" if endpoint.status == 0 else "the contract does not say what it means"
-    return [*rows, DetailRow("status code", Cell(str(endpoint.status)), meaning)]
+    return [*rows, DetailRow("gateway status", Cell(str(endpoint.status)), meaning)]
 
 
 def _performance(row: EndpointRow, _now: datetime) -> Sequence[DetailRow | DetailTable]:
@@ -357,7 +357,7 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
         "uptime_30m",
         "Up 30m",
         lambda endpoint: endpoint.uptime_last_30m,
-        "successful share of the last 30 minutes",
+        "share of successful requests in the last 30 minutes",
     ),
     _uptime_column(
         "uptime_1d",
@@ -369,7 +369,7 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
         "uptime_5m",
         "Up 5m",
         lambda endpoint: endpoint.uptime_last_5m,
-        "successful share of the last 5 minutes",
+        "share of successful requests in the last 5 minutes",
     ),
     tokens_column(
         "context",

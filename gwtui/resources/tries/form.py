@@ -98,7 +98,7 @@ class TryForm(RequestModel):
     """The form model of a test request."""
 
     model: Text = Field(description="author/slug")
-    only: ProviderSlugs | None = Field(None, description="only these may serve it")
+    only: ProviderSlugs | None = Field(None, description="providers that may serve the request")
     prompt: Annotated[Text, AfterValidator(_not_blank)] = Field(
         description="the user prompt", repr=False
     )
@@ -106,12 +106,12 @@ class TryForm(RequestModel):
     key_from: str = Field(TYPED, description="the key that the request is sent with")
     key: SecretText | None = Field(None, description="an inference key, for this run only")
     max_tokens: Annotated[TokenCount, BeforeValidator(_whole)] | None = Field(
-        None, description="max output tokens; empty for the model's limit"
+        None, description="max output tokens; empty: the model's limit"
     )
     temperature: Temperature | None = Field(
         None, description="temperature, 0 to 2; higher is more random"
     )
-    stream: bool = Field(True, description="show the answer as it comes")
+    stream: bool = Field(True, description="show the answer as it arrives")
     max_cost: Usd | None = Field(
         None,
         description="send nothing that may cost more",
@@ -181,7 +181,7 @@ def try_form(
                 ),
             ),
             FieldGroup("Key", key_fields(sources, preselected)),
-            FieldGroup("Limits", _LIMITS),
+            FieldGroup("Options", _LIMITS),
         ),
         submit="Send it",
         initial={

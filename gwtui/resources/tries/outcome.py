@@ -165,7 +165,7 @@ def _figures(tried: TryOutcome, _now: datetime) -> Sequence[DetailRow]:
         DetailRow("speed", _speed(answer)),
         DetailRow("tokens", _tokens(answer)),
         DetailRow("cost", cells.usd(tried.cost), _rule(tried)),
-        DetailRow("maximum cost", cells.usd(tried.plan.most_cost), "estimated"),
+        DetailRow("highest possible cost", cells.usd(tried.plan.most_cost), "estimated"),
         DetailRow("limit remaining", *_left(tried.key)),
         DetailRow("finished", cells.text(answer.finish_reason)),
     ]
@@ -315,7 +315,7 @@ def _failed(tried: TryOutcome) -> Mapping[str | None, str]:
 
 
 SECTIONS: Sequence[Section[TryOutcome]] = (
-    Section("Figures", _figures),
+    Section("Cost and time", _figures),
     Section("Guardrails", _guardrails),
     Section("Endpoints", _endpoints),
 )

@@ -131,7 +131,7 @@ _NAME = 60
 def _alerts(context: ActionContext) -> Alerts:
     session = context.app.open_session
     if session.alerts is None:
-        raise NotSentError("No alerts: no history is recorded in this session")
+        raise NotSentError("Alerts are off: this session records no history")
     return session.alerts
 
 

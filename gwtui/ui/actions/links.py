@@ -96,7 +96,9 @@ async def guardrail_of_key(context: ActionContext[KeyRow]) -> None:
     elif not binding.known:
         context.app.say("The guardrails could not be read", severity="warning")
     elif binding.target is None:
-        context.app.say(f"No guardrail applies to this key: {key_of('keys.assign')} assigns one")
+        context.app.say(
+            f"No guardrail applies to this key: press {key_of('keys.assign')} to assign one"
+        )
     else:
         await show_route(context, f"guardrails/{binding.target}")
 

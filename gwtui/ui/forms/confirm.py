@@ -40,7 +40,9 @@ class ConfirmScreen(Question):
         where: str = "",
     ) -> None:
         go = way_out if plan.obstacles else deliberate
-        super().__init__(plan.title, "", safe="Keep as it is", deliberate=go)
+        super().__init__(
+            plan.title, "", safe="Close" if plan.obstacles else "Keep as it is", deliberate=go
+        )
         self._plan = plan
         self._notes = notes
         self._grave = plan.danger == "high"
@@ -85,7 +87,7 @@ class ConfirmScreen(Question):
     def hint(self) -> str:
         """The keys for this plan."""
         if self._plan.obstacles:
-            return "{question.no} closes · Tab moves · Enter selects · This cannot be done now"
+            return "{question.no} closes · Tab moves · Enter selects"
         if self._typed:
             return "Esc cancels · Enter continues · Tab moves"
         hint = "{question.no} cancels · Tab moves · Enter selects"

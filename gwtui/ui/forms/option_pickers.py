@@ -117,7 +117,7 @@ class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "done", show=False, id="form.send")]
 
-    hint = "Enter applies · Esc cancels · Space ticks · letters search"
+    hint = "Enter applies · Esc cancels · Space ticks · type to search"
 
     def __init__(
         self,

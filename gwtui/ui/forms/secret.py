@@ -30,12 +30,9 @@ from gwtui.ui.text import toned
 from gwtui.ui.widgets.containers import DialogBox
 
 MASK = "•" * 24
-_STORE_NOW = "This is its value. The gateway shows it only once: store it now."
-_IF_LOST = (
-    "If you lose it before storing it, gwtui offers to delete the key and create it again at the "
-    "next start."
-)
-_TICK_FIRST = "Tick “I have stored this key” first: the gateway cannot show it again."
+_STORE_NOW = "This is the value of the key. It is shown only once: store it now."
+_IF_LOST = "If it is lost, gwtui offers to replace the key with a new one at the next start."
+_TICK_FIRST = "To close this, tick “I have stored this key”: it cannot be shown again."
 _LONGEST = 4096
 _MAX_LENGTH = 65_536
 """Maximum length of a typed secret; a longer text is a file pasted by mistake."""
@@ -106,7 +103,7 @@ class SecretScreen(Dialog[None]):
                 if self._attempt is not None:
                     yield _button("try", "Try it ({new-key.try})")
 
-    hint = "Tab moves · Enter selects, and ticks the box"
+    hint = "Tab moves · Enter presses a button or ticks the box"
 
     def on_mount(self) -> None:
         """Disable Done until the box is ticked."""

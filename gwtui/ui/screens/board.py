@@ -94,7 +94,7 @@ def recording_line(recorder: Recorder | None, known: RecordingState | None) -> C
 
 def _recorded_by(*, recording: bool, known: RecordingState | None) -> Content:
     if recording:
-        return toned("Recorded here", "good")
+        return toned("Recorded on this machine", "good")
     if known is None or known.process is None:
         return toned("Not recording yet", "warn")
     return toned(f"Recorded by another gwtui (process {known.process})", "plain")
@@ -103,7 +103,7 @@ def _recorded_by(*, recording: bool, known: RecordingState | None) -> Content:
 def requests_part(session: Session) -> Content:
     """Return the request rate of the last minute, in red if requests were rate-limited."""
     recent = session.gateway.traffic.recent()
-    rate = f"gwtui: {recent.requests} requests/min"
+    rate = f"gwtui sends {recent.requests} requests/min"
     if recent.limited:
         return toned(f"{rate}, {recent.limited} refused (429)", "bad")
     return toned(rate, "muted")

@@ -120,7 +120,7 @@ class CreditsScreen(TableScreen):
         state = self.states[1] if self.states else None  # the second feed reads the keys
         if state is None or state.value is None:
             failed = state is not None and state.error is not None
-            return [toned("keys unreadable" if failed else "reading keys…", "muted")]
+            return [toned("keys could not be read" if failed else "reading keys…", "muted")]
         parts = [toned(f"{len(state.value):,} keys in all workspaces", "muted")]
         if state.is_stale(self.now) or state.error is not None:
             parts.append(toned(f"keys {times.age(state.age(self.now) or 0.0)} old", "warn"))

@@ -380,7 +380,7 @@ class Picker(SearchList[str | None]):
     returns additional options for a search text.
     """
 
-    hint = "Enter selects · Esc cancels · letters search · ↑ ↓ move"
+    hint = "Enter selects · Esc cancels · type to search · ↑ ↓ move"
 
     def __init__(
         self,

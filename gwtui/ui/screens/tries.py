@@ -107,7 +107,7 @@ class AnswerScreen(Dialog[str]):
         title = f"{safe_line(trial.request.model, _NAME)} with {trial.key_name}"
         self.query_one("#try-title", OneLine).show(
             Content.assemble(
-                toned("Trying ", "accent", bold=True), toned(title, "plain", bold=True)
+                toned("Request to ", "accent", bold=True), toned(title, "plain", bold=True)
             )
         )
         self.query_one("#try-answer").focus()

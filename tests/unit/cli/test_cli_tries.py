@@ -275,7 +275,7 @@ def test_a_plan_as_json_and_one_that_would_be_refused(
     assert code == exits.FAILED
     tags = {"northwind", "quasar", "tidepool/eu", "kestrel"}
     assert {each["endpoint"] for each in said["left"]} == tags
-    assert said["excluded"][0]["reasons"] == ["tier not asked for"]
+    assert said["excluded"][0]["reasons"] == ["tier not requested"]
     assert said["most_usd"] == max(each["most_usd"] for each in said["left"])
     assert "more than the maximum" in said["refused"]
     code, _, err = gwtui(*CHAT, "--prompt", "x", "--plan", "--provider", "nobody")
