@@ -129,7 +129,7 @@ COUNTED = (
             Step(
                 "Esc",
                 "moves to the “I have stored this key” box",
-                (r"Tick “I have stored this key” first",),
+                (r"To close this, tick “I have stored",),
             ),
             Step(
                 "Enter Esc",
