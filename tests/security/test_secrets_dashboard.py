@@ -12,8 +12,9 @@ import gc
 import os
 import stat
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,21 +33,18 @@ from sentinels import (
     representations,
 )
 from textual import events
-from textual.pilot import Pilot
 
-from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import CreateByokRequest
 from gwtui.embedded.faults import KINDS, FaultInjector
 from gwtui.local.ledger import Ledger, this_process
 from gwtui.resources.actions import by_id
-from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.dialogs import AskScreen, SaveScreen
 from gwtui.ui.screens.picker import MenuScreen
 from gwtui.ui.screens.tries import AnswerScreen, TryScreen
-from harness import Harness, dashboard, listing, notices, quick_clock, until
+from harness import Harness, dashboard, harness, listing, notices
 from screen_text import shown
 from thoroughness import FULL
 
@@ -77,26 +75,24 @@ seen = [Path(f"/proc/self/{{name}}").read_bytes() for name in ("cmdline", "envir
 """
 
 
-class Desk:
+@dataclass(repr=False)
+class Watched(Harness):
     """A dashboard that looks at itself after each step."""
 
-    def __init__(self, app: GwtuiApp, pilot: Pilot[int], folder: Path) -> None:
-        self.app = app
-        self.pilot = pilot
-        self.folder = folder
-        self.ledger = Ledger(folder / "audit.jsonl")
-        self.sinks: dict[str, bytes | str] = {}
-        self.steps = 0
-        self.copied = folder.parent / "stdin-of-tmux"
+    sinks: dict[str, bytes | str] = field(default_factory=dict)
 
     def look(self) -> None:
         """Take everything that is on the screen, and its picture."""
-        self.steps += 1
-        self.sinks[f"picture {self.steps}"] = self.app.export_screenshot()
-        self.sinks[f"screen {self.steps}"] = shown(self.app) + notices(self.app)
+        step = len(self.sinks)
+        self.sinks[f"picture {step}"] = self.app.export_screenshot()
+        self.sinks[f"screen {step}"] = shown(self.app) + notices(self.app)
 
     async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
+        await super().press(*keys)
+        self.look()
+
+    async def until(self, holds: Callable[[], Any], what: str) -> None:
+        await super().until(holds, what)
         self.look()
 
     async def paste(self, text: str) -> None:
@@ -104,32 +100,18 @@ class Desk:
         await self.pilot.pause()
         self.look()
 
-    async def wait_for(self, kind: type[Any]) -> Any:
-        await until(self.pilot, lambda: isinstance(self.app.screen, kind), kind.__name__)
-        self.look()
-        return self.app.screen
-
-    async def said(self, words: str) -> None:
-        await until(self.pilot, lambda: words in notices(self.app), words)
-        self.look()
-
     async def ended(self, event: str) -> None:
-        def last() -> str:
-            return [entry.outcome for entry in self.ledger.entries()][::-1][-1]
+        await self.until(lambda: next(self.ledger.entries()).outcome == event, event)
 
-        await until(self.pilot, lambda: last() == event, event)
-        self.look()
-
-    async def back(self) -> None:
-        screen = listing(self.app)
-        await until(self.pilot, lambda: self.app.screen is screen, "the list")
-        self.look()
+    async def keep_representations(self) -> None:
+        for name, text in (await asyncio.to_thread(representations)).items():
+            self.sinks[f"{len(self.sinks)} {name}"] = text
 
     # What is done -------------------------------------------------------------------------------
 
     async def store(self) -> None:
         await self.app.open_route("byok")
-        await until(self.pilot, lambda: listing(self.app).table.selected, "the credential")
+        await self.until(lambda: listing(self.app).table.selected, "the credential")
         await self.press("n")
         await self.wait_for(FormScreen)
         await self.press(*"northwind", "tab")
@@ -138,7 +120,7 @@ class Desk:
 
     async def rotate(self) -> None:
         await self.app.open_route("byok")
-        await until(self.pilot, lambda: listing(self.app).table.selected, "the credential")
+        await self.until(lambda: listing(self.app).table.selected, "the credential")
         await self.press("N")
         await self.wait_for(FormScreen)
         await self.paste(MARKED["rotated key"])
@@ -148,7 +130,7 @@ class Desk:
 
     async def create(self) -> None:
         await self.app.open_route("keys")
-        await until(self.pilot, lambda: listing(self.app).states[0].fetched_at, "the keys")
+        await self.until(lambda: listing(self.app).states[0].fetched_at, "the keys")
         await self.press("n")
         await self.wait_for(FormScreen)
         await self.press(*"zz new", "tab", "5", "ctrl+s")
@@ -156,7 +138,7 @@ class Desk:
     async def attempt(self) -> None:
         """Try a key that nobody has; the prompt is as secret."""
         await self.app.open_route("models")
-        await until(self.pilot, lambda: listing(self.app).table.selected, "the models")
+        await self.until(lambda: listing(self.app).table.selected, "the models")
         await self.press("T")
         await self.wait_for(TryScreen)
         await self.press("home")
@@ -164,18 +146,18 @@ class Desk:
         await self.paste(f" {MARKED['new key']}\n")
         await self.press("ctrl+s")
         screen = await self.wait_for(AnswerScreen)
-        await until(self.pilot, lambda: screen.tried is not None, "the refusal")
-        self.look()
+        await self.until(lambda: screen.tried is not None, "the refusal")
 
     async def take_out(self, route: str) -> None:
         """Copy, export and keep a picture of everything that a list offers so."""
+        copied = self.ledger.path.parent.with_name("stdin-of-tmux")
         await self.app.open_route(route)
-        await until(self.pilot, lambda: listing(self.app).table.selected, "a row")
+        await self.until(lambda: listing(self.app).table.selected, "a row")
         for keys in ("yi", "yn", "yj", "yu", "yl", "Yc", "Yj", "Yn", "vyj"):
             self.app.clear_notifications()
             await self.press(*keys)
             await self.said("Copied by tmux")
-            self.sinks[f"{keys} of {route}"] = await asyncio.to_thread(self.copied.read_bytes)
+            self.sinks[f"{keys} of {route}"] = await asyncio.to_thread(copied.read_bytes)
         await self.press("escape")
         for keys, ending in (("YC", "csv"), ("YJ", "json"), ("YN", "ndjson"), ("s", "svg")):
             self.app.clear_notifications()
@@ -185,18 +167,19 @@ class Desk:
             await self.press(*keys)
             await self.wait_for(SaveScreen)
             await self.press("ctrl+u")
-            await self.paste(str(self.folder / f"{route}.{ending}"))
+            await self.paste(str(self.ledger.path.with_name(f"{route}.{ending}")))
             await self.press("enter")
             await self.said("written to")
 
     async def take(self) -> str:
         """Copy the new key by every route, and look at it; gives it."""
+        copied = self.ledger.path.parent.with_name("stdin-of-tmux")
         screen = await self.wait_for(SecretScreen)
         await self.press("y")
-        await until(self.pilot, lambda: "Copied by tmux" in shown(self.app), "the copy")
-        self.copied.rename(self.copied.with_name("copied-by-tmux.txt"))
+        await self.until(lambda: "Copied by tmux" in shown(self.app), "the copy")
+        copied.rename(copied.with_name("copied-by-tmux.txt"))
         await self.press("s")
-        await until(self.pilot, lambda: "Saved to" in shown(self.app), "the file")
+        await self.until(lambda: "Saved to" in shown(self.app), "the file")
         await self.pilot.press("v")  # shown because the person asks for it
         assert marked("new key").piece in shown(self.app).replace("\n", "").replace(" ", "")
         await self.pilot.press("v")
@@ -205,23 +188,17 @@ class Desk:
 
 
 @asynccontextmanager
-async def world(folder: Path) -> AsyncIterator[tuple[Harness, FaultInjector]]:
+async def world(folder: Path) -> AsyncIterator[Watched]:
     with minting_marked(), logging_into(folder):
-        place = Harness(quick_clock(), content="empty")
-        faults = FaultInjector()
-        place.gateway.asgi = faults.before(place.gateway.asgi, place.clock)
-        assert place.token == MARKED["token"]
-        await place.start()
-        try:
-            async with place.connect() as where, GatewayClient(where) as client:
+        async with harness(Watched, content="empty", faults=FaultInjector()) as place:
+            place.ledger = Ledger(folder / "audit.jsonl")
+            assert place.token == MARKED["token"]
+            async with place.colleague() as client:
                 before = CreateByokRequest.model_validate(
                     {"provider": "northwind", "key": "sk-before-0123456789", "name": "Main"}
                 )
                 await client.byok.create(before)
-            yield place, faults
-        finally:
-            await place.stop()
-            place.gateway.close()
+            yield place
 
 
 @pytest.fixture
@@ -247,7 +224,7 @@ def held() -> set[str]:
     return {name for name in MARKED for value in values if value.startswith(MARKED[name])}
 
 
-def nothing_got_out(desk: Desk, out: str, err: str, folder: Path) -> None:
+def nothing_got_out(desk: Watched, out: str, err: str, folder: Path) -> None:
     assert open_to_others(folder / "state", folder / "home") == []
     sinks = {**desk.sinks, "stdout": out, "stderr": err, **processes(os.getpid())}
     sinks |= files(folder, apart_from=ASKED_FOR)
@@ -261,11 +238,8 @@ async def test_the_usual_way(
     tmux: None,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    async with world(state) as (place, _):
-        async with dashboard(
-            place, ledger=Ledger(state / "audit.jsonl"), start="byok", size=(80, 24)
-        ) as (app, pilot):
-            desk = Desk(app, pilot, state)
+    async with world(state) as desk:
+        async with dashboard(desk, start="byok", size=(80, 24)):
             await desk.store()
             await desk.said("stored; its key is never shown again")
             await desk.rotate()
@@ -273,25 +247,18 @@ async def test_the_usual_way(
             await desk.take_out("byok")
             await desk.create()
             value = await desk.take()
-            desk.sinks |= await asyncio.to_thread(representations)
+            await desk.keep_representations()
         # Left by a program that ended: the key is offered, and its value is kept nowhere.
         lines = desk.ledger.path.read_text()
         desk.ledger.path.write_text(lines.replace(str(this_process()["began"]), "another life"))
-        async with dashboard(
-            place, ledger=Ledger(state / "audit.jsonl"), size=(80, 24), loaded=False
-        ) as (app, pilot):
-            again = Desk(app, pilot, state)
-            await again.wait_for(AskScreen)
-            assert "Nobody has confirmed that the value" in " ".join(shown(app).split())
-            await again.press("escape")
-            await again.back()
-            await again.take_out("keys")
+        async with dashboard(desk, size=(80, 24), loaded=False):
+            await desk.wait_for(AskScreen)
+            await desk.reads("Nobody has confirmed that the value")
+            await desk.press("escape")
+            await desk.back_to_list()
+            await desk.take_out("keys")
             assert await asyncio.to_thread(held) == {"token"}, "the value is kept nowhere"
-            desk.sinks |= {f"again, {name}": what for name, what in again.sinks.items()}
-            desk.sinks |= {
-                f"again, {name}": what
-                for name, what in (await asyncio.to_thread(representations)).items()
-            }
+            await desk.keep_representations()
     copied = files(tmp_path)
     taken_out = {name: what for name, what in copied.items() if Path(name).parent == state}
     assert {f"{one}.{end}" for one in ("byok", "keys") for end in ENDINGS} <= {
@@ -307,25 +274,23 @@ async def test_the_usual_way(
 async def test_a_key_that_is_tried(
     state: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    async with world(state) as (place, faults):
-        async with dashboard(
-            place, ledger=Ledger(state / "audit.jsonl"), start="models", size=(80, 24)
-        ) as (app, pilot):
-            desk = Desk(app, pilot, state)
+    async with world(state) as desk:
+        async with dashboard(desk, start="models", size=(80, 24)):
             await desk.attempt()
-            assert "Key not usable" in shown(app)
+            assert "Key not usable" in shown(desk.app)
             await desk.press("escape")
             await desk.wait_for(TryScreen)
-            faults.arm("500:createChatCompletion x1")
+            desk.faults.arm("500:createChatCompletion x1")
             await desk.press("ctrl+s")
             await desk.wait_for(AnswerScreen)
-            await until(pilot, lambda: "500" in shown(app) or "ailed" in shown(app), "the failure")
-            desk.look()
-            desk.sinks |= await asyncio.to_thread(representations)
+            await desk.until(
+                lambda: "500" in shown(desk.app) or "ailed" in shown(desk.app), "the failure"
+            )
+            await desk.keep_representations()
             await desk.press("escape")
             await desk.wait_for(TryScreen)
             await desk.press("escape")
-            await desk.back()
+            await desk.back_to_list()
         assert await asyncio.to_thread(held) <= {"token"}, "the key ends with the program"
     assert not [name for name, what in files(tmp_path).items() if b"about nothing" in what]
     nothing_got_out(desk, *capfd.readouterr(), tmp_path)
@@ -335,18 +300,11 @@ async def test_a_key_that_is_tried(
 async def test_a_bad_day(
     operation: str, fault: str, state: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    async with (
-        world(state) as (place, faults),
-        dashboard(place, ledger=Ledger(state / "audit.jsonl"), start="byok", size=(80, 24)) as (
-            app,
-            pilot,
-        ),
-    ):
-        desk = Desk(app, pilot, state)
-        faults.arm(f"{fault}:{OPERATIONS[operation]} x1")
+    async with world(state) as desk, dashboard(desk, start="byok", size=(80, 24)):
+        desk.faults.arm(f"{fault}:{OPERATIONS[operation]} x1")
         await getattr(desk, operation)()
         await desk.ended("refused" if fault.startswith("4") else "unknown")
-        await pilot.pause(0.1)
+        await desk.pilot.pause(0.1)
         desk.look()
-        desk.sinks |= await asyncio.to_thread(representations)
+        await desk.keep_representations()
     nothing_got_out(desk, *capfd.readouterr(), tmp_path)
