@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import random
-import shutil
-import tempfile
 from argparse import Namespace
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +20,15 @@ from textual.pilot import Pilot
 from textual.widgets import Button
 
 from gwtui.cli.target import open_target
-from gwtui.client.connection import Connection, WriteGate
+from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.request_log import ClockSkew, Traffic
 from gwtui.client.transport import Transport
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan
-from gwtui.domain.clock import Clock
-from gwtui.local.ledger import Ledger
 from gwtui.local.paths import Paths
 from gwtui.resources import actions as registry
 from gwtui.resources.registry import PARENTS, PLACES
-from gwtui.ui.actions import bulk, undo, writing
+from gwtui.ui.actions import bulk, recovery, writing
 from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.commands import offered
@@ -46,9 +41,8 @@ from gwtui.ui.input_queue import ACTIONS, OPENING, SUBMITTING
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.resource import ResourceScreen
-from harness import has_data, quick_clock, until
+from harness import Harness, dashboard, harness, until
 from screen_text import shown
-from seeded_gateways import open_gateway
 from thoroughness import FULL, SEED
 
 BASE_URL = "https://gateway.test/api/v1"
@@ -57,57 +51,27 @@ Arrived = Callable[[str, str], None]
 """Told the method and the path of each request when it arrives, before anything is done."""
 
 
-class WalkSite:
+@dataclass(repr=False)
+class WalkSite(Harness):
     """One gateway for one walk. ``requests`` counts what came from the dashboard, by method."""
 
-    def __init__(self, clock: Clock, *, management: bool = True) -> None:
-        self.clock = clock
-        self.gateway = open_gateway(clock=clock)
-        self.token = self.gateway.issue_key(management=management, name="walker")
-        self.other = self.gateway.issue_key(management=True, name="colleague")
-        self.requests: Counter[str] = Counter()
-        self.folder = Path(tempfile.mkdtemp(prefix="gw-"))
-        self.ledger = Ledger(self.folder / "audit.jsonl")
-        self.arrived: Arrived = lambda _method, _path: None
+    requests: Counter[str] = field(default_factory=Counter)
+    arrived: Arrived = lambda _method, _path: None
 
-    async def door(self, scope: Any, receive: Any, send: Any) -> None:
-        """Where the dashboard's requests come in."""
+    async def answer(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":
             self.requests[scope["method"]] += 1
             self.arrived(scope["method"], scope["path"])
-        await self.gateway.asgi(scope, receive, send)
-
-    def connection(self, **more: Any) -> Connection:
-        return Connection(BASE_URL, SecretStr(self.token), label="walk", **more)
-
-    def app(self, connection: Connection, monkeypatch: pytest.MonkeyPatch) -> GwtuiApp:
-        """A dashboard that reaches this gateway without a network."""
-
-        def transport(
-            where: Connection, clock: Clock, *, gate: WriteGate, skew: ClockSkew, traffic: Traffic
-        ) -> Transport:
-            http = httpx.ASGITransport(self.door)  # type: ignore[arg-type]
-            return Transport(where, clock=clock, gate=gate, skew=skew, traffic=traffic, http=http)
-
-        @asynccontextmanager
-        async def connect() -> AsyncIterator[Connection]:
-            yield connection
-
-        monkeypatch.setattr("gwtui.client.gateway.new_transport", transport)
-        return GwtuiApp(connect, clock=self.clock, ledger=self.ledger)
+        await super().answer(scope, receive, send)
 
     @asynccontextmanager
     async def colleague(self) -> AsyncIterator[GatewayClient]:
         """Another administrator, who is not counted."""
-        where = replace(self.connection(), token=SecretStr(self.other))
-        http = httpx.ASGITransport(self.gateway.asgi)
+        token = SecretStr(self.gateway.issue_key(management=True, name="colleague"))
+        where, http = Connection(BASE_URL, token), httpx.ASGITransport(self.gateway.asgi)
         transport = Transport(where, clock=self.clock, http=http)
         async with GatewayClient(where, clock=self.clock, transport=transport) as client:
             yield client
-
-    def close(self) -> None:
-        self.gateway.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 # The walk -----------------------------------------------------------------------------------------
@@ -442,7 +406,7 @@ class Witness:
                 self._applied.add(consent.plan.id)
             return outcome
 
-        for module in (writing, bulk, undo):
+        for module in (writing, bulk, recovery):
             monkeypatch.setattr(module, "send_one", sending)
 
     # What must hold ---------------------------------------------------------------------------
@@ -583,89 +547,69 @@ pytestmark = pytest.mark.timeout(120 + EVENTS)
 MODES = ("flag", "profile", "plain key")
 
 
-@pytest.fixture
-def place(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[WalkSite]:
-    monkeypatch.chdir(tmp_path)  # a walk exports lists, and keeps pictures of screens
-    one = WalkSite(quick_clock(), management=getattr(request, "param", True))
-    yield one
-    one.close()
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A walk exports lists, and keeps pictures of screens."""
+    monkeypatch.chdir(tmp_path)
 
 
-def held_back(mode: str, place: WalkSite, monkeypatch: pytest.MonkeyPatch) -> Connection:
-    """A connection that may not write, as the command line makes it."""
+def is_read_only(mode: str, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether the command line makes a connection that may not write."""
     paths = Paths.of_user()
     read_only = "read_only = true\n" if mode == "profile" else ""
     paths.config.mkdir(parents=True, exist_ok=True)
     (paths.config / "profiles.toml").write_text(
         f'[profiles.walk]\nbase_url = "{BASE_URL}"\n{read_only}'
     )
-    monkeypatch.setenv("GWTUI_TOKEN", place.token)
+    monkeypatch.setenv("GWTUI_TOKEN", "any")
     arguments = Namespace(profile="walk", base_url=None, dialect=None, read_only=mode == "flag")
-    return open_target(arguments, paths, may_ask=False)
+    return open_target(arguments, paths, may_ask=False).read_only
 
 
-@pytest.mark.parametrize(
-    ("mode", "place"),
-    [(mode, mode != "plain key") for mode in MODES],
-    indirect=["place"],
-    ids=MODES,
-)
-def test_read_only_sends_nothing_but_reads(
-    mode: str, place: WalkSite, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("mode", MODES)
+async def test_read_only_sends_nothing_but_reads(
+    mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    connection = held_back(mode, place, monkeypatch)
-    app = place.app(connection, monkeypatch)
-
-    async def walk() -> None:
-        async with app.run_test(size=(80, 24), notifications=True, tooltips=True) as pilot:
-            await until(pilot, lambda: app.session is not None and app.read_only, "the gate")
-            walk = Walk(pilot, SEED + MODES.index(mode))
-            await walk.walk(EVENTS)
-            assert app.read_only
-            await walk.come_home()
-            await app.open_route("providers")
-            await until(pilot, lambda: "Provider" in shown(app), "an answer to a key")
-            # What every key may read, and much of it: a plain one is refused nearly all the rest.
-            await app.open_route("all-endpoints")
-            await until(pilot, lambda: place.requests["GET"] > 10, "the endpoints of all models")
-            walk.leave()
-
-    asyncio.run(walk())
+    read_only = await asyncio.to_thread(is_read_only, mode, monkeypatch)
+    async with (
+        harness(WalkSite, management=mode != "plain key") as place,
+        dashboard(place, read_only=read_only, size=(80, 24), loaded=False) as (app, pilot),
+    ):
+        await until(pilot, lambda: app.session is not None and app.read_only, "the gate")
+        walk = Walk(pilot, SEED + MODES.index(mode))
+        await walk.walk(EVENTS)
+        assert app.read_only
+        await walk.come_home()
+        await still_answers(place)
+        walk.leave()
     assert set(place.requests) <= {"GET"}
-    assert place.requests["GET"] > 10
     assert not place.ledger.path.exists()
 
 
-@pytest.mark.parametrize("critical", [False, True], ids=["dialogs", "typed"])
-def test_every_write_was_planned_and_agreed_to(
-    critical: bool, place: WalkSite, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = place.app(place.connection(critical=critical), monkeypatch)
-    witness = Witness(place, monkeypatch)
+async def still_answers(place: WalkSite) -> None:
+    await place.app.open_route("providers")
+    await place.until(lambda: "Provider" in shown(place.app), "an answer to a key")
+    # What every key may read, and much of it: a plain one is refused nearly all the rest.
+    await place.app.open_route("all-endpoints")
+    await place.until(lambda: place.requests["GET"] > 10, "the endpoints of all models")
 
-    async def walk() -> None:
-        async with (
-            place.colleague() as colleague,
-            app.run_test(size=(80, 24), notifications=True, tooltips=True) as pilot,
-        ):
-            await until(pilot, lambda: has_data(app), "the first data")
+
+@pytest.mark.parametrize("critical", [False, True], ids=["dialogs", "typed"])
+async def test_every_write_was_planned_and_agreed_to(
+    critical: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with harness(WalkSite) as place, place.colleague() as colleague:
+        witness = Witness(place, monkeypatch)
+        async with dashboard(place, critical=critical, size=(80, 24)) as (app, pilot):
             disturber = Disturber(app, colleague, SEED)
             walk = Walk(pilot, SEED, (2, disturber.disturb))
             walk.moves += ((25, walk.change),)
             await walk.walk(EVENTS)
             await walk.come_home()
             await app.executor.settle(5)
-            await app.open_route("providers")
-            await until(pilot, lambda: "Provider" in shown(app), "an answer to a key")
-            # What every key may read, and much of it: a plain one is refused nearly all the rest.
-            await app.open_route("all-endpoints")
-            await until(pilot, lambda: place.requests["GET"] > 10, "the endpoints of all models")
+            await still_answers(place)
             walk.leave()
-
-    asyncio.run(walk())
-    witness.check_end()
+        witness.check_end()
 
 
 class Disturber:
