@@ -278,7 +278,7 @@ def endpoints_past(
     prices: dict[str, list[RecordedChange]] = {}
     for change in reader.changes(begin, until, {figures.ENDPOINT_PRICE}, limit=MOST_CHANGES):
         prices.setdefault(change.subject.identity, []).append(change)
-    return EndpointsPast(sparks, {name: tuple(found) for name, found in prices.items()})
+    return EndpointsPast(sparks, {name: tuple(changes) for name, changes in prices.items()})
 
 
 def endpoint_curves(

@@ -179,7 +179,7 @@ class Feed(Generic[T]):
     @property
     def watched(self) -> bool:
         """Whether it has a viewer that is not in the background."""
-        return any(not one.background for one in self._viewers)
+        return any(not viewer.background for viewer in self._viewers)
 
     @property
     def polling(self) -> bool:
@@ -414,7 +414,7 @@ class Feed(Generic[T]):
             self._timer = self._spawn(self._wait(delay))
 
     def _pace(self) -> float | None:
-        awake = [one.every for one in self._viewers if one.background or not self._paused]
+        awake = [viewer.every for viewer in self._viewers if viewer.background or not self._paused]
         return max(min(awake), self.least_pace) if awake and not self._closed else None
 
     def _until_due(self, pace: float) -> float:

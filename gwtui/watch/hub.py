@@ -165,8 +165,8 @@ class FeedHub:
 
         def fetch(_client: GatewayClient) -> Awaitable[T]:
             within = min(SHARED_FOR * cadence.seconds, SHARED_AT_MOST)
-            found = partial(self._feeds.get, key)
-            return compose(FeedReader(self, after, within, found, self._take))
+            feed = partial(self._feeds.get, key)
+            return compose(FeedReader(self, after, within, feed, self._take))
 
         return self.feed(key, fetch, cadence, outdate=outdated, passing=passing)
 

@@ -121,8 +121,8 @@ class Evaluator:
     def read(self, subject: Subject, reading: RuleReading, patience: timedelta) -> None:
         """Apply the reading of one subject.
 
-        Without a reading for longer than ``patience``, the time that a condition must last starts
-        over.
+        The time between two readings counts towards how long a condition lasts, unless it is longer
+        than ``patience``.
         """
         for watched in self._conditions.get(subject.resource, ()):
             if watched.rule.watches(subject, reading.facts):
@@ -136,7 +136,7 @@ class Evaluator:
         for identity, rule in self._events:
             concerned = [change for change in changes if change.kind in _CHANGES[type(rule)]]
             for (kind, subject, at), group in groupby(
-                concerned, key=lambda one: (one.kind, one.subject, one.at)
+                concerned, key=lambda change: (change.kind, change.subject, change.at)
             ):
                 together, key = tuple(group), AlertKey(identity, subject)
                 if kind == kinds.ENDPOINT_APPEARED:
@@ -170,14 +170,16 @@ class Evaluator:
         self._names = names_apart(rules)
         self._conditions: dict[str, list[_Watched]] = {}
         enabled = {identity: rule for identity, rule in rules.items() if rule.enabled}
-        self._events = [(one, rule) for one, rule in enabled.items() if isinstance(rule, EventRule)]
-        conditions = {one: rule for one, rule in enabled.items() if isinstance(rule, ConditionRule)}
+        self._events = [(key, rule) for key, rule in enabled.items() if isinstance(rule, EventRule)]
+        conditions = {
+            identity: rule for identity, rule in enabled.items() if isinstance(rule, ConditionRule)
+        }
         for identity, rule in conditions.items():
-            overriding = (one for one, other in conditions.items() if other.overrides(rule))
+            overriding = (key for key, other in conditions.items() if other.overrides(rule))
             watched = _Watched(identity, rule, tuple(overriding))
             self._conditions.setdefault(rule.kind.resource, []).append(watched)
         for watching in self._conditions.values():
-            watching.sort(key=lambda one: bool(one.overriding))
+            watching.sort(key=lambda watched: bool(watched.overriding))
 
     def facts_of(self, subject: Subject) -> Fields:
         """The known facts of a subject, empty if unknown."""
@@ -186,7 +188,9 @@ class Evaluator:
     def _learn(self, observation: Observation) -> None:
         for subject, fields in observation.facts.items():
             merged = {**self.facts.get(subject, _NO_FACTS), **fields}
-            self.facts[subject] = {name: one for name, one in merged.items() if one is not None}
+            self.facts[subject] = {
+                name: value for name, value in merged.items() if value is not None
+            }
         if observation.covers is None:
             return
         resource, prefix = observation.covers
@@ -210,7 +214,10 @@ class Evaluator:
         if value is None:
             return
         key = AlertKey(watched.id, subject)
-        if any(self._is_alerting(AlertKey(one, subject)) for one in watched.overriding):
+        if any(
+            self._is_alerting(AlertKey(overriding_id, subject))
+            for overriding_id in watched.overriding
+        ):
             if key in self.alerts:
                 self._end(self.alerts[key], reading.at, "replaced by a more severe alert")
             return
@@ -447,7 +454,9 @@ def _subjects(
         for figure in figures
         for key in reader.series(rule.kind.resource, None, figure)
     )
-    return [one for one in recorded if rule.watches(one, evaluator.facts.get(one, {}))]
+    return [
+        subject for subject in recorded if rule.watches(subject, evaluator.facts.get(subject, {}))
+    ]
 
 
 def _hours(

@@ -74,8 +74,8 @@ class DayRow:
     @property
     def identity(self) -> str:
         """An id from several fields, because the gateway gives these rows none."""
-        one = self.row
-        parts = (one.date, one.model, one.endpoint_id or one.provider_name, one.workspace_id)
+        row = self.row
+        parts = (row.date, row.model, row.endpoint_id or row.provider_name, row.workspace_id)
         return "|".join(part or "" for part in parts)
 
     @property
@@ -130,12 +130,14 @@ async def read_key_activity(reader: FeedReader, scope: Scope) -> PartedActivity:
     used.sort(key=_this_month, reverse=True)
     hashes = [row.key.hash or "" for row in used[:MOST_KEYS]]
     ask = reader.client.activity.list
-    found = await _rows_of_each(hashes, lambda one: ask(api_key_hash=one, by_workspace=True))
+    rows = await _rows_of_each(
+        hashes, lambda key_hash: ask(api_key_hash=key_hash, by_workspace=True)
+    )
     known: tuple[OrganizationMember, ...] = ()
     with suppress(GatewayError):  # show the ids instead
         known = await reader.get(PEOPLE)
     return PartedActivity(
-        found,
+        rows,
         {
             row.key.hash or "": safe_line(row.key.name or row.key.label or row.key.hash, _KEY_NAME)
             for row in used
@@ -155,10 +157,10 @@ async def _read_user_activity(reader: FeedReader, scope: Scope) -> PartedActivit
     names = _names_of(people)
     users = list(names)[:MOST_KEYS]
     ask = reader.client.activity.list
-    found = await _rows_of_each(
-        users, lambda one: ask(user_id=one, workspace_id=scope.workspace, by_workspace=True)
+    rows = await _rows_of_each(
+        users, lambda user_id: ask(user_id=user_id, workspace_id=scope.workspace, by_workspace=True)
     )
-    return PartedActivity(found, names, len(names) - len(users))
+    return PartedActivity(rows, names, len(names) - len(users))
 
 
 async def _rows_of_each(

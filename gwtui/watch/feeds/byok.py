@@ -40,8 +40,8 @@ class ByokRow:
     @property
     def identity(self) -> str:
         """The id, or other fields if there is none."""
-        one = self.credential
-        return one.id or f"?{one.provider}|{one.label}|{one.created_at}"
+        credential = self.credential
+        return credential.id or f"?{credential.provider}|{credential.label}|{credential.created_at}"
 
     @property
     def workspace_name(self) -> str | None:
@@ -93,8 +93,8 @@ async def read_byok(reader: FeedReader, scope: Scope) -> Sequence[ByokRow]:
         return (await reader.client.byok.list(workspace_id=identity)).items
 
     rows: dict[str, ByokRow] = {}
-    for _, found in await fetch_of_workspaces(known, workspace, of_workspace):
-        for credential in found:
+    for _, credentials in await fetch_of_workspaces(known, workspace, of_workspace):
+        for credential in credentials:
             row = ByokRow(credential, known.get(credential.workspace_id or ""))
             rows.setdefault(row.identity, row)
     return ranked(rows.values())

@@ -31,11 +31,11 @@ async def gateway_lines(client: GatewayClient, now: datetime) -> list[DoctorLine
         key = await client.keys.current()
     except GatewayError as error:
         answered = error.status is not None
-        found = f"{client.connection.where}: {safe_line(error.message, _TEXT)}"
+        result = f"{client.connection.where}: {safe_line(error.message, _TEXT)}"
         advice = "Check its address and the network."
         if isinstance(error, UnauthorizedError):
             advice = "The token is no longer valid: store another one with gwtui login."
-        lines = [DoctorLine("gateway", "Gateway", "error", found, advice)]
+        lines = [DoctorLine("gateway", "Gateway", "error", result, advice)]
     else:
         answered = True
         lines = [DoctorLine("gateway", "Gateway", "ok", f"{client.connection.where} answers")]
@@ -79,9 +79,9 @@ def _clock_line(client: GatewayClient, *, answered: bool) -> DoctorLine:
         return DoctorLine("clock", "Clock", "unknown", "The gateway did not respond")
     if skew.is_notable:
         where = "ahead of" if skew.seconds > 0 else "behind"
-        found = f"The gateway's clock is {abs(skew.seconds):.0f} s {where} this machine's"
+        result = f"The gateway's clock is {abs(skew.seconds):.0f} s {where} this machine's"
         advice = "Ages and expiries are off by that much: use NTP (timedatectl status)."
-        return DoctorLine("clock", "Clock", "advice", found, advice)
+        return DoctorLine("clock", "Clock", "advice", result, advice)
     return DoctorLine("clock", "Clock", "ok", "Within a few seconds of the gateway's")
 
 
@@ -91,20 +91,20 @@ def rights_line(connection: Connection, key: CurrentKey | None, now: datetime) -
     if key is None:
         return DoctorLine("rights", title, "unknown", "The gateway did not report them")
     if key.expires_at is not None and key.expires_at - now <= _SOON:
-        found = f"The key expires {relative(key.expires_at, now)}, {utc(key.expires_at)}"
+        result = f"The key expires {relative(key.expires_at, now)}, {utc(key.expires_at)}"
         return DoctorLine(
-            "rights", title, "advice", found, "Create another key, then run gwtui login."
+            "rights", title, "advice", result, "Create another key, then run gwtui login."
         )
     if key.is_management_key is None:
-        found = "The gateway did not report whether this is a management key"
-        return DoctorLine("rights", title, "unknown", found)
+        result = "The gateway did not report whether this is a management key"
+        return DoctorLine("rights", title, "unknown", result)
     if not key.is_management_key:
-        found = "Not a management key: it can only read the catalog, generations and itself"
+        result = "Not a management key: it can only read the catalog, generations and itself"
         advice = "Log in with a management key: gwtui login."
-        return DoctorLine("rights", title, "advice", found, advice)
+        return DoctorLine("rights", title, "advice", result, advice)
     if connection.read_only:
-        found = "A management key; this connection is read-only"
-        return DoctorLine("rights", title, "ok", found)
+        result = "A management key; this connection is read-only"
+        return DoctorLine("rights", title, "ok", result)
     return DoctorLine("rights", title, "ok", "A management key: it can read and write")
 
 

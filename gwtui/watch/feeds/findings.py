@@ -90,12 +90,12 @@ async def _offers(client: GatewayClient) -> Mapping[str, int | None]:
 
     async def of_model(model: str) -> int | None:
         try:
-            found = (await client.catalog.endpoints(model)).endpoints
+            endpoints = (await client.catalog.endpoints(model)).endpoints
         except NotFoundError:
             return 0  # removed from the catalog
         except GatewayError:
             return None
-        return None if found is None else len(found)
+        return None if endpoints is None else len(endpoints)
 
     models = [model for model, _ in used.most_common()]
     read = models[:MOST_MODELS]
@@ -110,12 +110,11 @@ def _by_workspace(
     spaces: Sequence[Workspace], read: Sequence[tuple[T, ...] | None]
 ) -> Mapping[str, tuple[T, ...]]:
     both = zip(spaces, read, strict=True)
-    return {space.id or "": found for space, found in both if found is not None}
+    return {space.id or "": items for space, items in both if items is not None}
 
 
 def _account_guardrail(row: GuardrailRow) -> AccountGuardrail:
-    workspace_id = None if row.workspace is None else row.workspace.id
-    return AccountGuardrail(row.guardrail, workspace_id, row.is_default, row.exists)
+    return AccountGuardrail(row.guardrail, row.workspace_id, row.is_default, row.exists)
 
 
 async def _people(reader: FeedReader) -> frozenset[str]:
@@ -142,7 +141,7 @@ async def _findings(reader: FeedReader, scope: Scope) -> Sequence[AccountFinding
     shown = [finding for finding in findings if _is_of(finding, scope.workspace)]
     if reader.client.gate.closed:
         # A fix would be refused.
-        shown = [replace(one, remedy="") for one in shown]
+        shown = [replace(finding, remedy="") for finding in shown]
     return tuple(shown)
 
 

@@ -6,6 +6,7 @@ Contract "Guardrail", extended contract section 5.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain
@@ -88,6 +89,11 @@ class GuardrailRow:
         return default is not None and default.lower() == (self.guardrail.id or "").lower()
 
     @property
+    def workspace_id(self) -> str | None:
+        """The id of the workspace, None if unknown."""
+        return None if self.workspace is None else self.workspace.id
+
+    @property
     def workspace_name(self) -> str | None:
         """The name of the workspace, else its id."""
         space = self.workspace
@@ -152,8 +158,8 @@ class Bindings:
     def _defaults(self) -> Mapping[str | None, GuardrailRow]:
         defaults: dict[str | None, GuardrailRow] = {}
         for row in (self.guardrails or {}).values():
-            if row.is_default and row.workspace is not None:
-                defaults.setdefault(row.workspace.id, row)
+            if row.is_default:
+                defaults.setdefault(row.workspace_id, row)
         return defaults
 
 
@@ -186,74 +192,57 @@ async def read_guardrails(
     the rows as they arrive. Raises GatewayError.
     """
     known = await open_workspaces(reader, every=workspace is None)
-    builder = _Rows(
-        {one: space for one, space in known.items() if workspace in (None, one)},
-        reader.client.connection.dialect,
-    )
-    growing = (
-        GrowingList(reader, "guardrails", builder.of, parts=len(builder.spaces)) if shown else None
-    )
+    spaces = {identity: known[identity] for identity in known if workspace in (None, identity)}
+    dialect = reader.client.connection.dialect
+    with_default: set[str | None] = set()
+
+    def rows_of(listed: Mapping[str, Sequence[Guardrail]]) -> Sequence[GuardrailRow]:
+        rows = [
+            GuardrailRow(guardrail, spaces[identity], dialect=dialect)
+            for identity, guardrails in listed.items()
+            for guardrail in guardrails
+        ]
+        with_default.update(row.workspace_id for row in rows if row.is_default)
+        return rows
+
+    growing = GrowingList(reader, "guardrails", rows_of, parts=len(spaces))
 
     async def of_workspace(identity: str) -> Sequence[GuardrailRow]:
-        what = guardrails_of(identity)
+        what, space = guardrails_of(identity), spaces[identity]
         try:
-            if growing is not None:
-                found = await growing.read(identity, reader.fresh, what)
-            else:
-                found = await reader.get(what)
+            listed = await (
+                growing.read(identity, reader.fresh, what) if shown else reader.get(what)
+            )
         except NotFoundError:
             return ()  # deleted meanwhile
-        rows = builder.of({identity: found})
-        default = builder.lacking(identity)
-        if default is None:
+        rows = rows_of({identity: listed})
+        if space.default_guardrail_id is None or identity in with_default:
             return rows
-        changed = await _default(reader.client, default) if ask else None
-        return [builder.default(identity, default, changed), *rows]
+        return [
+            await _default_row(reader.client, space, space.default_guardrail_id, ask=ask),
+            *rows,
+        ]
 
-    rows: dict[str, GuardrailRow] = {}
-    for found in await fetch_each(tuple(builder.spaces), of_workspace):
-        for row in found:
-            rows.setdefault(row.identity, row)
-    return tuple(rows.values())
-
-
-class _Rows:
-    """Creates the rows of some workspaces, and notes which lists contain the default guardrail."""
-
-    def __init__(self, spaces: Mapping[str, Workspace], dialect: Dialect) -> None:
-        self.spaces = spaces
-        self._dialect = dialect
-        self._with_default: set[str] = set()
-
-    def of(self, listed: Mapping[str, Sequence[Guardrail]]) -> Sequence[GuardrailRow]:
-        """The guardrails of each workspace, by its id; each once."""
-        rows: dict[str, GuardrailRow] = {}
-        for identity, guardrails in listed.items():
-            for guardrail in guardrails:
-                row = GuardrailRow(guardrail, self.spaces[identity], dialect=self._dialect)
-                rows.setdefault(row.identity, row)
-                if row.is_default:
-                    self._with_default.add(identity)
-        return tuple(rows.values())
-
-    def lacking(self, identity: str) -> str | None:
-        """The id of a workspace's default guardrail if its list lacks it, else None."""
-        return (
-            None if identity in self._with_default else self.spaces[identity].default_guardrail_id
-        )
-
-    def default(self, identity: str, default: str, changed: Guardrail | None) -> GuardrailRow:
-        """The row of a default guardrail; ``changed`` is None before its first edit."""
-        space = self.spaces[identity]
-        guardrail = changed or _unmade(space, default)
-        return GuardrailRow(guardrail, space, exists=changed is not None, dialect=self._dialect)
+    unique: dict[str, GuardrailRow] = {}
+    for rows in await fetch_each(tuple(spaces), of_workspace):
+        for row in rows:
+            unique.setdefault(row.identity, row)
+    return tuple(unique.values())
 
 
-async def _default(client: GatewayClient, identity: str) -> Guardrail | None:
-    try:
-        return await client.guardrails.get(identity)
-    except NotFoundError:
-        return None
+async def _default_row(
+    client: GatewayClient, space: Workspace, identity: str, *, ask: bool
+) -> GuardrailRow:
+    guardrail = None
+    if ask:
+        with suppress(NotFoundError):
+            guardrail = await client.guardrails.get(identity)
+    return GuardrailRow(
+        guardrail or _unmade(space, identity),
+        space,
+        exists=guardrail is not None,
+        dialect=client.connection.dialect,
+    )
 
 
 def _unmade(space: Workspace, identity: str) -> Guardrail:
@@ -310,9 +299,11 @@ class AssignmentRow:
     @property
     def identity(self) -> str:
         """The id, or other fields if there is none."""
-        one = self.assignment
-        holder = one.key_hash if isinstance(one, KeyAssignment) else one.user_id
-        return one.id or f"?{self.kind}|{one.guardrail_id}|{holder}"
+        assignment = self.assignment
+        holder = (
+            assignment.key_hash if isinstance(assignment, KeyAssignment) else assignment.user_id
+        )
+        return assignment.id or f"?{self.kind}|{assignment.guardrail_id}|{holder}"
 
     @property
     def kind(self) -> str:
@@ -322,10 +313,10 @@ class AssignmentRow:
     @property
     def holder(self) -> str | None:
         """The name of the key or the member."""
-        one = self.assignment
-        if isinstance(one, KeyAssignment):
-            return one.key_name or one.key_label or one.key_hash
-        return shown_person(self.person, one.user_id)
+        assignment = self.assignment
+        if isinstance(assignment, KeyAssignment):
+            return assignment.key_name or assignment.key_label or assignment.key_hash
+        return shown_person(self.person, assignment.user_id)
 
 
 async def read_people(reader: FeedReader) -> Mapping[str, OrganizationMember]:
@@ -348,12 +339,16 @@ async def read_assignments(reader: FeedReader, scope: Scope) -> Sequence[Assignm
 
     def rows_of(listed: Mapping[str, Sequence[Assignment]]) -> Sequence[AssignmentRow]:
         rows: list[AssignmentRow] = []
-        for one in chain.from_iterable(listed.values()):
-            guardrail = known.get(one.guardrail_id or "")
+        for assignment in chain.from_iterable(listed.values()):
+            guardrail = known.get(assignment.guardrail_id or "")
             if scope.parent is None and scope.workspace is not None and guardrail is None:
                 continue  # of another workspace
-            person = people.get(one.user_id or "") if isinstance(one, MemberAssignment) else None
-            rows.append(AssignmentRow(one, guardrail, person))
+            person = (
+                people.get(assignment.user_id or "")
+                if isinstance(assignment, MemberAssignment)
+                else None
+            )
+            rows.append(AssignmentRow(assignment, guardrail, person))
         return tuple(rows)
 
     growing: GrowingList[AssignmentRow] = GrowingList(reader, "assignments", rows_of, parts=2)

@@ -135,16 +135,16 @@ def inspected_feed(
     """The evidence that ``inspect`` finds about a write, the first part of ``scope``."""
 
     def find(client: GatewayClient) -> UnresolvedWrite | None:
-        found = unresolved(ledger, client.connection.base_url, hub.clock)
-        intent = next((one for one in found if one.id == plan), None)
+        writes = unresolved(ledger, client.connection.base_url, hub.clock)
+        intent = next((write for write in writes if write.id == plan), None)
         return None if intent is None else UnresolvedWrite(intent, created(ledger.entries()))
 
     async def fetch(client: GatewayClient) -> Inspected[T]:
         try:
-            one = await asyncio.to_thread(find, client)
+            write = await asyncio.to_thread(find, client)
         except OSError as error:
             raise _unreadable(ledger, error) from None
-        return Inspected(None if one is None else await inspect(client, one))
+        return Inspected(None if write is None else await inspect(client, write))
 
     key: FeedKey[Inspected[T]] = FeedKey(RECOVERY_FEED, (plan,))
     return hub.feed(key, fetch, cadence.KEYS, passing=True)

@@ -249,7 +249,7 @@ class ZdrRow:
     def lost(self) -> tuple[Endpoint, ...]:
         """The known endpoints without ZDR."""
         kept = {endpoint_key(endpoint) for endpoint in self.remaining}
-        return tuple(one for one in self.every or () if endpoint_key(one) not in kept)
+        return tuple(each for each in self.every or () if endpoint_key(each) not in kept)
 
     @property
     def healthy(self) -> int:
@@ -263,8 +263,8 @@ async def _zdr_rows(reader: FeedReader, _scope: Scope) -> Sequence[ZdrRow]:
         remaining[endpoint.model_id or ""].append(endpoint)
 
     def of(model: Model) -> tuple[Endpoint, ...]:
-        found = remaining.get(model.canonical_slug or "") or remaining.get(model.id or "")
-        return tuple(found or ())
+        endpoints = remaining.get(model.canonical_slug or "") or remaining.get(model.id or "")
+        return tuple(endpoints or ())
 
     return tuple(ZdrRow(model, of(model)) for model in await reader.get(MODELS))
 
@@ -276,12 +276,12 @@ zdr_feed = FeedSpec("zdr", _zdr_rows, cadence.MODELS)
 async def read_zdr(reader: FeedReader) -> frozenset[EndpointKey] | None:
     """The ZDR endpoints; None if the gateway does not list them. Raises GatewayError."""
     try:
-        found = await reader.get(ZDR_ENDPOINTS)
+        endpoints = await reader.get(ZDR_ENDPOINTS)
     except StatusError as error:
         if error.status in {403, 404}:
             return None
         raise
-    return frozenset(endpoint_key(endpoint) for endpoint in found)
+    return frozenset(endpoint_key(endpoint) for endpoint in endpoints)
 
 
 # Data for the effect of guardrails ---------------------------------------------------------------

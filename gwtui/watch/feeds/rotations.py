@@ -57,13 +57,13 @@ async def _read_rotations(reader: FeedReader, _scope: Scope) -> Sequence[Rotatio
         known = await asyncio.to_thread(_listed, file, hub.connection.base_url, now)
         if not known:
             return ()
-        nameless = {one.id for one in known if one.new_hash is None}
+        nameless = {entry.id for entry in known if entry.new_hash is None}
         outcomes = await asyncio.to_thread(creation_outcomes, ledger, nameless, now)
         waiting = await asyncio.to_thread(ledger.open_writes)
     except OSError as error:
         why = error.strerror or "it cannot be read"
         raise GatewayError(f"The rotations in {file.path}: {why}") from None
-    unstored = frozenset(one.id for one in waiting if one.is_unacknowledged)
+    unstored = frozenset(entry.id for entry in waiting if entry.is_unacknowledged)
     held, held_why = await _held(reader, known)
     rows = _RotationReader(hub, file, now, outcomes, unstored, held, held_why)
     return tuple(await fetch_each(known, rows.at))
@@ -175,10 +175,10 @@ async def _held(
     if all(rotation.guardrail is None or rotation.ended is not None for rotation in rotations):
         return {}, ""
     try:
-        found = await reader.fresh(key_assignments(None))
+        assignments = await reader.fresh(key_assignments(None))
     except GatewayError as error:
         return None, error.message
-    return held_by(found), ""
+    return held_by(assignments), ""
 
 
 async def _read(client: GatewayClient, key_hash: str) -> tuple[ApiKey | None, bool, str]:

@@ -136,7 +136,7 @@ async def default_workspace_id(client: GatewayClient) -> str | None:
 async def _figures(reader: FeedReader, _scope: Scope) -> Mapping[str, Figures]:
     spaces = [space for space in await reader.get(WORKSPACES) if space.id]
     figures = await fetch_each(spaces, lambda space: figures_of(reader, space))
-    return {space.id or "": found for space, found in zip(spaces, figures, strict=True)}
+    return {space.id or "": contents for space, contents in zip(spaces, figures, strict=True)}
 
 
 async def figures_of(reader: FeedReader, space: Workspace) -> Figures:
@@ -200,7 +200,7 @@ class BudgetRow:
 
 
 async def _budgets(reader: FeedReader, scope: Scope) -> Sequence[BudgetRow]:
-    return tuple(BudgetRow(one) for one in await reader.fresh(budgets_of(scope.parent or "")))
+    return tuple(BudgetRow(budget) for budget in await reader.fresh(budgets_of(scope.parent or "")))
 
 
 _OF_WORKSPACE = of_parent("budgets are listed for one workspace")
@@ -265,12 +265,12 @@ async def _places(reader: FeedReader, _scope: Scope) -> Mapping[str, tuple[Belon
         except NotFoundError:
             return ()  # deleted meanwhile
 
-    found: dict[str, list[Belonging]] = {}
+    places: dict[str, list[Belonging]] = {}
     for space, listed in zip(spaces, await fetch_each(spaces, members), strict=True):
         for member in listed:
             if member.user_id:
-                found.setdefault(member.user_id, []).append(Belonging(space, member))
-    return {user_id: tuple(places) for user_id, places in found.items()}
+                places.setdefault(member.user_id, []).append(Belonging(space, member))
+    return {user_id: tuple(belongings) for user_id, belongings in places.items()}
 
 
 people_feed = FeedSpec("organization", _person_rows, cadence.WORKSPACES)

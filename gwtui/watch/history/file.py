@@ -237,8 +237,8 @@ def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iter
 
 def setting(db: sqlite3.Connection, name: str) -> int | None:
     """Read a number from the table of settings, None if absent."""
-    found = db.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
-    return None if found is None else int(found[0])
+    row = db.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
+    return None if row is None else int(row[0])
 
 
 def remember_setting(db: sqlite3.Connection, name: str, value: int) -> None:
@@ -266,12 +266,12 @@ def _reason_to_set_aside(connection: sqlite3.Connection, path: Path) -> str:
                     connection.execute(statement)
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+        (result,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     except sqlite3.Error as error:
         if not is_damage(error):
             raise
         return "was damaged"
-    return "" if found == "ok" else "was damaged"
+    return "" if result == "ok" else "was damaged"
 
 
 def _version(connection: sqlite3.Connection, path: Path) -> int:

@@ -343,7 +343,7 @@ def amount(value: Any) -> Decimal | None:
     if isinstance(value, bool) or not isinstance(value, int | str):
         return None
     try:
-        found = Decimal(value)
+        number = Decimal(value)
     except InvalidOperation:
         return None
-    return found if found.is_finite() else None
+    return number if number.is_finite() else None

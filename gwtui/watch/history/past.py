@@ -26,7 +26,7 @@ from gwtui.watch.feeds.keys import KeyRow, keys_feed
 from gwtui.watch.feeds.models import EndpointRow, endpoints_feed
 from gwtui.watch.feeds.workspaces import Figures, figures_feed
 from gwtui.watch.history.archive import Archive
-from gwtui.watch.history.model import UPTIMES, HistoryError, Observation
+from gwtui.watch.history.model import UPTIMES, Observation
 from gwtui.watch.history.observers import (
     ObservedReading,
     observe_credits,
@@ -90,16 +90,13 @@ async def fill_past(hub: FeedHub, path: Path, past: HistorySource) -> None:
     """
     try:
         archive = await Archive.open(path, hub.clock)
-    except HistoryError as error:
-        _log.warning("history: %s", error)
-        return
-    try:
-        if await archive.claim():
-            await fill(hub, archive, past)
+        try:
+            if await archive.claim():
+                await fill(hub, archive, past)
+        finally:
+            await archive.close()
     except Exception:  # the command still shows live data
         _log.exception("history: the past cannot be filled in")
-    finally:
-        await archive.close()
 
 
 @dataclass
@@ -141,9 +138,9 @@ class _PastAccount:
         ]
         yield observe_keys(keys, ObservedReading(moment, OFTEN))
         spaces = {
-            identity: replace(found, spent=self._spent_in(identity, found, moment))
-            for identity, found in self.workspaces.items()
-            if found.workspace is None or _is_there(found.workspace.created_at, moment)
+            identity: replace(contents, spent=self._spent_in(identity, contents, moment))
+            for identity, contents in self.workspaces.items()
+            if contents.workspace is None or _is_there(contents.workspace.created_at, moment)
         }
         yield observe_workspaces(spaces, ObservedReading(moment, RARELY))
         rails = [row for row in self.guardrails if _is_there(row.guardrail.created_at, moment)]
@@ -190,7 +187,7 @@ class _PastAccount:
         spent: dict[str, Decimal | None] = {}
         for interval in BUDGET_INTERVALS:
             used = [self._used(identity, interval, moment) for identity in keys]
-            spent[interval] = sum((one.usd + one.byok_usd * byok for one in used), Decimal(0))
+            spent[interval] = sum((usage.usd + usage.byok_usd * byok for usage in used), Decimal(0))
         return spent
 
 
@@ -200,7 +197,7 @@ def _live(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 def _exact(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {name: _exact(one) for name, one in value.items()}
+        return {name: _exact(part) for name, part in value.items()}
     return None if value is None else Decimal(str(value))
 
 

@@ -91,7 +91,7 @@ class PrometheusReader(HistoryReader):
         self, resource: str | None = None, identity: str | None = None, figure: str | None = None
     ) -> tuple[SeriesKey, ...]:
         """The series that the server has now."""
-        (now,) = (at for one in self._ask("vector(time())", None) for at in one.values)
+        (now,) = (at for answer in self._ask("vector(time())", None) for at in answer.values)
         # Something may have been scraped in the present second.
         return tuple(sorted(self.at(moment_of(now + 1), resource, identity, figure)))
 
@@ -124,7 +124,11 @@ class PrometheusReader(HistoryReader):
                     name, factor = figure_and_factor or ("", Decimal(1))
                     key = SeriesKey(*subject, name)
                     readings[key] = Reading("value", value / factor, moment)
-        return {one: read for one, read in readings.items() if figure in (None, one.figure)}
+        return {
+            series: reading
+            for series, reading in readings.items()
+            if figure in (None, series.figure)
+        }
 
     def facts_at(self, moment: datetime, resource: str | None = None) -> dict[Subject, Fields]:
         """The recorded facts, and the names of endpoints that only the server knows."""
@@ -144,7 +148,9 @@ class PrometheusReader(HistoryReader):
             last = self._ask(f"max(last_over_time({metric}[{_YEAR}s]))", None)
         except HistoryUnusableError:
             return super().span()
-        moments = [moment_of(int(at)) for one in (*first, *last) for at in one.values.values()]
+        moments = [
+            moment_of(int(at)) for series in (*first, *last) for at in series.values.values()
+        ]
         return (moments[0], moments[-1]) if moments else super().span()
 
     def rows(self, key: SeriesKey, begin: int, end: int, width: int = 0) -> Iterator[Row]:
@@ -173,14 +179,15 @@ class PrometheusReader(HistoryReader):
         with _translated_errors():
             # A range excludes its first second and includes its last one.
             answer = self._client.query_range(expression, begin + width - 1, end + width, width)
-        for one in answer:
-            for at, value in one.values.items():
-                slots[at - width + 1][one.labels["statistic"]] = value
-        for start, found in sorted(slots.items()):
+        for series in answer:
+            for at, value in series.values.items():
+                slots[at - width + 1][series.labels["statistic"]] = value
+        for start, statistics in sorted(slots.items()):
             values = [
-                found[name] / mapped.factor if name in found else None for name in _STATISTICS
+                statistics[name] / mapped.factor if name in statistics else None
+                for name in _STATISTICS
             ]
-            if start < end and (found.get("up") or values[0] is not None):
+            if start < end and (statistics.get("up") or values[0] is not None):
                 yield Row(start, start + min(width, reach) - 1, *values)
 
     def _samples(self, resource: str, at: int) -> Sequence[PrometheusSeries]:

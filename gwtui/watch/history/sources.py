@@ -194,9 +194,10 @@ class Readings(Sources):
         """The latest readings, without outdated ones."""
         now, states = self._hub.clock.now(), self.states()
         fresh = {
-            name: found
-            for name, found in self._latest.items()
-            if name in states and (now - found.at).total_seconds() <= PATIENCE * found.every
+            name: observation
+            for name, observation in self._latest.items()
+            if name in states
+            and (now - observation.at).total_seconds() <= PATIENCE * observation.every
         }
         up = {
             name: state.error is None and state.fetched_at is not None

@@ -243,12 +243,14 @@ def _record_facts(
         new = {name: value for name, value in merged.items() if value is not None}
         if number is None:
             add(kinds.came(subject.resource), subject, new)
-        elif found := changed_fields(old, new):
+        elif changed := changed_fields(old, new):
             db.execute("UPDATE facts SET until = ? WHERE id = ?", (at, number))
-            for one in found:
-                was, now = (None if value is ABSENT else value for value in (one.before, one.after))
-                kind = kinds.changed(subject.resource, one.field, now)
-                add(kind, subject, new, one.field, was, now)
+            for change in changed:
+                was, now = (
+                    None if value is ABSENT else value for value in (change.before, change.after)
+                )
+                kind = kinds.changed(subject.resource, change.field, now)
+                add(kind, subject, new, change.field, was, now)
         else:
             continue
         db.execute(
@@ -273,7 +275,7 @@ def _present(
     areas = {Subject(subject.resource, "") for subject in observation.facts}
     if observation.covers is not None:
         areas = {observation.covers}
-    found: dict[Subject, tuple[int | None, Fields]] = {}
+    present: dict[Subject, tuple[int | None, Fields]] = {}
     for resource, prefix in areas:
         rows = db.execute(
             "SELECT id, identity, fields FROM facts "
@@ -281,8 +283,8 @@ def _present(
             (resource, len(prefix), prefix),
         )
         for number, identity, fields in rows:
-            found[Subject(resource, identity)] = (number, json.loads(fields))
-    return found
+            present[Subject(resource, identity)] = (number, json.loads(fields))
+    return present
 
 
 # Watched models ---------------------------------------------------------------------------------
