@@ -1,9 +1,11 @@
-"""Requests to models through the client against the embedded gateway, over a real unix socket."""
+"""Requests to models through the client on the real embedded gateway, with and without faults."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -11,16 +13,25 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from inference_client_kit import MODEL, VECTORS, Place, asks, open_place
 from pydantic import SecretStr
 
+from gateway_facts import set_credits
+from gwtui.client import errors
+from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.inference import AnswerLimits, Inference
 from gwtui.client.refusals import refusal_details, refusal_kind
 from gwtui.contract.chat import ChatRequest
-from gwtui.contract.dialects import GENERIC
+from gwtui.contract.dialects import DIALECTS, GENERIC, DialectName
+from gwtui.contract.embeddings import EmbeddingRequest
+from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
-from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.domain.guardrail_verdict import verdict_of
+from gwtui.embedded.faults import KINDS, FaultInjector
+from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.hosting import host_on_socket
 from gwtui.resources.tries.plan import (
     expected_chat_cost,
     key_hash,
@@ -28,6 +39,85 @@ from gwtui.resources.tries.plan import (
     read_try_facts,
     try_plan,
 )
+from seeded_gateways import open_gateway
+
+MODEL = "northwind/atlas-mini"
+VECTORS = "tessera/vector-3"
+
+
+class Hurried:
+    """The time of day, moved on by hand; sleeping takes none of it."""
+
+    def __init__(self) -> None:
+        self.ahead = timedelta()
+        self.clock = Clock(now=self._now, sleep=self._sleep, chance=lambda: 0.5)
+
+    def _now(self) -> Any:
+        return SYSTEM_CLOCK.now() + self.ahead
+
+    async def _sleep(self, seconds: float) -> None:
+        await asyncio.sleep(0)
+
+
+@dataclass
+class Place:
+    """A gateway with credits and one inference key, and clients for both kinds of key."""
+
+    gateway: EmbeddedGateway
+    time: Hurried
+    path: Path
+    management: GatewayClient
+    key: SecretStr
+    dialect: DialectName = "generic"
+
+    def models(self, key: SecretStr | None = None, **limits: float) -> Inference:
+        where = Connection("http://embedded", socket_path=self.path, dialect=DIALECTS[self.dialect])
+        return Inference(where, key or self.key, limits=AnswerLimits(**limits))
+
+    def set_credits(self, usd: int | str) -> None:
+        set_credits(self.gateway, usd)
+
+    async def guarded(self, **fields: Any) -> SecretStr:
+        """A key under a new guardrail."""
+        request = CreateGuardrailRequest.model_validate({"name": "test", **fields})
+        guardrail = await self.management.guardrails.create(request)
+        made = await self.management.keys.create(CreateKeyRequest(name="guarded"))
+        assert made.key is not None
+        hashes = AssignKeysRequest(key_hashes=[key_hash(made.key)])
+        await self.management.guardrails.assign_keys(guardrail.id or "", hashes)
+        return made.key
+
+
+@asynccontextmanager
+async def open_place(
+    folder: Path, dialect: DialectName = "generic", faults: FaultInjector | None = None
+) -> AsyncIterator[Place]:
+    time = Hurried()
+    gateway = open_gateway(
+        clock=time.clock, content="empty", dialect=DIALECTS[dialect], faults=faults
+    )
+    path = folder / "gateway.sock"
+    try:
+        async with host_on_socket(gateway, path):
+            token = SecretStr(gateway.issue_key(management=True))
+            where = Connection(
+                "http://embedded", token=token, socket_path=path, dialect=DIALECTS[dialect]
+            )
+            async with GatewayClient(where) as management:
+                key = SecretStr(gateway.issue_key(management=False))
+                found = Place(gateway, time, path, management, key, dialect)
+                found.set_credits(1000)
+                yield found
+    finally:
+        gateway.close()
+
+
+def asks(text: str = "What is a lighthouse?", **fields: Any) -> ChatRequest:
+    body = {"model": MODEL, "messages": [{"role": "user", "content": text}], "max_tokens": 40}
+    return ChatRequest.model_validate({**body, **fields})
+
+
+# Answers ------------------------------------------------------------------------------------------
 
 
 @pytest_asyncio.fixture
@@ -171,3 +261,138 @@ async def test_each_refusal_of_the_gateway_has_its_kind(place: Place) -> None:
         assert detail in "\n".join(refusal_details(error))
     place.set_credits(0)
     assert (await kind_of(place, key, asks()))[0] == "credits needed"
+
+
+# Faults -------------------------------------------------------------------------------------------
+
+
+CHAT, EMBED = "createChatCompletion", "createEmbeddings"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A fault, and what comes of it; None is an answer. ``begun``: what a stream ends with."""
+
+    fault: str
+    error: type[GatewayError] | None
+    begun: type[GatewayError] | None = None
+    streams_only: bool = False
+
+    def armed(self, operation: str) -> str:
+        """For the next request of an operation; a clock is wrong for all of them."""
+        return self.fault if self.fault.startswith("clock") else f"{self.fault}:{operation} x1"
+
+
+LOST, UNREADABLE = errors.NoAnswerError, errors.UnreadableAnswerError
+ROWS = (
+    Row("latency=0.01", None),
+    Row("hang", LOST),
+    Row("hang-after", LOST),
+    Row("reset-before", LOST),
+    Row("reset-after", LOST),
+    Row("half-body", LOST, begun=LOST),
+    Row("401", errors.UnauthorizedError),
+    Row("403", errors.ForbiddenError),
+    Row("409", errors.ConflictError),
+    Row("429", errors.RateLimitedError),
+    Row("429-date", errors.RateLimitedError),
+    *(
+        Row(f"{status}{after}", errors.ServerError)
+        for status in (500, 502, 503, 504, 524)
+        for after in ("", "-after")
+    ),
+    Row("malformed-not-json", UNREADABLE),
+    Row("malformed-type", UNREADABLE),
+    Row("malformed-data", UNREADABLE),
+    Row("malformed-empty", UNREADABLE),
+    Row("malformed-content-type", UNREADABLE),
+    Row("stream-cut=3", None, begun=LOST, streams_only=True),
+    Row("stream-silence=3", None, begun=LOST, streams_only=True),
+    Row("stream-garbage=3", None, streams_only=True),
+    Row("stream-late=0.01", None, streams_only=True),
+    Row("clock-skew=60", None),
+)
+
+
+@pytest.fixture(scope="module")
+def faults() -> FaultInjector:
+    return FaultInjector()
+
+
+@pytest_asyncio.fixture
+async def faulty(tmp_path: Path, faults: FaultInjector) -> AsyncIterator[Place]:
+    faults.clear()
+    async with open_place(tmp_path, faults=faults) as found:
+        yield found
+
+
+async def whole(faulty: Place) -> type[GatewayError] | None:
+    """What becomes of a whole answer."""
+    async with faulty.models(whole=0.5) as models:
+        try:
+            error = (await models.chat(asks())).error
+        except GatewayError as refused:
+            error = refused
+    return None if error is None else type(error)
+
+
+async def vectors(faulty: Place) -> type[GatewayError] | None:
+    async with faulty.models(whole=0.5) as models:
+        try:
+            await models.embed(EmbeddingRequest(model=VECTORS, input="x"))
+        except GatewayError as refused:
+            return type(refused)
+    return None
+
+
+async def streamed(faulty: Place) -> tuple[type[GatewayError] | None, bool]:
+    """What becomes of an answer in pieces, and whether it had begun."""
+    async with faulty.models(silence=0.3) as models:
+        try:
+            async with models.stream(asks()) as stream:
+                async for _ in stream:
+                    pass
+        except GatewayError as refused:
+            return type(refused), False
+    error = stream.answer.error
+    return None if error is None else type(error), True
+
+
+async def test_every_fault_is_told_and_nothing_is_sent_again(
+    faulty: Place, faults: FaultInjector
+) -> None:
+    failed = []
+    for row in ROWS:
+        found = []
+        for operation, meet in ((CHAT, whole), (EMBED, vectors)):
+            if not row.streams_only:
+                faults.clear()
+                faults.arm(row.armed(operation))
+                found.append(await meet(faulty))
+        faults.clear()
+        faults.arm(row.armed(CHAT))
+        error, begun = await streamed(faulty)
+        wanted = [] if row.streams_only else [row.error, row.error]
+        if found != wanted:
+            failed.append(f"{row.fault}: {found}")
+        if (error, begun) != ((row.begun, True) if row.begun else (row.error, row.error is None)):
+            failed.append(f"{row.fault}, streamed: {error}, begun: {begun}")
+    assert not failed, "\n".join(failed)
+
+
+def test_no_fault_is_left_out() -> None:
+    assert {row.fault.partition("=")[0] for row in ROWS} == set(KINDS)
+
+
+async def test_a_garbage_event_costs_itself_and_late_usage_still_comes(
+    faulty: Place, faults: FaultInjector
+) -> None:
+    for fault, unreadable in (("stream-garbage=3", 1), ("stream-late=0.2", 0)):
+        faults.clear()
+        faults.arm(f"{fault}:{CHAT} x1")
+        async with faulty.models() as models, models.stream(asks()) as stream:
+            async for _ in stream:
+                pass
+        assert stream.answer.unreadable == unreadable
+        assert stream.answer.usage is not None
+        assert stream.answer.text
