@@ -263,11 +263,7 @@ async def test_custom_filters_are_added_changed_removed_and_tried() -> None:
         await desk.press("tab", "ctrl+n")
         await until(desk.pilot, lambda: desk.app.screen is not desk.form, "the form of a filter")
         await desk.press(*"[A-Z]{2}[0-9]+", "tab", "r", "tab", *"[ID]", "tab", *"see AB12")
-        assert "REDACTED by filter 2" in desk.shown()
-        assert "see «redact 2: AB12 → [ID]»" in desk.shown()
-        await desk.press(*" secret")
-        assert "BLOCKED by filter 1" in desk.shown()
-        assert "«block 1: secret»" in desk.shown()
+        assert "matches “AB12”" in desk.shown()
         await desk.press("ctrl+s")
         await desk.back()
         assert " 1 block   secret" in desk.shown()
@@ -313,7 +309,7 @@ async def test_a_pattern_that_takes_for_ever_holds_nothing_up() -> None:
         begun = time.monotonic()
         await desk.press(*" still typing")
         assert time.monotonic() - begun < 2, "a slow pattern is tried once"
-        assert "filter 1 took longer than" in desk.shown()
+        assert "takes longer than" in desk.shown()
 
 
 async def test_a_filter_that_matches_nothing_is_warned_of() -> None:
@@ -321,7 +317,7 @@ async def test_a_filter_that_matches_nothing_is_warned_of() -> None:
     async with Desk(one(CUSTOM, content_filters=given)) as desk:
         await opened(desk, "content_filters")
         await desk.press("tab", "tab", "tab", *"abc")
-        assert "filter 1 matches the empty text" in desk.shown()
+        assert "matches the empty text" in desk.shown()
 
 
 async def test_a_refused_filter_is_said_beside_the_list() -> None:

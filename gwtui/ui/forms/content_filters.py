@@ -27,12 +27,11 @@ from gwtui.contract.content_filters import (
 )
 from gwtui.contract.guardrails import legal_actions
 from gwtui.contract.request import RequestModel
-from gwtui.crud.fields import Facts, Field, Preview
+from gwtui.crud.fields import Field
 from gwtui.crud.form import BuiltinRow, CustomRow, FormSpec
 from gwtui.crud.resource import Cell
-from gwtui.domain.guardrail_verdict import FilterMatches, FilterVerdict, MessagePiece, apply_filters
 from gwtui.domain.patterns import SAMPLE_LIMIT, SAMPLE_TIME, find_all
-from gwtui.domain.safe_text import safe_line, safe_text
+from gwtui.domain.safe_text import safe_line
 from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.field_editors import Edited, OpeningEditor, fill_in
 from gwtui.ui.forms.form_state import Typed
@@ -145,7 +144,6 @@ class FiltersEditor(OptionList, inherit_bindings=False):
         super().__init__(markup=False, compact=True)
         self.field = field
         self._rows = cast("tuple[CustomRow, ...]", typed)
-        self._tester = PatternTester()
 
     def on_mount(self) -> None:
         """List the filters."""
@@ -190,19 +188,13 @@ class FiltersEditor(OptionList, inherit_bindings=False):
     async def _edit(self, at: int) -> None:
         row = self._rows[at] if at < len(self._rows) else _NEW
         before, after = self._rows[:at], self._rows[at + 1 :]
-
-        def tried(sample: str | None, values: Mapping[str, Any], _facts: Facts) -> Cell | None:
-            return self._tester.outcome(sample or "", [*before, _row(values), *after])
-
-        title = f"{self.field.label}: {at + 1}"
-        spec = _filter_form(self.field, row, title, self._tester.sample, tried)
-        request = await fill_in(self, spec)
+        request = await fill_in(self, _filter_form(self.field, row, at + 1))
         if request is not None:
             self._keep([*before, _row(request.model_dump()), *after], at)
 
 
 class _FilterDraft(CustomFilterRequest):
-    """A custom filter and a sample message to test it on."""
+    """A custom filter and a sample message to try its pattern on."""
 
     sample: str | None = pydantic.Field(
         None, description="type or paste a message: it stays on this machine"
@@ -213,10 +205,11 @@ def _row(values: Mapping[str, Any]) -> CustomRow:
     return CustomRow(values.get("pattern") or "", values["action"], values.get("label") or "")
 
 
-def _filter_form(field: Field, row: CustomRow, title: str, sample: str, tried: Preview) -> FormSpec:
+def _filter_form(field: Field, row: CustomRow, number: int) -> FormSpec:
     legal = legal_actions(None, field.dialect)
+    slow: set[str] = set()
     return FormSpec(
-        title=title,
+        title=f"{field.label}: {number}",
         model=_FilterDraft,
         fields=(
             Field("pattern", "Pattern", kind="pattern", placeholder="such as [A-Z]{2}[0-9]{6}"),
@@ -227,7 +220,12 @@ def _filter_form(field: Field, row: CustomRow, title: str, sample: str, tried: P
                 options=_with_present(legal, row.action, "not allowed here"),
             ),
             Field("label", "Label", kind="text", placeholder="such as [ID]"),
-            Field("sample", "Sample message", kind="lines", preview=tried),
+            Field(
+                "sample",
+                "Sample message",
+                kind="lines",
+                preview=lambda _sample, values, _facts: tried(values, slow),
+            ),
         ),
         submit="Done",
         sends="done",
@@ -235,7 +233,6 @@ def _filter_form(field: Field, row: CustomRow, title: str, sample: str, tried: P
             "pattern": row.pattern,
             "action": row.action,
             "label": row.label or None,
-            "sample": sample or None,
         },
     )
 
@@ -248,75 +245,29 @@ def _line(number: int, row: CustomRow) -> Content:
     )
 
 
-# Trying filters on a sample -----------------------------------------------------------------------
+# Trying a pattern on a sample ---------------------------------------------------------------------
 
-_CONTEXT = 40
-"""Maximum number of characters shown of a passage that no filter matches."""
-_TRIED = 1_000
-
-
-class PatternTester:
-    """Tests filters on a sample, and skips patterns that timed out before."""
-
-    def __init__(self) -> None:
-        self.sample = ""
-        """The sample that was tested last."""
-        self._slow: set[str] = set()
-
-    def outcome(self, sample: str, rows: Sequence[CustomRow]) -> Cell | None:
-        """Return the result for the sample, with notes on slow or empty matches.
-
-        None without a sample.
-        """
-        self.sample = sample
-        if not sample:
-            return None
-        matches, notes = [], []
-        for number, row in enumerate(rows, 1):
-            matches.append(self._matches(row, sample[:SAMPLE_LIMIT]))
-            if row.pattern in self._slow:
-                notes.append(f"! filter {number} took longer than {SAMPLE_TIME:g} s: too slow")
-            elif matches[-1].matches_nothing:
-                notes.append(f"! filter {number} matches the empty text, and so every message")
-        if len(sample) > SAMPLE_LIMIT:
-            notes.append(f"! only the first {SAMPLE_LIMIT:,} characters are tried")
-        verdict = apply_filters(sample[:SAMPLE_LIMIT], matches)
-        headline = _headline(verdict)
-        marked = "".join(map(_marked, verdict.pieces))
-        lines = [headline.text, safe_text(marked, _TRIED, newlines=True), *notes]
-        return Cell("\n".join(lines), headline.tone)
-
-    def _matches(self, row: CustomRow, sample: str) -> FilterMatches:
-        spans = None
-        if row.pattern and row.pattern not in self._slow and pattern_problem(row.pattern) is None:
-            spans = find_all(row.pattern, [sample], SAMPLE_TIME)
-            if spans is None:
-                self._slow.add(row.pattern)
-        return FilterMatches(row.action, row.label, () if spans is None else spans[0])
+_MATCHES = 5
+"""Maximum number of matches shown."""
 
 
-def _headline(verdict: FilterVerdict) -> Cell:
-    if verdict.blocked_by:
-        return Cell(f"BLOCKED by {_numbered(verdict.blocked_by)}: the request is refused", "bad")
-    words = []
-    if verdict.redacted_by:
-        words.append(f"REDACTED by {_numbered(verdict.redacted_by)}")
-    if verdict.flagged_by:
-        words.append(f"FLAGGED by {_numbered(verdict.flagged_by)}")
-    if not words:
-        return Cell("PASSES unchanged: no filter matches", "good")
-    return Cell(", ".join(words), "warn")
+def tried(values: Mapping[str, Any], slow: set[str]) -> Cell | None:
+    """Return what the pattern of a draft matches in its sample message; None without a sample.
 
-
-def _numbered(places: tuple[int, ...]) -> str:
-    noun = "filter" if len(places) == 1 else "filters"
-    return f"{noun} {', '.join(str(place + 1) for place in places)}"
-
-
-def _marked(piece: MessagePiece) -> str:
-    if piece.filter is None:
-        long = len(piece.text) > _CONTEXT
-        half = _CONTEXT // 2
-        return f"{piece.text[:half]} … {piece.text[-half:]}" if long else piece.text
-    becomes = f" → {piece.replacement}" if piece.action == "redact" else ""
-    return f"«{piece.action} {piece.filter + 1}: {piece.text}{becomes}»"
+    Patterns that take too long are added to ``slow`` and not tried again.
+    """
+    pattern, sample = values.get("pattern") or "", values.get("sample") or ""
+    if not sample or not pattern or pattern_problem(pattern) is not None:
+        return None
+    found = None if pattern in slow else find_all(pattern, [sample[:SAMPLE_LIMIT]], SAMPLE_TIME)
+    if found is None:
+        slow.add(pattern)
+        return Cell(f"! takes longer than {SAMPLE_TIME:g} s: too slow", "warn")
+    (spans,) = found
+    if any(start == end for start, end in spans):
+        return Cell("! matches the empty text, and so every message", "warn")
+    if not spans:
+        return Cell("no match", "muted")
+    texts = [f"“{safe_line(sample[start:end], _NAMED)}”" for start, end in spans[:_MATCHES]]
+    more = [f"and {len(spans) - _MATCHES} more"] if len(spans) > _MATCHES else []
+    return Cell(f"matches {', '.join([*texts, *more])}", "good")
