@@ -45,7 +45,7 @@ class SomeTargets(Targets):
             finally:
                 self.left.append(facts.name)
 
-        return Target(facts, connect, connection=connection)
+        return Target(facts, connect)
 
 
 def connection_to(place: Harness, facts: TargetFacts) -> Connection:

@@ -38,13 +38,11 @@ class TargetFacts:
 class Target:
     """A gateway whose token has been found.
 
-    ``connect`` opens the connection. ``connection`` is the same one, None for the demo, which
-    starts its gateway on ``connect``.
+    ``connect`` opens the connection; the demo starts its gateway then.
     """
 
     facts: TargetFacts
     connect: Connect
-    connection: Connection | None = None
 
 
 class Targets:
@@ -107,7 +105,7 @@ class Targets:
             raise TokenError(f"{why}: run gwtui login --profile {profile.label}")
         connection = profile.connection(search.token, search.source)
         facts = replace(self._facts(profile), key_from=search.source)
-        return Target(facts, _holding(connection), connection)
+        return Target(facts, _holding(connection))
 
     def _facts(self, profile: Profile) -> TargetFacts:
         return TargetFacts(

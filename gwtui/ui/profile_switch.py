@@ -1,7 +1,6 @@
 """Switches to another profile without a restart.
 
-The current session is closed only after the other profile has a token and its gateway has answered,
-or the person opens the profile without an answer.
+The current session is closed only after the other profile has a token.
 """
 
 from __future__ import annotations
@@ -13,14 +12,6 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from gwtui.client.errors import (
-    ConnectFailedError,
-    GatewayError,
-    NoAnswerError,
-    ServerError,
-    UnauthorizedError,
-)
-from gwtui.client.gateway import GatewayClient
 from gwtui.crud.fields import PickOption
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.profiles import ProfileError
@@ -34,15 +25,12 @@ from gwtui.ui.widgets.frame import CRITICAL, READ_ONLY, badge
 from gwtui.watch.feeds.ledger import unresolved_feed
 
 if TYPE_CHECKING:
-    from gwtui.client.connection import Connection
     from gwtui.local.targets import Target, TargetFacts, Targets
     from gwtui.ui.app import GwtuiApp
 
 _NAME = 60
 _QUICKLY = 0.4
 """Seconds until a dialog says what the switch waits for."""
-_ANSWER = 8.0
-"""Maximum seconds for the first answer of the other gateway, including retries."""
 _OPENED = 1.5
 """Maximum seconds to wait for the new session; less than ``input_queue.PATIENCE``."""
 
@@ -117,7 +105,7 @@ class ProfileSwitch:
             await self._app.push_screen_wait(
                 WaitScreen(
                     f"Opening “{safe_line(name, _NAME)}”",
-                    "Fetching its key and checking its gateway. The current profile stays open.",
+                    "Fetching its key. The current profile stays open.",
                     lambda: asyncio.wait({finding}),
                     enough="Stay here",
                 )
@@ -125,40 +113,14 @@ class ProfileSwitch:
         if not finding.done():
             finding.cancel()
             return None
-        target, away = finding.result()
-        if not away:
-            return target
-        agreed = await self._app.push_screen_wait(
-            AskScreen(
-                f"“{safe_line(name, _NAME)}” does not respond",
-                f"{away}.",
-                safe="Stay here",
-                deliberate="Open it anyway",
-            )
-        )
-        return target if agreed else None
+        return finding.result()
 
-    async def _found(self, name: str) -> tuple[Target, str]:
+    async def _found(self, name: str) -> Target:
         try:
-            target = await self._targets.find(name)
+            return await self._targets.find(name)
         except (ProfileError, TokenError) as error:
             called = safe_line(name, _NAME)
             raise CannotSwitchError(f"“{called}” cannot be opened: {error}") from None
-        return target, "" if target.connection is None else await self._away(target.connection)
-
-    async def _away(self, connection: Connection) -> str:
-        try:
-            async with asyncio.timeout(_ANSWER), GatewayClient(connection) as gateway:
-                await gateway.keys.current()
-        except TimeoutError:
-            return f"{connection.where} gave no response in {_ANSWER:g} s"
-        except UnauthorizedError as error:
-            raise CannotSwitchError(_refused(connection, error)) from None
-        except (ConnectFailedError, NoAnswerError, ServerError) as error:
-            return f"{connection.where}: {safe_line(error.message, 200).rstrip('.')}"
-        except GatewayError:
-            return ""  # the gateway answers, even if this key may not read itself
-        return ""
 
     # The present gateway ----------------------------------------------------------------------
 
@@ -196,13 +158,6 @@ class ProfileSwitch:
         care = "CRITICAL, " if to.critical else ""
         text = f"Switched to “{called}”: {care}{held} · {safe_line(to.where, _NAME)}"
         app.say(text, severity="warning" if to.critical else "information")
-
-
-def _refused(connection: Connection, error: GatewayError) -> str:
-    return (
-        f"{connection.where} does not accept the key of “{safe_line(connection.label, _NAME)}” "
-        f"(from {connection.token_source}): {safe_line(error.message, 200)}"
-    )
 
 
 def profile_picker(targets: Sequence[TargetFacts], current: str, problem: str = "") -> Picker:

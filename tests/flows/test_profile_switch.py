@@ -178,24 +178,16 @@ async def test_a_profile_that_cannot_be_opened_leaves_the_present_one_as_it_is(
         await pilot.press(*"keyl", "enter")
         await until(pilot, lambda: "there is no key for keyless" in shown(app), "why")
         assert isinstance(app.screen, Picker)
-        # Its gateway is away: staying is the safe answer.
-        await one.production.stop()
-        await pilot.press(*"watched", "enter")
-        await until(pilot, lambda: isinstance(app.screen, AskScreen), "the question", 90)
-        assert "“production-watched” does not respond" in shown(app)
-        await pilot.press("enter")
-        await until(pilot, lambda: app.screen is screen, "the list")
         assert app.session is session
         assert listing(app) is screen
         assert screen.query_one(FilterPrompt).text == "prod"
         assert one.targets.left == []
-        # Its key is not taken: said at once, without a question.
-        await one.production.start()
-        one.production.token = "gw-v1-of-nobody"
-        one.type(":ctx production<enter>")
-        await until(pilot, lambda: "does not accept the key of “production”" in notices(app), "it")
-        assert "gw-v1-of-nobody" not in notices(app)
-        assert app.session is session
+        # A gateway that does not respond is opened all the same, and asked again.
+        await one.production.stop()
+        await pilot.press(*"watched", "enter")
+        await until(pilot, lambda: "Gateway unreachable" in shown(app), "the reason", 90)
+        assert app.connection.label == "production-watched"
+        assert one.targets.left == ["staging"]
 
 
 async def test_a_write_on_its_way_or_unresolved_is_held_up_to_the_person_first(

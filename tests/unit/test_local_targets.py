@@ -69,11 +69,11 @@ async def test_a_key_of_the_environment_goes_to_no_other_gateway(
     ring.held["gwtui", "lab"] = "sk-lab"
     targets = Targets(book, environ=environ)
     work = await targets.find("work")
-    assert work.connection.token.get_secret_value() == "sk-False"
-    assert work.connection.critical
+    async with work.connect() as connection:
+        assert connection.token.get_secret_value() == "sk-False"
+        assert connection.critical
     lab = await targets.find("lab")
     async with lab.connect() as connection:
-        assert connection is lab.connection
         assert connection.token.get_secret_value() == "sk-lab"
         assert (connection.label, connection.read_only) == ("lab", True)
         assert connection.dialect.name == "openrouter"
@@ -87,6 +87,7 @@ async def test_what_cannot_be_opened_says_why(book: Path, ring: DictRing) -> Non
     with pytest.raises(TokenError, match=r"no key for lab.*run gwtui login --profile lab"):
         await Targets(book).find("lab")
     read_only = await Targets(book, read_only=True).find("work")
-    assert read_only.connection.read_only
+    async with read_only.connect() as connection:
+        assert connection.read_only
     demo = await Targets(book, demo=no_demo).find("demo")
-    assert (demo.facts.name, demo.connection, demo.connect) == ("demo", None, no_demo)
+    assert (demo.facts.name, demo.connect) == ("demo", no_demo)
