@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,6 +19,7 @@ from fake_clock import FakeClock
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
+from gwtui.contract.keys import CreateKeyRequest
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.store.ledger import SimulatedHistory
@@ -206,13 +208,16 @@ async def test_a_later_run_only_adds_what_is_missing(
     time.elapsed = 12 * 3600 + 600
     assert await record(gateway, time, path) is None, "what comes later is news"
     assert rows(path) == first, "ten minutes are no gap to fill in"
+    async with client_of(gateway, time) as client:
+        await client.keys.create(CreateKeyRequest(name="by hand", limit=Decimal(5)))
     left, time.elapsed = time.now(), time.elapsed + 9 * 3600
     await record(gateway, time, path)
     with closing(open_readable(path)) as connection:
         reader = HistoryReader(connection)
+        kinds = [change.kind for change in reader.changes(left - HOUR, time.now())]
+        assert kinds == ["key.created"], "a key whose usage is not simulated stays"
         uptime = reader.series("endpoint", None, "uptime_last_1d")[0]
         for key in (BALANCE, uptime):
-            assert key != BALANCE or not reader.changes(left, time.now())
             spread = points(reader, key, left + HOUR, time.now())
             assert "gap" not in [point.state for point in spread]
             old = points(reader, key, BORN - 6 * DAY, left)
@@ -238,6 +243,9 @@ async def test_who_only_reads_finds_the_same_past(
         time.elapsed += 60
         await hub.fill_past()
         assert rows(path) == first
+        # A file that cannot be opened costs the past alone.
+        (tmp_path / "file").touch()
+        await fill_past(hub, tmp_path / "file" / "read.sqlite3", past_of(gateway))
         await hub.close()
     assert outlook.curve is not None
     assert first == rows(filled[0])
