@@ -12,6 +12,7 @@ from textual import events
 from textual.pilot import Pilot
 from textual.screen import Screen
 
+from gwtui.contract.keys import ApiKey
 from gwtui.contract.request import RequestModel
 from gwtui.crud.fields import Facts
 from gwtui.crud.form import FormSpec
@@ -28,6 +29,23 @@ NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 SPACE = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"
 MADE = Applied("made")
 FACTS = Facts(now=lambda: NOW, zone=UTC, workspaces={SPACE: "Research"})
+
+
+def api_key(**changes: Any) -> ApiKey:
+    given = {
+        "hash": "h" * 64,
+        "name": "ci",
+        "label": "gw-v1-abc...123",
+        "disabled": False,
+        "limit": 100,
+        "limit_remaining": 60,
+        "limit_reset": "monthly",
+        "include_byok_in_limit": False,
+        "workspace_id": SPACE,
+        "expires_at": "2026-12-31T00:00:00Z",
+        **changes,
+    }
+    return ApiKey.model_validate({k: v for k, v in given.items() if v is not ...})
 
 
 class HostApp(TerminalApp):

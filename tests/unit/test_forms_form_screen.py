@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from form_kit import MADE, NOW, Desk
+from form_kit import MADE, NOW, Desk, api_key
 from gwtui.client import errors
 from gwtui.crud.plan import Refused, Unknown
 from gwtui.resources.keys.writes import WRITES
@@ -15,7 +15,6 @@ from gwtui.ui.forms.field_editors import ChoiceEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.dialogs import AskScreen
-from key_form_kit import api_key
 from plan_kit import form_context, key_plans
 
 

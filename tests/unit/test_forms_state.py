@@ -14,6 +14,7 @@ import pydantic
 import pytest
 from pydantic import SecretStr
 
+from form_kit import FACTS, NOW, SPACE, api_key
 from gwtui.client import errors
 from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
 from gwtui.contract.content_filters import BuiltinFilter, CustomFilter
@@ -33,8 +34,18 @@ from gwtui.domain.diffs import ABSENT
 from gwtui.domain.money import parse_share, parse_usd
 from gwtui.resources.keys.writes import WRITES
 from gwtui.ui.forms.form_state import NOTHING_CHANGED, FormState, to_typed, to_value
-from key_form_kit import FACTS, NOW, SPACE, TOKYO, api_key, creating, editing
 from plan_kit import form_context, key_plans
+
+
+def creating(**typed: Any) -> FormState:
+    state = FormState(WRITES.create_form(form_context()), FACTS)
+    for name, text in typed.items():
+        state.put(name, text)
+    return state
+
+
+def editing(key: Any = None) -> FormState:
+    return FormState(WRITES.edit_form(key or api_key(), form_context(NOW)), FACTS)
 
 
 def slug_of(values: Any) -> str:
@@ -383,7 +394,7 @@ def test_previews() -> None:
     state.put("expires_at", "2020-01-01")
     assert "in the past" in note(state, "expires_at")
     assert note(UNREAD(), "limit").startswith("unknown")
-    tokyo = FormState(state.spec, replace(FACTS, zone=ZoneInfo(TOKYO)))
+    tokyo = FormState(state.spec, replace(FACTS, zone=ZoneInfo("Asia/Tokyo")))
     tokyo.put("expires_at", "2026-12-31 18:00")
     assert "2026-12-31 18:00 UTC" in note(tokyo, "expires_at")
     assert "Fri 2027-01-01 03:00 JST" in note(tokyo, "expires_at")

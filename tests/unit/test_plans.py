@@ -16,6 +16,7 @@ import pytest
 from pydantic import SecretStr
 from syrupy.assertion import SnapshotAssertion
 
+from form_kit import api_key
 from gwtui.contract.budgets import Budget, PutBudgetRequest
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.contract.content_filters import BuiltinFilterRequest, CustomFilterRequest
@@ -42,7 +43,6 @@ from gwtui.resources.guardrails.fields import fields_of
 from gwtui.resources.guardrails.writes import BoundBy
 from gwtui.resources.members import plan_add, plan_remove
 from gwtui.resources.uses import WorkspaceContents
-from key_form_kit import api_key
 from plan_kit import (
     assignment_plans,
     byok_plans,
