@@ -1,4 +1,4 @@
-"""The price of a request at an endpoint line by line, its cost, and an upper bound beforehand.
+"""The cost of a request at an endpoint line by line, and an upper bound beforehand.
 
 Contract "Pricing object" and "Override rules", extended contract section 7; inference contract
 section 6 for own provider keys (BYOK), the discount for logged data and requests that are not
@@ -18,11 +18,11 @@ Where the contract is silent, this is assumed:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Context, Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from gwtui.contract.models import PRICE_KEYS, Endpoint, PriceOverride, Pricing
 from gwtui.contract.scalars import decimal_of
@@ -30,13 +30,11 @@ from gwtui.contract.values import WEEKDAYS
 from gwtui.domain.money import grouped, percent, usd
 from gwtui.domain.safe_text import safe_line
 
-CONDITIONS = ("min_prompt_tokens", "utc_start", "utc_end", "utc_days")
-"""Every condition that is understood."""
+_CONDITIONS = ("min_prompt_tokens", "utc_start", "utc_end", "utc_days")
 
 _MINUTES_PER_HOUR = 60
 _DAY = 24 * _MINUTES_PER_HOUR
 _UNREADABLE = "unreadable"
-_DAY_NAME = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +97,7 @@ def _read(position: int, entry: PriceOverride) -> OverrideRule:
     window, days = _window(entry), _days(entry)
     return OverrideRule(
         position,
-        _in_words(entry.min_prompt_tokens, window, days, _strange_days(entry)),
+        _in_words(entry.min_prompt_tokens, window, days),
         _problem(entry),
         _prices(entry),
         entry.min_prompt_tokens,
@@ -112,15 +110,14 @@ def _problem(entry: PriceOverride) -> str:
     for name in entry.unknown_fields:
         if name not in PRICE_KEYS and entry.raw[name] is not None:
             return f"its condition {safe_line(name, 60)} is not known"
-    for name in CONDITIONS:
-        if any(gap == name or gap.startswith(f"{name}[") for gap in entry.gaps):
-            return f"its condition {name} cannot be read"
-    for name in ("utc_start", "utc_end"):
-        if _minutes(getattr(entry, name)) is None and getattr(entry, name) is not None:
-            return f"its {name} {getattr(entry, name)} is not a time of day"
-    for day in _strange_days(entry):
-        return f"its day {day} is not known"
-    return ""
+    unreadable = {gap.partition("[")[0] for gap in entry.gaps}
+    for name, time in (("utc_start", entry.utc_start), ("utc_end", entry.utc_end)):
+        if time is not None and _minutes(time) is None:
+            unreadable.add(name)
+    if not {day.casefold() for day in entry.utc_days or ()} <= set(WEEKDAYS):
+        unreadable.add("utc_days")
+    condition = next((name for name in _CONDITIONS if name in unreadable), None)
+    return f"its condition {condition} cannot be read" if condition else ""
 
 
 def _prices(entry: PriceOverride) -> Mapping[str, Decimal | None]:
@@ -170,22 +167,12 @@ def _inside(minute: int, window: tuple[int, int]) -> bool:
 def _days(entry: PriceOverride) -> frozenset[int] | None:
     if entry.utc_days is None:
         return None
-    known = {day: index for index, day in enumerate(WEEKDAYS)}
-    found = (known.get(day.casefold()) for day in entry.utc_days)
-    return frozenset(index for index in found if index is not None)
-
-
-def _strange_days(entry: PriceOverride) -> list[str]:
-    """Days that are no weekday, fit to be shown."""
-    days = entry.utc_days or ()
-    return [safe_line(day, _DAY_NAME) for day in days if day.casefold() not in WEEKDAYS]
+    days = [day.casefold() for day in entry.utc_days]
+    return frozenset(WEEKDAYS.index(day) for day in days if day in WEEKDAYS)
 
 
 def _in_words(
-    tokens: Decimal | None,
-    window: tuple[int, int] | None,
-    days: frozenset[int] | None,
-    strange: list[str],
+    tokens: Decimal | None, window: tuple[int, int] | None, days: frozenset[int] | None
 ) -> str:
     parts = []
     if tokens is not None:
@@ -193,7 +180,7 @@ def _in_words(
     if window is not None:
         parts.append(f"{_clock(window[0])}-{_clock(window[1])} UTC")
     if days is not None:
-        parts.append(_days_in_words(sorted(days), strange))
+        parts.append(_days_in_words(sorted(days)))
     return ", ".join(parts) or "always"
 
 
@@ -201,128 +188,55 @@ def _clock(minutes: int) -> str:
     return f"{minutes // _MINUTES_PER_HOUR:02}:{minutes % _MINUTES_PER_HOUR:02}"
 
 
-def _days_in_words(days: list[int], strange: list[str]) -> str:
-    names = [*(WEEKDAYS[day][:3].capitalize() for day in days), *strange]
-    if not names:
-        return "on no day"
-    if len(days) == len(WEEKDAYS) and not strange:
+def _days_in_words(days: list[int]) -> str:
+    if len(days) == len(WEEKDAYS):
         return "every day"
-    return ", ".join(names)
+    return ", ".join(WEEKDAYS[day][:3].capitalize() for day in days) or "on no day"
 
+
+# Cost -------------------------------------------------------------------------------------------
 
 BASE_PRICE = "base price"
 
 _EXACT = Context(prec=80)
 _PROMPT, _COMPLETION, _REASONING = "prompt", "completion", "internal_reasoning"
 
-_PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("input_cache_read", "cached_tokens", (_PROMPT,)),
-    ("input_cache_write", "cache_write_tokens", (_PROMPT,)),
-    ("input_cache_write_1h", "cache_write_1h_tokens", ("input_cache_write", _PROMPT)),
-    ("input_audio_cache", "cached_audio_tokens", ("audio", _PROMPT)),
-    ("audio", "audio_tokens", (_PROMPT,)),
-    ("image_token", "image_tokens", (_PROMPT,)),
-    (_REASONING, "reasoning_tokens", (_COMPLETION,)),
-    ("audio_output", "audio_output_tokens", (_COMPLETION,)),
-)
-"""Price key, the part of the usage it is for, and whose price counts where it has none."""
-
-_PIECES = (
-    ("request", "requests"),
-    ("image", "images"),
-    ("image_output", "output_images"),
-    ("web_search", "web_searches"),
-)
+_PARTS: Mapping[str, tuple[str, ...]] = {
+    "input_cache_read": (_PROMPT,),
+    "input_cache_write": (_PROMPT,),
+    "input_cache_write_1h": ("input_cache_write", _PROMPT),
+    "input_audio_cache": ("audio", _PROMPT),
+    "audio": (_PROMPT,),
+    "image_token": (_PROMPT,),
+    _REASONING: (_COMPLETION,),
+    "audio_output": (_COMPLETION,),
+}
+"""Price keys of parts of the prompt or completion, and whose price counts where they have none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """A request to be priced. ``moment`` is aware, or naive UTC.
+    """The usage of one request. ``moment`` is aware, or naive UTC.
 
-    ``cached_tokens``, ``cache_write_tokens``, ``cache_write_1h_tokens``, ``audio_tokens``,
-    ``cached_audio_tokens`` and ``image_tokens`` are parts of ``prompt_tokens``;
-    ``reasoning_tokens`` and ``audio_output_tokens`` are parts of ``completion_tokens``.
+    ``parts`` holds further quantities by price key: tokens that are part of the prompt
+    (``input_cache_read``, ``audio`` ...) or of the completion (``internal_reasoning`` ...), and
+    pieces that are charged on top, such as ``image``.
     """
 
     prompt_tokens: int
     completion_tokens: int
     moment: datetime
-    requests: int = 1
-    images: int = 0
-    output_images: int = 0
-    web_searches: int = 0
-    cached_tokens: int = 0
-    cache_write_tokens: int = 0
-    cache_write_1h_tokens: int = 0
-    audio_tokens: int = 0
-    cached_audio_tokens: int = 0
-    image_tokens: int = 0
-    reasoning_tokens: int = 0
-    audio_output_tokens: int = 0
+    parts: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class EffectivePrice:
-    """The price per unit of one key for one request, in USD.
+class EffectivePrice(NamedTuple):
+    """The discounted price of one key in USD per unit, and the override that set it, if any.
 
-    ``listed`` is before the discount; None is a price that cannot be read. ``override`` is the
-    name of the entry that set it, "" for the base price.
+    The price is None if it cannot be read, or depends on where the request goes.
     """
 
-    key: str
-    listed: Decimal | None
-    discount: Decimal
+    usd: Decimal | None
     override: str = ""
-
-    @property
-    def varies(self) -> bool:
-        """Whether the price depends on where the request goes."""
-        return self.listed is not None and self.listed < 0
-
-    @property
-    def after_discount(self) -> Decimal | None:
-        """The price that is charged."""
-        if self.listed is None or not self._is_reduced:
-            return self.listed
-        return _EXACT.multiply(self.listed, _EXACT.subtract(Decimal(1), self.discount))
-
-    @property
-    def rule(self) -> str:
-        """The names of the override and the discount."""
-        rule = self.override or BASE_PRICE
-        return f"{rule}; {_discount_name(self.discount)}" if self._is_reduced else rule
-
-    @property
-    def _is_reduced(self) -> bool:
-        return bool(self.discount) and self.listed is not None and not self.varies
-
-
-@dataclass(frozen=True, slots=True)
-class QuoteLine:
-    """One line of a quote, in USD: ``quantity`` times ``unit_price`` is ``amount``.
-
-    ``unit_price`` has the discount taken off; ``rule`` names the override and the discount.
-    ``amount`` is None when the price is not known beforehand.
-    """
-
-    key: str
-    unit_price: Decimal | None
-    quantity: int
-    amount: Decimal | None
-    rule: str
-
-
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """The cost of a request.
-
-    ``total`` is None when any part of it is unknown. ``applied`` names the overrides and the
-    discount.
-    """
-
-    lines: tuple[QuoteLine, ...]
-    total: Decimal | None
-    applied: tuple[str, ...]
 
 
 def discount_of(pricing: Pricing) -> Decimal:
@@ -334,87 +248,38 @@ def discount_of(pricing: Pricing) -> Decimal:
 def effective_prices(
     pricing: Pricing, prompt_tokens: int, moment: datetime
 ) -> Mapping[str, EffectivePrice]:
-    """The price that holds for each priced key, with the rule that set it."""
+    """The price that holds for each priced key, by the contract's "Override rules"."""
     holding = [rule for rule in override_rules(pricing) if rule.holds(prompt_tokens, moment)]
-    discount = discount_of(pricing)
-    found = {}
+    share = _EXACT.subtract(Decimal(1), discount_of(pricing))
+    prices = {}
     for key in PRICE_KEYS:
         rule = next((rule for rule in reversed(holding) if key in rule.prices), None)
-        if rule is not None:
-            found[key] = EffectivePrice(key, rule.prices[key], discount, rule.name)
-        elif pricing.price(key) is not None or pricing.raw.get(key) is not None:
-            found[key] = EffectivePrice(key, pricing.price(key), discount)
-    return found
-
-
-def quote(pricing: Pricing, usage: Usage) -> Quote:
-    """Price a request: contract "Override rules"."""
-    prices = effective_prices(pricing, usage.prompt_tokens, usage.moment)
-    quantities = _quantities(usage, prices)
-    charged = [key for key in PRICE_KEYS if quantities.get(key, 0) > 0]
-    lines = tuple(_line(prices[key], quantities[key]) for key in charged if key in prices)
-    unpriced = {_PROMPT, _COMPLETION} & set(charged) - prices.keys()
-    total = None if unpriced else _sum(lines)
-    return Quote(lines, total, _applied(pricing, prices, lines))
-
-
-def _discount_name(discount: Decimal) -> str:
-    return f"discount {percent(discount)}"
+        listed = pricing.price(key) if rule is None else rule.prices[key]
+        if rule is not None or listed is not None or pricing.raw.get(key) is not None:
+            known = listed is not None and listed >= 0
+            usd = _EXACT.multiply(listed, share) if known and listed is not None else None
+            prices[key] = EffectivePrice(usd, "" if rule is None else rule.name)
+    return prices
 
 
 def _quantities(usage: Usage, prices: Mapping[str, EffectivePrice]) -> Mapping[str, int]:
     """The charged quantity per key; a part without its own price falls back to the next."""
-    quantities = {key: getattr(usage, part_of_usage) for key, part_of_usage in _PIECES}
-    parts = dict.fromkeys((_PROMPT, _COMPLETION), 0)
-    for key, part_of_usage, elsewhere in _PARTS:
-        whole = elsewhere[-1]
-        left = _whole(usage, whole) - parts[whole]
-        part = min(max(getattr(usage, part_of_usage), 0), max(left, 0))
-        payer = next((name for name in (key, *elsewhere) if _priced_apart(name, prices)), whole)
-        if payer != whole:
-            quantities[payer] = quantities.get(payer, 0) + part
-            parts[whole] += part
-    for whole, taken in parts.items():
-        quantities[whole] = _whole(usage, whole) - taken
-    return quantities
-
-
-def _whole(usage: Usage, key: str) -> int:
-    return usage.prompt_tokens if key == _PROMPT else usage.completion_tokens
+    whole = {_PROMPT: usage.prompt_tokens, _COMPLETION: usage.completion_tokens}
+    pieces = {key: count for key, count in usage.parts.items() if key not in _PARTS}
+    charged = {"request": 1, **pieces}
+    for key, fallbacks in _PARTS.items():
+        source = fallbacks[-1]
+        part = min(max(usage.parts.get(key, 0), 0), max(whole[source], 0))
+        payer = next((name for name in (key, *fallbacks) if _priced_apart(name, prices)), source)
+        if payer != source:
+            charged[payer] = charged.get(payer, 0) + part
+            whole[source] -= part
+    return {**charged, **whole}
 
 
 def _priced_apart(key: str, prices: Mapping[str, EffectivePrice]) -> bool:
-    price = prices.get(key)
-    return price is not None and not (key == _REASONING and price.listed == 0)
+    return key in prices and not (key == _REASONING and prices[key].usd == 0)
 
-
-def _line(price: EffectivePrice, quantity: int) -> QuoteLine:
-    unit = price.after_discount
-    known = unit is not None and not price.varies
-    amount = _EXACT.multiply(unit, Decimal(quantity)) if known and unit is not None else None
-    return QuoteLine(price.key, unit, quantity, amount, price.rule)
-
-
-def _sum(lines: Iterable[QuoteLine]) -> Decimal | None:
-    total = Decimal(0)
-    for line in lines:
-        if line.amount is None:
-            return None
-        total = _EXACT.add(total, line.amount)
-    return total
-
-
-def _applied(
-    pricing: Pricing, prices: Mapping[str, EffectivePrice], lines: Iterable[QuoteLine]
-) -> tuple[str, ...]:
-    overrides = {prices[line.key].override for line in lines}
-    named = [rule.name for rule in override_rules(pricing) if rule.name in overrides]
-    if discount := discount_of(pricing):
-        named.append(_discount_name(discount))
-    return tuple(named)
-
-
-# Cost -------------------------------------------------------------------------------------------
 
 BYOK_FEE = Decimal("0.05")
 """Share of the list price that a request on an own provider key costs beyond the allowance."""
@@ -424,8 +289,7 @@ DATA_DISCOUNT = Decimal("0.01")
 """Share taken off where a workspace logs its data for it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ByokUse:
+class ByokUse(NamedTuple):
     """A request on an own provider key.
 
     ``used`` is the list price of such requests this UTC month before this one, in USD; None when
@@ -433,16 +297,28 @@ class ByokUse:
     """
 
     used: Decimal | None = None
-    allowance: Decimal = BYOK_ALLOWANCE
 
     def fee(self, listed: Decimal) -> Decimal:
         """The fee for a request of this list price."""
-        if self.used is None:
-            beyond = listed
-        else:
-            over = _EXACT.subtract(_EXACT.add(self.used, listed), self.allowance)
-            beyond = min(max(over, Decimal(0)), listed)
-        return _EXACT.multiply(beyond, BYOK_FEE)
+        used = BYOK_ALLOWANCE if self.used is None else self.used
+        over = _EXACT.subtract(_EXACT.add(used, listed), BYOK_ALLOWANCE)
+        return _EXACT.multiply(min(max(over, Decimal(0)), listed), BYOK_FEE)
+
+    def rule(self, fee: Decimal) -> str:
+        """The BYOK pricing rule in words, for a request with this fee."""
+        allowance = f"{usd(BYOK_ALLOWANCE, places=0)} a month"
+        if self.used is not None and not fee:
+            return f"own provider key: within the allowance of {allowance}"
+        return f"own provider key: {percent(BYOK_FEE)} of the list price beyond {allowance}"
+
+
+class CostLine(NamedTuple):
+    """The cost of one price key in USD; ``amount`` None is unknown."""
+
+    key: str
+    quantity: int
+    amount: Decimal | None
+    override: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -455,7 +331,7 @@ class RequestCost:
     in the order in which they act.
     """
 
-    quote: Quote
+    lines: tuple[CostLine, ...]
     cost: Decimal | None
     rules: tuple[str, ...]
     upstream_cost: Decimal | None = None
@@ -479,30 +355,46 @@ def request_cost(
     ``byok`` is given when an own provider key was used, ``data_discount`` where the workspace logs
     for the discount. A request that is not ``charged`` (see ``is_charged``) costs nothing.
     """
-    listed = quote(pricing, usage)
-    rules = listed.applied
-    if any(line.rule.startswith(BASE_PRICE) for line in listed.lines) or not rules:
-        rules = (BASE_PRICE, *rules)
+    prices = effective_prices(pricing, usage.prompt_tokens, usage.moment)
+    quantities = _quantities(usage, prices)
+    lines = tuple(
+        CostLine(key, quantities[key], _amount(price.usd, quantities[key]), price.override)
+        for key, price in prices.items()
+        if quantities.get(key, 0) > 0
+    )
+    rules = _rules(pricing, lines)
     if not charged:
-        return RequestCost(listed, Decimal(0), (*rules, "not charged: there was no response"))
-    if listed.total is None:
-        return RequestCost(listed, None, rules)
-    cost = listed.total
+        return RequestCost(lines, Decimal(0), (*rules, "not charged: there was no response"))
+    unpriced = any(quantities[key] > 0 and key not in prices for key in (_PROMPT, _COMPLETION))
+    listed = Decimal(0)
+    for line in lines:
+        if line.amount is None or unpriced:
+            return RequestCost(lines, None, rules)
+        listed = _EXACT.add(listed, line.amount)
+    cost = listed
     if byok is not None:
-        cost = byok.fee(listed.total)
-        rules = (*rules, _byok_rule(byok, cost))
+        cost = byok.fee(listed)
+        rules = (*rules, byok.rule(cost))
     if data_discount:
         cost = _EXACT.multiply(cost, _EXACT.subtract(Decimal(1), DATA_DISCOUNT))
         rules = (*rules, f"data discount {percent(DATA_DISCOUNT)}")
-    return RequestCost(listed, cost, rules, listed.total if byok is not None else None)
+    return RequestCost(lines, cost, rules, listed if byok is not None else None)
 
 
-def is_charged(
-    finish_reason: str | None, completion_tokens: int, *, tools_ran: bool = False
-) -> bool:
+def _amount(price: Decimal | None, quantity: int) -> Decimal | None:
+    return None if price is None else _EXACT.multiply(price, Decimal(quantity))
+
+
+def _rules(pricing: Pricing, lines: Sequence[CostLine]) -> tuple[str, ...]:
+    names = {line.override for line in lines}
+    overrides = [rule.name for rule in override_rules(pricing) if rule.name in names]
+    base = [BASE_PRICE] if "" in names or not names else []
+    discount = discount_of(pricing)
+    return (*base, *overrides, *([f"discount {percent(discount)}"] if discount else []))
+
+
+def is_charged(finish_reason: str | None, completion_tokens: int) -> bool:
     """Whether a chat answer is charged: contract section 6, point 6."""
-    if tools_ran:
-        return True
     return finish_reason != "error" and bool(completion_tokens or finish_reason)
 
 
@@ -520,15 +412,14 @@ def max_request_cost(
     A shorter prompt can cost more where an override makes long ones cheaper, and thoughts where
     they are priced apart: the dearest case counts. The discount for logged data is left out.
     """
-    found = [
+    costs = [
         request_cost(
             pricing,
             Usage(
                 prompt_tokens=prompt,
                 completion_tokens=output_tokens,
                 moment=moment,
-                cache_write_tokens=written,
-                reasoning_tokens=thought,
+                parts={"input_cache_write": written, _REASONING: thought},
             ),
             byok=byok,
         )
@@ -536,8 +427,8 @@ def max_request_cost(
         for written in {0, prompt if writes_cache else 0}
         for thought in {0, output_tokens}
     ]
-    unknown = next((cost for cost in found if cost.cost is None), None)
-    return unknown or max(found, key=lambda each: each.cost or Decimal(0))
+    unknown = next((cost for cost in costs if cost.cost is None), None)
+    return unknown or max(costs, key=lambda each: each.cost or Decimal(0))
 
 
 def max_output_tokens(requested: int | None, endpoint: Endpoint) -> int | None:
@@ -553,12 +444,3 @@ def _prompt_lengths(pricing: Pricing, most: int) -> list[int]:
         if rule.min_prompt_tokens is not None and 0 < rule.min_prompt_tokens < most
     ]
     return [most, *thresholds]
-
-
-def _byok_rule(byok: ByokUse, fee: Decimal) -> str:
-    allowance = f"{usd(byok.allowance, places=0)} a month"
-    if byok.used is None:
-        return f"own provider key: {percent(BYOK_FEE)} of the list price beyond {allowance}"
-    if not fee:
-        return f"own provider key: within the allowance of {allowance}"
-    return f"own provider key: {percent(BYOK_FEE)} beyond the allowance of {allowance}"

@@ -377,9 +377,7 @@ def _too_dear(endpoint: Endpoint, request: RouteRequest) -> bool:
         price = prices.get(key)
         if bound is None or price is None:
             continue
-        if price.after_discount is None or price.varies:
-            return True
-        if price.after_discount * _BOUNDED[key] > bound:
+        if price.usd is None or price.usd * _BOUNDED[key] > bound:
             return True
     return False
 
@@ -481,9 +479,9 @@ def _price(endpoint: Endpoint, request: RouteRequest) -> Decimal | None:
     total = Decimal(0)
     for key in ("prompt", "completion"):
         price = prices.get(key)
-        if price is None or price.after_discount is None or price.varies:
+        if price is None or price.usd is None:
             return None
-        total += price.after_discount
+        total += price.usd
     return total
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
@@ -11,8 +10,8 @@ from inference_kit import answer_in_pieces, chunk, event, hello, models, streams
 from service_kit import http_answer, sends
 
 from gwtui.client.errors import ServerError
-from gwtui.contract.models import Endpoint, Pricing
-from gwtui.domain.pricing import RequestCost, Usage, quote
+from gwtui.contract.models import Endpoint
+from gwtui.domain.pricing import RequestCost
 from gwtui.domain.routing import RouteAttempt
 from gwtui.resources.tries.comparison import (
     ComparisonError,
@@ -23,8 +22,6 @@ from gwtui.resources.tries.comparison import (
 )
 from gwtui.resources.tries.plan import PlannedTry, TryPlan
 from resource_samples import endpoint_body, model
-
-USED = Usage(prompt_tokens=1, completion_tokens=1, moment=datetime(2026, 11, 21, 12, tzinfo=UTC))
 
 
 def contenders(number: int) -> list[Contender]:
@@ -97,7 +94,7 @@ def plan_of(most: str | None) -> TryPlan:
     endpoint = Endpoint.model_validate(endpoint_body())
     cost = None if most is None else Decimal(most)
     attempt = RouteAttempt(model(), endpoint)
-    quoted = RequestCost(quote(Pricing(), USED), cost, ())
+    quoted = RequestCost((), cost, ())
     return TryPlan((PlannedTry(attempt, quoted),), (), ())
 
 

@@ -1,4 +1,4 @@
-"""Prices, usage and moments, for tests of quotes."""
+"""Prices, usage and moments, for tests of costs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from gwtui.contract.models import Pricing
-from gwtui.domain.pricing import Quote, Usage
+from gwtui.domain.pricing import RequestCost, Usage
 
 SATURDAY = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -17,16 +17,11 @@ def pricing(**changes: Any) -> Pricing:
     return Pricing.model_validate({**body, **changes})
 
 
-def usage(prompt: int = 1_000_000, completion: int = 0, **changes: Any) -> Usage:
-    return Usage(
-        **{
-            "prompt_tokens": prompt,
-            "completion_tokens": completion,
-            "moment": SATURDAY,
-            **changes,
-        }
-    )
+def usage(
+    prompt: int = 1_000_000, completion: int = 0, moment: datetime = SATURDAY, **parts: int
+) -> Usage:
+    return Usage(prompt_tokens=prompt, completion_tokens=completion, moment=moment, parts=parts)
 
 
-def amounts(found: Quote) -> dict[str, Decimal | None]:
+def amounts(found: RequestCost) -> dict[str, Decimal | None]:
     return {line.key: line.amount for line in found.lines}

@@ -19,7 +19,7 @@ from pydantic import JsonValue
 from gwtui.contract.models import Pricing
 from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.values import GENERATION_ID
-from gwtui.domain.pricing import QuoteLine, RequestCost, Usage, is_charged, request_cost
+from gwtui.domain.pricing import CostLine, RequestCost, Usage, is_charged, request_cost
 from gwtui.domain.routing import Route, RouteAttempt
 from gwtui.embedded.inference.content_filters import (
     FilterHit,
@@ -277,10 +277,12 @@ class InferenceExchange:
                 prompt_tokens=self.parsed.prompt_tokens,
                 completion_tokens=simulated.tokens,
                 moment=self.now,
-                images=self.parsed.images,
-                audio_tokens=self.parsed.audio_tokens,
-                cached_tokens=taken.cached(self.parsed),
-                reasoning_tokens=len(simulated.thoughts),
+                parts={
+                    "image": self.parsed.images,
+                    "audio": self.parsed.audio_tokens,
+                    "input_cache_read": taken.cached(self.parsed),
+                    "internal_reasoning": len(simulated.thoughts),
+                },
             ),
             byok=self.policy.byok_use(attempt),
             data_discount=self.policy.workspace["is_data_discount_logging_enabled"],
@@ -399,7 +401,7 @@ class InferenceExchange:
 
 def cost_fields(cost: RequestCost) -> dict[str, JsonValue]:
     """Return the cost fields of a usage object. Amounts are USD."""
-    lines = cost.quote.lines
+    lines = cost.lines
     return {
         "cost": wire_value(cost.cost),
         "is_byok": cost.upstream_cost is not None,
@@ -415,5 +417,5 @@ def cost_fields(cost: RequestCost) -> dict[str, JsonValue]:
     }
 
 
-def _total(lines: Iterable[QuoteLine]) -> float:
+def _total(lines: Iterable[CostLine]) -> float:
     return float(sum((line.amount or Decimal(0) for line in lines), Decimal(0)))

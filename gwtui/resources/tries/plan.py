@@ -388,7 +388,9 @@ def _used(usage: TokenUsage, moment: datetime) -> Usage:
         prompt_tokens=usage.prompt_tokens or 0,
         completion_tokens=usage.completion_tokens or 0,
         moment=moment,
-        cached_tokens=(prompt.cached_tokens if prompt else None) or 0,
-        cache_write_tokens=(prompt.cache_write_tokens if prompt else None) or 0,
-        reasoning_tokens=(completion.reasoning_tokens if completion else None) or 0,
+        parts={
+            "input_cache_read": (prompt.cached_tokens if prompt else None) or 0,
+            "input_cache_write": (prompt.cache_write_tokens if prompt else None) or 0,
+            "internal_reasoning": (completion.reasoning_tokens if completion else None) or 0,
+        },
     )
