@@ -246,14 +246,6 @@ class Ledger:
         closed = replace(write, outcome=outcome, at=at, carried=False, process={})
         self.record(replace(closed, user=now.user, host=now.host))
 
-    def stamp(self) -> object:
-        """A value that differs after each write to the ledger, to detect changes."""
-        try:
-            facts = self.path.stat()
-        except FileNotFoundError:
-            return None
-        return facts.st_ino, facts.st_size
-
     def _contents(self) -> Iterator[bytes]:
         # A file may be renamed between the reads, so the newest one is skipped the second time.
         now = None

@@ -44,7 +44,7 @@ ACTIVITY = Cadence(300, stale_after=900)
 FINDINGS = Cadence(300, stale_after=900)
 """Findings need the lists of every workspace."""
 AUDIT = Cadence(5, stale_after=30, local=True)
-"""A local file that is read only when it has grown."""
+"""A local file."""
 ALERTS = Cadence(5, stale_after=30, local=True)
 """A local file. Alerts of this process are shown at once."""
 CATALOG = Cadence(600, stale_after=1800)

@@ -332,15 +332,6 @@ def test_a_file_that_cannot_be_set_aside_grows(
     assert [one.name for one in tmp_path.iterdir()] == ["audit.jsonl"]
 
 
-def test_the_stamp_moves_with_every_line(ledger: Ledger) -> None:
-    assert ledger.stamp() is None
-    ledger.record(intent("a"))
-    first = ledger.stamp()
-    assert first == ledger.stamp()
-    ledger.record(intent("b"))
-    assert ledger.stamp() != first
-
-
 def _write_and_close(path: Path, name: str, number: int) -> None:
     ledger = Ledger(path, full=8000)
     for each in range(number):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
     from gwtui.domain.clock import Clock
 
+T = TypeVar("T")
+
+_CREATE = ".create"
 AUDIT_FEED = "audit"
 _MOST = 5000
 """The maximum number of entries that are shown; `gwtui audit` exports all."""
@@ -30,39 +34,6 @@ def own_ledger() -> Ledger:
     return Ledger(Paths.of_user().state / FILE_NAME)
 
 
-class _AuditReader:
-    """Reads the ledger again whenever it has changed."""
-
-    def __init__(self, hub: FeedHub) -> None:
-        self._hub = hub
-        self._stamp: object = None
-        self._rows: tuple[LedgerEntry, ...] | None = None
-
-    async def __call__(self, _client: GatewayClient) -> Sequence[LedgerEntry]:
-        """The newest lines. Raises GatewayError."""
-        await self._hub.complete()
-        ledger = self._hub.ledger or own_ledger()
-        return await asyncio.to_thread(self._read, ledger)
-
-    def _read(self, ledger: Ledger) -> tuple[LedgerEntry, ...]:
-        try:
-            stamp = ledger.stamp()
-            if self._rows is None or stamp != self._stamp:
-                self._rows = tuple(islice(ledger.audit(), _MOST))
-                self._stamp = stamp
-        except OSError as error:
-            raise _unreadable(ledger, error) from None
-        return self._rows
-
-
-def audit_feed(hub: FeedHub) -> Feed[Sequence[LedgerEntry]]:
-    """The newest outcomes in the ledger of the hub, else of the user."""
-    return hub.feed(FeedKey(AUDIT_FEED), _AuditReader(hub), cadence.AUDIT)
-
-
-T = TypeVar("T")
-
-_CREATE = ".create"
 RECOVERY_FEED = "recovery"
 """The name of the feed of unresolved writes, and the prefix of the feeds of evidence."""
 
@@ -79,30 +50,38 @@ def unresolved(ledger: Ledger, gateway: str, clock: Clock) -> tuple[LedgerEntry,
     )
 
 
+async def _ask(ledger: Ledger, question: Callable[[Ledger], T]) -> T:
+    try:
+        return await asyncio.to_thread(question, ledger)
+    except OSError as error:
+        reason = error.strerror or "it cannot be read"
+        raise GatewayError(f"The audit log {ledger.path}: {reason}") from None
+
+
+async def _audit(reader: FeedReader, _scope: Scope) -> Sequence[LedgerEntry]:
+    await reader.hub.complete()
+    ledger = reader.hub.ledger or own_ledger()
+    return await _ask(ledger, lambda ledger: tuple(islice(ledger.audit(), _MOST)))
+
+
+audit_feed = FeedSpec(AUDIT_FEED, _audit, cadence.AUDIT)
+"""The newest outcomes in the ledger of the hub, else of the user."""
+
+
 async def _unresolved(reader: FeedReader, _scope: Scope) -> Sequence[LedgerEntry]:
     hub = reader.hub
     await hub.complete()
-    ledger = hub.ledger or own_ledger()
-    try:
-        return await asyncio.to_thread(unresolved, ledger, hub.connection.base_url, hub.clock)
-    except OSError as error:
-        raise _unreadable(ledger, error) from None
+    gateway, clock = hub.connection.base_url, hub.clock
+    return await _ask(hub.ledger or own_ledger(), partial(unresolved, gateway=gateway, clock=clock))
 
 
 unresolved_feed = FeedSpec(RECOVERY_FEED, _unresolved, cadence.AUDIT)
 """The unresolved writes in the ledger of the hub, else of the user."""
 
 
-def _unreadable(ledger: Ledger, error: OSError) -> GatewayError:
-    return GatewayError(f"The audit log {ledger.path}: {error.strerror or 'it cannot be read'}")
-
-
 @dataclass(frozen=True, slots=True)
 class UnresolvedWrite:
-    """An unresolved write with the other writes of the ledger that created resources.
-
-    ``created_by`` maps the identities of created resources to the titles of the writes.
-    """
+    """An unresolved write, and the identities that other writes of the ledger created."""
 
     intent: LedgerEntry
     created_by_others: frozenset[str]
@@ -116,7 +95,7 @@ class Inspected(Generic[T]):
 
 
 def created(entries: Iterable[LedgerEntry]) -> frozenset[str]:
-    """The identities that the writes of a ledger created."""
+    """The identities of the resources that these writes created."""
     return frozenset(
         entry.identity
         for entry in entries
@@ -132,19 +111,16 @@ def inspected_feed(
     plan: str,
     inspect: Callable[[GatewayClient, UnresolvedWrite], Awaitable[T]],
 ) -> Feed[Inspected[T]]:
-    """The evidence that ``inspect`` finds about a write, the first part of ``scope``."""
-
-    def find(client: GatewayClient) -> UnresolvedWrite | None:
-        writes = unresolved(ledger, client.connection.base_url, hub.clock)
-        intent = next((write for write in writes if write.id == plan), None)
-        return None if intent is None else UnresolvedWrite(intent, created(ledger.entries()))
+    """The evidence that ``inspect`` finds about the write of a plan."""
 
     async def fetch(client: GatewayClient) -> Inspected[T]:
-        try:
-            write = await asyncio.to_thread(find, client)
-        except OSError as error:
-            raise _unreadable(ledger, error) from None
-        return Inspected(None if write is None else await inspect(client, write))
+        gateway, clock = client.connection.base_url, hub.clock
+        writes = await _ask(ledger, partial(unresolved, gateway=gateway, clock=clock))
+        intent = next((write for write in writes if write.id == plan), None)
+        if intent is None:
+            return Inspected(None)
+        others = await _ask(ledger, lambda ledger: created(ledger.entries()))
+        return Inspected(await inspect(client, UnresolvedWrite(intent, others)))
 
     key: FeedKey[Inspected[T]] = FeedKey(RECOVERY_FEED, (plan,))
     return hub.feed(key, fetch, cadence.KEYS, passing=True)
