@@ -48,7 +48,7 @@ async def test_a_key_is_rotated_and_its_rotation_followed() -> None:
             assert "in use" in shown(app)
             assert listing(app).declared.name(listing(app).table.selected) == "airflow-staging"
             pane = listing(app).query_one(DetailPane)
-            await until(pilot, lambda: pane.text.split().count("active") == 2, "both keys")
+            await until(pilot, lambda: pane.text.count("BYOK usage") == 2, "both keys")
             await pilot.press("N")
             await until(pilot, lambda: "may be in use" in str(notices(app)), "why it waits")
             await pilot.press("D")
