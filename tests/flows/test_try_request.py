@@ -79,7 +79,7 @@ async def an_answer_comes_with_all_that_happened(desk: TryDesk) -> None:
 async def enter_opens_the_generation(desk: TryDesk) -> None:
     screen = await desk.send()
     await desk.over(screen)
-    identity = screen.tried.generation_id
+    identity = screen.tried.answer.generation_id
     await desk.pilot.press("enter")
     await desk.wait_for(GenerationScreen)
     await until(desk.pilot, lambda: "began" in desk.shown(), "the generation")

@@ -24,6 +24,7 @@ from gwtui.crud.resource import Cell, DetailRow, Section, Tone
 from gwtui.domain.guardrail_verdict import actions_of, verdict_of
 from gwtui.domain.money import grouped, usd
 from gwtui.domain.pricing import RequestCost
+from gwtui.domain.routing import RouteAttempt
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.guardrails.effect import endpoint_title
 from gwtui.resources.tries.plan import TryFacts, TryPlan, exclusion_reasons, expected_chat_cost
@@ -75,17 +76,6 @@ class TryOutcome:
     def blocked(self) -> bool:
         """Whether a guardrail blocked the request."""
         return self.error is not None and refusal_kind(self.error) == "blocked by a guardrail"
-
-    @property
-    def guarded(self) -> bool:
-        """Whether a guardrail acted on the request."""
-        verdict = verdict_of(self.answer.metadata)
-        return self.blocked or (verdict is not None and verdict.outcome != "pass")
-
-    @property
-    def generation_id(self) -> str | None:
-        """The id to look up the generation; None if unknown."""
-        return self.answer.generation_id
 
     @property
     def cost(self) -> Decimal | None:
@@ -159,7 +149,7 @@ def _cancelled_cost(tried: TryOutcome) -> str:
 def _figures(tried: TryOutcome, _now: datetime) -> Sequence[DetailRow]:
     answer = tried.answer
     figures = [
-        DetailRow("generation", cells.text(tried.generation_id)),
+        DetailRow("generation", cells.text(tried.answer.generation_id)),
         DetailRow("first token", _ms(answer.first_token_ms)),
         DetailRow("whole answer", _ms(answer.elapsed_ms)),
         DetailRow("speed", _speed(answer)),
@@ -268,30 +258,18 @@ def _found_labels(value: Any, depth: int) -> Iterator[str]:
 
 
 def _endpoints(tried: TryOutcome, _now: datetime) -> Sequence[DetailRow]:
-    plan, provider = tried.plan, tried.answer.provider
-    failed = _failed(tried)
-    rows: list[DetailRow] = []
-    seen: set[int] = set()
-    served = False
-    for each in plan.order:
-        endpoint = each.attempt.endpoint
-        if id(endpoint) in seen:
-            continue
-        seen.add(id(endpoint))
-        if not served and provider and endpoint.provider_name == provider:
-            served = True
-            own = each.attempt.credential
-            name = "" if own is None else safe_line(own.name or own.id, _NAME)
-            note = f"with provider key {name}" if name else ""
-            rows.insert(0, _row("✓", endpoint, Cell("served it", "good"), note))
-        elif endpoint.provider_name in failed:
-            status = failed[endpoint.provider_name]
-            rows.append(_row("✗", endpoint, Cell(f"was asked, responded with {status}", "bad")))
+    plan, provider, failed = tried.plan, tried.answer.provider, _failed(tried)
+    attempts = [each.attempt for each in plan.order]
+    served = next((one for one in attempts if provider == one.endpoint.provider_name), None)
+    rows = [_served(served, provider)] if provider else []
+    others = {id(one.endpoint): one.endpoint for one in attempts}
+    if served is not None and provider:
+        del others[id(served.endpoint)]
+    for endpoint in others.values():
+        if status := failed.get(endpoint.provider_name):
+            rows.append(_row("✗", endpoint, Cell(f"was asked, answered {status}", "bad")))
         else:
             rows.append(_row("·", endpoint, Cell("not needed" if provider else "eligible")))
-    if provider and not served:
-        name = f"✓ {safe_line(provider, _NAME)}"
-        rows.insert(0, DetailRow(name, Cell("served it, which the plan did not see", "warn")))
     rows += [
         _row("✗", out.endpoint, Cell(", ".join(exclusion_reasons(out)))) for out in plan.excluded
     ]
@@ -299,6 +277,15 @@ def _endpoints(tried: TryOutcome, _now: datetime) -> Sequence[DetailRow]:
         DetailRow("not known", Cell(safe_line(gap, _MESSAGE), "warn")) for gap in plan.not_read
     ]
     return rows
+
+
+def _served(attempt: RouteAttempt | None, provider: str) -> DetailRow:
+    if attempt is None:
+        name = f"✓ {safe_line(provider, _NAME)}"
+        return DetailRow(name, Cell("served it, which the plan did not see", "warn"))
+    own = attempt.credential
+    note = "" if own is None else f"with provider key {safe_line(own.name or own.id, _NAME)}"
+    return _row("✓", attempt.endpoint, Cell("served it", "good"), note)
 
 
 def _row(sign: str, endpoint: Endpoint, value: Cell, note: str = "") -> DetailRow:

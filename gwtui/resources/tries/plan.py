@@ -62,7 +62,6 @@ class KeyFacts:
     guardrails: tuple[GuardrailRestrictions, ...] = ()
     credentials: tuple[ByokCredential, ...] = ()
     default_sort: str | None = None
-    default_model: str | None = None
     gaps: tuple[str, ...] = ()
     """Sentences that name missing data."""
     bound: tuple[Guardrail, ...] = ()
@@ -137,7 +136,6 @@ async def read_key_facts(gateway: GatewayClient, hash: str) -> KeyFacts:
         guardrails,
         usable,
         workspace.default_provider_sort,
-        workspace.default_text_model,
         bound=bound,
     )
 

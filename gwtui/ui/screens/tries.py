@@ -194,8 +194,8 @@ class AnswerScreen(Dialog[str]):
 
     def action_open(self) -> None:
         """Close, and return the id of the generation."""
-        if self.tried is not None and self.tried.generation_id is not None:
-            self.dismiss(self.tried.generation_id)
+        if self.tried is not None and self.tried.answer.generation_id is not None:
+            self.dismiss(self.tried.answer.generation_id)
         else:
             self.app.bell()
 
@@ -226,7 +226,7 @@ class AnswerScreen(Dialog[str]):
     def _keys(self) -> str:
         if self.unsaved:
             return "Esc cancels · ↑ ↓ PgUp PgDn scroll · Tab"
-        opens = "Enter opens the generation · " if self.tried and self.tried.generation_id else ""
+        opens = "Enter opens the generation · " if self.tried and self.tried.answer.generation_id else ""
         return f"Esc back to the form · {opens}↑ ↓ PgUp PgDn scroll · Tab"
 
     def _state(self) -> Content:
