@@ -17,7 +17,7 @@ from gwtui.client.paging import Listing
 from gwtui.contract.request import MASK
 from gwtui.contract.response import ResponseModel
 from gwtui.crud import cells
-from gwtui.crud.columns import text_column
+from gwtui.crud.cells import text_column
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan_text import count
 from gwtui.crud.resource import Cell, Column, DetailRow, Section

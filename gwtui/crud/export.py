@@ -8,7 +8,7 @@ from datetime import datetime
 from io import StringIO
 from typing import Any, Literal, TypeVar
 
-from gwtui.crud.columns import text_column
+from gwtui.crud.cells import text_column
 from gwtui.crud.resource import Column, ResourceSpec
 from gwtui.domain.cell_values import UNKNOWN, SortValue
 from gwtui.domain.safe_text import safe_text

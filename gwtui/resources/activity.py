@@ -16,7 +16,7 @@ from typing import Literal
 
 from gwtui.contract.usage import ActivityRow
 from gwtui.crud import cells
-from gwtui.crud.columns import count_column, text_column, tokens_column, usd_column
+from gwtui.crud.cells import count_column, text_column, tokens_column, usd_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain import activity, money

@@ -12,7 +12,7 @@ from pydantic import Field
 from gwtui.contract.request import RequestModel, field_rules
 from gwtui.contract.scalars import timestamp_text
 from gwtui.crud import cells, fields
-from gwtui.crud.columns import moment_column, text_column, word_column
+from gwtui.crud.cells import moment_column, text_column, word_column
 from gwtui.crud.fields import Choices, Facts
 from gwtui.crud.form import FormSpec
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, SortValue, Tone

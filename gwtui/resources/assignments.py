@@ -23,7 +23,7 @@ from gwtui.contract.guardrails import (
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.organization import OrganizationMember
 from gwtui.crud import cells
-from gwtui.crud.columns import moment_column, text_column
+from gwtui.crud.cells import moment_column, text_column
 from gwtui.crud.evidence import Evidence, InspectionContext
 from gwtui.crud.plan import Change, Plan, Undo
 from gwtui.crud.plan_text import NAME_LIMIT, Names, count, identity_of, named, quoted, several

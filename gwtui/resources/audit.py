@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from gwtui.crud import cells
-from gwtui.crud.columns import moment_column, text_column
+from gwtui.crud.cells import moment_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, Tone
 from gwtui.local.ledger import LedgerEntry, one_line, summary_text
 from gwtui.watch.feeds.ledger import audit_feed

@@ -28,7 +28,7 @@ from gwtui.contract.budgets import (
 from gwtui.contract.request import Problem, RequestModel
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud import cells
-from gwtui.crud.columns import moment_column, share_column, text_column, usd_column
+from gwtui.crud.cells import moment_column, share_column, text_column, usd_column
 from gwtui.crud.evidence import Evidence, InspectionContext, compared
 from gwtui.crud.fields import Facts, Field, Fields, PlanContext, limit_field, limit_warnings
 from gwtui.crud.form import FormSpec

@@ -15,7 +15,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.contract.models import Provider
 from gwtui.crud import cells
-from gwtui.crud.columns import moment_column, text_column, word_column
+from gwtui.crud.cells import moment_column, text_column, word_column
 from gwtui.crud.fields import (
     Facts,
     Field,

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from gwtui.contract.models import PER_TOKEN_KEYS
 from gwtui.crud import cells
-from gwtui.crud.columns import moment_column, text_column
+from gwtui.crud.cells import moment_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, SortValue, Tone
 from gwtui.domain import money
 from gwtui.domain.safe_text import safe_line

@@ -15,7 +15,7 @@ from typing import Literal
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.usage import Credits
 from gwtui.crud import cells
-from gwtui.crud.columns import count_column, share_column, text_column, usd_column
+from gwtui.crud.cells import count_column, share_column, text_column, usd_column
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpec, Section, Tone
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain import money, times

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from gwtui.crud import cells
-from gwtui.crud.columns import text_column
+from gwtui.crud.cells import text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, Tone
 from gwtui.local.doctor import VERDICTS, DoctorLine, DoctorVerdict
 from gwtui.watch.feeds.doctor import doctor_feed

@@ -426,7 +426,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         tab=True,
         aliases=("gr", "guards"),
         help="guardrails",
-        changes=f"{_CHANGES}.guardrails:CHANGES",
+        changes=f"{_CHANGES}.workspaces:GUARDRAIL_CHANGES",
         named=True,
         actions=(
             create_action(

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from gwtui.crud import cells
-from gwtui.crud.columns import text_column
+from gwtui.crud.cells import text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, Tone
 from gwtui.domain.findings import SEVERITIES, AccountFinding, FindingSeverity, Remedy
 from gwtui.watch.feeds.findings import findings_feed

@@ -13,7 +13,7 @@ from typing import Any
 
 from gwtui.contract.usage import FeedbackRequest, Generation
 from gwtui.crud import cells
-from gwtui.crud.columns import count_column, flag_column, moment_column, text_column, usd_column
+from gwtui.crud.cells import count_column, flag_column, moment_column, text_column, usd_column
 from gwtui.crud.fields import Field, Fields, PlanContext
 from gwtui.crud.plan import Plan
 from gwtui.crud.resource import Cell, Column, DetailRow, DetailTable, ReadBy, ResourceSpec, Section

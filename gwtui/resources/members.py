@@ -21,7 +21,7 @@ from gwtui.contract.organization import (
 )
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud import cells
-from gwtui.crud.columns import moment_column, text_column
+from gwtui.crud.cells import moment_column, text_column
 from gwtui.crud.fields import Choices, Field
 from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Change, Plan, Undo

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from gwtui.client.services import OrganizationService
 from gwtui.contract.organization import OrganizationSettings, UpdateOrganizationSettingsRequest
 from gwtui.crud import cells
-from gwtui.crud.columns import flag_column, text_column
+from gwtui.crud.cells import flag_column, text_column
 from gwtui.crud.fields import ON_OFF, Field, Fields, FormContext
 from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Plan

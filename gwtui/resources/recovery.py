@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gwtui.client.errors import NotFoundError
 from gwtui.crud import cells
-from gwtui.crud.columns import moment_column, text_column
+from gwtui.crud.cells import moment_column, text_column
 from gwtui.crud.evidence import Evidence, InspectionContext, inspect_write, unknown_reason
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section

@@ -24,7 +24,7 @@ from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, KeyName
 from gwtui.contract.request import RequestModel, problems
 from gwtui.contract.scalars import timestamp_text
 from gwtui.crud import cells, fields
-from gwtui.crud.columns import moment_column, text_column
+from gwtui.crud.cells import moment_column, text_column
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Change, Plan, bundle

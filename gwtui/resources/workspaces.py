@@ -20,7 +20,7 @@ from gwtui.contract.workspaces import (
     slug_of,
 )
 from gwtui.crud import cells
-from gwtui.crud.columns import figure_column, moment_column, text_column
+from gwtui.crud.cells import figure_column, moment_column, text_column
 from gwtui.crud.fields import ON_OFF, Facts, Field, Fields, ListColumn, PickOption, PlanContext
 from gwtui.crud.plan import Plan
 from gwtui.crud.plan_text import count, quoted, several

@@ -12,7 +12,7 @@ from typing import Any
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.models import Endpoint
 from gwtui.crud import cells
-from gwtui.crud.columns import figure_column, text_column
+from gwtui.crud.cells import figure_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ReadBy, ResourceSpec, Section
 from gwtui.domain.catalog import CatalogView
 from gwtui.domain.guardrail_effect import (

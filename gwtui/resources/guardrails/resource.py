@@ -8,7 +8,7 @@ from datetime import datetime
 
 from gwtui.contract.content_filters import BuiltinFilter, CustomFilter
 from gwtui.crud import cells
-from gwtui.crud.columns import count_column, figure_column, moment_column, text_column, word_column
+from gwtui.crud.cells import count_column, figure_column, moment_column, text_column, word_column
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.resource import (
     Cell,

@@ -8,7 +8,7 @@ from datetime import datetime
 from gwtui.contract.current_key import BudgetLayer, CurrentKey
 from gwtui.contract.keys import limit_used_share
 from gwtui.crud import cells
-from gwtui.crud.columns import flag_column, moment_column, text_column, usd_column
+from gwtui.crud.cells import flag_column, moment_column, text_column, usd_column
 from gwtui.crud.resource import (
     Cell,
     Column,

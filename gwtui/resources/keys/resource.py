@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from gwtui.crud import cells
-from gwtui.crud.columns import figure_column, moment_column, text_column, usd_column
+from gwtui.crud.cells import figure_column, moment_column, text_column, usd_column
 from gwtui.crud.resource import (
     Cell,
     Column,

@@ -10,7 +10,7 @@ from decimal import Decimal
 from gwtui.contract.models import Endpoint, Percentiles
 from gwtui.contract.values import END_TO_END_WORKLOADS
 from gwtui.crud import cells
-from gwtui.crud.columns import (
+from gwtui.crud.cells import (
     figure_column,
     moment_column,
     text_column,

@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, time
 
 from gwtui.contract.models import Model, Provider, ReasoningSupport
 from gwtui.crud import cells
-from gwtui.crud.columns import (
+from gwtui.crud.cells import (
     count_column,
     figure_column,
     moment_column,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from gwtui.crud import cells
-from gwtui.crud.columns import figure_column, text_column
+from gwtui.crud.cells import figure_column, text_column
 from gwtui.crud.resource import (
     Cell,
     Column,

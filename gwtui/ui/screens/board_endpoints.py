@@ -12,8 +12,7 @@ from textual.containers import Horizontal
 from textual.content import Content
 
 from gwtui.crud import cells
-from gwtui.crud.cells import sparkline
-from gwtui.crud.columns import text_column
+from gwtui.crud.cells import sparkline, text_column
 from gwtui.crud.resource import Cell, Column, SortValue, Tone
 from gwtui.domain import money, times
 from gwtui.domain.uptime import DEGRADED_BELOW, DOWN_BELOW, verdict

@@ -12,7 +12,7 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from gwtui.crud import cells
-from gwtui.crud.columns import figure_column, text_column, usd_column
+from gwtui.crud.cells import figure_column, text_column, usd_column
 from gwtui.crud.resource import Cell, Column, SortValue
 from gwtui.domain import money, times
 from gwtui.domain.runway import Runway

@@ -226,7 +226,11 @@ class AnswerScreen(Dialog[str]):
     def _keys(self) -> str:
         if self.unsaved:
             return "Esc cancels · ↑ ↓ PgUp PgDn scroll · Tab"
-        opens = "Enter opens the generation · " if self.tried and self.tried.answer.generation_id else ""
+        opens = (
+            "Enter opens the generation · "
+            if self.tried and self.tried.answer.generation_id
+            else ""
+        )
         return f"Esc back to the form · {opens}↑ ↓ PgUp PgDn scroll · Tab"
 
     def _state(self) -> Content:
