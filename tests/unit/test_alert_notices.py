@@ -18,7 +18,7 @@ from gwtui.watch.history.model import Subject
 
 
 @pytest.mark.parametrize("passed", [-86_400.0, 0.0, 4.999_999, 5.0, 5.000_1, 86_400.0])
-def test_what_is_left_can_always_be_waited_for(
+def test_the_time_left_of_a_notice_is_positive(
     passed: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notice = Notice("done", timeout=5)
@@ -30,7 +30,7 @@ def test_what_is_left_can_always_be_waited_for(
 @pytest.mark.parametrize(
     ("told", "news"), [(True, ["b: x: y"]), (False, ["a: x: y", "b: x: y"])], ids=["a past", "none"]
 )
-def test_what_stood_already_when_a_past_was_told_is_no_news(told: bool, news: list[str]) -> None:
+def test_events_of_a_filled_past_raise_no_notice(told: bool, news: list[str]) -> None:
     began = datetime(2026, 11, 23, 8, 0, tzinfo=UTC)
     said: list[str] = []
     app = SimpleNamespace(

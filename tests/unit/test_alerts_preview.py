@@ -66,7 +66,7 @@ def week(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
 NOW = START + timedelta(days=8)
 
 
-def test_it_counts_what_would_have_fired(week: Desk) -> None:
+def test_preview_counts_alerts_that_would_have_fired(week: Desk) -> None:
     rule = CreditsRule(name="x", fires_at=Decimal(10), clears_at=Decimal(12))
     found = preview(week.reader, "x", rule, NOW)
     assert (found.fired, found.still, found.recorded) == (1, 0, WEEK)
@@ -90,14 +90,14 @@ def test_gaps_and_nights_fire_and_clear_nothing(week: Desk) -> None:
     assert preview(week.reader, "x", long, NOW).fired == 0
 
 
-def test_it_tries_rules_on_what_happens(week: Desk) -> None:
+def test_preview_evaluates_rules_on_changes(week: Desk) -> None:
     assert preview(week.reader, "x", PriceRule(name="x"), NOW).fired == 6
     large = PriceRule(name="x", at_least=Decimal(60))
     assert preview(week.reader, "x", large, NOW).fired == 3, "up by 100 %, down by 50 %"
     assert preview(week.reader, "x", GoneRule(name="x"), NOW).fired == 0
 
 
-def test_it_knows_how_long_the_credits_would_have_lasted(week: Desk) -> None:
+def test_preview_evaluates_the_runway(week: Desk) -> None:
     daily = 0.7 * 144
     rule = RunwayRule(name="x", fires_at=Decimal(7), clears_at=Decimal(8))
     found = preview(week.reader, "x", rule, NOW)
@@ -107,7 +107,7 @@ def test_it_knows_how_long_the_credits_would_have_lasted(week: Desk) -> None:
     assert abs(fired[1] - expected) < minutes(120)
 
 
-def test_without_a_history_there_is_nothing_to_try(tmp_path: Path) -> None:
+def test_preview_without_history_reports_nothing(tmp_path: Path) -> None:
     with desk(tmp_path / "h.sqlite3") as opened:
         found = preview(opened.reader, "x", default_rules()["credits-low"], NOW)
         assert (found.recorded, found.of) == (timedelta(), 0)

@@ -131,7 +131,7 @@ def test_credits(harness: RuleHarness) -> None:
     assert harness.alerts == ()
 
 
-def test_of_one_figure_only_the_more_severe_alert_shows(harness: RuleHarness) -> None:
+def test_only_the_more_severe_alert_on_a_figure_shows(harness: RuleHarness) -> None:
     bounds = {"fires_at": Decimal(80), "clears_at": Decimal(75)}
     late = timedelta(minutes=2)
     near = KeyLimitRule(name="Near", **bounds)
@@ -322,7 +322,7 @@ def test_scopes(harness: RuleHarness) -> None:
 # What lasts -------------------------------------------------------------------------------------
 
 
-def test_what_fires_already_does_not_fire_again_after_a_restart(harness: RuleHarness) -> None:
+def test_firing_alerts_do_not_fire_again_after_a_restart(harness: RuleHarness) -> None:
     harness.rules = {"low": LOW}
     balance(harness, 5)
     harness.restart()
@@ -331,7 +331,7 @@ def test_what_fires_already_does_not_fire_again_after_a_restart(harness: RuleHar
     assert balance(harness, 50) == ["cleared"]
 
 
-def test_what_is_pending_begins_anew_after_a_restart(harness: RuleHarness) -> None:
+def test_pending_alerts_start_over_after_a_restart(harness: RuleHarness) -> None:
     harness.rules = {"low": LOW.model_copy(update={"fire_after": FIVE})}
     balance(harness, 5, 5, 5, 5)
     assert harness.states == {"low": "pending"}

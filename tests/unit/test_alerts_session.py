@@ -88,7 +88,9 @@ async def program(folder: Path, world: World, time: FakeClock) -> AsyncIterator[
     await hub.close()
 
 
-async def test_it_evaluates_what_is_recorded(tmp_path: Path, world: World, time: FakeClock) -> None:
+async def test_recorded_readings_are_evaluated(
+    tmp_path: Path, world: World, time: FakeClock
+) -> None:
     async with program(tmp_path, world, time) as one:
         await time.advance(5)
         assert set(await one.present()) == {"key-near-limit"}, "83 % of the key's limit is used"
@@ -112,7 +114,7 @@ async def test_it_evaluates_what_is_recorded(tmp_path: Path, world: World, time:
     assert ask(path, lambda reader: read_events(reader.connection, since=time.now())) == ()
 
 
-async def test_of_two_instances_one_evaluates_and_both_show(
+async def test_one_of_two_instances_evaluates_and_both_show(
     tmp_path: Path, world: World, time: FakeClock
 ) -> None:
     async with program(tmp_path, world, time) as one:
@@ -181,7 +183,7 @@ async def test_a_gateway_that_cannot_be_read_is_told_once_and_blinds_nothing_els
         assert (await one.told())[2:] == [("cleared", "gateway-unreadable")]
 
 
-async def test_one_list_that_cannot_be_read_is_told_by_its_name(
+async def test_an_unreadable_list_is_reported_by_name(
     tmp_path: Path, world: World, time: FakeClock
 ) -> None:
     world.faults = {"guardrails": ForbiddenError("no", status=403)}
@@ -283,7 +285,7 @@ async def telling(notifier: AlertNotifier) -> AsyncIterator[Callable[[], Awaitab
         task.cancel()
 
 
-async def test_it_gets_one_line_of_json_and_no_token(
+async def test_the_command_gets_one_json_line_and_no_token(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GWTUI_TOKEN", "gw-mgmt-v1-secret")
@@ -353,7 +355,7 @@ async def test_failures_are_named(command: list[str], says: str) -> None:
     assert says in str(caught.value)
 
 
-async def test_one_that_does_not_read_is_no_failure() -> None:
+async def test_a_command_that_reads_nothing_does_not_fail() -> None:
     await run_alert_command([sys.executable, "-c", "pass"], "x" * 1_000_000)
 
 
@@ -373,7 +375,7 @@ async def test_the_same_failure_is_told_once(tmp_path: Path) -> None:
     assert len(failures) == 2, "after it worked, it is news again"
 
 
-async def test_it_is_told_what_is_to_be_told_one_after_the_other(
+async def test_the_command_runs_for_one_event_at_a_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     running = most = 0
@@ -458,7 +460,7 @@ def test_alerts_are_listed(recorded: Path, capsys: pytest.CaptureFixture[str]) -
     assert row["silenced_until"].endswith("Z")
 
 
-def test_their_history_is_listed(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_alert_history_is_listed(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["alerts", "history", "--demo", "--output", "ndjson"]) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(line["event"], line["who"]) for line in lines] == [
@@ -487,7 +489,9 @@ def test_rules_are_listed(private_home: Path, capsys: pytest.CaptureFixture[str]
     assert "alerts.toml: rules.x.kind" in capsys.readouterr().err
 
 
-def test_nothing_recorded_is_said(private_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_alerts_without_a_history_say_so(
+    private_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["alerts", "--base-url", "https://gateway.example/api/v1"]) == 0
     out, err = capsys.readouterr()
     assert out == ""

@@ -54,7 +54,7 @@ def test_moments_as_people_type_them(typed: str, moment: datetime) -> None:
         ("3 moons ago", "unknown unit moons"),
     ],
 )
-def test_what_is_no_moment_is_said_so_with_examples_from_the_past(typed: str, message: str) -> None:
+def test_invalid_moments_are_refused_with_examples(typed: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         parse_past(typed, NOW)
 

@@ -73,7 +73,7 @@ def words(run: BulkRun) -> list[str]:
     return [one.status for one in run.results]
 
 
-async def test_one_plan_says_what_changes_of_each_and_what_holds_for_all_once() -> None:
+async def test_a_bulk_plan_lists_each_change_and_shared_effects_once() -> None:
     plan = (await Rows().bulk(hidden=2)).plan
     assert plan.title == "Disable 3 keys"
     assert [(one.field, one.before, one.after) for one in plan.changes] == [
@@ -89,7 +89,7 @@ async def test_one_plan_says_what_changes_of_each_and_what_holds_for_all_once() 
     assert not plan.obstacles
 
 
-async def test_what_is_left_out_is_named_by_its_reason() -> None:
+async def test_skipped_rows_are_grouped_by_reason() -> None:
     rows = Rows()
     rows.errors = {
         "a": LeftOutError("disabled already", already=True),
@@ -106,7 +106,7 @@ async def test_what_is_left_out_is_named_by_its_reason() -> None:
     assert [one.already for one in bulk.left_out] == [True, False, False]
 
 
-async def test_what_changed_after_it_was_agreed_to_is_not_sent() -> None:
+async def test_rows_changed_since_the_plan_are_not_sent() -> None:
     rows = Rows()
     bulk = await rows.bulk()
     rows.before["b"] = "off"
@@ -119,7 +119,7 @@ async def test_what_changed_after_it_was_agreed_to_is_not_sent() -> None:
     assert run.summary() == "1 applied, 2 refused"
 
 
-async def test_only_a_refusal_that_would_meet_all_ends_it() -> None:
+async def test_only_a_refusal_of_all_stops_a_bulk_run() -> None:
     of_one = ConflictError("changed", status=409)
     of_all: list[GatewayError] = [
         ConnectFailedError("no way"),
@@ -139,7 +139,7 @@ async def test_only_a_refusal_that_would_meet_all_ends_it() -> None:
         assert sorted(rows.sent) == ["a", "b", "c"], "each once"
 
 
-async def test_after_a_lost_answer_it_never_goes_on() -> None:
+async def test_a_lost_answer_stops_a_bulk_run() -> None:
     rows = Rows()
     rows.outcomes["b"] = Unknown(NoAnswerError("lost"), "plan")
     run = await rows.run(await rows.bulk())

@@ -90,9 +90,7 @@ def test_a_part_of_the_log(
     assert [json.loads(row)["id"] for row in rows] == ids[::-1]
 
 
-def test_what_is_no_moment_is_a_wrong_command_line(
-    log: Ledger, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_invalid_time_is_a_usage_error(log: Ledger, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", "--since", "the other day"]) == 2
     assert "invalid time" in capsys.readouterr().err
 
@@ -105,7 +103,7 @@ def test_a_log_that_is_not_there(
     assert printed(capsys, "--output", "ndjson") == ""
 
 
-def test_one_change_in_full(log: Ledger, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_change_is_printed_in_full(log: Ledger, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", "get", "p1"]) == 0
     out = capsys.readouterr().out
     assert out.splitlines()[0] == "two"

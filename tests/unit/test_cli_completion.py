@@ -57,7 +57,7 @@ def offered(*words: str) -> list[str]:
     return [word for word, _ in TypedLine(known_tree(), words).candidates()]
 
 
-def test_everything_that_can_be_called_is_offered(cache: Path) -> None:
+def test_every_command_and_verb_is_offered(cache: Path) -> None:
     assert {*COMMANDS, *COMMAND_RESOURCES} <= set(offered(""))
     for name in COMMAND_RESOURCES:
         assert offered(name, "") == [verb.name for verb in load(name).verbs]
@@ -95,7 +95,9 @@ def test_everything_that_can_be_called_is_offered(cache: Path) -> None:
         (("nonsense", "nonsense", ""), []),
     ],
 )
-def test_what_may_follow(cache: Path, words: tuple[str, ...], expected: list[str]) -> None:
+def test_completion_offers_what_may_follow(
+    cache: Path, words: tuple[str, ...], expected: list[str]
+) -> None:
     assert offered(*words) == expected
 
 
@@ -149,7 +151,7 @@ def test_names_are_kept_without_what_a_terminal_could_not_show(tmp_path: Path) -
     keep_names(tmp_path / "file" / "names.json", {"keys": ["x"]})  # never raises
 
 
-def test_what_a_dashboard_read_in_full_is_kept_at_its_end(private_home: Path) -> None:
+def test_complete_lists_leave_their_names_for_completion(private_home: Path) -> None:
     rows = (KeyRow(key(name="ci", label="gw-...1")), KeyRow(key(name=HOSTILE, hash="b" * 64)))
     read = {"keys": rows, "workspaces": None}
 

@@ -171,7 +171,7 @@ def test_a_broken_file_is_named_before_anything_is_asked(
         assert sys.stdin.read() == "unread"
 
 
-def test_without_a_keyring_nothing_is_stored_and_the_ways_are_named(
+def test_login_without_a_keyring_stores_nothing_and_names_alternatives(
     gateway: ServedGateway, no_ring: None, gwtui: Commands, file: Path, private_home: Path
 ) -> None:
     code, out, err = gwtui("login", "--base-url", gateway.base_url, stdin=gateway.management)
@@ -183,7 +183,7 @@ def test_without_a_keyring_nothing_is_stored_and_the_ways_are_named(
     assert gateway.management.encode() not in everything_in(private_home)
 
 
-def test_only_on_demand_a_private_file_holds_the_key(
+def test_save_file_stores_the_key_in_a_private_file(
     gateway: ServedGateway, no_ring: None, gwtui: Commands, file: Path, private_home: Path
 ) -> None:
     words = ("login", "--profile", "w..k", "--base-url", gateway.base_url, "--save-file")
@@ -320,7 +320,7 @@ def test_logging_out_keeps_the_profile_unless_told(
     assert "there is no profile" in err
 
 
-def test_what_could_not_be_removed_is_said(
+def test_logout_reports_keys_that_could_not_be_removed(
     gateway: ServedGateway, ring: DictRing, gwtui: Commands
 ) -> None:
     assert gwtui("login", "--base-url", gateway.base_url, stdin=gateway.management)[0] == exits.OK
@@ -426,7 +426,7 @@ def test_the_default_is_chosen_and_profiles_are_removed(
     assert not ring.held
 
 
-def test_no_profiles_is_no_error(gwtui: Commands) -> None:
+def test_an_empty_list_of_profiles_is_no_error(gwtui: Commands) -> None:
     code, out, err = gwtui("profiles")
     assert (code, out) == (exits.OK, "")
     assert "run gwtui login" in err

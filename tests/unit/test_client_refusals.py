@@ -78,7 +78,7 @@ def test_each_refusal_has_a_kind_and_a_remedy(error: GatewayError, kind: str) ->
     assert refusal_remedy(error)
 
 
-def test_what_routing_tells_is_told_step_by_step() -> None:
+def test_refusals_by_routing_list_their_steps() -> None:
     error = refused(
         NotFoundError,
         "0 endpoints out of 3 requested are available",
@@ -97,7 +97,7 @@ def test_what_routing_tells_is_told_step_by_step() -> None:
     assert "model-guardrails" in refusal_remedy(error)
 
 
-def test_what_a_provider_tells_is_told() -> None:
+def test_refusals_by_providers_list_their_details() -> None:
     error = refused(
         RateLimitedError,
         "Provider returned error",
@@ -151,5 +151,5 @@ def test_the_verdict_is_the_strictest_action(pipeline: Any, outcome: GuardrailOu
     assert found.outcome == outcome
 
 
-def test_nothing_told_is_no_verdict() -> None:
+def test_a_missing_pipeline_gives_no_verdict() -> None:
     assert verdict_of(None) is None

@@ -40,7 +40,7 @@ from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed, FeedState
 
 
-async def test_only_the_last_minute_counts(time: FakeClock) -> None:
+async def test_requests_of_the_last_minute_are_counted(time: FakeClock) -> None:
     traffic = Traffic(time.clock)
     for _ in range(3):
         traffic.sent(read=True)
@@ -93,7 +93,7 @@ async def test_a_gateway_is_silent_from_three_seconds_without_an_answer_on(time:
     assert not traffic.silent
 
 
-async def test_who_gives_up_a_long_wait_leaves_a_silent_gateway(time: FakeClock) -> None:
+async def test_giving_up_a_long_wait_leaves_the_gateway_silent(time: FakeClock) -> None:
     traffic = Traffic(time.clock)
 
     async def give_up(after: float) -> None:
@@ -155,7 +155,7 @@ async def _joined() -> int:
     return sum(await asyncio.gather(*(one(rows) for rows in lists)))
 
 
-async def test_whatever_is_read_inside_is_gathered_and_nothing_else() -> None:
+async def test_a_reading_log_gathers_only_its_own_readings() -> None:
     with reading_log() as before:
         with reading_log() as inner:
             assert await _joined() == 2
@@ -254,7 +254,7 @@ def test_a_clock_that_was_set_right_ends_it() -> None:
         {"date": "Sat, 21 Nov 2020 07:00:12 GMT", "age": "7"},
     ],
 )
-def test_what_says_nothing_about_now_changes_nothing(headers: dict[str, str]) -> None:
+def test_invalid_dates_do_not_change_the_skew(headers: dict[str, str]) -> None:
     skew = ClockSkew()
     skew.observe(headers, NOW, 0.1)
     assert (skew.low, skew.high) == (float("-inf"), float("inf"))
@@ -273,7 +273,7 @@ def test_what_says_nothing_about_now_changes_nothing(headers: dict[str, str]) ->
         (-7 * 3600, "The gateway's clock is 7 h behind: ages and expiries here are off by that"),
     ],
 )
-def test_what_a_person_is_told(ahead: float, words: str) -> None:
+def test_skew_is_described_in_words(ahead: float, words: str) -> None:
     skew = ClockSkew()
     answer(skew, ahead)
     assert skew_text(skew) == words

@@ -107,7 +107,7 @@ def _paths(home: Path) -> clipboard.Paths:
     return clipboard.Paths(*folders)
 
 
-async def test_no_route_at_all_is_said(private_home: Path) -> None:
+async def test_copying_without_any_route_says_so(private_home: Path) -> None:
     (private_home / "run" / "gwtui").write_text("a file where the folder should be")
     copied = await save_private(SECRET)
     assert copied == Copied("none", copied.sentence)

@@ -77,7 +77,7 @@ EVERYTHING = chat(
 )
 
 
-def test_everything_that_may_be_sent_goes_out_as_it_was_given() -> None:
+def test_every_request_field_is_sent_unchanged() -> None:
     body = ChatRequest.model_validate(EVERYTHING).wire_body()
     assert body == EVERYTHING
 
@@ -214,7 +214,7 @@ def test_the_usage_of_a_stream_comes_with_or_without_a_choice(choices: list[Any]
     assert chunk.usage.completion_tokens == 2
 
 
-def test_one_bad_vector_costs_that_vector() -> None:
+def test_a_bad_vector_costs_only_itself() -> None:
     result = EmbeddingsResult.model_validate(
         {
             "object": "list",
@@ -230,7 +230,7 @@ def test_one_bad_vector_costs_that_vector() -> None:
     assert result.data[2].gaps
 
 
-def test_what_a_refusal_tells_is_read_field_by_field() -> None:
+def test_refusals_are_read_field_by_field() -> None:
     body = ErrorBody.model_validate(
         {
             "error": {

@@ -49,7 +49,7 @@ def test_a_whole_answer_has_no_gaps() -> None:
 
 
 @given(st.sampled_from(sorted(FULL_KEY)), st.sampled_from(["drop", "null", "list", "object"]))
-def test_one_bad_field_costs_one_field(name: str, damage: str) -> None:
+def test_a_bad_field_costs_only_itself(name: str, damage: str) -> None:
     broken = dict(FULL_KEY)
     if damage == "drop":
         del broken[name]

@@ -24,7 +24,7 @@ FORMS: tuple[ExportForm, ...] = ("csv", "json", "ndjson")
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_it_is_what_the_headless_list_prints(
+def test_exports_equal_the_output_of_lists(
     form: ExportForm, capsys: pytest.CaptureFixture[str]
 ) -> None:
     columns = None if form != "csv" else "name,label,all,created"

@@ -190,7 +190,7 @@ def _untrusted(folder: Path) -> ssl.SSLContext:
     return server
 
 
-def test_it_works_with_the_gateway_away_and_says_so_by_its_code(
+def test_doctor_fails_when_the_gateway_is_unreachable(
     private_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("GWTUI_TOKEN", "secret-of-a-doctor")

@@ -54,11 +54,11 @@ def missing(page: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("page", DOCUMENTS, ids=lambda page: str(page.relative_to(ROOT)))
-def test_what_a_page_names_is_there(page: Path) -> None:
+def test_links_and_paths_of_a_page_exist(page: Path) -> None:
     assert missing(page) == []
 
 
-def test_what_is_missing_is_noticed(tmp_path: Path) -> None:
+def test_missing_links_are_noticed(tmp_path: Path) -> None:
     (tmp_path / "other.md").write_text("# One `two`: three\n\n## Again\n\n## Again\n")
     page = tmp_path / "page.md"
     good = ("other.md", "other.md#one-two-three", "other.md#again-1", "#here", "https://x.example")

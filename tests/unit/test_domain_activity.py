@@ -55,7 +55,7 @@ def test_sums_are_exact() -> None:
     assert (found.requests, found.tokens, found.unknown) == (5, 220, 0)
 
 
-def test_what_is_unknown_is_left_out_and_said() -> None:
+def test_unknown_amounts_are_left_out_and_counted() -> None:
     found = summarize([row(usage=None), row(usage=2)])
     assert (found.spend, found.unknown) == (Decimal(2), 1)
     nothing_known = summarize([row(usage=None), row(usage="garbled")])
@@ -63,7 +63,7 @@ def test_what_is_unknown_is_left_out_and_said() -> None:
     assert nothing_known.measure("spend") is None
 
 
-def test_no_rows_are_nothing_not_unknown() -> None:
+def test_no_rows_sum_to_zero() -> None:
     assert summarize([]).spend == 0
     assert summarize([]).measure("tokens") == 0
 
@@ -146,7 +146,7 @@ def test_days_as_people_type_them(text: str, first: date, last: date) -> None:
         ("2026-11-31", "expected yesterday"),
     ],
 )
-def test_what_is_no_such_day_says_why(text: str, says: str) -> None:
+def test_invalid_days_are_refused_with_a_reason(text: str, says: str) -> None:
     with pytest.raises(ValueError, match=r".") as refused:
         parse_days(text, DAYS)
     assert says in str(refused.value)

@@ -41,7 +41,7 @@ def run(
     return told, status
 
 
-def test_without_a_wait_it_fires_and_clears_at_once() -> None:
+def test_alerts_without_a_wait_fire_and_clear_at_once() -> None:
     assert run([99, 80, 80, 99])[0] == [(1, "fired"), (3, "cleared")]
     assert run([10, 80, 90, 75], HIGH)[0] == [(1, "fired"), (3, "cleared")]
 
@@ -60,7 +60,7 @@ def test_good_must_last_before_it_clears() -> None:
     assert run([80] * 6 + [99] * 4 + [80] + [99] * 6, timing=FIVE)[0][1:] == [(16, "cleared")]
 
 
-def test_no_traffic_is_not_down_and_not_well() -> None:
+def test_missing_traffic_neither_fires_nor_clears() -> None:
     assert run([None] * 60)[0] == []
     assert run([80, *[None] * 60])[0] == [(0, "fired")], "no figure clears nothing"
     assert run([80, *[None] * 60], timing=FIVE)[0] == [], "nor does it make a minute an hour"
@@ -77,7 +77,7 @@ def test_a_gap_neither_fires_nor_clears() -> None:
     assert told == [(5, "fired")], "nor as an hour of good"
 
 
-def test_what_is_late_is_ignored_and_a_clock_put_back_does_not_blind_it() -> None:
+def test_late_readings_are_ignored_but_a_clock_set_back_is_not() -> None:
     told, _ = run([99, 80, 99], minutes=[10, 9, 11])
     assert told == []
     told, _ = run([99, 80, 99, 80], minutes=[600, 9, 10, 11])
@@ -101,7 +101,9 @@ def test_firing_and_clearing_take_turns(values: list[int | None], timing: Timing
 
 
 @given(st.lists(st.integers(90, 94), max_size=60), st.booleans(), TIMINGS)
-def test_it_never_flaps_inside_the_band(values: list[int], firing: bool, timing: Timing) -> None:
+def test_alerts_never_flap_between_the_bounds(
+    values: list[int], firing: bool, timing: Timing
+) -> None:
     status = AlertState("firing" if firing else "quiet", START - MINUTE)
     told, after = run(values, timing=timing, status=status)
     assert (told, after.state) == ([], status.state)

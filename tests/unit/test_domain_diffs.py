@@ -14,7 +14,7 @@ RECORDS = st.dictionaries(
 )
 
 
-def test_only_what_differs_is_told() -> None:
+def test_only_differing_fields_are_listed() -> None:
     before = {"name": "a", "limit": Decimal("5.00"), "gone": 1, "note": None}
     after = {"name": "b", "limit": 5, "note": None, "new": True}
     assert changed_fields(before, after) == (

@@ -68,7 +68,7 @@ def test_a_status_without_a_meaning_is_shown_as_it_came() -> None:
     assert verdict(endpoint(None, None, None, status=-42)).word == "status -42"
 
 
-def test_what_is_down_is_down_whatever_its_status() -> None:
+def test_a_failing_endpoint_is_down_whatever_its_status() -> None:
     found = verdict(endpoint(3, 2, 1, status=-5))
     assert found.word == "down"
     assert "status -5" in found.why

@@ -60,7 +60,7 @@ def test_the_longest_beginning_of_a_path_counts(path: str, found: list[str], res
     assert result.rest == rest
 
 
-def test_what_is_called_alike() -> None:
+def test_similar_names_are_suggested() -> None:
     rows = [("1", "voice-hotline"), ("2", "Voice bot"), ("3", "billing"), ("4", None)]
     assert nearest(rows, "VOICE-HOTLIN", names) == ("voice-hotline", "Voice bot")
     assert nearest(rows, "hotline", names) == ("voice-hotline",)
@@ -94,7 +94,7 @@ def test_the_nearest_name(word: str, meant: str | None) -> None:
     assert closest(word, VERBS) == meant
 
 
-def test_it_is_said_with_and_without_all_there_are() -> None:
+def test_suggestions_come_with_and_without_the_known_names() -> None:
     assert did_you_mean("lst", VERBS) == "; did you mean 'list'?"
     assert did_you_mean("zzzz", VERBS) == ""
     assert among("lst", VERBS) == "; did you mean 'list'? (known: list, get, create, delete)"

@@ -109,7 +109,7 @@ def test_percent_points(points: str, shown: str) -> None:
 
 
 @given(st.decimals("0", "2", allow_nan=False))
-def test_all_and_nothing_are_only_said_when_true(share: Decimal) -> None:
+def test_percentages_of_0_and_100_are_exact(share: Decimal) -> None:
     shown = money.percent(share)
     assert (shown == "0%") == (share == 0)
     if share < 1:

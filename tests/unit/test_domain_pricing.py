@@ -316,7 +316,7 @@ def test_logged_data_takes_one_percent_off() -> None:
     assert found.rules == ("base price", "data discount 1%")
 
 
-def test_what_is_not_charged_costs_nothing_and_says_so() -> None:
+def test_uncharged_requests_cost_nothing() -> None:
     found = request_cost(pricing(), usage(1000, 0), charged=False)
     assert found.cost == 0
     assert found.rules[-1] == "not charged: there was no response"
@@ -396,7 +396,7 @@ def test_a_prompt_has_no_more_tokens_than_bytes_and_what_frames_it() -> None:
     assert parts > 2000
 
 
-def test_what_is_more_than_text_has_no_bound() -> None:
+def test_prompts_with_more_than_text_have_no_bound() -> None:
     assert max_prompt_tokens(chat([{"type": "image_url", "image_url": {"url": "x"}}])) is None
     parts = {"content": [{"type": "image_url", "image_url": {"url": "x"}}]}
     request = EmbeddingRequest.model_validate({"model": "m", "input": [parts]})

@@ -124,7 +124,7 @@ def test_the_first_is_drawn_by_price_and_the_rest_follow_by_price():
     assert tags(route(chance=0.999)) == ["near", "cheap", "fast"]
 
 
-def test_what_is_down_comes_last_unless_an_order_is_asked_for():
+def test_failing_endpoints_come_last_unless_an_order_is_requested():
     down = endpoint("down", "0", uptime_last_5m=0, uptime_last_30m=0, uptime_last_1d=0)
     assert tags(route(down, *PLAIN)) == ["cheap", "fast", "near", "down"]
     assert tags(route(down, *PLAIN, sort="price"))[0] == "down"
@@ -171,7 +171,7 @@ def test_exacto_begins_with_what_works_with_tools():
     assert tags(route(poor, CHEAP, sort="exacto")) == ["cheap", "poor"]
 
 
-def test_one_order_over_all_models_only_on_request():
+def test_models_are_ordered_together_only_on_request():
     offers = [
         ModelWithEndpoints(model("acme/one"), (FAST,)),
         ModelWithEndpoints(model("acme/two"), (CHEAP,)),

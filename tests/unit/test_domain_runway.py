@@ -63,7 +63,7 @@ def test_a_window_cuts_the_step_that_reaches_into_it() -> None:
     assert found.usd_per_hour == Decimal(1) + Decimal(3)
 
 
-def test_one_reading_or_a_glimpse_of_a_window_gives_no_rate() -> None:
+def test_too_few_readings_give_no_rate() -> None:
     assert burn_rate(steady[-1:], NOW, HOUR) is None
     assert burn_rate(readings([1], step=timedelta(seconds=59)), NOW, HOUR) is None
     assert burn_rate(readings([1], step=HOUR), NOW, WEEK) is None

@@ -51,7 +51,7 @@ ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
         ("[bold]markup[/bold]", "[bold]markup[/bold]"),
     ],
 )
-def test_what_disturbs_becomes_a_mark(raw: str, shown: str) -> None:
+def test_disturbing_characters_become_marks(raw: str, shown: str) -> None:
     assert safe_text(raw) == shown
 
 
@@ -137,7 +137,7 @@ def test_nothing_shown_can_disturb_a_terminal(raw: str, limit: int, newlines: bo
 
 
 @given(ANY_TEXT)
-def test_what_is_safe_stays_as_it_is(raw: str) -> None:
+def test_safe_text_is_unchanged(raw: str) -> None:
     once = safe_text(raw, 10_000)
     assert safe_text(once, 10_000) == once
 
@@ -175,7 +175,7 @@ def test_an_editor_gets_one_character_for_each(raw: str, shown: str) -> None:
 
 
 @given(ANY_TEXT, st.integers(0, 30))
-def test_both_ends_of_anything_are_safe_and_short(raw: str, limit: int) -> None:
+def test_shortened_ends_are_safe_and_short(raw: str, limit: int) -> None:
     shown = safe_ends(raw * 50, limit)
     assert len(shown) <= limit
     assert not {unicodedata.category(char) for char in shown} & {"Cc", "Cs", "Co", "Zl", "Zp"}
@@ -186,7 +186,7 @@ def test_the_end_of_a_very_long_text_is_kept() -> None:
 
 
 @pytest.mark.parametrize("limit", range(1, 90))
-def test_what_is_cut_in_the_middle_keeps_both_ends(limit: int) -> None:
+def test_text_cut_in_the_middle_keeps_both_ends(limit: int) -> None:
     path = "/var/lib/a rather long way/down to\x1b/some directory is not a directory"
     shown = safe_ends(path, limit)
     assert len(shown) <= limit

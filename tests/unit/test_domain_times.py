@@ -185,7 +185,7 @@ def test_typing_raises_nothing_but_valueerror(typed: str) -> None:
 
 
 @given(MOMENTS)
-def test_what_is_shown_can_be_typed(moment: datetime) -> None:
+def test_a_formatted_moment_can_be_parsed(moment: datetime) -> None:
     whole = moment.replace(second=0, microsecond=0)
     assert times.parse_moment(times.utc(moment), NOW) == whole
 

@@ -157,7 +157,7 @@ def test_a_declaration_names_only_fields_that_there_are(resource: str) -> None:
 
 
 @RESOURCES
-def test_one_is_named_by_the_best_that_there_is(resource: str) -> None:
+def test_resources_are_named_by_the_best_known_field(resource: str) -> None:
     writes = writes_of(resource)
     for place, name in enumerate(writes.called):
         one = writes.model.model_validate({other: "x-" + other for other in writes.called[place:]})
@@ -166,7 +166,7 @@ def test_one_is_named_by_the_best_that_there_is(resource: str) -> None:
 
 
 @RESOURCES
-def test_one_without_an_identifier_cannot_be_changed(resource: str) -> None:
+def test_resources_without_an_identifier_cannot_be_changed(resource: str) -> None:
     writes, one = writes_of(resource), nulls(writes_of(resource).model)
     if writes.identity(one):
         return  # there is only one

@@ -211,7 +211,7 @@ async def test_a_write_that_was_not_sent_is_not_abandoned(tmp_path: Path) -> Non
     assert events(executor) == ["intent", "applied"]
 
 
-async def test_what_cannot_be_journaled_is_not_sent(tmp_path: Path) -> None:
+async def test_a_write_that_cannot_be_recorded_is_not_sent(tmp_path: Path) -> None:
     (tmp_path / "j").write_text("a file where the directory should be")
     client, executor = rig(_ok, tmp_path)
     outcome = await executor.execute(agreed())
@@ -286,7 +286,7 @@ async def test_a_plan_is_carried_out_at_most_once(
     assert client.requests == 1
 
 
-async def test_what_stands_in_the_way_is_in_the_ledger_without_an_intent(tmp_path: Path) -> None:
+async def test_obstacles_are_recorded_as_refusals_without_an_intent(tmp_path: Path) -> None:
     client, executor = rig(_ok, tmp_path)
     first, second = plan("h1"), plan("h2", obstacles=("It is the last one.",))
     refused = await executor.execute(Confirmation(second, "dialog"))
@@ -331,7 +331,7 @@ async def nothing_is_sent(_client: GatewayClient) -> None:
     raise AssertionError("nothing is sent here")
 
 
-def test_what_a_dead_program_left_is_told_once(tmp_path: Path) -> None:
+def test_writes_of_a_dead_program_become_unknown_once(tmp_path: Path) -> None:
     before = write_log(tmp_path)
     agreed = consent(changes=(Change("Name", "ci", "laptop"),))
     before.announce(agreed)

@@ -64,7 +64,7 @@ def offered(text: str) -> list[str]:
         ("zzz", []),
     ],
 )
-def test_what_is_offered_for_the_end_of_a_text(text: str, completed: list[str]) -> None:
+def test_completions_of_the_end_of_a_filter(text: str, completed: list[str]) -> None:
     assert offered(text)[: len(completed) or None] == completed
 
 

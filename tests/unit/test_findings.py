@@ -92,7 +92,7 @@ def test_a_key_that_is_well_is_no_finding() -> None:
         ({"expires_at": days(-1), "limit": None, "creator_user_id": "user_2"}, []),
     ],
 )
-def test_one_key(changes: dict[str, Any], expected: list[tuple[str, str]]) -> None:
+def test_findings_on_one_key(changes: dict[str, Any], expected: list[tuple[str, str]]) -> None:
     assert found(account(key(**{**WELL, **changes}))) == expected
 
 
@@ -111,7 +111,7 @@ def test_the_bounds_of_the_alert_rules_and_of_the_profile_are_obeyed() -> None:
     assert [one.rule for one in spent[1:]] == ["unused"]
 
 
-def test_what_binds_a_key_is_its_own_its_makers_or_its_workspaces_guardrail() -> None:
+def test_a_key_is_bound_by_its_own_its_creators_or_its_workspaces_guardrail() -> None:
     one = key(**WELL)
     unmade = AccountGuardrail(
         Guardrail.model_validate({"id": "g"}), WORKSPACE_ID, True, exists=False

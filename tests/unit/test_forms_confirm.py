@@ -125,9 +125,7 @@ async def test_escape_closes_what_asks_for_a_text() -> None:
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (60, 16)])
 @pytest.mark.parametrize("typed", ["", "production"])
-async def test_whatever_there_is_to_read_the_answers_stay_in_sight(
-    size: tuple[int, int], typed: str
-) -> None:
+async def test_answers_stay_in_sight_below_long_plans(size: tuple[int, int], typed: str) -> None:
     long = Plan(
         action="keys.edit",
         title=f"Change the guardrail “{'a long name ' * 6}”",
@@ -171,7 +169,7 @@ async def test_a_long_title_leaves_room_for_whose_gateway_it_is() -> None:
 
 
 @pytest.mark.parametrize("form", [True, False])
-async def test_what_was_said_before_does_not_lie_on_top(form: bool) -> None:
+async def test_earlier_notices_do_not_cover_dialogs(form: bool) -> None:
     app = HostApp(AskScreen("Ask", "first", safe="No", deliberate="Yes"))
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         app.notify("said before")

@@ -26,7 +26,7 @@ def focused_field(screen: FormScreen[Any]) -> str | None:
     return rows[0].field.name if rows else None
 
 
-async def test_what_would_be_sent_stands_above_the_button_while_the_form_is_filled_in() -> None:
+async def test_the_plan_stands_above_the_button_while_typing() -> None:
     spec = replace(
         WRITES.create_form(form_context()), plan=lambda request: key_plans.plan_create(request, NOW)
     )
@@ -115,7 +115,7 @@ async def test_going_back_from_a_plan_leads_to_the_button_that_was_pressed() -> 
         assert desk.form.focused is desk.form.query_one("#submit")
 
 
-async def test_what_is_wrong_is_said_beside_the_field_and_nothing_is_sent() -> None:
+async def test_errors_stand_beside_their_fields_and_nothing_is_sent() -> None:
     async with Desk() as desk:
         assert "must have at least" not in desk.shown()
         await desk.press("tab", *"abc", "ctrl+s")

@@ -134,7 +134,7 @@ def test_a_model_is_one_option_by_the_slug_that_its_variants_share() -> None:
     assert "by its identifier" in present[1].note
 
 
-def test_what_is_typed_into_the_routing_is_never_lost_without_a_catalog() -> None:
+def test_routing_fields_keep_typed_values_without_a_catalog() -> None:
     state = editing(guardrail())
     for name in ROUTING:
         state.put(name, ("x/y",))

@@ -55,7 +55,7 @@ async def test_the_value_is_not_left_by_accident(key: str) -> None:
 
 
 @pytest.mark.parametrize("leave", [("tab", "space"), ("tab", "enter"), ("escape",), ("q",)])
-async def test_it_is_left_once_the_box_is_ticked(leave: tuple[str, ...]) -> None:
+async def test_the_screen_closes_once_the_box_is_ticked(leave: tuple[str, ...]) -> None:
     app, screen = host()
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("tab", "tab", "tab", "space", *leave)

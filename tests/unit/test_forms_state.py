@@ -349,7 +349,7 @@ def test_the_dialect_decides_what_a_filter_may_do() -> None:
     assert state.attempt()
 
 
-def test_nothing_is_said_before_a_field_was_touched() -> None:
+def test_untouched_fields_show_no_errors() -> None:
     state = creating()
     assert all(state.problem(name) is None for name in state.fields)
     state.put("name", "x")
@@ -505,7 +505,7 @@ def test_a_secret_is_sent_in_clear_and_shown_nowhere() -> None:
     assert state.value("key") is ABSENT
 
 
-def test_no_new_secret_leaves_the_old_one() -> None:
+def test_an_empty_secret_keeps_the_old_one() -> None:
     state = credential(UpdateByokRequest, initial={"name": "a"}, partial=True)
     state.put("name", "b")
     assert body(state) == {"name": "b"}
@@ -556,7 +556,7 @@ def test_a_value_survives_the_editor(kind: Any, name: str, given: object) -> Non
     assert to_value(field, KEY_RULES[name], to_typed(field, given), NOW) == given
 
 
-def test_what_nobody_told_stays_as_it_is() -> None:
+def test_unknown_values_are_not_sent() -> None:
     state = guardrail({"name": "g"})
     assert state.is_unknown("allowed_models")
     assert state.value("allowed_models") is ABSENT

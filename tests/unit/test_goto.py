@@ -11,7 +11,7 @@ from gwtui.resources.registry import ALIASES, PARENTS, PLACES
 from gwtui.ui.goto import commands, heads, parse_goto
 
 
-def test_no_word_means_two_things() -> None:
+def test_every_word_has_one_meaning() -> None:
     assert [word for word, count in Counter(heads()).items() if count > 1] == []
     assert set(heads()) == {*PLACES, *PARENTS, *ALIASES, *commands()}
     assert all(word == word.lower() and " " not in word and "/" not in word for word in heads())
@@ -70,7 +70,7 @@ def test_commands_go_by_their_words(text: str, action: str, argument: str) -> No
         ("quit now", "“quit” is a command without arguments"),
     ],
 )
-def test_what_means_nothing_says_so(text: str, said: str) -> None:
+def test_unknown_words_are_refused_with_a_suggestion(text: str, said: str) -> None:
     meant = parse_goto(text)
     assert said in meant.problem
     assert not meant.route

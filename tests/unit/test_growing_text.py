@@ -89,7 +89,7 @@ async def test_tones_begin_paragraphs() -> None:
         assert view.text.split("\n") == ["thinking", "The answer to [EMAIL]"]
 
 
-async def test_what_is_too_long_is_cut_and_says_so() -> None:
+async def test_long_text_is_cut_and_says_so() -> None:
     app = HostApp()
     async with app.run_test(size=(80, 30)) as pilot:
         view = app.text("pieces")

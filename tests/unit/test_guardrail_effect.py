@@ -104,7 +104,7 @@ def test_the_switch_follows_the_author() -> None:
     assert zdr_switch(None, GENERIC) == "enforce_zdr_other"
 
 
-def test_without_the_list_of_such_endpoints_nothing_is_pretended() -> None:
+def test_without_the_zdr_list_switches_are_not_applied() -> None:
     blind = CatalogView(CATALOG, PROVIDERS, None)
     effect = effect_on_catalog(
         blind, [GuardrailRestrictions(zdr=frozenset({"enforce_zdr_vendor_a"}))], OPENROUTER
@@ -114,7 +114,7 @@ def test_without_the_list_of_such_endpoints_nothing_is_pretended() -> None:
     assert "not applied" in effect.summary[0]
 
 
-def test_one_that_is_left_but_down_is_a_warning() -> None:
+def test_a_model_left_without_healthy_endpoints_is_a_warning() -> None:
     effect = under(
         GuardrailRestrictions(
             ignored_models=frozenset({"x-ai/grok"}),
@@ -136,7 +136,7 @@ def test_one_that_is_left_but_down_is_a_warning() -> None:
     ]
 
 
-def test_nothing_left_at_all_is_bad() -> None:
+def test_a_catalog_left_empty_is_bad() -> None:
     assert under(GuardrailRestrictions(allowed_models=frozenset())).summary[1] == "bad"
 
 
@@ -201,7 +201,7 @@ def test_under_a_rule_that_could_not_be_read_nobody_knows_what_remains(
     assert under(GuardrailRestrictions(), rules).summary == effect.summary
 
 
-def test_what_could_not_be_read_beside_the_rules_matters_not() -> None:
+def test_unreadable_fields_beside_the_rules_do_not_matter() -> None:
     odd = Guardrail.model_validate({"name": 7, "limit_usd": "much", "allowed_models": ["a/b"]})
     assert restrictions_of(odd) == GuardrailRestrictions(allowed_models=frozenset({"a/b"}))
 

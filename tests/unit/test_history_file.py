@@ -56,7 +56,7 @@ def modes(path: Path) -> dict[str, int]:
     return {each.name: stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()}
 
 
-def test_only_the_owner_can_read_any_of_its_files(path: Path) -> None:
+def test_history_files_are_private(path: Path) -> None:
     old = os.umask(0)
     try:
         with desk(path) as history:
@@ -129,7 +129,7 @@ def test_damage_in_the_middle_is_found_when_it_is_opened(path: Path) -> None:
         assert HistoryReader(opened.connection).series() == ()
 
 
-def test_what_is_not_ours_or_newer_is_left_alone(path: Path) -> None:
+def test_foreign_and_newer_files_are_left_alone(path: Path) -> None:
     path.parent.mkdir(parents=True, mode=0o700)
     with closing(sqlite3.connect(path)) as foreign:
         foreign.execute("CREATE TABLE recipes (name TEXT)")
@@ -240,7 +240,7 @@ asyncio.run(main())
 """
 
 
-async def test_one_process_records_and_the_next_does_once_that_one_is_killed(
+async def test_another_process_takes_over_after_a_kill(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "history" / "work.sqlite3"

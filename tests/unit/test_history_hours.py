@@ -99,7 +99,7 @@ def test_the_mean_of_an_hour_weighs_each_reading_alike(history: Desk) -> None:
         assert float(point.mean or 0) == pytest.approx(float(sum(values)) / len(values))
 
 
-def test_where_only_hours_are_left_finer_slots_repeat_them(history: Desk) -> None:
+def test_finer_slots_repeat_the_hours_that_are_left(history: Desk) -> None:
     world = World()
     live(history, world, 4)
     slots = points(history, LATENCY, START + 5 * HOUR, START + 6 * HOUR, 60)
@@ -122,7 +122,7 @@ def test_readings_are_kept_for_two_days_and_hours_for_a_year(history: Desk) -> N
     assert timedelta(days=364) <= ages[1] <= timedelta(days=365, hours=2)
 
 
-def test_what_never_changes_takes_a_row_a_day(history: Desk) -> None:
+def test_constant_series_take_one_row_a_day(history: Desk) -> None:
     for minute in range(0, 24 * 60, 2):
         history.see(START + minutes(minute), {LIMIT: 50}, every=120)
         history.tidy(START + minutes(minute))

@@ -82,7 +82,7 @@ def value_of(series: SeriesKey, at: datetime, history: HistoryReader) -> Decimal
     return history.value_at(series, at).value
 
 
-async def test_it_records_the_account_and_the_most_used_models(
+async def test_the_account_and_the_most_used_models_are_recorded(
     recorder: Recorder, world: World, time: FakeClock
 ) -> None:
     await time.advance(5)
@@ -112,7 +112,7 @@ async def test_it_records_the_account_and_the_most_used_models(
     assert await changed(recorder, time) == []
 
 
-async def test_no_secret_and_no_pattern_is_in_the_file(
+async def test_the_file_holds_neither_secrets_nor_patterns(
     recorder: Recorder, path: Path, world: World, time: FakeClock
 ) -> None:
     world.keys = [key(label="gw-v1-SENTINEL")]
@@ -127,7 +127,7 @@ async def test_no_secret_and_no_pattern_is_in_the_file(
         assert b"SENTINEL" not in file.read_bytes()
 
 
-async def test_each_thing_is_read_at_its_pace_also_without_focus(
+async def test_sources_are_read_at_their_own_interval_without_focus(
     recorder: Recorder, world: World, time: FakeClock
 ) -> None:
     recorder.hub.pause_all()
@@ -158,7 +158,7 @@ async def test_a_screen_that_reads_more_often_does_not_fill_the_history(
     assert 10 <= sum(one.source == "credits" for one in told) <= 13
 
 
-async def test_what_changes_is_kept(recorder: Recorder, world: World, time: FakeClock) -> None:
+async def test_changes_are_recorded(recorder: Recorder, world: World, time: FakeClock) -> None:
     await time.advance(100)
     world.credits["total_credits"] += 50
     world.keys = [key(disabled=True), key(hash="b" * 64, name="new")]
@@ -217,7 +217,7 @@ def test_the_most_used_models_are_watched_first() -> None:
     assert most_used([ActivityRow(model="a/unknown", requests=None)]) == ("a/unknown",)
 
 
-async def test_one_instance_records_and_the_next_takes_over(
+async def test_the_next_instance_takes_over_the_recording(
     path: Path, world: World, time: FakeClock
 ) -> None:
     other = World()
@@ -240,7 +240,7 @@ async def test_one_instance_records_and_the_next_takes_over(
         assert world.reads == []
 
 
-async def test_what_arrived_is_written_before_the_end(
+async def test_pending_readings_are_written_before_the_end(
     path: Path, world: World, time: FakeClock
 ) -> None:
     async with instance(path, world, time) as recorder:
@@ -332,7 +332,7 @@ async def test_a_model_that_is_not_found_again_has_no_endpoints(
     assert list(facts) == [Subject("endpoint", ENDPOINT)]
 
 
-async def test_no_failure_of_the_file_ends_the_recording(
+async def test_failures_of_the_file_do_not_end_the_recording(
     recorder: Recorder, world: World, time: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await time.advance(61)

@@ -66,7 +66,7 @@ def test_money_is_exact_whatever_the_width(history: Desk) -> None:
         assert min(point.low for point in curve.points if point.low is not None) == amounts[1]
 
 
-def test_no_traffic_a_gap_and_zero_are_three_things(history: Desk) -> None:
+def test_missing_traffic_gaps_and_zero_are_distinct(history: Desk) -> None:
     for minute, value in enumerate([99, None, None, 0]):
         history.see(START + minutes(minute), {UPTIME: value})
     history.see(START + minutes(30), {UPTIME: 50})
@@ -101,7 +101,7 @@ def test_slots_are_as_fine_as_fits_and_begin_at_whole_multiples(history: Desk) -
     assert wide.width == timedelta(hours=12)
 
 
-def test_what_was_never_recorded_has_no_curve(history: Desk) -> None:
+def test_unrecorded_series_have_no_curve(history: Desk) -> None:
     assert history.reader.points(USED, START, START + minutes(1)) is None
     assert history.reader.value_at(USED, START).state == "gap"
     assert history.reader.span() is None
@@ -165,7 +165,7 @@ def test_the_first_reading_shows_how_things_are_not_what_changed(history: Desk) 
     assert history.reader.facts_at(START) == {KEY: {"name": "ci"}}
 
 
-def test_what_came_changed_and_went_is_told_once(history: Desk) -> None:
+def test_creations_changes_and_deletions_are_recorded_once(history: Desk) -> None:
     history.see(START, facts={}, covers=KEYS)
     steps: list[dict[Subject, dict[str, bool | str]]] = [
         {KEY: {"name": "ci", "disabled": False}},
@@ -215,7 +215,7 @@ def test_a_reading_that_is_not_complete_makes_nothing_go(history: Desk) -> None:
     assert set(history.reader.facts_at(START + minutes(2))) == {KEY, other}
 
 
-def test_only_what_a_reading_lists_can_go(history: Desk) -> None:
+def test_only_subjects_of_the_reading_can_disappear(history: Desk) -> None:
     one, other = Subject("endpoint", "lab/a x"), Subject("endpoint", "lab/ab x")
     history.see(START, facts={one: {}}, covers=Subject("endpoint", "lab/a "), source="a")
     history.see(START, facts={other: {}}, covers=Subject("endpoint", "lab/ab "), source="ab")

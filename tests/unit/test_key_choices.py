@@ -103,12 +103,12 @@ def test_names(written: str, name: str | None) -> None:
         ("form.send", ["f6"], "the keys of forms and dialogs cannot be changed"),
     ],
 )
-def test_what_cannot_be_chosen(action: str, keys: list[str], problem: str) -> None:
+def test_keys_that_cannot_be_chosen(action: str, keys: list[str], problem: str) -> None:
     assert problem_of(action, keys).startswith(problem)
     assert bool(problem_of(action, keys)) == bool(problem)
 
 
-def test_no_default_key_stands_against_another() -> None:
+def test_default_keys_do_not_conflict() -> None:
     """What is refused for a person does not happen by itself: every default, chosen anew."""
     every = [*registry.all_actions(), *registry.place_actions()]
     scopes = {APP, LIST, *RESOURCES}

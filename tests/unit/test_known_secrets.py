@@ -95,7 +95,7 @@ def test_a_very_short_secret_cannot_be_told_from_words() -> None:
         "https://user:SENTINEL@host/path",
     ],
 )
-def test_what_looks_like_a_secret_is_hidden(text: str) -> None:
+def test_secret_looking_text_is_hidden(text: str) -> None:
     assert "SENTINEL" not in without_secrets(text)
 
 
@@ -109,7 +109,7 @@ def test_what_looks_like_a_secret_is_hidden(text: str) -> None:
         "the keyring has no token for profile work",
     ],
 )
-def test_what_is_harmless_stays(text: str) -> None:
+def test_harmless_text_stays(text: str) -> None:
     assert without_secrets(text) == text
 
 

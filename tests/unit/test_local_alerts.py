@@ -37,7 +37,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "alerts.toml"
 
 
-def test_without_a_file_the_defaults_hold(file: Path) -> None:
+def test_the_defaults_apply_without_a_file(file: Path) -> None:
     book = load_alerts(file)
     assert book.rules == default_rules()
     assert {rule.kind.id for rule in book.rules.values()} == set(KINDS), "one of each kind"
@@ -65,7 +65,7 @@ def test_a_rule_is_written_in_the_words_of_people_and_read_back(file: Path) -> N
     assert file.stat().st_mode & 0o777 == 0o600
 
 
-def test_of_a_default_rule_only_what_differs_is_written(file: Path) -> None:
+def test_only_changes_to_a_default_rule_are_written(file: Path) -> None:
     begun = default_rules()["credits-low"]
     put_rule(file, "credits-low", begun.model_copy(update={"fires_at": Decimal(5)}))
     assert file.read_text() == '[rules.credits-low]\nfires_at = "5 USD"\n'

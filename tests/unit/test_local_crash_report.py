@@ -33,14 +33,14 @@ def test_the_way_down_and_every_cause() -> None:
     assert lines[2].endswith(" in fail")
 
 
-def test_what_is_hidden_stays_hidden() -> None:
+def test_suppressed_context_is_not_reported() -> None:
     error = ValueError(SECRET)
     error.__context__ = KeyError(SECRET)
     error.__suppress_context__ = True
     assert report_of(error) == ["ValueError"]
 
 
-def test_all_of_a_group_and_no_circle() -> None:
+def test_groups_are_reported_in_full_and_without_cycles() -> None:
     first, second = KeyError(SECRET), OSError(SECRET)
     first.__context__, second.__context__ = second, first
     group = ExceptionGroup(SECRET, [first, ExceptionGroup(SECRET, [second, first])])
@@ -69,7 +69,7 @@ def test_a_long_chain_is_cut() -> None:
     assert len(report_of(error)) < 100
 
 
-def test_what_is_missing_in_the_code_is_named_and_nothing_else() -> None:
+def test_missing_modules_are_named_and_foreign_names_are_not() -> None:
     with pytest.raises(ImportError) as missing:
         importlib.import_module("gwtui.no_such_module")
     assert report_of(missing.value)[0] == "ModuleNotFoundError (gwtui.no_such_module)"

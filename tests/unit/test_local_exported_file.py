@@ -28,7 +28,7 @@ def test_a_path_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         assert path_meant(folder, NAME) == tmp_path / NAME, folder
 
 
-def test_where_nothing_can_be_written(tmp_path: Path) -> None:
+def test_unusable_paths_are_refused(tmp_path: Path) -> None:
     file, link = tmp_path / "a", tmp_path / "link"
     file.write_text("x")
     link.symlink_to(file)
@@ -75,7 +75,7 @@ def test_a_link_that_came_meanwhile_is_not_followed(tmp_path: Path) -> None:
     assert other.read_text() == "kept"
 
 
-def test_what_may_not_be_written_says_why_and_leaves_nothing(
+def test_a_failed_export_says_why_and_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_space(_descriptor: int, _data: bytes) -> None:

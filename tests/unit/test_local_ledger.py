@@ -247,7 +247,7 @@ def test_foreign_lines_are_passed_over(ledger: Ledger, line: bytes) -> None:
     assert [one.id for one in ledger.entries()] == ["b", "a"]
 
 
-def test_what_is_not_json_leaves_nothing(ledger: Ledger) -> None:
+def test_values_that_are_not_json_leave_nothing(ledger: Ledger) -> None:
     with pytest.raises(ValueError, match="JSON"):
         ledger.record(intent("a", summary={"limit": float("nan")}))
     assert not ledger.path.exists()
@@ -414,7 +414,7 @@ def test_a_program_that_got_the_number_of_another_is_not_taken_for_it() -> None:
     assert not may_run({**other, "pid": os.getpid()})
 
 
-def test_what_a_dead_program_left_is_unknown_once(ledger: Ledger) -> None:
+def test_open_writes_of_a_dead_program_become_unknown_once(ledger: Ledger) -> None:
     mine, dead = this_process(), {**this_process(), "began": "another life"}
     ledger.record(intent("mine", process=mine))
     ledger.record(intent("dead", process=dead, title="Create key “ci”", profile="work"))
@@ -436,7 +436,7 @@ def test_what_a_dead_program_left_is_unknown_once(ledger: Ledger) -> None:
     }
 
 
-def test_no_write_runs_for_ever_or_in_no_program(ledger: Ledger) -> None:
+def test_writes_without_a_process_and_old_writes_are_given_up(ledger: Ledger) -> None:
     here = this_process()["host"]
     ledger.record(intent("elsewhere", process={**this_process(), "host": "another.example"}))
     for number, process in enumerate(

@@ -78,7 +78,7 @@ def written(state: Path) -> str:
     return text
 
 
-def test_nothing_is_made_before_there_is_something_to_say(log: logging.Logger, state: Path) -> None:
+def test_the_log_file_is_created_with_its_first_record(log: logging.Logger, state: Path) -> None:
     assert not state.exists()
     log.info("begins")
     assert state.stat().st_mode & 0o777 == 0o700
@@ -111,7 +111,7 @@ PLAIN: dict[str, tuple[Any, ...]] = {
 
 @pytest.mark.parametrize("arguments", PLAIN.values(), ids=PLAIN.keys())
 @pytest.mark.parametrize("name", ["gwtui.test", "asyncio", "httpx", "uvicorn.error"])
-def test_no_record_tells_the_token(
+def test_records_never_contain_the_token(
     arguments: tuple[Any, ...],
     name: str,
     log: logging.Logger,
@@ -144,7 +144,7 @@ def test_no_record_tells_the_token(
         (FileNotFoundError(2, "No such file", "/a/name"), "FileNotFoundError: No such file"),
     ],
 )
-def test_what_is_plain_is_written_and_of_the_rest_the_kind(
+def test_plain_values_are_logged_and_others_by_type(
     value: object, text: str, log: logging.Logger, state: Path
 ) -> None:
     log.info("met %s", value)
@@ -176,7 +176,7 @@ async def test_other_libraries_are_told_from_warnings_on_and_without_their_words
     assert "httpx" not in text
 
 
-def test_nothing_reaches_the_screen(
+def test_log_records_never_reach_the_screen(
     log: logging.Logger, state: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     state.parent.mkdir(parents=True, exist_ok=True)
@@ -201,7 +201,7 @@ def test_off_writes_and_shows_nothing(state: Path, capfd: pytest.CaptureFixture[
 
 
 @pytest.mark.parametrize("make", ["symlink_to", "mkdir", "mkfifo"])
-def test_nothing_is_written_to_what_lies_in_its_place(
+def test_links_pipes_and_directories_are_not_written_to(
     make: str, state: Path, tmp_path: Path
 ) -> None:
     path, other = state / FILE_NAME, tmp_path / "other"

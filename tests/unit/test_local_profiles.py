@@ -633,7 +633,7 @@ def test_a_file_that_cannot_be_edited_is_left_as_it_is(path: Path, text: str) ->
     assert path.read_text() == text
 
 
-def test_what_would_not_be_understood_is_not_written(path: Path) -> None:
+def test_invalid_edits_are_not_written(path: Path) -> None:
     for change in (
         lambda: put_profile(path, "work", {"base_url": "ftp://x"}),
         lambda: put_profile(path, "new", {"critical": True}),

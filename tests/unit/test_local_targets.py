@@ -49,7 +49,7 @@ def book(private_home: Path) -> Path:
     return file
 
 
-def test_they_are_told_without_a_key_being_read(book: Path, ring: DictRing) -> None:
+def test_targets_are_listed_without_reading_keys(book: Path, ring: DictRing) -> None:
     ring.trouble = AssertionError("the keyring was asked")
     work = TargetFacts("work", "gw.test", f"token command {sys.executable}", critical=True)
     lab = TargetFacts("lab", "lab.test:8443", "keyring", read_only=True)
@@ -81,7 +81,7 @@ async def test_a_key_of_the_environment_goes_to_no_other_gateway(
     assert "sk-lab" not in repr(lab)
 
 
-async def test_what_cannot_be_opened_says_why(book: Path, ring: DictRing) -> None:
+async def test_targets_that_cannot_be_opened_say_why(book: Path, ring: DictRing) -> None:
     with pytest.raises(ProfileError, match="there is no profile 'wrok'; did you mean 'work'"):
         await Targets(book, demo=no_demo).find("wrok")
     with pytest.raises(TokenError, match=r"no key for lab.*run gwtui login --profile lab"):

@@ -68,7 +68,7 @@ async def test_an_answer_from_below_waits_and_leaves_what_is_above() -> None:
 
 
 @pytest.mark.parametrize("hops", range(6))
-async def test_what_is_answered_while_it_is_being_built_is_built_first(hops: int) -> None:
+async def test_a_dialog_answered_while_it_is_built_is_built_first(hops: int) -> None:
     class Building(AskScreen):
         seen = 0
 
@@ -191,7 +191,7 @@ async def test_the_list_stays_around_a_dialog_and_only_what_is_seen_of_it_is_rep
 
 
 @pytest.mark.usefixtures("every_frame")
-async def test_what_is_beneath_is_painted_on_when_a_dialog_closes_before_it_was_painted() -> None:
+async def test_the_list_is_painted_after_a_dialog_closed_unpainted() -> None:
     app = Covered()
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: "row-000" in app.lines[1], "the list")
@@ -202,7 +202,7 @@ async def test_what_is_beneath_is_painted_on_when_a_dialog_closes_before_it_was_
 
 
 @pytest.mark.usefixtures("every_frame")
-async def test_what_changed_in_a_dialog_is_painted_beside_what_changed_beneath_it() -> None:
+async def test_changes_in_and_beneath_a_dialog_are_painted() -> None:
     app = Covered()
     async with app.run_test(size=(80, 24)) as pilot:
         dialog = ask("Delete it?", "It is gone for good.")

@@ -22,7 +22,7 @@ MODELS = [f"author/model-{number}" for number in range(40)]
 FILTERS = [CustomFilterRequest(pattern=f"secret-{n}", action="redact") for n in range(9)]
 
 
-def test_of_a_long_list_the_entries_are_named_that_came_and_went() -> None:
+def test_long_lists_show_added_and_removed_entries() -> None:
     before, after = MODELS, [*MODELS[:20], *MODELS[22:], "author/new"]
     request = UpdateGuardrailRequest(allowed_models=after)
     (change,) = FIELDS.changes({"allowed_models": before}, request, AT)
@@ -53,7 +53,9 @@ def test_filters_are_named_by_what_they_do() -> None:
         (["a"], ABSENT, ("a", UNKNOWN)),
     ],
 )
-def test_what_can_be_said_in_full_is(before: object, after: object, said: tuple[str, str]) -> None:
+def test_short_values_are_shown_in_full(
+    before: object, after: object, said: tuple[str, str]
+) -> None:
     assert both_sides("allowed_models", before, after, WORDS) == said
 
 
@@ -63,7 +65,7 @@ def test_another_order_is_not_called_a_change_of_entries() -> None:
     assert second.startswith("author/model-39,")
 
 
-def test_of_long_texts_the_place_is_shown_where_they_differ() -> None:
+def test_long_texts_are_shown_where_they_differ() -> None:
     before, after = (f"{'x' * 500} keeps {word} for a week" for word in ("mail", "cards"))
     said = both_sides("description", before, after, WORDS)
     assert said == ("…xxxxxxxxxxxxx keeps mail for a week", "…xxxxxxxxxxxxx keeps cards for a week")
@@ -84,7 +86,7 @@ def test_a_field_without_a_label_is_shown_by_its_own_name() -> None:
     )
 
 
-def test_no_workspace_is_the_default_one_by_its_name_where_that_is_known() -> None:
+def test_a_missing_workspace_is_shown_as_the_default_one() -> None:
     names = {"id": "Production", "": "Main\x1b"}
     assert workspace_in_words("id", names) == "Production"
     assert workspace_in_words("other", names) == "other"

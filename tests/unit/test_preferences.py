@@ -35,7 +35,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("text", WRONG)
-def test_what_is_wrong_is_said_and_nothing_is_written(file: Path, text: str) -> None:
+def test_invalid_preferences_are_reported_and_not_overwritten(file: Path, text: str) -> None:
     file.write_text(text)
     file.chmod(0o600)
     found = Preferences(file)
@@ -79,7 +79,7 @@ def test_a_change_keeps_comments_and_everything_else(file: Path) -> None:
     assert "# by spending\ndetail = false\n" in file.read_text()
 
 
-def test_what_is_written_with_dots_is_changed_so(file: Path) -> None:
+def test_dotted_keys_are_edited_in_place(file: Path) -> None:
     file.write_text("[lists]\n  keys.detail = true # wide\nmodels.sort = 'name'\n")
     file.chmod(0o600)
     found = Preferences(file)
@@ -97,7 +97,7 @@ def test_the_last_key_of_a_table_written_with_dots_can_be_removed(file: Path) ->
     assert not Preferences(file).keys
 
 
-def test_what_could_not_be_written_is_tried_again(file: Path) -> None:
+def test_failed_writes_of_preferences_are_retried(file: Path) -> None:
     found = Preferences(file)
     found.remember({"theme": "gwtui-light"})
     file.write_text("theme = ")  # somebody is writing in it just now

@@ -493,7 +493,7 @@ def places(item: KeyRow, width: int) -> dict[str, int]:
     return found
 
 
-def test_what_matters_most_of_a_key_fits_a_small_terminal() -> None:
+def test_the_main_rows_of_a_key_fit_a_small_terminal() -> None:
     wide = places(KEY_ROWS["full"], 78)
     assert max(wide[label] for label in ("state", "limit", "used", "remaining", "reset")) < 20
 

@@ -87,7 +87,7 @@ def test_workspaces_have_names_and_what_is_not_said_has_a_word() -> None:
     assert [one.name for one in found] == ["Research", "gone", "not said"]
 
 
-def test_what_no_key_did_is_a_line_of_its_own() -> None:
+def test_usage_without_a_key_has_its_own_row() -> None:
     rows = [row(usage=5), row(usage=5, requests=3)]
     keys = PartedActivity({"h1": (row(usage=4),), "h2": ()}, {"h1": "ci"}, left_out=2)
     found = key_ranking(keys, rows, "spend")
@@ -99,7 +99,7 @@ def test_what_no_key_did_is_a_line_of_its_own() -> None:
     assert sum(one.share or 0 for one in found) == 1
 
 
-def test_without_a_rest_there_is_no_such_line() -> None:
+def test_no_rest_row_without_a_rest() -> None:
     rows = [row()]
     found = key_ranking(PartedActivity({"h1": (row(),)}, {}), rows, "spend")
     assert [one.identity for one in found] == ["h1"]
@@ -138,7 +138,7 @@ def test_only_the_days_of_what_was_done_count() -> None:
     assert {parts: summary.spend for parts, summary in found.items()} == {("h1", "2026-11-19"): 9}
 
 
-def test_what_nobody_here_did_is_a_line_of_its_own() -> None:
+def test_usage_of_unknown_users_has_its_own_row() -> None:
     users = PartedActivity(
         {"u1": (row(usage=3),), "u2": ()}, {"u1": "Ana", "u2": "Ben"}, left_out=1
     )

@@ -45,7 +45,7 @@ def offered(rows: list[KeyRow], connection: Connection | None = HERE) -> dict[st
     return {one.kind: one.text() for one in copyables(OF_KEYS, rows, NOW, connection)}
 
 
-def test_of_one_row_everything_is_offered_whole() -> None:
+def test_one_row_offers_all_its_values_whole() -> None:
     found = offered([row(name=LONG.strip())])
     assert list(found) == ["id", "name", "cell", "json", "curl", "link"]
     assert found["id"] == "a" * 64
@@ -60,7 +60,7 @@ def test_of_one_row_everything_is_offered_whole() -> None:
     assert not any(TOKEN in text for text in found.values())
 
 
-def test_what_is_copied_is_told_in_a_few_words() -> None:
+def test_copies_are_described_in_a_few_words() -> None:
     one, other = row(name="ci"), row(name="web", hash="b" * 64)
     assert OF_KEYS.called([one], NOW) == "key ci"
     assert OF_KEYS.called([one, other], NOW) == "2 marked keys"
@@ -74,7 +74,7 @@ def test_keys_of_the_menu_are_one_letter_each() -> None:
     assert keys == ["i", "n", "c", "j", "u", "l"]
 
 
-def test_of_several_rows_one_on_each_line_and_an_array() -> None:
+def test_several_rows_are_copied_as_lines_and_as_an_array() -> None:
     rows = [row(hash="b" * 64, name="two"), row(name="one", limit=None)]
     found = offered(rows)
     assert list(found) == ["id", "name", "cell", "json"]
@@ -87,7 +87,7 @@ def test_of_several_rows_one_on_each_line_and_an_array() -> None:
     assert cell_lines(created, rows[:1], NOW).endswith("T12:00:00Z")
 
 
-def test_what_the_gateway_named_cannot_run_where_it_is_pasted() -> None:
+def test_copied_names_cannot_run_in_a_shell() -> None:
     bad = row(hash=HOSTILE, name=f"x\nrm -rf ~\n{HOSTILE}", external_user="$(reboot)")
     found = offered([bad])
     for kind in ("id", "name"):
@@ -103,7 +103,7 @@ def test_what_the_gateway_named_cannot_run_where_it_is_pasted() -> None:
     )
 
 
-def test_what_has_no_identity_of_its_own_or_no_connection() -> None:
+def test_rows_without_identity_or_connection_offer_less() -> None:
     found = offered([row(hash=None)])
     assert list(found) == ["name", "cell", "json"]
     assert list(offered([row()], None)) == ["id", "name", "cell", "json"]

@@ -126,7 +126,7 @@ def test_less_than_a_day_is_said_in_hours_with_the_hour() -> None:
     assert "5 h, until 11-21 17:00 UTC" in text
 
 
-def test_no_runway_is_said_in_words() -> None:
+def test_a_missing_runway_is_described() -> None:
     gone, idle = (
         CreditsRow(credits("1", "2"), Decimal(1)),
         CreditsRow(credits("2", "1"), Decimal(0)),

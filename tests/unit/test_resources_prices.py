@@ -15,7 +15,7 @@ from gwtui.resources.models.prices import (
 from resource_samples import NOW
 
 
-def test_of_several_other_prices_the_first_is_whole_and_the_rest_are_counted() -> None:
+def test_the_first_other_price_is_shown_and_the_rest_are_counted() -> None:
     several = model_pricing(image="0.002", audio="0.000032", request="0.01")
     whole = other_prices(several)
     first = whole.split(", ")[0]

@@ -62,7 +62,7 @@ async def credential(client: GatewayClient, *keys: ApiKey, **more: Any) -> ByokC
 NEVER = "Never used. No requests in the 7 days before today."
 
 
-async def test_what_uses_a_key(world: World) -> None:
+async def test_uses_of_a_key(world: World) -> None:
     site, client = world
     assert await uses.key_uses(client, site.other_key, NOW) == (NEVER,)
     await credential(client, site.key)
@@ -77,7 +77,7 @@ async def test_what_uses_a_key(world: World) -> None:
     assert set(said) <= set(key_plans.plan_set_disabled(site.key, True, NOW, said).effects)
 
 
-def test_only_the_last_days_count_as_recent() -> None:
+def test_only_the_last_7_days_count_as_recent() -> None:
     def row(days: int, **more: Any) -> ActivityRow:
         day = (NOW - timedelta(days=days)).date().isoformat()
         return ActivityRow.model_validate({"date": day, "requests": 2, "usage": 1.5, **more})
@@ -124,9 +124,7 @@ _NO_ROWS = "No requests in the 7 days before today."
         ),
     ],
 )
-def test_one_statement_of_use_is_made_from_all_sources(
-    figures: dict[str, Any], requests: list[int] | None, said: str
-) -> None:
+def test_statement_of_use(figures: dict[str, Any], requests: list[int] | None, said: str) -> None:
     rows = None
     if requests is not None:
         day = {"date": "2026-11-20"}
@@ -134,7 +132,7 @@ def test_one_statement_of_use_is_made_from_all_sources(
     assert uses.statement_of_use(used(**figures), NOW, rows) == said
 
 
-def test_who_may_use_a_credential() -> None:
+def test_uses_of_a_credential() -> None:
     anyone = ByokCredential.model_validate({"id": "c-1", "provider": "openai"})
     lists = {"allowed_api_key_hashes": ["a" * 64, "b" * 64], "allowed_user_ids": ["user_1"]}
     made = ByokCredential.model_validate({**anyone.raw, **lists, "allowed_models": []})
@@ -169,7 +167,7 @@ async def test_whom_a_guardrail_binds_as_its_change_and_the_way_back_say_it(worl
     )
 
 
-async def test_what_a_workspace_holds(world: World) -> None:
+async def test_uses_of_a_workspace(world: World) -> None:
     site, client = world
     space = site.workspace.id or ""
     await client.keys.create(CreateKeyRequest(name="there", workspace_id=space))
@@ -194,7 +192,7 @@ async def test_what_a_workspace_holds(world: World) -> None:
     assert uses.budget_uses([], NOW) == ("No active key uses it.",)
 
 
-def test_what_is_not_known_is_said() -> None:
+def test_unknown_uses_are_named() -> None:
     (line,) = uses.workspace_uses(WorkspaceContents(), NOW)
     assert line.startswith("Could not be read: its keys, its budgets,")
     assert uses.budget_uses(None, NOW)[0].startswith("Could not be read")

@@ -155,7 +155,7 @@ def test_whether_a_terminal_fills_what_it_erases_stands_in_its_description(
     assert asked.stdout.decode().strip() == str(fills), asked.stderr
 
 
-def test_what_was_forgotten_is_sent_again() -> None:
+def test_a_forgotten_screen_is_sent_again() -> None:
     terminal = Terminal()
     update = whole([Strip([Segment("x" * SIZE.width)]) for _ in range(SIZE.height)])
     first = terminal.show(update)

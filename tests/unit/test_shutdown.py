@@ -58,7 +58,7 @@ async def test_a_terminal_that_cannot_be_given_back_ends_it_all_the_same(
     assert ended == [129]
 
 
-async def test_what_is_known_is_written_down_first_and_not_waited_for(
+async def test_known_outcomes_are_recorded_before_the_end(
     ended: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutdown, "_LAST_WORDS", 0.05)

@@ -40,7 +40,7 @@ def shown(layout: Layout) -> list[int]:
     return [slot.index for slot in layout.slots]
 
 
-def test_all_columns_show_where_there_is_room_and_the_growing_one_takes_the_rest() -> None:
+def test_all_columns_show_where_there_is_room() -> None:
     layout = arrange(FOUR, 80)
     assert shown(layout) == [0, 1, 2, 3]
     assert layout.marker == ""
@@ -171,7 +171,7 @@ def test_chosen_columns_stand_in_their_order() -> None:
     assert (layout.pages, layout.hidden, layout.marker) == (1, (), "")
 
 
-def test_what_finds_no_room_is_on_further_pages() -> None:
+def test_columns_without_room_are_on_further_pages() -> None:
     chosen = ("used", "name", "limit", "state", "today")
     pages = arrange(KEYS.columns, 40, 0, [IDS.index(one) for one in chosen]).pages
     shown = [names(40, *chosen, page=page) for page in range(pages)]

@@ -150,7 +150,7 @@ def test_text_that_depends_on_the_time_is_read_anew_after_a_while() -> None:
     assert read_texts(table) == 0, "all is known"
 
 
-def test_of_many_rows_texts_are_read_part_by_part_before_they_are_found() -> None:
+def test_texts_of_many_rows_are_read_in_parts() -> None:
     table = model(things(FEW + 1))
     table.filter_by("row-00")
     assert table.provisional
@@ -172,7 +172,7 @@ def test_a_slow_pattern_is_said_once_the_texts_that_it_searches_are_read() -> No
     assert table.filter_error == "(a|aa)+$: takes too long: simplify the pattern"
 
 
-def test_until_new_texts_are_read_the_ones_before_count() -> None:
+def test_the_previous_texts_count_until_new_ones_are_read() -> None:
     table = model(things(FEW + 1))
     read_texts(table)
     table.filter_by("row-00")

@@ -73,7 +73,7 @@ def test_an_escape_character_by_itself_is_the_key(terminal: Terminal) -> None:
         assert terminal.key() == "escape"
 
 
-def test_one_at_the_end_of_a_text_waits_for_the_rest_of_its_sequence(terminal: Terminal) -> None:
+def test_an_escape_at_the_end_waits_for_its_sequence(terminal: Terminal) -> None:
     terminal.type("a\x1b")
     assert terminal.key() == "a"
     terminal.type("[B")
@@ -94,7 +94,7 @@ def test_the_rest_of_a_sequence_that_came_apart_types_no_letters(terminal: Termi
     assert [terminal.key() for _ in range(2)] == ["f1", "j"]
 
 
-def test_what_is_typed_after_an_escape_is_no_rest_of_it(
+def test_keys_after_an_escape_are_not_its_sequence(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     terminal.type("\x1b")

@@ -39,7 +39,7 @@ def question() -> AskScreen:
     return AskScreen("Really?", "", safe="No", deliberate="Yes")
 
 
-async def test_what_opens_in_a_terminal_that_is_too_small_is_covered_too(tmp_path: Any) -> None:
+async def test_dialogs_opened_in_a_small_terminal_are_covered(tmp_path: Any) -> None:
     async with harness() as place, dashboard(place) as (app, pilot):
         await pilot.resize_terminal(40, 10)
         await pilot.pause()

@@ -30,7 +30,7 @@ def test_identities_lose_their_middle(text: str) -> None:
     "text",
     ["checkout-fraud-screen", "osprey-labs/talon-moe-480b-a32b", "Default Workspace", "$1,999.08"],
 )
-def test_what_is_read_as_words_loses_its_end(text: str) -> None:
+def test_words_are_cut_at_the_end(text: str) -> None:
     assert not is_id(text)
     assert fit(text, 8) == f"{text[:7]}…"
 

@@ -72,12 +72,12 @@ def test_the_most_is_that_of_the_dearest_endpoint_left() -> None:
     assert [exclusion_reasons(each) for each in only.excluded] == [("provider not allowed",)]
 
 
-def test_without_a_limit_the_endpoints_own_counts() -> None:
+def test_the_limit_of_the_endpoint_applies_without_a_maximum() -> None:
     plan = planned(asks(), facts(endpoint("one")))
     assert plan.most_cost > Decimal("0.01")
 
 
-def test_what_is_not_known_stops_it_unless_there_is_no_maximum() -> None:
+def test_an_unknown_cost_stops_a_try_with_a_maximum() -> None:
     plan = planned(asks(max_tokens=1), facts(endpoint("one", pricing={"prompt": "-1"})))
     assert plan.most_cost is None
     problem = cap_problem(plan, Decimal(1000))
@@ -88,7 +88,7 @@ def test_what_is_not_known_stops_it_unless_there_is_no_maximum() -> None:
     assert seen.most_cost is None
 
 
-def test_at_the_maximum_it_is_sent_and_above_it_is_not() -> None:
+def test_a_try_is_sent_up_to_the_maximum_cost() -> None:
     plan = planned(asks(max_tokens=100), facts(endpoint("one")))
     assert plan.most_cost is not None
     assert cap_problem(plan, plan.most_cost) is None
@@ -96,7 +96,7 @@ def test_at_the_maximum_it_is_sent_and_above_it_is_not() -> None:
     assert "more than the maximum" in problem
 
 
-def test_where_nothing_is_left_the_gateway_refuses_and_nothing_is_billed() -> None:
+def test_a_try_without_endpoints_is_refused_and_free() -> None:
     plan = planned(asks(provider={"only": ["nobody"]}), facts(endpoint("one")))
     assert not plan.order
     assert plan.total == 1

@@ -197,7 +197,7 @@ async def delete_budget(world: FaultWorld, client: GatewayClient) -> None:
         ),
     ],
 )
-async def test_nothing_is_undone_that_somebody_else_changed(
+async def test_changes_by_others_are_not_undone(
     world: FaultWorld, make: Make, meddle: Meddle, why: str
 ) -> None:
     async with client_of(world) as client:
@@ -208,7 +208,7 @@ async def test_nothing_is_undone_that_somebody_else_changed(
             await listed().plan(client, done)
 
 
-async def test_what_else_was_changed_since_stays(world: FaultWorld) -> None:
+async def test_undo_keeps_later_changes_to_other_fields(world: FaultWorld) -> None:
     async with client_of(world) as client:
         plan = RENAMED(world)
         done = done_now(plan, await send(client, plan))
@@ -250,7 +250,7 @@ async def test_the_replaced_guardrail_comes_back(world: FaultWorld) -> None:
 # The list -----------------------------------------------------------------------------------------
 
 
-def test_no_secret_is_held_on_to() -> None:
+def test_the_undo_list_holds_no_secret() -> None:
     """Neither what a plan sent nor what it was answered, for as long as it can be undone."""
     changes = listed()
     values = applied_with_secrets(changes)
@@ -325,7 +325,7 @@ def test_a_change_before_one_that_cannot_be_undone_is_not_offered() -> None:
     assert changes.why_not() == "Rotate credential: this cannot be undone"
 
 
-async def test_of_many_changes_those_that_cannot_be_undone_are_named(world: FaultWorld) -> None:
+async def test_bulk_undo_names_changes_that_cannot_be_undone(world: FaultWorld) -> None:
     changes = listed()
     parts = [BulkPart("1", "ci", undoable("first")), BulkPart("2", "web", final("second"))]
     changes.add_many(final("Both"), [(part, "") for part in parts])

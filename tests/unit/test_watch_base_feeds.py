@@ -122,7 +122,7 @@ async def test_the_age_is_that_of_the_oldest_source(
     assert joined.state.age(time.now()) == 15
 
 
-async def test_what_another_feed_reads_during_a_reading_is_not_older_than_it(
+async def test_values_read_during_a_reading_are_fresh(
     hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
     account.held = {1: asyncio.Event()}
@@ -183,7 +183,7 @@ async def test_an_older_answer_never_follows_a_newer_one(
     assert third.state.value == "spaces 3"
 
 
-async def test_what_is_out_of_date_is_made_of_later_reads_once_it_is_looked_at(
+async def test_invalidated_feeds_read_again_once_watched(
     hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
     feed = spaces_feed(hub, "a")
@@ -197,7 +197,7 @@ async def test_what_is_out_of_date_is_made_of_later_reads_once_it_is_looked_at(
     assert feed.state.value == "spaces 2"
 
 
-async def test_after_a_write_nothing_from_before_it_is_shared(
+async def test_values_from_before_a_write_are_not_shared(
     hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
     look(spaces_feed(hub, "a"))
@@ -246,7 +246,7 @@ async def test_a_feed_that_can_do_without_a_source_is_not_failed_by_it(
     assert (state.value, state.error) == ("keys 2", None)
 
 
-async def test_what_a_source_lacks_every_feed_made_of_it_lacks(
+async def test_missing_rows_of_a_source_show_in_every_derived_feed(
     hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
     account.unreadable = 2
@@ -295,7 +295,7 @@ async def test_closing_ends_what_is_being_read(account: Account, time: FakeClock
     assert account.asked == ["spaces"]
 
 
-async def test_who_stops_waiting_does_not_stop_the_read_for_others(
+async def test_a_cancelled_waiter_does_not_stop_a_shared_read(
     hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
     account.held = {1: asyncio.Event()}
@@ -307,7 +307,7 @@ async def test_who_stops_waiting_does_not_stop_the_read_for_others(
     assert await second == "spaces 1"
 
 
-async def test_what_seldom_changes_may_be_older_and_does_not_age_what_is_made_of_it(
+async def test_lasting_sources_do_not_age_derived_feeds(
     hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
     async def names(reader: FeedReader) -> tuple[str, str]:

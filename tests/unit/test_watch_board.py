@@ -71,7 +71,7 @@ def test_an_endpoint_is_as_the_gateway_would_have_answered_then(history: Desk) -
     assert "uptime_last_1d" in later.endpoint.gaps  # never read: missing, not null
 
 
-def test_what_nobody_read_around_then_is_not_shown_as_if_it_were(history: Desk) -> None:
+def test_moments_without_readings_show_no_values(history: Desk) -> None:
     see_endpoint(history, 0, 99, 400)
     much_later = recorded(history.reader, START + timedelta(hours=5), [MODEL])
     assert much_later.endpoints == {}

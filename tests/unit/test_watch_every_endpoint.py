@@ -97,7 +97,7 @@ async def test_rows_appear_as_they_come_a_few_requests_at_a_time(
     assert rows[0].read_at < rows[-1].read_at
 
 
-async def test_nothing_is_read_while_nobody_looks_and_the_rest_once_somebody_does(
+async def test_reading_pauses_without_viewers_and_resumes(
     hub: FeedHub, catalog: Catalog, time: FakeClock
 ) -> None:
     feed = every_endpoint_feed(hub, Scope())
@@ -118,7 +118,7 @@ async def test_nothing_is_read_while_nobody_looks_and_the_rest_once_somebody_doe
     assert viewer.models == catalog.names
 
 
-async def test_what_the_gateway_asks_for_is_waited_and_nothing_is_asked_twice(
+async def test_retry_after_is_obeyed_and_answered_models_are_not_read_again(
     hub: FeedHub, catalog: Catalog, time: FakeClock
 ) -> None:
     stopped = catalog.names[5]

@@ -98,7 +98,7 @@ async def feed(time: FakeClock, source: Source) -> AsyncIterator[Feed[int]]:
 # When it reads ------------------------------------------------------------------------------------
 
 
-async def test_it_reads_nothing_until_somebody_looks(
+async def test_a_feed_reads_nothing_without_viewers(
     feed: Feed[int], source: Source, time: FakeClock
 ) -> None:
     await time.advance(100)
@@ -107,7 +107,7 @@ async def test_it_reads_nothing_until_somebody_looks(
     assert feed.state.phase(time.now()) == "loading"
 
 
-async def test_it_reads_at_once_and_then_at_its_cadence(
+async def test_a_feed_reads_at_once_and_then_at_its_interval(
     feed: Feed[int], source: Source, time: FakeClock
 ) -> None:
     viewer = Viewer(feed)
@@ -248,7 +248,9 @@ def ignore(_state: FeedState[int]) -> None:
     pass
 
 
-async def test_it_reads_at_its_own_pace(feed: Feed[int], source: Source, time: FakeClock) -> None:
+async def test_background_viewers_set_their_own_interval(
+    feed: Feed[int], source: Source, time: FakeClock
+) -> None:
     feed.watch(ignore, background=True, every=60)
     await time.advance(301)
     assert source.calls == 6
@@ -508,7 +510,7 @@ async def test_retry_after_is_obeyed_and_capped(
     assert source.calls == 2
 
 
-def test_who_is_told_to_wait_a_little_again_and_again_waits_longer() -> None:
+def test_repeated_short_retry_after_backs_off() -> None:
     busy = ServerError("busy", status=503, retry_after=5)
     waits = [retry_delay(busy, failures, 1.0) for failures in range(1, 9)]
     assert waits == [5.5, 5.5, 8, 16, *[LONGEST_RETRY] * 4]

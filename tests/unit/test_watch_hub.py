@@ -179,7 +179,7 @@ async def test_a_person_may_still_ask_while_feeds_are_held_back(
     assert [name for name, _ in gateway.at] == ["credits", "keys"]
 
 
-async def test_of_feeds_that_are_one_of_many_only_the_last_and_the_used_are_kept(
+async def test_only_recent_and_used_feeds_of_rows_are_kept(
     hub: FeedHub,
 ) -> None:
     async def fetch(_client: GatewayClient) -> int:

@@ -86,7 +86,7 @@ def test_a_gap_is_blank_and_no_traffic_is_a_dot_on_the_ground() -> None:
     assert all(row[2 * third + 2 :].strip() == "" for row in rows[:-1])
 
 
-def test_nothing_recorded_is_said_in_words() -> None:
+def test_a_plot_without_readings_says_so() -> None:
     lines = drawn(figure(["gap"] * 60), width=70)
     assert any(NOTHING in line for line in lines)
     assert "not recorded" in lines[0]
@@ -236,7 +236,7 @@ def test_heights_are_to_scale_in_eighths() -> None:
     ]
 
 
-def test_what_is_more_than_nothing_is_seen() -> None:
+def test_small_values_are_visible() -> None:
     lines = drawn(Chart(days("0.0001", 100), str), height=4)
     assert "▁" in lines[2]
 

@@ -299,7 +299,7 @@ def test_a_bad_value_names_its_field_and_nothing_is_tried(
     assert not (state / "audit.jsonl").exists()
 
 
-def test_without_a_terminal_and_without_yes_nothing_is_done(gwtui: Gwtui, state: Path) -> None:
+def test_without_a_terminal_a_change_needs_yes(gwtui: Gwtui, state: Path) -> None:
     code, out, err = gwtui("keys", "create", "--set", "name=never")
     assert (code, out) == (exits.USAGE, "")
     assert "--yes" in err
@@ -492,7 +492,7 @@ def test_names_that_are_not_clear_are_all_told_and_nothing_is_sent(
 
 
 @pytest.mark.parametrize("words", [(), ("a", "--filter", "name:a")])
-def test_it_must_be_said_which_and_only_in_one_way(gwtui: Gwtui, words: tuple[str, ...]) -> None:
+def test_rows_are_chosen_in_exactly_one_way(gwtui: Gwtui, words: tuple[str, ...]) -> None:
     code, _, err = gwtui("keys", "disable", *words, YES)
     assert (code, "name at least one" in err) == (exits.USAGE, True)
 
@@ -506,7 +506,7 @@ def test_it_must_be_said_which_and_only_in_one_way(gwtui: Gwtui, words: tuple[st
     ],
     ids=["one is refused", "an answer is lost", "all would be refused"],
 )
-def test_each_has_its_outcome_when_something_fails(
+def test_each_row_reports_its_outcome_when_a_write_fails(
     gwtui: Gwtui, place: Site, fault: str, outcomes: list[str], code: int
 ) -> None:
     names = [f"{code}-{letter}" for letter in "abc"]
@@ -535,7 +535,7 @@ HERE = Connection("https://gateway.test")
         ((HERE.base_url, HERE.base_url), "2 earlier changes are unresolved"),
     ],
 )
-async def test_only_what_concerns_this_gateway_is_told(
+async def test_only_unresolved_changes_of_this_gateway_are_reported(
     gateways: tuple[str, ...], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ledger = Ledger(tmp_path / "audit.jsonl")

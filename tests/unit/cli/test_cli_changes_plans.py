@@ -150,16 +150,14 @@ def test_help_offers_what_some_service_takes_and_says_which(gwtui: Gwtui, verb: 
         ("byok", "create", "--set", "provider=northwind"),
     ],
 )
-def test_where_no_workspace_is_named_the_default_one_is(
-    gwtui: Gwtui, words: tuple[str, ...]
-) -> None:
+def test_plans_name_the_default_workspace(gwtui: Gwtui, words: tuple[str, ...]) -> None:
     code, out, _ = gwtui(*words, "--plan", stdin="sk-x")
     assert code == exits.OK
     default = gwtui.json("workspaces", "get", "default")["name"]
     assert re.search(rf"^  Workspace +{default} \(the default workspace\)$", out, re.MULTILINE)
 
 
-def test_what_is_like_that_already_is_told_beside_the_plan(gwtui: Gwtui) -> None:
+def test_plans_list_fields_that_are_unchanged(gwtui: Gwtui) -> None:
     words = ("workspaces", "update", "production", "--set", "slug=production")
     code, out, err = gwtui(*words, "--set", "description=new words", "--plan")
     assert code == exits.OK
@@ -168,7 +166,7 @@ def test_what_is_like_that_already_is_told_beside_the_plan(gwtui: Gwtui) -> None
     assert "unchanged: slug" in err
 
 
-def test_what_may_be_a_mistake_is_warned_of(gwtui: Gwtui) -> None:
+def test_plans_warn_of_likely_mistakes(gwtui: Gwtui) -> None:
     words = ("keys", "create", "--set", "name=late", "--set", "limit=99999999999")
     words = (*words, "--set", "expires_at=2020-01-01")
     warnings = ("the key will never work.", "Spending limit is very high: $99,999,999,999.00.")

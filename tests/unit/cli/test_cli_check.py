@@ -98,7 +98,7 @@ def test_endpoints_of_a_model(gwtui: Gwtui, place: Site) -> None:
     assert (code, "no/such is not in the catalog" in text) == (2, True)
 
 
-def test_what_cannot_be_read_is_unknown(gwtui: Gwtui, place: Site) -> None:
+def test_unreadable_sources_are_unknown(gwtui: Gwtui, place: Site) -> None:
     place.faults.arm("500:GET /credits")
     code, text = line(gwtui)
     assert code == 3
@@ -252,7 +252,7 @@ def model(*uptimes: str | None) -> ModelEndpoints:
     return ModelEndpoints.model_validate({"id": "a/b", "name": "B", "endpoints": rows})
 
 
-async def test_no_traffic_is_never_critical_by_itself() -> None:
+async def test_missing_traffic_alone_is_never_critical() -> None:
     wanted = {"models": ("a/b",)}
     for more, uptimes, severity, says in (
         ({}, (None, None), Severity.OK, "'uptime a/b p0__'=U;90:;;0;100"),
@@ -309,7 +309,7 @@ def test_the_worst_decides_and_comes_first() -> None:
     assert one_line([]) == "GWTUI UNKNOWN: nothing was checked"
 
 
-def test_what_is_drawn_is_quoted_and_bounded() -> None:
+def test_performance_data_is_quoted_and_bounded() -> None:
     low = CreditsRule(name="Low", severity="warning", fires_at=Decimal(50), clears_at=Decimal(50))
     figure = CheckedFigure("it's|a=b\n", Decimal("1E+2"), (low,), "%", "0", "100")
     assert figure.perfdata() == "'it_s_a_b␊'=100%;50:;;0;100"

@@ -131,7 +131,7 @@ def test_filter_and_sort_speak_the_language_of_the_dashboard(gwtui: Gwtui) -> No
 @pytest.mark.parametrize(
     ("resource", "plural"), [("recovery", "unresolved changes"), ("organization", "people")]
 )
-def test_what_was_found_is_counted_in_words(gwtui: Gwtui, resource: str, plural: str) -> None:
+def test_matching_rows_are_counted_in_words(gwtui: Gwtui, resource: str, plural: str) -> None:
     _, _, err = gwtui(resource, "list", "--filter", "nobody is called so")
     assert f"0 {plural}" in err
 
@@ -159,7 +159,7 @@ def test_what_was_found_is_counted_in_words(gwtui: Gwtui, resource: str, plural:
         ),
     ],
 )
-def test_what_completes_rows_is_asked_for_where_it_is_shown_or_filtered(
+def test_completing_data_is_read_only_where_shown_or_filtered(
     gwtui: Gwtui, place: Site, words: tuple[str, ...], read: str, asks: bool
 ) -> None:
     armed = place.faults.arm(f"latency=0:GET {read}")
@@ -327,7 +327,7 @@ def test_numbers_keep_every_digit_and_text_cannot_disturb_a_terminal() -> None:
             exact_json(odd)
 
 
-def test_what_looks_secret_is_masked() -> None:
+def test_secret_looking_fields_are_masked() -> None:
     value = {"key": "sk-1", "list": [{"Token": "t", "key": {"deep": 1}}], "keys": "no secret"}
     assert masked(value) == {
         "key": MASK,
@@ -440,7 +440,7 @@ def test_sums_agree_with_the_rows_whatever_they_are_grouped_by(gwtui: Gwtui) -> 
         (("--since", "yesterday", "--until", "2d"), "--since and --until: expected yesterday"),
     ],
 )
-def test_what_cannot_be_asked_is_a_mistake_of_usage(
+def test_invalid_activity_options_are_usage_errors(
     gwtui: Gwtui, words: tuple[str, ...], says: str
 ) -> None:
     code, out, err = gwtui("activity", "list", *words)
@@ -457,7 +457,7 @@ def generation() -> str:
     return site().gateway.generation
 
 
-def test_it_is_printed_in_every_form(gwtui: Gwtui, generation: str) -> None:
+def test_a_generation_is_printed_in_every_format(gwtui: Gwtui, generation: str) -> None:
     words = ("generation", "get", generation)
     code, out, err = gwtui(*words)
     assert (code, err) == (exits.OK, "")
@@ -473,7 +473,7 @@ def test_it_is_printed_in_every_form(gwtui: Gwtui, generation: str) -> None:
     assert float(row["cost"]) >= 0
 
 
-def test_one_that_nobody_knows_is_named(gwtui: Gwtui) -> None:
+def test_an_unknown_generation_is_named(gwtui: Gwtui) -> None:
     code, out, err = gwtui("generation", "get", "gen-\x1b[31m7")
     assert (code, out) == (exits.FAILED, "")
     assert "There is no generation “gen-" in err

@@ -126,7 +126,7 @@ async def test_a_row_is_printed_once_whatever_the_gateway_takes_a_workspace_for(
     assert len(found.first) == 2_000
 
 
-async def test_what_breaks_off_says_after_how_many_rows(
+async def test_a_list_that_breaks_off_reports_its_row_count(
     readings: CommandReadings, account: Account, capsys: pytest.CaptureFixture[str]
 ) -> None:
     account.fails_at = (SPACES[1], 99 * 3)

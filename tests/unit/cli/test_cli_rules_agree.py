@@ -81,7 +81,9 @@ async def evaluate(place: Site, file: Path) -> list[Alert]:
     return [alert for alert in evaluator.alerts.values() if alert.status.alerting]
 
 
-def test_one_account_is_judged_alike(gwtui: Gwtui, place: Site, private_home: Path) -> None:
+def test_alerts_findings_and_check_agree_on_one_account(
+    gwtui: Gwtui, place: Site, private_home: Path
+) -> None:
     file = private_home / "config" / "gwtui" / "alerts.toml"
     file.parent.mkdir(exist_ok=True)
     file.write_text(RULES)
@@ -191,7 +193,7 @@ WORST = {"warning": Severity.WARNING, "critical": Severity.CRITICAL, "": Severit
 
 
 @pytest.mark.parametrize("name", KEYS)
-async def test_of_a_key_all_say_the_same(name: str) -> None:
+async def test_alerts_findings_and_check_agree_on_a_key(name: str) -> None:
     world, rules = World(), default_rules()
     whole = {"limit": Decimal(50), "limit_remaining": Decimal(40), "name": name, **KEYS[name]}
     world.keys = [key(**whole)]

@@ -218,7 +218,7 @@ def test_vectors_are_shown_and_given_whole_as_json(
         (("--prompt", "x", "--model", "northwind/atlas-larg"), f"did you mean '{MODEL}'"),
     ],
 )
-def test_what_cannot_be_meant_is_not_sent(
+def test_invalid_requests_are_not_sent(
     gwtui: Tries, models: ScriptedModels, words: tuple[str, ...], why: str
 ) -> None:
     code, out, err = gwtui(*CHAT, *words)
@@ -375,7 +375,7 @@ def test_hostile_text_is_marked_on_a_terminal_and_passed_on_in_a_pipe(
     assert "\x1b" not in gwtui(*CHAT, "--prompt", "x")[2]
 
 
-def test_nothing_of_prompt_answer_or_key_reaches_the_disk(
+def test_prompt_answer_and_key_stay_off_the_disk(
     gwtui: Tries, models: ScriptedModels, private_home: Any, key: str
 ) -> None:
     models.body = result("ANSWER-SENTINEL")
@@ -420,7 +420,7 @@ def test_answers_stand_side_by_side_and_one_that_fails_does_not_stop_the_others(
         (("--endpoint", "quasar", "--read-only"), exits.FAILED, "read-only"),
     ],
 )
-def test_what_cannot_be_compared_is_not_sent(
+def test_invalid_comparisons_are_not_sent(
     gwtui: Tries, models: ScriptedModels, words: tuple[str, ...], code: int, said: str
 ) -> None:
     found, out, err = gwtui(*COMPARE, *words)

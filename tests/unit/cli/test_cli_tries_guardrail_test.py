@@ -132,7 +132,7 @@ def test_every_sample_does_what_it_should(
     assert not any(b"PROMPT-SENTINEL" in content for content in kept)
 
 
-def test_one_that_differs_is_named_and_ends_with_1(gwtui: Commands, tmp_path: Path) -> None:
+def test_a_sample_that_differs_fails_the_run(gwtui: Commands, tmp_path: Path) -> None:
     path = tmp_path / "samples.json"
     sample = {"name": "mail", "prompt": "to ana@example.com", "expect": "block", "model": MODEL}
     path.write_text(json.dumps({"samples": [sample]}))
@@ -152,7 +152,7 @@ def test_a_key_that_is_not_bound_is_said(
     assert "this guardrail does not apply to the key" in err
 
 
-def test_without_a_management_key_the_id_is_needed(
+def test_a_guardrail_is_named_by_id_without_a_management_key(
     gwtui: Commands, samples: Path, bound: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("GWTUI_TOKEN")
@@ -172,7 +172,7 @@ def test_without_a_management_key_the_id_is_needed(
         (("--model", MODEL, "--read-only"), "--allow-tries"),
     ],
 )
-def test_what_is_refused_before_anything_is_sent(
+def test_invalid_runs_are_refused_before_sending(
     gwtui: Commands, samples: Path, words: tuple[str, ...], why: str
 ) -> None:
     code, out, err = gwtui("guardrails", "test", "Tested", "--samples", str(samples), *words)

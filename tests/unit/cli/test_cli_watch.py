@@ -20,7 +20,7 @@ from headless_kit import Gwtui, Site
 MODEL = "helioscope/corona-code"
 
 
-def test_one_reading_of_each(gwtui: Gwtui) -> None:
+def test_one_line_is_printed_for_each_reading(gwtui: Gwtui) -> None:
     words = ("watch", "--ndjson", "--count", "1", "--model", MODEL, "--nearest", "2")
     code, out, err = gwtui(*words)
     assert (code, err) == (exits.OK, "")
@@ -86,7 +86,7 @@ def test_it_opens_the_board_read_only(runs: list[argparse.Namespace]) -> None:
 @pytest.mark.parametrize(
     "words", [("--count", "3"), ("--model", "a/b"), ("--interval", "5"), ("--nearest", "2")]
 )
-def test_what_belongs_to_lines_is_refused_for_the_board(
+def test_options_of_ndjson_are_refused_for_the_board(
     words: tuple[str, ...], runs: list[argparse.Namespace], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["watch", *words]) == exits.USAGE
