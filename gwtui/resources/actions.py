@@ -71,13 +71,6 @@ FRAME_ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "ctrl+l",
         ),
         scoped_action(
-            "app.screenshot",
-            "Screenshot",
-            "Save this screen or dialog as SVG or text, without secrets",
-            "ctrl+g",
-            command_words=("screenshot", "picture"),
-        ),
-        scoped_action(
             "app.theme",
             "Theme",
             "Choose colours: dark, light, high contrast, terminal",
@@ -205,7 +198,7 @@ NEW_KEY = "new-key"
 """Scope of the dialog that displays the value of a new key once."""
 DIALOG_SCOPES = (FORM, QUESTION, NEW_KEY)
 
-ANYWHERE = frozenset({"app.quit", "app.redraw", "app.screenshot"})
+ANYWHERE = frozenset({"app.quit", "app.redraw"})
 """Ids of frame actions whose control keys also work in forms and dialogs."""
 
 DIALOG_ACTIONS: Mapping[str, tuple[Action, ...]] = {

@@ -24,7 +24,7 @@ from gwtui.resources.preferences import FILE_NAME as PREFERENCES
 from gwtui.resources.preferences import Preferences
 from gwtui.resources.session import SessionFiles, TryMemory
 from gwtui.ui import unresolved_changes
-from gwtui.ui.actions.context import BACKGROUND, ActionContext, Marks, handler, report_failure
+from gwtui.ui.actions.context import BACKGROUND, ActionContext, handler, report_failure
 from gwtui.ui.commands import key_of, keymap, offered
 from gwtui.ui.connection import ConnectedApp
 from gwtui.ui.input_queue import ACTIONS, Input
@@ -295,8 +295,8 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             return f"{action.title}: {why}"
         if action.target and context.target is None:
             return f"{action.title}: nothing is selected"
-        if action.target and action.marked == "refuse" and context.marks.count:
-            return _one_row_only(action, context.marks)
+        if action.target and action.marked == "refuse" and context.marked:
+            return _one_row_only(action, context)
         return None
 
     def holds_back(self, action: Action) -> str | None:
@@ -377,11 +377,12 @@ def _covers_all(screen: Screen[Any] | str) -> bool:
     return getattr(screen, "covers_all", False)
 
 
-def _one_row_only(action: Action, marks: Marks) -> str:
-    are = "row is" if marks.count == 1 else "rows are"
-    hidden = f" ({marks.hidden} hidden by the filter)" if marks.hidden else ""
+def _one_row_only(action: Action, context: ActionContext) -> str:
+    count = len(context.marked)
+    are = "row is" if count == 1 else "rows are"
+    hidden = f" ({context.hidden} hidden by the filter)" if context.hidden else ""
     key = key_of("list.unmark")
     return (
-        f"{action.title} acts on one row, and {marks.count:,} {are} marked{hidden}: "
+        f"{action.title} acts on one row, and {count:,} {are} marked{hidden}: "
         f"{key} clears the marks"
     )

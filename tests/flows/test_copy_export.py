@@ -1,4 +1,4 @@
-"""Copying, export and screenshots, typed in one piece: what arrives, in which order, and where."""
+"""Copying and export, typed in one piece: what arrives, in which order, and where."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ import pytest
 
 from gwtui.local.exported_file import ExportError
 from gwtui.ui.actions import output
-from gwtui.ui.app import GwtuiApp
-from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.dialogs import AskScreen, SaveScreen
 from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.screens.picker import MenuScreen
@@ -41,24 +39,6 @@ def copied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setenv("TMUX", "/tmp/tmux-0/default,1,0")
     monkeypatch.setattr(clipboard, "_to_tmux", to_tmux)
     return texts
-
-
-def pictures_are_whole(folder: Path) -> None:
-    (picture,), (text,) = folder.glob("gwtui-keys-2026112*Z.svg"), folder.glob("*.txt")
-    assert DISABLED[0] in text.read_text()
-    assert "Screenshot" not in text.read_text()
-    assert "red-team" in picture.read_text()
-    assert "http" not in picture.read_text().replace("http://www.w3.org/2000/svg", "")
-    assert {stat.S_IMODE(one.stat().st_mode) for one in (picture, text)} == {0o600}
-
-
-def a_form_is_in_its_picture(app: GwtuiApp, folder: Path) -> None:
-    assert isinstance(app.screen, FormScreen), "it is still open"
-    (picture,) = folder.glob("gwtui-keys-dialog-2026112*Z.txt")
-    text = picture.read_text()
-    assert "Ctrl+S sends" in text
-    assert "written" in text
-    assert "SVG to a file" not in text
 
 
 async def type_in_one_piece(one: Desk, keys: str) -> None:
@@ -147,16 +127,6 @@ async def test_the_list_in_view_goes_to_clipboard_and_files(
         await type_in_one_piece(one, f"<ctrl+u>{own}<enter>y")
         assert json.loads(own.read_text())[0]["name"] == DISABLED[-1]
         assert stat.S_IMODE(own.stat().st_mode) == 0o600
-
-        # The screen, without the dialogs that asked for it; the usual name tells what and when.
-        app.clear_notifications()
-        await type_in_one_piece(one, ":screenshot<enter>s<enter>:screenshot<enter>t<enter>")
-        pictures_are_whole(tmp_path)
-
-        # A dialog, too, by a key that works in it; nothing of it is answered by that.
-        await type_in_one_piece(one, "nwritten<ctrl+g>t<enter>")
-        a_form_is_in_its_picture(app, tmp_path)
-        await type_in_one_piece(one, "<escape>y")
 
         # Too large for the terminal: a private file, and why.
         monkeypatch.delenv("TMUX")

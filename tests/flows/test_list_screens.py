@@ -11,7 +11,7 @@ import pytest
 from gwtui.crud.action import APP, Action
 from gwtui.resources.actions import all_actions
 from gwtui.resources.registry import RESOURCES, SCREENS, TABS
-from gwtui.ui.actions.context import ActionContext, Marks
+from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.commands import offered
 from gwtui.ui.screens.list_parts import DetailPane
@@ -193,17 +193,19 @@ ROUTES = ("keys", "workspaces", "guardrails", "byok", "models")
 """Lists with rows to mark, and with verbs that act on one row only."""
 
 
-def refusal(action: Action, marks: Marks) -> str | None:
+def refusal(action: Action, marked: int, hidden: int = 0) -> str | None:
     """The notice for an action on the selected row while other rows are marked."""
     app = SimpleNamespace(session=object(), holds_back=lambda _action: None)
-    context = ActionContext(cast("Any", app), None, object(), "row", cast("Any", None), marks)
+    rows = (object(),) * marked
+    screen = cast("Any", None)
+    context = ActionContext(cast("Any", app), None, object(), "row", screen, rows, hidden)
     return GwtuiApp.refusal(cast("GwtuiApp", app), action, context)
 
 
 @pytest.mark.parametrize("action", TARGETED, ids=lambda action: action.id)
 def test_every_verb_with_a_target_says_what_it_does_with_marked_rows(action: Action) -> None:
-    assert refusal(action, Marks()) is None
-    said = refusal(action, Marks(3, 1))
+    assert refusal(action, 0) is None
+    said = refusal(action, 3, 1)
     if action.marked == "refuse":
         assert said == (
             f"{action.title} acts on one row, and 3 rows are marked (1 hidden by the filter): "

@@ -37,12 +37,10 @@ from textual import events
 from gwtui.contract.byok import CreateByokRequest
 from gwtui.embedded.faults import KINDS, FaultInjector
 from gwtui.local.ledger import Ledger, this_process
-from gwtui.resources.actions import by_id
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.dialogs import AskScreen, SaveScreen
-from gwtui.ui.screens.picker import MenuScreen
 from gwtui.ui.screens.tries import AnswerScreen, TryScreen
 from harness import Harness, dashboard, harness, listing, notices
 from screen_text import shown
@@ -62,7 +60,7 @@ pytestmark = pytest.mark.usefixtures("own_objects_only")
 ASKED_FOR = ("copied-*.txt",)
 """Where a person wanted the value to go."""
 
-ENDINGS = ("csv", "json", "ndjson", "svg")
+ENDINGS = ("csv", "json", "ndjson")
 """Of files that lists and screens are kept in."""
 
 TMUX = f"""#!{sys.executable}
@@ -159,11 +157,8 @@ class Watched(Harness):
             await self.said("Copied by tmux")
             self.sinks[f"{keys} of {route}"] = await asyncio.to_thread(copied.read_bytes)
         await self.press("escape")
-        for keys, ending in (("YC", "csv"), ("YJ", "json"), ("YN", "ndjson"), ("s", "svg")):
+        for keys, ending in (("YC", "csv"), ("YJ", "json"), ("YN", "ndjson")):
             self.app.clear_notifications()
-            if ending == "svg":
-                await self.app.perform(by_id("app.screenshot"), listing(self.app).capture())
-                await self.wait_for(MenuScreen)
             await self.press(*keys)
             await self.wait_for(SaveScreen)
             await self.press("ctrl+u")

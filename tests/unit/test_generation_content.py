@@ -42,11 +42,11 @@ def test_a_conversation_reads_from_top_to_bottom() -> None:
         }
     )
     assert shown == [
-        "Input",
-        "system",
+        "Input · system",
         "  Be brief.",
         "  Always.",
-        "user",
+        "",
+        "Input · user",
         "  Why?",
         "",
         "Reasoning",

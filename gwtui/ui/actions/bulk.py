@@ -152,7 +152,7 @@ async def carry_out(
     Returns None if the operation was not confirmed. ``covering`` is the form that started the
     operation, if any.
     """
-    hidden = context.marks.hidden
+    hidden = context.hidden
     remaining = dict(names)
     sent: BulkOutcome | None = None
     while remaining:

@@ -29,14 +29,6 @@ T = TypeVar("T", default=Any)
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
-    """The number of marked rows, and how many of them the filter hides."""
-
-    count: int = 0
-    hidden: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class ActionContext(Generic[T]):
     """The state at the key press that started an action; ``T`` is the type of the row.
 
@@ -51,10 +43,10 @@ class ActionContext(Generic[T]):
     identity: str | None
     screen: GatewayScreen
     """The screen at the key press, beneath any modal."""
-    marks: Marks = Marks()
-    """The number of rows marked at the key press."""
     marked: Sequence[T] = ()
     """The rows marked at the key press, independent of later refreshes, sorting and filters."""
+    hidden: int = 0
+    """The number of marked rows that the filter hides."""
     argument: str = ""
     """The argument typed after a command."""
 
@@ -99,7 +91,7 @@ BACKGROUND = frozenset({"app.refresh", "board.unwatch", "board.watch", "models.w
 
 MODULES: Mapping[str, tuple[str, ...]] = {
     "app": ("app",),
-    "output": ("list.copy", "list.export", "list.raw", "figures.raw", "app.screenshot"),
+    "output": ("list.copy", "list.export", "list.raw", "figures.raw"),
     "links": (
         "list",
         *("alert-history", "alerts.go", "alerts.rules", "alerts.history", "assignments"),

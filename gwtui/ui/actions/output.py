@@ -1,4 +1,4 @@
-"""Output of the dashboard: raw JSON, copies, exported lists, screenshots.
+"""Output of the dashboard: raw JSON, copies, exported lists.
 
 Each starts with a menu, and goes to the clipboard or a file. Text that contains a secret of this
 program is refused.
@@ -28,17 +28,14 @@ from gwtui.resources.copying import (
     cell_lines,
     copyables,
 )
-from gwtui.ui.actions.context import ActionContext, Handler, Marks
+from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.screens.dialogs import AskScreen, SaveScreen
 from gwtui.ui.screens.pages import ReadingScreen, raw_lines
 from gwtui.ui.screens.picker import MenuEntry, MenuScreen, Picker
 from gwtui.ui.terminal.clipboard import copy_text
-from gwtui.ui.terminal.screenshot import SecretInSightError, picture_of
 from gwtui.ui.widgets.table import ResourceTable
 
 if TYPE_CHECKING:
-    from textual.screen import Screen
-
     from gwtui.ui.app import GwtuiApp
 
 
@@ -51,11 +48,6 @@ _FORMS: tuple[tuple[ExportForm, str, str], ...] = (
     ("ndjson", "n", "NDJSON"),
 )
 """Export formats with their name and letter; the capital letter exports to a file."""
-_PICTURES = (
-    MenuEntry("svg", "s", "SVG to a file", "with colors, for a browser"),
-    MenuEntry("txt", "t", "text to a file", "plain text"),
-    MenuEntry("clipboard", "c", "text to clipboard", "plain text"),
-)
 
 
 async def to_clipboard(context: ActionContext, what: str, text: str) -> None:
@@ -117,7 +109,7 @@ async def show_raw(context: ActionContext) -> None:
         return
     lines = raw_lines(raw, item)
     # Copied is that row alone, and its JSON is the first choice.
-    this = replace(context, marked=(), marks=Marks())
+    this = replace(context, marked=(), hidden=0)
     copy_it = partial(copy, this, first=JSON)
     await context.app.push_screen(
         ReadingScreen(f"Raw JSON · {title}", lambda _width: lines, copy=copy_it)
@@ -148,7 +140,7 @@ async def copy(context: ActionContext, *, first: str | None = None) -> None:
 async def _kind(
     context: ActionContext, about: str, offered: Sequence[Copyable], first: str | None
 ) -> str | None:
-    hidden = f", {context.marks.hidden} hidden by the filter" if context.marks.hidden else ""
+    hidden = f", {context.hidden} hidden by the filter" if context.hidden else ""
     entries = [MenuEntry(one.kind, one.key, one.title, one.note) for one in offered]
     menu = MenuScreen(f"Copy · {about}{hidden}", entries, current=first)
     return await context.app.push_screen_wait(menu)
@@ -242,37 +234,8 @@ def _entries(count: int, *, whole: bool) -> list[MenuEntry]:
     return [*copied, *written]
 
 
-async def screenshot(context: ActionContext) -> None:
-    """Save a screenshot, including a dialog; refuses while a secret is visible."""
-    app, screen = context.app, context.screen
-    top, moment = app.screen, app.clock.now()
-    dialog = top is not screen
-    heading = f"a dialog on {screen.heading}" if dialog else screen.heading
-    try:
-        picture = await picture_of(cast("Screen[Any]", top), f"gwtui · {heading}")
-    except SecretInSightError as error:
-        what = "dialog" if dialog else "screen"
-        app.say(f"No screenshot of this {what}: {error}", severity="warning")
-        return
-    taken = await app.push_screen_wait(MenuScreen(f"Screenshot · {heading}", _PICTURES))
-    if taken is None:
-        return
-    what = f"Screenshot of {heading}"
-    text = picture.svg if taken == "svg" else picture.text
-    if taken == "clipboard":
-        await to_clipboard(context, what, text)
-    else:
-        name = default_name(
-            f"{screen.resource}-dialog" if dialog else screen.resource, moment, taken
-        )
-        await to_file(
-            context, f"Write the {what[:1].lower()}{what[1:]} to a file", what, name, text
-        )
-
-
 IMMEDIATE: Mapping[str, Handler] = {"list.raw": show_raw, "figures.raw": show_raw}
 HANDLERS: Mapping[str, Handler] = {
     "list.copy": copy,
     "list.export": export,
-    "app.screenshot": screenshot,
 }

@@ -25,7 +25,6 @@ from gwtui.ui.forms.field_editors import TextEditor
 from gwtui.ui.input_queue import FINISHING, OPENING
 from gwtui.ui.screens.dialogs import Dialog
 from gwtui.ui.terminal.clipboard import Copied, copy_text, save_private
-from gwtui.ui.terminal.screenshot import HoldsSecret
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.containers import DialogBox
 
@@ -47,7 +46,7 @@ def _button(name: str, label: str, action: str = "") -> Button:
     return Button(Content(with_keys(label)), id=name, action=action, compact=True)
 
 
-class SecretView(HoldsSecret, Static):
+class SecretView(Static):
     """Draws the value of the key; no other widget does. The value cannot be selected."""
 
     ALLOW_SELECT = False
@@ -194,7 +193,7 @@ class SecretScreen(Dialog[None]):
         self.query_one("#secret-note", Static).update(text)
 
 
-class SecretEditor(HoldsSecret, TextEditor):
+class SecretEditor(TextEditor):
     """A masked line of text whose secret never reaches the clipboard."""
 
     ALLOW_SELECT = False
@@ -204,11 +203,6 @@ class SecretEditor(HoldsSecret, TextEditor):
         super().__init__("", placeholder)
         self.password = True
         self.max_length = _MAX_LENGTH
-
-    @property
-    def holds_secret(self) -> bool:
-        """Return whether anything was typed, because even its length is private."""
-        return bool(self.value)
 
     @property
     def typed(self) -> SecretStr:

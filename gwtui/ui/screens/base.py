@@ -20,7 +20,7 @@ from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import in_sentence, safe_line, safe_text
 from gwtui.local.caught_errors import BROKEN, caught_errors, guarded
 from gwtui.resources.actions import by_id
-from gwtui.ui.actions.context import ActionContext, Marks
+from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.commands import offered, with_keys
 from gwtui.ui.connection_health import (
     StatePanel,
@@ -141,9 +141,9 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         return ()
 
     @property
-    def marks(self) -> Marks:
-        """The numbers of marked rows and of those that the filter hides."""
-        return Marks()
+    def hidden_marks(self) -> int:
+        """The number of marked rows that the filter hides."""
+        return 0
 
     def copy_source(self) -> CopySource[Any] | None:
         """Return the source for copying rows; None if the screen has no rows to copy."""
@@ -258,8 +258,8 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
             return ActionContext(self.gwtui, self.spec, None, None, self)
         return ActionContext(
             *(self.gwtui, self.spec, self.target(), self.identity(), self),
-            marks=self.marks,
             marked=tuple(self.marked_rows),
+            hidden=self.hidden_marks,
         )
 
     def refeed(self) -> None:

@@ -366,7 +366,7 @@ class BoardScreen(TableScreen):
         except HistoryError as error:
             self.problem = str(error)
             return
-        models, self.past, self.problem = self._models, past, past.problem
+        models, self.past, self.problem = self._models, past, ""
         self._past_of = view.now if view.past else None
         if models != self._models:
             self.refeed()

@@ -47,7 +47,7 @@ from gwtui.watch.feeds.keys import keys_feed
 from gwtui.watch.feeds.models import endpoints_feed
 from gwtui.watch.feeds.recorded import CreditsPast, credits_past
 from gwtui.watch.feeds.workspaces import figures_feed
-from gwtui.watch.history.model import Curve, HistoryError, RecordedChange, endpoint_identity
+from gwtui.watch.history.model import Curve, RecordedChange, endpoint_identity
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.sources import OFTEN
 from gwtui.watch.hub import FeedHub, Scope
@@ -159,8 +159,7 @@ def live_snapshot(hub: FeedHub, models: Iterable[str]) -> BoardSnapshot:
 class BoardPast:
     """The results of all history queries of the board, read in one transaction.
 
-    ``curves`` belong to ``endpoint``, an endpoint identity. ``problem`` is the error message if a
-    query failed, else empty.
+    ``curves`` belong to ``endpoint``, an endpoint identity.
     """
 
     recording: RecordingState
@@ -170,27 +169,16 @@ class BoardPast:
     changes: RecentChanges
     endpoint: str | None
     curves: Mapping[str, Curve | None]
-    problem: str
 
 
 def board_past(view: BoardView, endpoint: str | None, reader: HistoryReader) -> BoardPast:
     """Query the history for everything that the board shows. Blocks, so run it in a thread.
 
-    ``endpoint`` is the identity of the endpoint to read curves for. A failed query is reported in
-    ``problem`` of the result; the others still count.
+    ``endpoint`` is the identity of the endpoint to read curves for. Raises HistoryError.
     """
     recording = recording_state(reader)
     span = (view.window.since, view.now)  # the window may end after the time cursor
-    problems: list[str] = []
-
-    def attempt(default: T, query: Callable[..., T], *arguments: object) -> T:
-        try:
-            return query(reader, *arguments)
-        except HistoryError as error:
-            problems.append(str(error))
-            return default
-
-    snapshot = attempt(BoardSnapshot(), recorded, view.now, recording.models)
+    snapshot = recorded(reader, view.now, recording.models)
     identities = [
         endpoint_identity(model, row.identity)
         for model, readings in snapshot.endpoints.items()
@@ -199,12 +187,11 @@ def board_past(view: BoardView, endpoint: str | None, reader: HistoryReader) -> 
     return BoardPast(
         recording,
         snapshot,
-        attempt(None, credits_past, *span),
-        attempt(EndpointsPast(), endpoints_past, *span, identities),
-        attempt(RecentChanges(), recent_changes, *span),
+        credits_past(reader, *span),
+        endpoints_past(reader, *span, identities),
+        recent_changes(reader, *span),
         endpoint,
-        attempt({}, endpoint_curves, *span, endpoint) if endpoint else {},
-        next(iter(problems), ""),
+        endpoint_curves(reader, *span, endpoint) if endpoint else {},
     )
 
 

@@ -212,13 +212,9 @@ class GenerationScreen(ObjectScreen):
 MOST = 200_000
 """Maximum number of characters of a generation's content."""
 _ROLE = 60
-_REST = 2_000
+_JSON = 2_000
 """Maximum number of characters of a part that is shown as JSON, such as an image."""
 _INDENT = "  "
-_ROLE_TONE: Tone = "accent"
-_TEXTS = ("text", "input_text", "output_text")
-_Piece = tuple[Tone, str]
-_MISSING: _Piece = ("muted", UNKNOWN)
 
 
 def content_lines(content: GenerationContent, width: int) -> list[Content]:
@@ -226,65 +222,62 @@ def content_lines(content: GenerationContent, width: int) -> list[Content]:
 
     Input messages come first, then reasoning, output, error, and gaps against the contract.
     """
+    output, error, gaps = content.output, content.error, list(all_gaps(content))
+    parts = [("Input", UNKNOWN)] if content.input is None else [*_input(dict(content.input))]
+    if output is not None and output.reasoning is not None:
+        parts.append(("Reasoning", output.reasoning))
+    known = output is not None and "completion" not in output.gaps
+    parts.append(("Output", (output.completion or "none") if output and known else UNKNOWN))
+    if error:
+        parts.append(("Error", _text(dict(error))))
+    if gaps:
+        parts.append(("Gaps", "\n".join(f"{path}: {why}" for path, why in gaps)))
     lines, left = list[Content](), MOST
     room = max(20, width) - len(_INDENT)
-    output, error = content.output, content.error
-    read = None if content.input is None else [*_input(dict(content.input))]
-    parts: list[tuple[str, Sequence[_Piece] | None]] = [("Input", read)]
-    if output is not None and output.reasoning is not None:
-        parts.append(("Reasoning", [("plain", output.reasoning)]))
-    written = None if output is None or "completion" in output.gaps else output.completion or "none"
-    parts.append(("Output", None if written is None else [("plain", written)]))
-    if error:
-        parts.append(("Error", [*_values(error)]))
-    if gaps := list(all_gaps(content)):
-        parts.append(("Gaps", [("plain", f"{path}: {why}") for path, why in gaps]))
-    for title, pieces in parts:
+    for title, text in parts:
         lines += [Content("")] if lines else []
         lines.append(toned(title, "accent", bold=True))
-        for tone, text in pieces or [_MISSING]:
-            indent = "" if tone == _ROLE_TONE else _INDENT
-            for paragraph in safe_text(text, left, newlines=True).split("\n"):
-                shown = toned(paragraph, tone)
-                lines += [Content.assemble(indent, one) for one in shown.wrap(room) or [shown]]
-            left -= len(text)
-            if left <= 0:
-                return [*lines, toned(f"{_INDENT}({MOST:,} characters are shown)", "muted")]
+        for paragraph in safe_text(text, left, newlines=True).split("\n"):
+            shown = toned(paragraph)
+            lines += [Content.assemble(_INDENT, line) for line in shown.wrap(room) or [shown]]
+        left -= len(text)
+        if left <= 0:
+            return [*lines, toned(f"{_INDENT}({MOST:,} characters are shown)", "muted")]
     return lines
 
 
-def _input(rest: dict[str, Any]) -> Iterator[_Piece]:
-    messages = rest.pop("messages") if isinstance(rest.get("messages"), list) else ()
-    yield from _values({key: rest.pop(key) for key in ("prompt",) if key in rest})
+def _input(given: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    messages = given.pop("messages") if isinstance(given.get("messages"), list) else ()
+    if given:
+        yield "Input", _text(given)
     for message in messages:
-        if not isinstance(message, Mapping):
-            yield from _values(message)
-            continue
-        yield _ROLE_TONE, safe_line(message.get("role") or UNKNOWN, _ROLE)
-        body = message.get("content")
-        for part in body if isinstance(body, list) else [body]:
-            yield from _values(part)
-        yield from _values({k: v for k, v in message.items() if k not in {"role", "content"}})
-    yield from _values(rest)
+        if isinstance(message, Mapping):
+            role = safe_line(message.get("role") or UNKNOWN, _ROLE)
+            yield f"Input · {role}", _text({k: v for k, v in message.items() if k != "role"})
+        else:
+            yield "Input", _text(message)
 
 
-def _values(value: Any) -> Iterator[_Piece]:
+def _text(value: Any) -> str:
+    """Return the texts of a value; whatever is no text follows as JSON."""
     if isinstance(value, str):
-        yield "plain", value
-    elif isinstance(value, Mapping):
-        named = {key: value[key] for key in _NAMED if isinstance(value.get(key), str)}
-        yield from (("plain", text) for text in named.values())
-        rest = {key: each for key, each in value.items() if key not in named}
-        if rest.get("type") in _TEXTS:
-            del rest["type"]
-        if rest:
-            yield "muted", _json(rest)
-    elif value is not None:
-        yield "muted", _json(value)
+        return value
+    if isinstance(value, list):
+        return "\n".join(map(_text, value))
+    if not isinstance(value, Mapping):
+        return safe_text(json.dumps(value, ensure_ascii=False, default=str), _JSON)
+    texts = [_text(value[key]) for key in _NAMED if isinstance(value.get(key), str | list)]
+    rest = {
+        key: part
+        for key, part in value.items()
+        if key not in _NAMED or not isinstance(part, str | list)
+    }
+    if texts and rest.get("type") in _TEXTS:
+        del rest["type"]
+    if rest:
+        texts.append(safe_text(json.dumps(rest, ensure_ascii=False, default=str), _JSON))
+    return "\n".join(texts)
 
 
-_NAMED = ("text", "prompt", "message")
-
-
-def _json(value: Any) -> str:
-    return safe_text(json.dumps(value, ensure_ascii=False, default=str), _REST)
+_NAMED = ("text", "prompt", "message", "content")
+_TEXTS = ("text", "input_text", "output_text")

@@ -15,7 +15,6 @@ from textual.content import Content
 from gwtui.crud.action import COPY, LIST
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.safe_text import in_sentence, safe_text
-from gwtui.ui.actions.context import Marks
 from gwtui.ui.screens.base import TableScreen
 from gwtui.ui.screens.list_parts import DetailPane, ListFilter, ListRows, ListSettings
 from gwtui.ui.subscriptions import FeedUse
@@ -148,9 +147,8 @@ class ResourceScreen(TableScreen):
         return [self.table.model[identity] for identity in self.table.marked]
 
     @property
-    def marks(self) -> Marks:
-        """The numbers of marked rows and of those that the filter hides."""
-        return Marks(len(self.table.marked), self.table.model.hidden_marks)
+    def hidden_marks(self) -> int:
+        return self.table.model.hidden_marks
 
     @property
     def is_loading(self) -> bool:

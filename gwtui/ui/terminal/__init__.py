@@ -1,1 +1,1 @@
-"""Terminal driver, screen updates, clipboard, screenshots and shutdown."""
+"""Terminal driver, screen updates, clipboard and shutdown."""

@@ -5,7 +5,7 @@ These names may change with any release of Textual.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
 from rich.console import Console, RenderableType
@@ -37,14 +37,6 @@ def let_be_switched(screen: Screen[Any], app: App[Any]) -> None:
     ``_push_result_callback``: that method expects one, and only pushed screens have it.
     """
     screen._push_result_callback(app, None)
-
-
-def painted_strips(screen: Screen[Any]) -> Sequence[Strip]:
-    """Return the lines of a screen as it would be painted now; empty before its layout.
-
-    ``_compositor``: only it combines the widgets of a screen.
-    """
-    return screen._compositor.render_strips() if screen.size else ()
 
 
 class PromptParser(XTermParser):
