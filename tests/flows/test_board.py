@@ -81,7 +81,7 @@ async def test_models_are_watched_and_unwatched_also_read_only(demo: Harness, da
         assert app.session.gateway.gate.closed  # none of this was a write
 
 
-async def test_without_a_history_the_gateway_is_still_shown(demo: Harness) -> None:
+async def test_the_board_shows_the_gateway_without_a_history(demo: Harness) -> None:
     async with board(demo, None) as opened:
         app = opened.app
         assert "$538.97 left" in line(board_of(app), "board-summary")
@@ -90,7 +90,9 @@ async def test_without_a_history_the_gateway_is_still_shown(demo: Harness) -> No
         assert "No model can be watched" in notices(app)
 
 
-async def test_who_cannot_read_credits_still_sees_endpoints(demo: Harness, data: Path) -> None:
+async def test_endpoints_are_shown_without_the_right_to_read_credits(
+    demo: Harness, data: Path
+) -> None:
     demo.management = False
     demo.token = demo.gateway.issue_key(management=False, name="plain")
     async with board(demo, data) as opened:
@@ -101,9 +103,7 @@ async def test_who_cannot_read_credits_still_sees_endpoints(demo: Harness, data:
         assert " left" in line(board_of(app), "board-summary"), "as it was recorded"
 
 
-async def test_without_focus_it_follows_what_another_instance_records(
-    demo: Harness, data: Path
-) -> None:
+async def test_an_unfocused_board_follows_another_instance(demo: Harness, data: Path) -> None:
     """Nothing is asked of the gateway then: the history is a file of this machine."""
     with another_instance(data) as record:
         async with board(demo, data) as opened:

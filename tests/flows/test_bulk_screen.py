@@ -101,7 +101,7 @@ async def test_marks_hidden_by_the_filter_are_counted_and_acted_on() -> None:
                     await client.keys.get(identity)
 
 
-async def test_what_was_refused_stays_on_the_screen_and_is_tried_again_when_wanted() -> None:
+async def test_refused_rows_stay_and_can_be_retried() -> None:
     faults = FaultInjector()
     async with (
         harness(faults=faults) as place,
@@ -174,7 +174,7 @@ async def test_every_way_to_mark() -> None:
         assert list(table.marked) == rows[-2:]
 
 
-async def test_what_marked_keys_share_is_changed_together() -> None:
+async def test_shared_fields_of_marked_keys_change_together() -> None:
     async with harness() as place, dashboard(place, size=(100, 30)) as (app, pilot):
         table = listing(app).table
         wanted = set(table.identities[:3])

@@ -130,7 +130,7 @@ async def test_every_list_has_the_same_keys_and_the_same_search(kind: int) -> No
         assert app.results == [None]
 
 
-async def test_of_very_many_options_the_first_are_shown_and_all_are_searched() -> None:
+async def test_long_lists_show_the_first_options_and_search_all() -> None:
     options = [PickOption(f"vendor/model-{number}") for number in range(20_000)]
     screen = Picker("Models", OptionSource(options, noun="models"))
     app = HostApp(screen)
@@ -287,7 +287,7 @@ async def test_picking_by_search_keeps_what_is_unknown() -> None:
         ]
 
 
-async def test_what_is_chosen_comes_first_and_does_not_jump_while_ticking() -> None:
+async def test_chosen_options_come_first_and_stay_while_ticking() -> None:
     async with Desk(one(PICK, allowed_models=["vendor-0/model-99"])) as desk:
         screen = await desk.open("allowed_models", PickScreen)
         await until(desk.pilot, lambda: "400 models" in desk.shown(), "the list")
@@ -296,7 +296,7 @@ async def test_what_is_chosen_comes_first_and_does_not_jump_while_ticking() -> N
         assert rows_of(screen)[3].startswith("[x] vendor-1/model-1"), "stays put"
 
 
-async def test_what_the_list_lacks_can_be_added_where_that_is_free() -> None:
+async def test_missing_options_can_be_added_as_typed() -> None:
     async with Desk(one(PICK, allowed_models=None)) as desk:
         await desk.open("allowed_models", PickScreen)
         await until(desk.pilot, lambda: "400 models" in desk.shown(), "the list")

@@ -40,7 +40,7 @@ async def test_a_gateway_that_goes_away_leaves_its_last_data_and_comes_back() ->
         await until(pilot, lambda: "updated" in line(listing(app), "status"), "fresh data")
 
 
-async def test_without_any_data_the_failure_fills_the_body_and_r_tries_again() -> None:
+async def test_a_failure_without_data_fills_the_body_and_r_retries() -> None:
     async with harness() as place:
         await place.stop()
         async with dashboard(place, loaded=False) as (app, pilot):
@@ -114,7 +114,7 @@ def header_of(app: GwtuiApp) -> str:
     return listing(app).query_one("#header", OneLine).text
 
 
-async def test_what_an_action_reads_is_said_and_escape_ends_it(demo: Harness) -> None:
+async def test_escape_cancels_the_reading_of_an_action(demo: Harness) -> None:
     app = demo.make_app()
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await settled(pilot)

@@ -186,9 +186,7 @@ async def test_a_secret_is_typed_rubbed_out_and_cleared() -> None:
     ("pasted", "word"),
     [("two words", "space"), ("a\x1b[2Jb", "control"), ("schl\u00fcssel", "ASCII")],
 )
-async def test_what_looks_wrong_with_a_secret_is_said_without_showing_it(
-    pasted: str, word: str
-) -> None:
+async def test_problems_of_a_secret_are_named_without_showing_it(pasted: str, word: str) -> None:
     async with Desk(CREDENTIAL) as desk:
         await desk.press("tab")
         await desk.paste(pasted)
@@ -282,7 +280,7 @@ async def test_custom_filters_are_added_changed_removed_and_tried() -> None:
         ("(?=a)b", "must not look ahead or behind"),
     ],
 )
-async def test_what_is_wrong_with_a_pattern_is_said_while_it_is_typed(typed: str, why: str) -> None:
+async def test_pattern_errors_show_while_typing(typed: str, why: str) -> None:
     async with Desk(one(CUSTOM, content_filters=None)) as desk:
         screen = await opened(desk, "content_filters")
         await desk.press(*typed)

@@ -372,7 +372,7 @@ async def the_default_guardrail_applies_too(desk: Desk) -> None:
     assert "allowed by strict and" in desk.text
 
 
-async def test_what_remains_under_a_guardrail() -> None:
+async def test_remaining_endpoints_of_a_guardrail() -> None:
     async with desk_at(size=(120, 40), strict=True) as desk:
         await desk.walk(
             the_catalog_is_read_once_and_a_few_at_a_time,

@@ -102,7 +102,7 @@ async def test_the_list_of_a_place_is_as_it_was_left_however_many_rows_were_open
         assert [one.is_attached for one in opened if one is not None] == [False] * 4 + [True] * 8
 
 
-async def test_what_was_left_or_closed_is_freed(every_frame: None) -> None:
+async def test_closed_screens_and_feeds_are_freed(every_frame: None) -> None:
     """Closed dialogs, screens that were left long ago, feeds of single rows."""
     async with harness() as place, dashboard(place, start="keys") as (app, pilot):
         await until(pilot, lambda: has_data(app), "the keys")

@@ -71,7 +71,7 @@ def at_rows(app: GwtuiApp, resource: str) -> bool:
     return listing(app).resource == resource and has_data(app)
 
 
-async def test_what_is_not_there_is_said_with_what_is_called_alike() -> None:
+async def test_missing_rows_are_reported_with_similar_names() -> None:
     async with (
         harness() as place,
         dashboard(place, start="keys/voice-hotlin") as (
@@ -125,7 +125,7 @@ async def test_every_place_says_what_it_does_not_have() -> None:
             await pilot.pause()
 
 
-async def test_what_the_prompt_ghosts_is_taken_by_tab_and_enter() -> None:
+async def test_tab_and_enter_accept_the_suggestion_of_the_prompt() -> None:
     async with harness() as place, dashboard(place) as (app, pilot):
         terminal = Terminal(app)
 

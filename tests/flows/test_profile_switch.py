@@ -92,7 +92,7 @@ async def desk(
             yield one
 
 
-async def test_nothing_of_the_first_profile_is_left(tmp_path: Path) -> None:
+async def test_a_switch_leaves_nothing_of_the_first_profile(tmp_path: Path) -> None:
     async with desk(tmp_path) as one:
         app, pilot = one.app, one.pilot
         gone = await _settled_in(one)

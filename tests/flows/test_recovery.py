@@ -111,7 +111,7 @@ async def test_a_lost_creation_is_looked_into_at_once_and_its_key_disabled(desk:
         assert (settled.message or "").startswith("it happened")
 
 
-async def test_what_an_earlier_run_left_is_offered_and_counted_until_it_is_settled(
+async def test_changes_left_by_an_earlier_run_are_offered_until_resolved(
     desk: Desk,
 ) -> None:
     await desk.lost_before(BEFORE, desk.creation("never"), desk.creation("neither"))
@@ -149,7 +149,7 @@ async def test_what_an_earlier_run_left_is_offered_and_counted_until_it_is_settl
         assert messages == {"it did not happen"}
 
 
-async def test_who_may_only_read_can_settle_and_see_what_was_settled_elsewhere(desk: Desk) -> None:
+async def test_unresolved_changes_can_be_resolved_read_only(desk: Desk) -> None:
     await desk.lost_before(AFTER, desk.creation("first"), desk.creation("second"))
     first, second = desk.ledger.open_writes()
     async with dashboard(desk, start=f"recovery/{first.id}", read_only=True, loaded=False) as (

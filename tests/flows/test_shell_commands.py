@@ -153,7 +153,7 @@ def test_the_palette_knows_what_else_actions_are_called(
     assert elsewhere(actions, typed) == []
 
 
-def test_what_is_done_on_another_screen_is_found_with_the_way_there() -> None:
+def test_the_palette_finds_actions_of_other_screens() -> None:
     actions = offered(("keys", LIST, APP))
     (place,) = elsewhere(actions, "budgets")
     assert (place.id, place.help[:17]) == ("go.workspaces", "b there · Budgets")

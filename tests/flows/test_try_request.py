@@ -175,7 +175,7 @@ async def cancelling_hangs_up_and_says_that_it_may_be_billed(desk: TryDesk) -> N
     assert len(desk.models.asked) == 1
 
 
-async def test_what_comes_is_shown_as_it_comes_until_somebody_hangs_up(tmp_path: Path) -> None:
+async def test_a_stream_is_shown_until_it_is_cancelled(tmp_path: Path) -> None:
     models = ScriptedModels()
     async with try_desk(tmp_path, models=models) as desk:
         await desk.walk(

@@ -130,7 +130,7 @@ async def test_keys_for_a_screen_that_does_not_open_are_dropped_and_counted(sile
     await silent.until(lambda: listing(silent.app).table.selected_identity != before)
 
 
-async def test_what_goes_on_being_typed_is_dropped_until_a_pause(silent: Silent) -> None:
+async def test_dropped_typing_is_dropped_until_a_pause(silent: Silent) -> None:
     before = listing(silent.app).table.selected_identity
     silent.type("Dj")
     await silent.until(lambda: silent.app._typed._reporting is not None)
@@ -150,7 +150,7 @@ async def test_a_form_that_can_do_without_the_gateway_gets_what_was_typed(silent
 
 
 @pytest.mark.usefixtures("endless_patience")
-async def test_nothing_is_held_up_for_what_opens_nothing(silent: Silent) -> None:
+async def test_keys_that_open_nothing_hold_nothing_up(silent: Silent) -> None:
     table = listing(silent.app).table
     silent.type("rj")
     await silent.until(lambda: table.selected_identity == table.identities[1])

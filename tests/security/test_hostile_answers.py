@@ -266,7 +266,7 @@ NAMES = tuple(subject.name for subject in subjects({"generation": ""}))
 
 @pytest.mark.timeout(1800 if FULL else 120)
 @pytest.mark.parametrize("name", NAMES)
-async def test_what_is_shown_of_broken_answers(site: Site, name: str) -> None:
+async def test_broken_answers_are_shown_safely(site: Site, name: str) -> None:
     subject = next(one for one in site.subjects if one.name == name)
     asked: dict[str, Any] = {}
 

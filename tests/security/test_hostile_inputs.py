@@ -81,7 +81,7 @@ async def test_editors_show_marks_and_keep_the_text(number: int) -> None:
 FIELDS = ("name", "description", "default_text_model", "default_provider_sort")
 
 
-async def test_what_nobody_touched_is_not_sent() -> None:
+async def test_untouched_fields_are_not_sent() -> None:
     text = SMALL["mixed"] + SMALL["mixed tail"] + SMALL["mixed scripts"]
     space = workspace(**dict.fromkeys(FIELDS, text), disabled_server_tools=[text])
 

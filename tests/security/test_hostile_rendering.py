@@ -144,7 +144,7 @@ def chosen(site: Site, round_: int, names: Sequence[str]) -> Callable[[str, str]
 
 
 @pytest.mark.parametrize("round_", range(ROUNDS))
-async def test_each_field_with_a_text_of_its_own(site: Site, round_: int) -> None:
+async def test_every_field_shows_its_hostile_text_safely(site: Site, round_: int) -> None:
     names = tuple(SMALL)
     text = chosen(site, round_, names)
     strange = SMALL[names[round_ * 31 % len(names)]]

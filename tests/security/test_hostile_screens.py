@@ -219,7 +219,7 @@ def observation(source: str, resource: str, number: int, at: object) -> Observat
     return Observation(source, at, 60, values, facts)  # type: ignore[arg-type]
 
 
-async def test_nothing_recorded_can_disturb_the_board(
+async def test_hostile_history_cannot_disturb_the_board(
     board_demo: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     leaks: list[str] = []

@@ -93,7 +93,7 @@ def terminal(private_home: Path) -> Iterator[PtyTerminal]:
             yield found
 
 
-def test_only_its_own_sequences_come_out(
+def test_only_known_sequences_reach_the_terminal(
     terminal: PtyTerminal, capsys: pytest.CaptureFixture[str]
 ) -> None:
     terminal.wait_for("by name", 60)

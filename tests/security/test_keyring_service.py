@@ -242,7 +242,9 @@ def look_for_backends(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("address", ["unix:path=/no/such/bus", "nonsense", None])
-async def test_no_bus_at_all(address: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_missing_bus_is_reported_in_time(
+    address: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if address is None:
         monkeypatch.delenv("DBUS_SESSION_BUS_ADDRESS", raising=False)
     else:

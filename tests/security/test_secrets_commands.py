@@ -191,7 +191,7 @@ def test_a_saved_token_is_in_its_own_file_alone(place: Place, private_home: Path
     assert leaks({**place.sinks, **files(private_home, apart_from=("*.token",))}, SECRETS) == []
 
 
-def test_no_program_that_is_started_sees_the_token(
+def test_started_programs_never_see_the_token(
     place: Place, private_home: Path, tmp_path: Path
 ) -> None:
     """Neither a token command, whose stderr goes nowhere, nor the command of alerts."""
@@ -249,6 +249,6 @@ def test_a_served_gateway_keeps_no_key_that_can_be_read(private_home: Path, tmp_
     assert open_to_others(private_home, database.parent) == []
 
 
-def test_no_command_is_left_out() -> None:
+def test_every_command_is_searched() -> None:
     called = {case.words[0] for case in CASES}
     assert set(COMMANDS) - OTHER_SIDE <= called

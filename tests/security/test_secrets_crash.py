@@ -229,7 +229,7 @@ def test_the_environment_neither_shows_the_token_nor_has_keys_written_down(
     assert not (tmp_path / "textual.log").exists()
 
 
-def test_no_dump_of_the_memory_is_made(tmp_path: Path) -> None:
+def test_core_dumps_are_disabled(tmp_path: Path) -> None:
     """Not even where the limits of the shell allow it, and the children have the same."""
     program = (
         "import os, subprocess, sys; from gwtui.cli.process import prepare_process;"

@@ -175,7 +175,7 @@ async def desk_at(world: World, folder: Path) -> AsyncIterator[Desk]:
 
 
 @pytest.mark.usefixtures("own_objects_only")
-async def test_no_fault_brings_a_secret_out(
+async def test_faults_never_reveal_a_secret(
     world: World, state: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     kinds: set[type] = set()

@@ -37,7 +37,7 @@ def test_a_secret_is_found_however_it_is_hidden(name: str, hide, tmp_path: Path)
     assert not leaks(files(tmp_path), [marked(other) for other in MARKED if other != name])
 
 
-def test_its_masked_form_is_no_find() -> None:
+def test_a_masked_secret_is_no_leak() -> None:
     value = marked("provider key").value
     assert not leaks({"label": f"{value[:3]}...{value[-4:]}"}, [marked("provider key")])
 

@@ -27,7 +27,7 @@ def having(verb: str) -> Any:
     return pytest.mark.parametrize("resource", found)
 
 
-def test_of_every_resource_that_can_be_made_there_are_several() -> None:
+def test_several_rows_of_each_resource_can_be_created() -> None:
     assert {name for name in SPECS if writes_of(name).create is not None} == set(SEVERAL)
 
 
@@ -118,7 +118,7 @@ EVERY = pytest.mark.parametrize(("resource", "verb"), CASES)
 
 
 @EVERY
-async def test_all_are_applied_and_one_undo_takes_all_back(
+async def test_a_bulk_change_is_applied_and_undone_as_one(
     world: FaultWorld, tmp_path: Path, resource: str, verb: str
 ) -> None:
     async with desk_for(world, resource, tmp_path) as desk:
@@ -161,7 +161,7 @@ async def take_back(three: Three, done: AppliedChange) -> BulkRun:
 
 
 @having("toggle")
-async def test_one_that_is_so_already_is_named_and_not_sent(
+async def test_rows_already_in_that_state_are_named_and_not_sent(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
     async with desk_for(world, resource, tmp_path) as desk:

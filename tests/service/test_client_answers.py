@@ -148,7 +148,7 @@ async def test_a_token_that_the_gateway_repeats_is_redacted() -> None:
         (b'{"dat": {}}', "application/json", "not an object"),
     ],
 )
-async def test_what_the_contract_does_not_describe_is_unreadable(
+async def test_answers_outside_the_contract_are_unreadable(
     content: bytes, content_type: str, says: str
 ) -> None:
     answer = httpx.Response(200, content=content, headers={"content-type": content_type})
@@ -347,7 +347,7 @@ async def test_budgets_that_are_not_found_are_none_in_a_workspace_that_exists() 
 # Tolerant reading ---------------------------------------------------------------------------------
 
 
-async def test_what_is_garbled_marks_its_field_and_never_the_list() -> None:
+async def test_garbled_values_mark_their_field_only() -> None:
     rows = [
         {
             "id": "1",
@@ -436,7 +436,7 @@ async def test_the_catalog_is_counted() -> None:
 @pytest.mark.parametrize(
     "wrong", ["", "no-author", "atlas-large", "northwind/", "/atlas", "northwind/.."]
 )
-async def test_what_is_no_model_identifier_is_not_asked_for(wrong: str) -> None:
+async def test_invalid_model_identifiers_are_not_requested(wrong: str) -> None:
     it = rig(data({}))
     with pytest.raises(errors.InvalidRequestError):
         await it.client.catalog.model(wrong)
@@ -501,7 +501,7 @@ def log(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
 @pytest.mark.parametrize("writes", [False, True], ids=["read", "write"])
-async def test_no_failure_tells_the_token(
+async def test_failures_never_contain_the_token(
     fault: Step, writes: bool, log: pytest.LogCaptureFixture
 ) -> None:
     it = rig(fault)
@@ -523,7 +523,7 @@ async def test_success_is_logged_without_identifiers(log: pytest.LogCaptureFixtu
     assert NEW_KEY not in log.text
 
 
-def test_nothing_that_holds_the_token_shows_it() -> None:
+def test_objects_with_the_token_never_show_it() -> None:
     where = connection()
     transport = Transport(where, clock=FakeTime().clock)
     client = GatewayClient(where, transport=transport)

@@ -63,7 +63,7 @@ LOST: dict[str, Play] = {
 
 
 @pytest.mark.parametrize("play", LOST.values(), ids=LOST.keys())
-async def test_only_a_read_is_sent_again_when_its_answer_is_lost(play: Play) -> None:
+async def test_only_reads_are_repeated_after_a_lost_answer(play: Play) -> None:
     async with serving(play, sends(DELETED)) as server, client_of(server.base_url) as client:
         started = time.monotonic()
         with pytest.raises(errors.NoAnswerError) as caught:

@@ -171,7 +171,7 @@ async def test_the_pages_of_a_long_list_are_asked_for_before_their_turn() -> Non
     assert sorted(offsets) == list(range(0, 899, 9))
 
 
-async def test_what_is_asked_for_before_its_turn_ends_with_the_reading() -> None:
+async def test_prefetched_pages_end_with_the_reading() -> None:
     class Failing(PagedService):
         async def call(self, call: Call) -> Answer:
             if int(call.query["offset"]) > 20:

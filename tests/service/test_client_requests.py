@@ -36,7 +36,7 @@ async def test_every_request_has_the_token_and_says_who_asks() -> None:
     assert request.headers["user-agent"].startswith("gwtui/")
 
 
-async def test_no_cookie_is_taken_and_none_sent() -> None:
+async def test_cookies_are_neither_stored_nor_sent() -> None:
     given = httpx.Response(200, json={"data": {}}, headers={"Set-Cookie": "sticky=1; Path=/"})
     it = rig(given, data({}))
     await it.client.credits.get()
@@ -175,7 +175,7 @@ async def test_an_interval_that_does_not_exist_is_refused_unsent(interval: str) 
 # Dialects -----------------------------------------------------------------------------------------
 
 
-async def test_what_the_dialect_refuses_is_not_sent() -> None:
+async def test_requests_refused_by_the_dialect_are_not_sent() -> None:
     flagged = CreateGuardrailRequest(
         name="x", content_filter_builtins=[BuiltinFilterRequest(slug="email", action="flag")]
     )

@@ -104,7 +104,7 @@ async def test_a_read_has_a_deadline_as_a_whole_and_says_it() -> None:
 
 
 @pytest.mark.parametrize("fault", LASTING, ids=name_of)
-async def test_what_will_not_pass_is_not_tried_again(fault: Step) -> None:
+async def test_lasting_failures_are_not_retried(fault: Step) -> None:
     it = rig(fault)
     with pytest.raises(errors.GatewayError):
         await it.client.credits.get()

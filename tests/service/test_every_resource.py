@@ -81,7 +81,7 @@ async def test_an_update_sends_only_what_changed_and_undo_puts_it_back(
 
 
 @having("edit")
-async def test_nothing_changed_sends_nothing(
+async def test_an_unchanged_form_sends_nothing(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
     async with desk_for(world, resource, tmp_path) as desk:
@@ -120,7 +120,7 @@ async def test_a_field_that_both_changed_is_for_the_person_to_decide(
 
 
 @having("edit")
-async def test_what_only_the_other_changed_is_kept_and_said(
+async def test_changes_by_others_are_kept_and_named(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
     async with desk_for(world, resource, tmp_path) as desk:
@@ -149,7 +149,7 @@ async def test_what_only_the_other_changed_is_kept_and_said(
 
 
 @having("edit")
-async def test_what_changes_while_the_question_stands_is_asked_about_anew(
+async def test_a_change_during_the_question_asks_again(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
     async with desk_for(world, resource, tmp_path) as desk:
@@ -228,7 +228,7 @@ async def test_a_switch_sends_its_field_alone_and_undo_puts_it_back(
 
 
 @having("toggle")
-async def test_what_somebody_else_switched_already_is_left_alone(
+async def test_a_switch_already_made_is_not_sent(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
     async with desk_for(world, resource, tmp_path) as desk:
@@ -306,7 +306,7 @@ async def test_a_verb_of_its_own_sends_its_fields_alone(
 
 
 @having("edit")
-async def test_nothing_is_undone_that_somebody_else_changed_since(
+async def test_undo_refuses_to_overwrite_changes_by_others(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
     async with desk_for(world, resource, tmp_path) as desk:
@@ -336,7 +336,7 @@ async def test_nothing_is_undone_that_somebody_else_changed_since(
 
 
 @RESOURCES
-async def test_what_is_not_known_is_a_dash_and_cannot_be_put_back(
+async def test_unknown_values_show_a_dash_and_cannot_be_restored(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
     async with desk_for(world, resource, tmp_path) as desk:
@@ -375,7 +375,7 @@ async def test_a_plan_of_the_command_line_shows_every_field_and_sends_nothing(
 
 
 @RESOURCES
-async def test_what_is_so_already_is_nothing_to_do_on_the_command_line(
+async def test_a_command_without_changes_has_nothing_to_do(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
     async with desk_for(world, resource, tmp_path) as desk:
@@ -488,7 +488,7 @@ async def test_read_only_sends_nothing(
         if verb != "create" and writes_of(resource).delete is not None
     ],
 )
-async def test_what_was_deleted_meanwhile_is_said(
+async def test_a_resource_deleted_meanwhile_is_reported(
     world: FaultWorld, tmp_path: Path, resource: str, verb: str
 ) -> None:
     async with desk_for(world, resource, tmp_path) as desk:

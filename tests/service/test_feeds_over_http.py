@@ -319,7 +319,7 @@ async def test_a_list_that_is_read_at_once_is_shown_whole(
     assert viewer.parts() == []
 
 
-async def test_of_how_many_is_said_where_the_gateway_says_it(hub: FeedHub, time: FakeClock) -> None:
+async def test_progress_shows_the_total_where_it_is_known(hub: FeedHub, time: FakeClock) -> None:
     viewer, feed = Viewer(), assignments_feed(hub, Scope())
     feed.watch(viewer.states.append)
     for _ in range(30):
@@ -329,7 +329,7 @@ async def test_of_how_many_is_said_where_the_gateway_says_it(hub: FeedHub, time:
     assert viewer.parts()[0] == 100
 
 
-async def test_what_has_come_stays_in_sight_beside_the_fault(
+async def test_rows_read_before_a_fault_stay_in_sight(
     hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
     account.fails_at = 99 * 6

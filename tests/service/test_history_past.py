@@ -164,7 +164,7 @@ def test_the_week_is_there_at_once_and_without_a_gap(
     )
 
 
-def test_only_what_the_world_knows_changed(reader: HistoryReader) -> None:
+def test_only_known_changes_of_the_world_are_recorded(reader: HistoryReader) -> None:
     found = [
         (change.kind, change.name)
         for change in reversed(reader.changes(BORN - 7 * DAY, BORN + DAY, limit=99))
@@ -225,9 +225,7 @@ async def test_a_later_run_only_adds_what_is_missing(
     gateway.close()
 
 
-async def test_who_only_reads_finds_the_same_past(
-    tmp_path: Path, filled: tuple[Path, datetime]
-) -> None:
+async def test_readers_find_the_same_past(tmp_path: Path, filled: tuple[Path, datetime]) -> None:
     """Of another gateway, which was founded at the same moment."""
     path = tmp_path / "h" / "read.sqlite3"
     time = FakeClock(BORN)

@@ -208,7 +208,7 @@ def test_a_server_out_of_reach_is_said_and_the_rest_is_there(tmp_path: Path) -> 
     assert "cannot be reached" in past.problem
 
 
-async def test_without_its_token_this_machine_records_and_the_doctor_tells(
+async def test_without_a_token_of_prometheus_the_file_records(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archive, "ThreadPoolExecutor", Inline)

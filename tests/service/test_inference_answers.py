@@ -338,7 +338,7 @@ async def test_a_garbage_chunk_costs_that_chunk_and_is_counted(garbage: bytes) -
     [b"data: " + b"x" * 5000, b": " + b"x" * 5000, b"data: xxxxxxxxxxxxxxxx\n" * 300],
     ids=["line", "comment", "event"],
 )
-async def test_what_never_ends_is_not_kept(monkeypatch: pytest.MonkeyPatch, endless: bytes) -> None:
+async def test_endless_streams_are_bounded(monkeypatch: pytest.MonkeyPatch, endless: bytes) -> None:
     monkeypatch.setattr(transport, "MAX_EVENT", 4096)
     parts = [endless[at : at + 500] for at in range(0, len(endless), 500)]
     text, answer = await received(event(chunk("a")), *parts)
@@ -420,7 +420,7 @@ async def test_an_answer_that_is_no_stream_is_said() -> None:
         (sends(http_answer(b"{}", status="429 Slow")), RateLimitedError),
     ],
 )
-async def test_nothing_is_sent_twice(play: Play, error: type[Exception]) -> None:
+async def test_requests_to_models_are_sent_once(play: Play, error: type[Exception]) -> None:
     async with models(play) as (inference, server):
         for ask in (collected(inference), inference.chat(hello())):
             with pytest.raises(error):
@@ -428,7 +428,7 @@ async def test_nothing_is_sent_twice(play: Play, error: type[Exception]) -> None
     assert server.connections == 2
 
 
-async def test_what_must_not_be_sent_is_not_sent() -> None:
+async def test_invalid_requests_to_models_are_not_sent() -> None:
     play = streams(*answer_in_pieces("a"))
     empty = ChatRequest.model_construct(messages=[])
     async with models(play, read_only=True) as (inference, server):

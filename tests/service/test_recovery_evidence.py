@@ -68,7 +68,7 @@ async def evidence(client: GatewayClient, executor: WriteExecutor, **more: Any) 
 
 
 @pytest.mark.parametrize("operation", [one for one in PLANS if one not in OF_DECLARED])
-async def test_what_there_is_tells_whether_a_write_happened(
+async def test_evidence_tells_whether_a_write_happened(
     operation: str, world: FaultWorld, tmp_path: Path
 ) -> None:
     for fault in (DID_NOT, HAPPENED):
@@ -172,7 +172,9 @@ async def test_a_rotated_key_is_told_by_its_mask(
         assert "sentinel" not in (tmp_path / "audit.jsonl").read_text()
 
 
-async def test_what_another_write_made_is_left_out(world: FaultWorld, tmp_path: Path) -> None:
+async def test_resources_of_other_writes_are_no_candidates(
+    world: FaultWorld, tmp_path: Path
+) -> None:
     world.begin()
     async with executor_of(world, tmp_path) as (client, executor):
         twin = CreateKeyRequest(name="ci")
@@ -188,7 +190,7 @@ async def test_what_another_write_made_is_left_out(world: FaultWorld, tmp_path: 
         assert created(executor.ledger.entries()) == {*known, mine.identity}
 
 
-async def test_what_is_looked_for_can_be_nowhere(world: FaultWorld, tmp_path: Path) -> None:
+async def test_evidence_may_find_no_candidate(world: FaultWorld, tmp_path: Path) -> None:
     world.begin()
     async with executor_of(world, tmp_path) as (client, executor):
         for key in (await client.keys.list()).items:

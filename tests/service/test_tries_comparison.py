@@ -28,7 +28,7 @@ def contenders(number: int) -> list[Contender]:
     return [Contender(f"c{place}", hello()) for place in range(number)]
 
 
-async def test_in_turn_the_next_one_waits_for_the_one_before() -> None:
+async def test_comparisons_in_turn_wait_for_each_other() -> None:
     told: list[str] = []
     plays = (streams(*answer_in_pieces("a", "b")), streams(*answer_in_pieces("c")))
     async with models(*plays) as (inference, server):

@@ -23,7 +23,7 @@ from pty_terminal import PtyTerminal, pty_terminal
 DEMO = [*GWTUI, "--demo", "keys"]
 
 
-def test_what_is_drawn_and_sent_from_the_first_row_to_the_end(demo_home: Path) -> None:
+def test_bytes_drawn_from_start_to_end_are_few(demo_home: Path) -> None:
     """The first frame and differences cost little, rest costs nothing, nothing is left behind.
 
     That differences show what a whole repaint shows is proven by ``unit/test_screen_diff.py``.

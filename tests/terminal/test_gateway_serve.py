@@ -64,7 +64,7 @@ def test_a_client_gets_in_with_an_issued_key(
     assert refused.json()["error"]["message"] == "Only management keys can perform this operation"
 
 
-def test_what_cannot_be_served_is_named(
+def test_servers_that_cannot_start_say_why(
     server: tuple[subprocess.Popen[str], str], database: Path, tmp_path: Path
 ) -> None:
     port = server[1].rsplit(":", 1)[1].split("/")[0]

@@ -90,7 +90,7 @@ def test_an_installed_package_opens_the_demo(
         assert terminal.wait_exit() == 0
 
 
-def test_what_is_imported_is_installed_with_it() -> None:
+def test_imported_packages_are_dependencies() -> None:
     known = packages_distributions()
     files = (ROOT / "gwtui").rglob("*.py")
     imported = {name for file in files for name in _IMPORTED.findall(file.read_text("utf-8"))}
