@@ -62,11 +62,10 @@ from gwtui.watch.feeds.guardrails import (
     Bindings,
     GuardrailRow,
     bindings_feed,
-    read_people,
 )
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.models import catalog_feed
-from gwtui.watch.feeds.workspaces import MemberRow, PersonRow, shown_person
+from gwtui.watch.feeds.workspaces import MemberRow, PersonRow, read_people, shown_person
 from gwtui.watch.hub import unshared
 
 if TYPE_CHECKING:

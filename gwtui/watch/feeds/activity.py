@@ -20,7 +20,7 @@ from gwtui.watch import cadence
 from gwtui.watch.base_reads import PEOPLE, WORKSPACES
 from gwtui.watch.feeds.concurrent_reads import fetch_each
 from gwtui.watch.feeds.keys import KeyRow, read_keys
-from gwtui.watch.feeds.workspaces import shown_person
+from gwtui.watch.feeds.workspaces import read_person_names, shown_person
 from gwtui.watch.hub import (
     FeedReader,
     FeedSpec,
@@ -32,7 +32,6 @@ from gwtui.watch.hub import (
 
 if TYPE_CHECKING:
     from gwtui.client.paging import Listing
-    from gwtui.contract.organization import OrganizationMember
     from gwtui.contract.workspaces import Workspace
 
 MOST_KEYS = 100
@@ -133,9 +132,6 @@ async def read_key_activity(reader: FeedReader, scope: Scope) -> PartedActivity:
     rows = await _rows_of_each(
         hashes, lambda key_hash: ask(api_key_hash=key_hash, by_workspace=True)
     )
-    known: tuple[OrganizationMember, ...] = ()
-    with suppress(GatewayError):  # show the ids instead
-        known = await reader.get(PEOPLE)
     return PartedActivity(
         rows,
         {
@@ -144,17 +140,13 @@ async def read_key_activity(reader: FeedReader, scope: Scope) -> PartedActivity:
         },
         len(used) - len(hashes),
         {row.key.hash or "": row.key.creator_user_id for row in used},
-        _names_of(known),
+        await read_person_names(reader),
     )
-
-
-def _names_of(people: Sequence[OrganizationMember]) -> dict[str, str]:
-    return {person.id: shown_person(person, person.id) for person in people if person.id}
 
 
 async def _read_user_activity(reader: FeedReader, scope: Scope) -> PartedActivity:
     people = await reader.get(PEOPLE)
-    names = _names_of(people)
+    names = {person.id: shown_person(person, person.id) for person in people if person.id}
     users = list(names)[:MOST_KEYS]
     ask = reader.client.activity.list
     rows = await _rows_of_each(

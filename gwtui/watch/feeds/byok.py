@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
@@ -11,10 +12,9 @@ from gwtui.contract.byok import ByokCredential
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch import cadence
-from gwtui.watch.base_reads import PEOPLE
 from gwtui.watch.feeds.concurrent_reads import fetch_of_workspaces, open_workspaces
 from gwtui.watch.feeds.keys import read_keys
-from gwtui.watch.feeds.workspaces import shown_person
+from gwtui.watch.feeds.workspaces import read_person_names
 from gwtui.watch.hub import FeedReader, FeedSpec, Scope, of_workspace
 
 FEEDS = "byok"
@@ -106,19 +106,11 @@ byok_feed = FeedSpec(FEEDS, read_byok, cadence.WORKSPACES, of_workspace)
 
 async def read_names(reader: FeedReader, _scope: Scope) -> Mapping[str, str]:
     """Names of keys by hash and of members by user id; empty if they cannot be read."""
-    names: dict[str, str] = {}
-    try:
+    names = await read_person_names(reader)
+    with suppress(GatewayError):
         for row in await read_keys(reader, None):
             if row.key.hash and (row.key.name or row.key.label):
                 names[row.key.hash] = safe_line(row.key.name or row.key.label, _NAME)
-    except GatewayError:
-        pass
-    try:
-        for person in await reader.get(PEOPLE):
-            if person.id:
-                names[person.id] = shown_person(person, person.id)
-    except GatewayError:
-        pass
     return names
 
 

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gwtui.client.answers import LARGE_LIST, run_by_size
-from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.client.errors import NotFoundError
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.organization import OrganizationMember
@@ -22,7 +22,6 @@ from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch import cadence
 from gwtui.watch.base_reads import (
-    PEOPLE,
     BaseRead,
     guardrails_of,
     key_assignments,
@@ -34,7 +33,7 @@ from gwtui.watch.feeds.concurrent_reads import (
     fetch_each,
     open_workspaces,
 )
-from gwtui.watch.feeds.workspaces import shown_person
+from gwtui.watch.feeds.workspaces import read_people, shown_person
 from gwtui.watch.hub import (
     FeedReader,
     FeedSpec,
@@ -317,15 +316,6 @@ class AssignmentRow:
         if isinstance(assignment, KeyAssignment):
             return assignment.key_name or assignment.key_label or assignment.key_hash
         return shown_person(self.person, assignment.user_id)
-
-
-async def read_people(reader: FeedReader) -> Mapping[str, OrganizationMember]:
-    """The people of the organization by user id; empty if they cannot be read."""
-    try:
-        people = await reader.get(PEOPLE)
-    except GatewayError:
-        return {}
-    return {person.id: person for person in people if person.id}
 
 
 async def read_assignments(reader: FeedReader, scope: Scope) -> Sequence[AssignmentRow]:

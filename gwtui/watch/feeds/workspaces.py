@@ -227,6 +227,21 @@ def shown_person(person: OrganizationMember | None, user_id: str | None) -> str:
     return safe_line(name or user_id or "without an id", _NAME)
 
 
+async def read_people(reader: FeedReader) -> Mapping[str, OrganizationMember]:
+    """The people of the organization by user id; empty if they cannot be read."""
+    try:
+        people = await reader.get(PEOPLE)
+    except GatewayError:
+        return {}
+    return {person.id: person for person in people if person.id}
+
+
+async def read_person_names(reader: FeedReader) -> dict[str, str]:
+    """The names of the people of the organization by user id; empty if they cannot be read."""
+    people = await read_people(reader)
+    return {identity: shown_person(person, identity) for identity, person in people.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class Belonging:
     """A workspace and the membership of a person in it."""
