@@ -51,7 +51,7 @@ class Suggestions:
     start: int
     offered: tuple[Suggestion, ...] = ()
 
-    def applied(self, text: str, place: int) -> str:
+    def applied(self, text: str, place: int = 0) -> str:
         """The text with one completion applied. Raises IndexError."""
         return text[: self.start] + self.offered[place].text
 

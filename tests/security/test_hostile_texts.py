@@ -195,13 +195,6 @@ def test_a_hostile_text_is_shown_plainly(sink: str) -> None:
             assert not dangerous(line), (name, line)
 
 
-def test_the_last_wall_takes_no_readable_text_for_its_marks() -> None:
-    for blanks in ([Segment("a\x1b\x1b\x1bb  ")], [Segment("a\x1b\x1b\x1bb"), Segment("  ")]):
-        line = [*blanks, Segment("end")]
-        cleaned = ControlCharacterFilter().apply(line, Color.parse("black"))
-        assert "".join(one.text for one in cleaned) == "a\ufffd\ufffd\ufffdb  end"
-
-
 async def test_what_can_be_picked() -> None:
     recording = Recording()
     texts = tuple(SMALL.values())

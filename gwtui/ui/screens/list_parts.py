@@ -265,7 +265,7 @@ class ListFilter:
         table = self._table
         error = None if table.model.filter_unfinished else table.model.filter_error
         explaining, prompt = self._lines
-        explaining.show(suggestion_line(error or "", *prompt.filter_input.offered))
+        explaining.show(suggestion_line(error or "", prompt.filter_input.suggestions))
         self._explains = False
 
 

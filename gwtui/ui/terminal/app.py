@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from rich.cells import get_character_cell_size
 from rich.console import COLOR_SYSTEMS
 from rich.segment import Segment
 from textual import events
@@ -59,37 +60,21 @@ class ControlCharacterFilter(LineFilter):
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
         """Return the segments with each dangerous character replaced by a visible mark.
 
-        Most of these characters have no width, but a mark takes a cell. Trailing blanks are removed
-        to keep the line at its width.
+        A character without a width vanishes, so that the line keeps its width.
         """
-        text = "".join([segment.text for segment in segments])
-        if text.isascii() and text.isprintable():
-            return segments
-        cleaned = [self._clean(segment) for segment in segments]
-        excess = Segment.get_line_length(cleaned) - Segment.get_line_length(segments)
-        return _shortened(cleaned, excess) if excess > 0 else cleaned
+        return [self._clean(segment) for segment in segments]
 
     def _clean(self, segment: Segment) -> Segment:
         text, style, control = segment
         if control or text.isprintable():
             return segment
         cleaned = "".join(
-            _REPLACEMENT if _is_dangerous(character) else character for character in text
+            _REPLACEMENT * get_character_cell_size(character)
+            if _is_dangerous(character)
+            else character
+            for character in text
         )
         return Segment(cleaned, style, None)
-
-
-def _shortened(segments: list[Segment], cells: int) -> list[Segment]:
-    kept = list(segments)
-    for place in range(len(kept) - 1, -1, -1):
-        text, style, control = kept[place]
-        blanks = len(text) - len(text.rstrip(" "))
-        taken = min(blanks, cells)
-        kept[place] = Segment(text[: len(text) - taken], style, control)
-        cells -= taken
-        if not cells or taken < len(text):
-            break
-    return kept
 
 
 _LAST_LOOK = ControlCharacterFilter()

@@ -20,7 +20,6 @@ from textual.reactive import Reactive
 from textual.suggester import Suggester
 from textual.widgets import Input, Static
 
-from gwtui.domain.cell_values import Tone
 from gwtui.domain.safe_text import safe_characters, safe_line
 from gwtui.ui.text import toned
 
@@ -128,76 +127,29 @@ def _nothing(_text: str) -> None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Taken:
-    """The suggestion that Tab inserted, and its alternatives for the next Tab."""
-
-    before: str
-    behind: str
-    offered: Suggestions
-    place: int
-    value: str
-
-
 class FilterInput(QuietInput):
-    """The input of a filter. A question mark at the start of a word opens the syntax help.
+    """The input of a filter. Tab inserts the first suggestion for the text before the cursor.
 
-    Tab inserts the first suggestion for the text before the cursor, then the next ones. Without
-    ``suggest``, Tab moves the focus.
+    A question mark at the start of a word opens the syntax help.
     """
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "complete(1)", show=False),
-        Binding("shift+tab", "complete(-1)", show=False),
-    ]
 
     class HelpAsked(Message):
         """The person asked for the filter syntax."""
 
-    def __init__(self, *, id: str | None = None, placeholder: str = "") -> None:
-        super().__init__(id=id, placeholder=placeholder)
-        self.suggest: Callable[[str], Suggestions] | None = None
-        self._taken: _Taken | None = None
+    suggest: Callable[[str], Suggestions] | None = None
 
     @property
-    def offered(self) -> tuple[Suggestions, int | None]:
-        """The suggestions for the text before the cursor, and the index of the inserted one.
+    def suggestions(self) -> Suggestions | None:
+        """The suggestions for the text before the cursor."""
+        return None if self.suggest is None else self.suggest(self.value[: self.cursor_position])
 
-        The index is None unless Tab inserted one of several suggestions. Once Tab has inserted the
-        only suggestion, these are the suggestions for the text that follows it.
-        """
-        taken = self._taken
-        several = taken is not None and len(taken.offered.offered) > 1
-        if taken is not None and several and taken.value == self.value:
-            return taken.offered, taken.place
-        before = self.value[: self.cursor_position]
-        if self.suggest is not None:
-            return self.suggest(before), None
-        from gwtui.domain.filter_completion import Suggestions  # noqa: PLC0415 - with the first
-
-        return Suggestions(len(before)), None
-
-    def action_complete(self, way: int) -> None:
-        """Insert the first suggestion, or replace the inserted one by another.
-
-        ``way`` is 1 for the next suggestion, -1 for the previous one.
-        """
-        if self.suggest is None:
-            (self.screen.focus_next if way > 0 else self.screen.focus_previous)()
-            return
-        offered, place = self.offered
-        if not offered.offered:
-            return
-        if self._taken is None or place is None:
-            before, behind = self.value[: self.cursor_position], self.value[self.cursor_position :]
-            place = 0 if way > 0 else -1
-        else:
-            before, behind, place = self._taken.before, self._taken.behind, place + way
-        place %= len(offered.offered)
-        completed = offered.applied(before, place)
-        self._taken = _Taken(before, behind, offered, place, completed + behind)
-        self.value = completed + behind
-        self.cursor_position = len(completed)
+    def action_take(self) -> None:
+        before, behind = self.value[: self.cursor_position], self.value[self.cursor_position :]
+        suggestions = self.suggestions
+        if suggestions is not None and suggestions.offered:
+            completed = suggestions.applied(before)
+            self.value = completed + behind
+            self.cursor_position = len(completed)
 
     async def on_key(self, event: events.Key) -> None:
         """Open the syntax help on a question mark at the start of a word."""
@@ -333,18 +285,11 @@ class FilterPrompt(Prompt):
         self.post_message(self.Closed())
 
 
-def suggestion_line(error: str, offered: Suggestions, taken: int | None) -> Content:
-    """Return the line above a filter prompt: the error, or else the suggestions.
-
-    ``taken`` is the index of the suggestion that Tab inserted, which comes first.
-    """
+def suggestion_line(error: str, suggestions: Suggestions | None) -> Content:
+    """Return the line above a filter prompt: the error, or else the suggestions."""
     if error:
         return toned(f"{_MARGIN}{error}", "bad")
-    if not offered.offered:
+    if suggestions is None or not suggestions.offered:
         return Content("")
-    parts = [toned("Tab", "accent"), Content("  ")]
-    first = 0 if taken is None else taken
-    for place, suggestion in enumerate(offered.offered[first:], first):
-        tone: Tone = "accent" if place == taken else "muted"
-        parts += [toned(safe_line(suggestion.shown, _VALUE), tone), Content("  ")]
-    return Content("").join(parts)
+    names = [toned(safe_line(offer.shown, _VALUE), "muted") for offer in suggestions.offered]
+    return Content("  ").join([toned("Tab", "accent"), *names])
