@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -60,10 +60,6 @@ class Word:
         if self.pattern is None:
             return (self.text in haystack) != self.negated
         return any(map(self.pattern.found_in, haystack.split("\n"))) != self.negated
-
-    def spans(self, text: str) -> Iterable[tuple[int, int]]:
-        """Where it matches in the casefolded text of a cell."""
-        return self.pattern.spans_in(text) if self.pattern else _occurrences(self.text, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,12 +166,6 @@ class Term:
             return self.text in value
         return _COMPARE[self.op](value, self.text)
 
-    def spans(self, text: str) -> Iterable[tuple[int, int]]:
-        """Where the condition matches in the casefolded text of a cell."""
-        if self.pattern is not None:
-            return self.pattern.spans_in(text)
-        return _occurrences(self.text, text) if self.op in (":", "=") else ()
-
 
 def make_term(
     name: str, op: str, typed: str, words: tuple[str, ...], *, negated: bool, ends_text: bool
@@ -195,14 +185,6 @@ def make_term(
         pattern=Pattern(typed) if op == PATTERN else None,
         ends_text=ends_text,
     )
-
-
-def _occurrences(part: str, text: str) -> Iterator[tuple[int, int]]:
-    """The spans of ``part`` in a text, from left to right; none for an empty part."""
-    start = text.find(part) if part else -1
-    while start >= 0:
-        yield start, start + len(part)
-        start = text.find(part, start + len(part))
 
 
 def field_named(fields: Mapping[str, T], name: str) -> T | None:

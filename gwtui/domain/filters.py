@@ -276,14 +276,14 @@ class Query:
         """
         return _all_hold(self.parts, fields, haystack, now or SYSTEM_CLOCK.now())
 
-    def conditions(self, *, shown_only: bool = False) -> Iterator[Word | Term]:
-        """Every condition in and outside of groups; ``shown_only`` leaves out negated groups."""
+    def conditions(self) -> Iterator[Word | Term]:
+        """Every condition in and outside of groups."""
         waiting: list[Part] = [*self.parts]
         while waiting:
             part = waiting.pop(0)
             if not isinstance(part, Group):
                 yield part
-            elif not (shown_only and part.negated):
+            else:
                 waiting += [each for alternative in part.alternatives for each in alternative]
 
     @property
@@ -350,44 +350,3 @@ def _fitting(
         if len(faults) == known_faults:
             kept.append(fitting)
     return tuple(kept)
-
-
-Spans = tuple[tuple[int, int], ...]
-"""Start and end of each match in a text, in order, without overlaps."""
-
-
-class Highlights:
-    """Which parts of a shown cell match a query; ``names`` are the columns of the list."""
-
-    def __init__(self, query: Query, names: Iterable[str]) -> None:
-        known = dict.fromkeys(names, True)
-        self._anywhere: list[Word] = []
-        self._terms: dict[str, list[Term]] = {}
-        for one in query.conditions(shown_only=True):
-            if one.negated:
-                continue
-            if not isinstance(one, Term):
-                self._anywhere.append(one)
-            elif field_named(known, one.name):
-                self._terms.setdefault(one.name.replace("-", "_"), []).append(one)
-            else:
-                self._anywhere += (Word(word, negated=False) for word in one.words)
-
-    def found_in(self, column: str, text: str) -> Spans:
-        """The spans of ``text``, as a column shows it, that match the query."""
-        folded = text.casefold()
-        if len(folded) != len(text):  # its offsets would not be those of the text
-            return ()
-        looking = (*self._anywhere, *self._terms.get(column.replace("-", "_"), ()))
-        return _joined([span for one in looking for span in one.spans(folded)])
-
-
-def _joined(spans: list[tuple[int, int]]) -> Spans:
-    """Spans in order, those that touch or overlap as one."""
-    joined: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if joined and start <= joined[-1][1]:
-            joined[-1] = joined[-1][0], max(end, joined[-1][1])
-        else:
-            joined.append((start, end))
-    return tuple(joined)

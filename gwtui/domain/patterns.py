@@ -50,22 +50,13 @@ class Pattern:
 
     def found_in(self, text: str) -> bool:
         """Whether any part of the text matches."""
-        return self._search(text) is not None
-
-    def spans_in(self, text: str) -> Spans:
-        """The span of the first match; an empty match counts as none."""
-        found = self._search(text)
-        return () if found is None or found[0] == found[1] else (found,)
-
-    def _search(self, text: str) -> tuple[int, int] | None:
         if self.slow:
-            return None
+            return False
         try:
-            match = self._compiled.search(text, timeout=SEARCH_LIMIT)
+            return self._compiled.search(text, timeout=SEARCH_LIMIT) is not None
         except TimeoutError:
             self.slow = True
-            return None
-        return None if match is None else match.span()
+            return False
 
 
 def find_all(pattern: str, texts: Sequence[str], seconds: float) -> tuple[Spans, ...] | None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gwtui.domain.cell_values import SortValue, ValueKind
 from gwtui.domain.filter_terms import Term, Word
-from gwtui.domain.filters import Group, Highlights, Query, parse
+from gwtui.domain.filters import Group, Query, parse
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 ROW: dict[str, SortValue] = {
@@ -491,9 +491,6 @@ def test_no_input_raises(text: str) -> None:
     checked = query.checked(KINDS, {"left": "limit"})
     assert isinstance(checked.error, str)
     assert isinstance(query.reads_text(KINDS), bool)
-    assert all(
-        start < end for start, end in Highlights(query, KINDS).found_in("name", "aUsed name")
-    )
 
 
 def test_deep_parentheses_are_an_error_and_no_matter_of_time() -> None:
@@ -510,28 +507,3 @@ def test_deep_parentheses_are_an_error_and_no_matter_of_time() -> None:
 @given(st.lists(st.sampled_from(["router", "absent", "limit>5", "limit>500"]), min_size=2))
 def test_a_group_is_the_disjunction_of_its_alternatives(parts: list[str]) -> None:
     assert matches(f"({' or '.join(parts)})") == any(matches(part) for part in parts)
-
-
-@pytest.mark.parametrize(
-    ("text", "column", "shown", "found"),
-    [
-        ("prod", "name", "Prod prod", ((0, 4), (5, 9))),
-        ("name:PROD", "name", "A prod", ((2, 6),)),
-        ("name:prod", "state", "prod", ()),
-        ("-prod", "name", "prod", ()),
-        ("-name:prod", "name", "prod", ()),
-        ("~o+d", "name", "prood", ((2, 5),)),
-        ("name~^p", "name", "prop", ((0, 1),)),
-        ("(prod or (x or name:route))", "name", "x prod router", ((0, 1), (2, 6), (7, 12))),
-        ("-(prod or x)", "name", "prod", ()),
-        ("ab bc", "name", "abc", ((0, 3),)),
-        ("gpt-4:free", "name", "gpt-4:free", ((0, 10),)),
-        ("s", "name", "Straße", ()),
-        ("limit>5", "limit", "$50", ()),
-        ('name:""', "name", "x", ()),
-    ],
-)
-def test_what_was_asked_for_is_found_in_a_cell(
-    text: str, column: str, shown: str, found: tuple[tuple[int, int], ...]
-) -> None:
-    assert Highlights(parse(text).checked(KINDS), KINDS).found_in(column, shown) == found

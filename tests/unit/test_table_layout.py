@@ -206,7 +206,6 @@ STYLES = {
     "header": Style(dim=True),
     "header-sorted": Style(bold=True),
     "mark": Style(color="blue"),
-    "match": Style(underline=True),
     "plain": Style(color="white"),
     "muted": Style(color="bright_black"),
     "good": Style(color="green"),

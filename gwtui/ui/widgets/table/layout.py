@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,6 @@ from gwtui.ui.text import fit
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Cell, Column
-    from gwtui.domain.filters import Spans
 
 
 GUTTER = 2
@@ -150,10 +149,10 @@ MARK = "●"
 ASCENDING = "▲"
 DESCENDING = "▼"
 Styles = Callable[[str], Style]
-"""Returns the style for "header", "header-sorted", "mark", "match", or a tone."""
+"""Returns the style for "header", "header-sorted", "mark", or a tone."""
 
 
-def row_strip(  # noqa: PLR0913 - all by name
+def row_strip(
     cells: Sequence[Cell],
     layout: Layout,
     columns: Sequence[Column[Any]],
@@ -161,46 +160,20 @@ def row_strip(  # noqa: PLR0913 - all by name
     *,
     cursor: Style | None = None,
     marked: bool = False,
-    matches: Sequence[Spans] = (),
 ) -> Strip:
     """Return one row of the table; ``cursor`` is the style of the row under the cursor.
 
-    Cursor and mark also have characters in the gutter, visible without colours. ``matches`` holds
-    the positions of the filter matches per cell; it is empty without a filter.
+    Cursor and mark also have characters in the gutter, visible without colours.
     """
     base = cursor or styles("plain")
     parts = [
         (CURSOR if cursor else " ", base),
         (MARK if marked else " ", base + styles("mark") if marked and not cursor else base),
     ]
-    for place, (slot, cell) in enumerate(zip(layout.slots, cells, strict=True)):
-        style = cursor or styles(cell.tone)
-        whole = safe_text(cell.text)
-        text = fit(whole, slot.width, right=columns[slot.index].right)
-        spans = matches[place] if matches and whole == cell.text else ()
-        parts += _highlighted(text, whole, spans, style, styles("match"))
-        parts.append((_gap(slot, layout), style))
+    for slot, cell in zip(layout.slots, cells, strict=True):
+        text = fit(safe_text(cell.text), slot.width, right=columns[slot.index].right)
+        parts.append((text + _gap(slot, layout), cursor or styles(cell.tone)))
     return _strip(parts, layout.width, base)
-
-
-def _highlighted(
-    text: str, whole: str, matches: Spans, style: Style, match: Style
-) -> Iterator[tuple[str, Style]]:
-    """Yield a cell in parts, with the visible ``matches`` highlighted.
-
-    ``matches`` are positions in ``whole``; ``text`` may be cut at the end or padded at the start.
-    """
-    pushed = len(text) - len(whole) if text.endswith(whole) else 0
-    cut = next((at for at, sign in enumerate(text) if sign != whole[at : at + 1]), len(text))
-    end_of_text = len(text) if pushed else cut
-    behind = 0
-    for start, end in matches:
-        begin, stop = start + pushed, min(end + pushed, end_of_text)
-        if behind <= begin < stop:
-            yield text[behind:begin], style
-            yield text[begin:stop], style + match
-            behind = stop
-    yield text[behind:], style
 
 
 def header_strip(

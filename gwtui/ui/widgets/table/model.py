@@ -14,7 +14,7 @@ from gwtui.crud.resource import Column, Facets, RowFields, filter_headings, filt
 from gwtui.domain.cell_values import ordered
 
 if TYPE_CHECKING:
-    from gwtui.domain.filters import Highlights, Query
+    from gwtui.domain.filters import Query
 
 
 Loss = Literal["deleted", "filtered"]
@@ -65,8 +65,6 @@ class TableModel(Generic[T]):
         """Whether the error is at the end of the text, where the person may still be typing."""
         self.filter_note = ""
         """A warning about a part of the filter that is probably not what the person meant."""
-        self.highlights: Highlights | None = None
-        """Finds the matches of the filter in a text; None without a filter."""
         self.provisional = False
         """Whether rows are missing because their text is not read yet; see ``read_texts``."""
         self.order: Sequence[str] = ()
@@ -180,7 +178,7 @@ class TableModel(Generic[T]):
         "used>x"), it would search for the column's name as text. Then the valid part of the new
         query applies.
         """
-        from gwtui.domain.filters import Highlights, parse  # noqa: PLC0415 - with the first filter
+        from gwtui.domain.filters import parse  # noqa: PLC0415 - with the first filter
 
         kinds = filter_kinds(self.columns, self._facets)
         query = parse(text).checked(kinds, filter_headings(self.columns, self._facets))
@@ -193,7 +191,6 @@ class TableModel(Generic[T]):
             return None
         self._filter_text = text
         self._query = query if query.parts else None
-        self.highlights = Highlights(query, self._filter_names) if query.parts else None
         return self._arrange()
 
     def sort_by(self, column: str, descending: bool) -> None:

@@ -28,7 +28,7 @@ HEADER = 1
 """Number of header lines above the first row."""
 WHEEL = 3
 """Number of rows to scroll per notch of the mouse wheel."""
-_STYLES = ("header", "header-sorted", "cursor", "mark", "match", *get_args(Tone))
+_STYLES = ("header", "header-sorted", "cursor", "mark", *get_args(Tone))
 
 
 @dataclass
@@ -329,8 +329,7 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
         if row >= len(model.order):
             return Strip.blank(self.size.width, self._style("plain"))
         identity, now = model.order[row], model.now()
-        columns = [model.columns[slot.index] for slot in shape.slots]
-        cells = [column.cell(model[identity], now) for column in columns]
+        cells = [model.columns[slot.index].cell(model[identity], now) for slot in shape.slots]
         return row_strip(
             cells,
             shape,
@@ -338,15 +337,10 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
             self._style,
             cursor=self._style("cursor") if identity == self.selected_identity else None,
             marked=identity in model.marks,
-            matches=[
-                model.highlights.found_in(column.id, cell.text)
-                for column, cell in zip(columns, cells, strict=True)
-                if model.highlights is not None
-            ],
         )
 
     def _style(self, name: str) -> Style:
-        return self.get_component_rich_style(f"resource-table--{name}", partial=name == "match")
+        return self.get_component_rich_style(f"resource-table--{name}")
 
     # Inside -----------------------------------------------------------------------------------
 
