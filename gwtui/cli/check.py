@@ -24,7 +24,13 @@ from gwtui.domain.alert_rules import (
     UptimeRule,
 )
 from gwtui.local.alerts import FILE_NAME, AlertFileError, load_alerts
-from gwtui.local.check_thresholds import THRESHOLDS, TIME_LIMIT, WINDOW, Thresholds, disorder
+from gwtui.local.check_thresholds import (
+    THRESHOLDS,
+    TIME_LIMIT,
+    WINDOW,
+    Thresholds,
+    threshold_conflict,
+)
 from gwtui.local.paths import Paths
 from gwtui.local.settings_file import Setting
 from gwtui.local.toml_file import WrongSettingError
@@ -103,7 +109,7 @@ def _configured(
         typed = getattr(arguments, setting.name)
         if typed is not None:
             thresholds[setting.name] = _typed(setting, typed)
-    if problem := disorder(thresholds):
+    if problem := threshold_conflict(thresholds):
         raise CommandError(problem)
     try:
         rules = load_alerts(paths.config / FILE_NAME).rules

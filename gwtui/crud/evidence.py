@@ -26,7 +26,7 @@ from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT, same
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import age, utc
-from gwtui.local.ledger import DIED, LedgerEntry, one_line
+from gwtui.local.ledger import DIED, LedgerEntry, changes_text
 
 Verdict = Literal[
     "as requested", "as before", "unchanged", "different", "not as before", "not known"
@@ -207,7 +207,7 @@ def about(evidence: Evidence, now: datetime) -> Sequence[DetailRow]:
     if evidence.notes:
         rows.append(DetailRow("found", cells.prose(" ".join(evidence.notes), 2 * _LONG)))
     if not (evidence.compared or evidence.candidates):
-        rows.append(DetailRow("requested", cells.prose(one_line(intent.changes), _LONG)))
+        rows.append(DetailRow("requested", cells.prose(changes_text(intent.changes), _LONG)))
     return rows
 
 

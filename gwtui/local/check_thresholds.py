@@ -70,7 +70,7 @@ THRESHOLDS = (
 """The settings of a check. A figure without a threshold never warns."""
 
 
-def disorder(given: Thresholds) -> str:
+def threshold_conflict(given: Thresholds) -> str:
     """Why a warning and a critical threshold contradict each other; "" if none do."""
     for name in (*_FALLING, *_RISING):
         warning, critical = given.get(f"{name}_warning"), given.get(f"{name}_critical")

@@ -17,7 +17,7 @@ def default_name(what: str, moment: datetime, ending: str) -> str:
     return f"gwtui-{what}-{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}.{ending}"
 
 
-def path_meant(text: str, name: str) -> Path:
+def export_path(text: str, name: str) -> Path:
     """The absolute path for a typed path; in a directory, a file named ``name``.
 
     ``~`` is the home directory. Raises ExportError if no file can be written there.

@@ -27,13 +27,13 @@ from pydantic import JsonValue
 
 from gwtui.contract.scalars import timestamp_text
 from gwtui.local.private_file import (
-    add,
-    encoded,
+    append,
+    encode_line,
     ensure_private,
     exclusive,
-    parsed,
+    parse_lines,
+    read_all,
     replace_file,
-    whole,
 )
 
 LedgerOutcome = Literal["intent", "applied", "refused", "unknown", "resolved", "acknowledged"]
@@ -179,11 +179,11 @@ class Ledger:
 
         Raises ValueError or TypeError if the entry cannot be written as JSON.
         """
-        data = encoded(entry.as_line())
+        data = encode_line(entry.as_line())
         with self._locked() as descriptor:
             size = os.fstat(descriptor).st_size
             if not size or size + len(data) <= self._full or not self._set_aside(descriptor, data):
-                add(descriptor, data)
+                append(descriptor, data)
 
     @contextmanager
     def _locked(self) -> Iterator[int]:
@@ -214,16 +214,16 @@ class Ledger:
         if not self.path.exists():
             return
         with self._locked() as descriptor:
-            writes = _open(_entries(whole(descriptor))).values()
+            writes = _open(_entries(read_all(descriptor))).values()
             lines = [
-                encoded(
+                encode_line(
                     replace(write, outcome="unknown", at=now, message=DIED, process={}).as_line()
                 )
                 for write in writes
                 if write.outcome == "intent" and not write.is_running(now)
             ]
             if lines:
-                add(descriptor, b"".join(lines))
+                append(descriptor, b"".join(lines))
 
     def resolve(
         self, write: LedgerEntry, at: datetime, finding: str, identity: str | None = None
@@ -261,8 +261,8 @@ class Ledger:
     def _set_aside(self, descriptor: int, data: bytes) -> bool:
         # The caller holds the lock. False: renaming failed, or the open writes alone fill a file.
         carried = b"".join(
-            encoded(replace(write, carried=True).as_line())
-            for write in _open(_entries(whole(descriptor))).values()
+            encode_line(replace(write, carried=True).as_line())
+            for write in _open(_entries(read_all(descriptor))).values()
         )
         if len(carried) + len(data) > self._full:
             return False
@@ -316,7 +316,7 @@ def _is_of(write: LedgerEntry, deletion: LedgerEntry) -> bool:
 
 
 def _entries(content: bytes) -> Iterator[LedgerEntry]:
-    return filter(None, map(_entry, parsed(content)))
+    return filter(None, map(_entry, parse_lines(content)))
 
 
 def _entry(line: Mapping[str, Any]) -> LedgerEntry | None:
@@ -358,7 +358,7 @@ def _text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def one_line(changes: Iterable[AuditedChange]) -> str:
+def changes_text(changes: Iterable[AuditedChange]) -> str:
     """The changes as one line: "Limit: $5.00 → $10.00; State: enabled → disabled"."""
     return "; ".join(
         f"{change.field}: {change.after}"

@@ -207,12 +207,12 @@ def _opened(path: Path, until: float) -> int:
 # JSON lines ---------------------------------------------------------------------------------------
 
 
-def encoded(line: Mapping[str, JsonValue]) -> bytes:
+def encode_line(line: Mapping[str, JsonValue]) -> bytes:
     """A JSON object as one line of ASCII. Raises ValueError or TypeError if it is not JSON."""
     return json.dumps(dict(line), separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
-def add(descriptor: int, data: bytes) -> None:
+def append(descriptor: int, data: bytes) -> None:
     """Append to a locked file and sync it. Raises OSError and leaves the file as it was."""
     size = os.fstat(descriptor).st_size
     # After a line that a crash cut off, the new one starts on its own line.
@@ -226,17 +226,17 @@ def add(descriptor: int, data: bytes) -> None:
         raise
 
 
-def whole(descriptor: int) -> bytes:
+def read_all(descriptor: int) -> bytes:
     """The whole content of an open file. Raises OSError."""
     return os.pread(descriptor, os.fstat(descriptor).st_size, 0)
 
 
-def parsed(content: bytes) -> Iterator[dict[str, Any]]:
+def parse_lines(content: bytes) -> Iterator[dict[str, Any]]:
     """The JSON objects in lines of text; other lines are skipped."""
-    return filter(None, map(_parsed_line, content.split(b"\n")))
+    return filter(None, map(_parse_line, content.split(b"\n")))
 
 
-def _parsed_line(line: bytes) -> dict[str, Any] | None:
+def _parse_line(line: bytes) -> dict[str, Any] | None:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):

@@ -24,8 +24,8 @@ from gwtui.client.connection import Connection, InvalidConnectionError, normalis
 from gwtui.contract.dialects import DIALECTS, DialectName
 from gwtui.domain.lookup import among, did_you_mean
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.check_thresholds import THRESHOLDS, disorder
-from gwtui.local.settings_file import Setting, Settings, one_of, understand
+from gwtui.local.check_thresholds import THRESHOLDS, threshold_conflict
+from gwtui.local.settings_file import Setting, Settings, one_of, parse_settings
 from gwtui.local.toml_file import (
     TomlFile,
     TomlPath,
@@ -302,7 +302,7 @@ _SECRETS = frozenset({"token", "key", "api_key", "secret", "password"})
 
 def profile_of(name: str, fields_given: Mapping[str, Any]) -> Profile:
     """A profile from its settings in the file. Raises WrongSettingError."""
-    return _profile(name, understand(fields_given, FIELDS).known)
+    return _profile(name, parse_settings(fields_given, FIELDS).known)
 
 
 def _profile(name: str, values: Settings) -> Profile:
@@ -316,7 +316,7 @@ def _profile(name: str, values: Settings) -> Profile:
     for key, value in values.items():
         place = given["check"] if key.startswith(_CHECK) else given
         place[key.rpartition(".")[2]] = tuple(value) if isinstance(value, list) else value
-    if problem := disorder(given["check"]):
+    if problem := threshold_conflict(given["check"]):
         raise WrongSettingError(_CHECK.rstrip("."), problem)
     for key in given.keys() & {"token_file", "history_token_file"}:
         given[key] = Path(given[key])
@@ -352,7 +352,7 @@ def _book(content: Mapping[str, Any], *, keep_unknown: bool) -> ProfileBook:
         if not name or not isinstance(table, dict):
             raise WrongSettingError(where, "must be a table" if name else "needs a name")
         try:
-            settings = understand(table, FIELDS)
+            settings = parse_settings(table, FIELDS)
             unknown = [_note(key, why, keep=keep_unknown) for key, why in settings.unknown.items()]
             profiles[name] = _profile(name, settings.known)
         except WrongSettingError as error:

@@ -134,7 +134,7 @@ class ReadSettings(NamedTuple):
     unknown: dict[str, str]
 
 
-def understand(
+def parse_settings(
     content: Mapping[str, Any], declared: Iterable[Setting], *, thorough: bool = False
 ) -> ReadSettings:
     """Read settings according to their declarations. Raises WrongSettingError."""
@@ -182,7 +182,7 @@ class SettingsFile:
         """Set settings, or remove those that are None. Raises SettingsError."""
 
         def edit(text: str) -> str:
-            places = understand(tomllib.loads(text), self.declared).places
+            places = parse_settings(tomllib.loads(text), self.declared).places
             named = ((places.get(name, tuple(name.split("."))), changes[name]) for name in changes)
             return with_values(text, dict(named))
 
@@ -190,7 +190,7 @@ class SettingsFile:
 
     def _file(self, *, thorough: bool = False) -> TomlFile[ReadSettings]:
         def meaning(content: Mapping[str, Any]) -> ReadSettings:
-            settings = understand(content, self.declared, thorough=thorough)
+            settings = parse_settings(content, self.declared, thorough=thorough)
             for name, problem in self.together(settings.known):
                 raise WrongSettingError(name, problem)
             return settings

@@ -59,12 +59,12 @@ class WrongSettingError(TomlFileError):
 class TomlFile(Generic[T]):
     """A file with a typed content.
 
-    ``understand`` converts the parsed TOML to that content and raises WrongSettingError. Every
+    ``parse`` converts the parsed TOML to that content and raises WrongSettingError. Every
     problem is raised as ``error``, with a message that starts with the path.
     """
 
     path: Path
-    understand: Callable[[dict[str, Any]], T]
+    parse: Callable[[dict[str, Any]], T]
     error: type[Exception]
 
     def read(self) -> T:
@@ -101,7 +101,7 @@ class TomlFile(Generic[T]):
         return meaning
 
     def _meaning(self, text: str) -> T:
-        return self.understand(tomllib.loads(text, parse_float=Decimal))
+        return self.parse(tomllib.loads(text, parse_float=Decimal))
 
     @contextlib.contextmanager
     def _faults(self) -> Iterator[None]:

@@ -9,7 +9,7 @@ from typing import Any
 from gwtui.crud import cells
 from gwtui.crud.cells import moment_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, Tone
-from gwtui.local.ledger import LedgerEntry, one_line, summary_text
+from gwtui.local.ledger import LedgerEntry, changes_text, summary_text
 from gwtui.watch.feeds.ledger import audit_feed
 
 _LONG = 2000
@@ -53,7 +53,7 @@ COLUMNS: tuple[Column[LedgerEntry], ...] = (
     text_column(
         "changes",
         "Before and after",
-        lambda entry: one_line(entry.changes) or None,
+        lambda entry: changes_text(entry.changes) or None,
         30,
         help="each field that changed",
     ),

@@ -19,7 +19,7 @@ from gwtui.local.ledger import Ledger, Operator
 from gwtui.watch.alerts.session import Alerts, open_alerts
 from gwtui.watch.feeds.alerts import serve_alerts
 from gwtui.watch.feeds.keys import current_key_feed
-from gwtui.watch.feeds.ledger import own_ledger
+from gwtui.watch.feeds.ledger import user_ledger
 from gwtui.watch.history.file import history_path
 from gwtui.watch.history.recorder import Recorder, open_recording
 from gwtui.watch.hub import FeedHub, Scope
@@ -46,7 +46,7 @@ def write_executor(
         value = current_key.state.value
         return None if value is None else value.label
 
-    executor = WriteExecutor(gateway, ledger or own_ledger(), clock)
+    executor = WriteExecutor(gateway, ledger or user_ledger(), clock)
     executor.write_log.key_label = key_label
     return executor
 

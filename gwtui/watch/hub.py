@@ -42,7 +42,7 @@ TakeRows = Callable[[Sequence[Any]], Awaitable[None]]
 READS_AT_A_TIME = 4
 """The maximum number of feeds that read at the same time."""
 
-MOST_PASSING = 12
+MOST_TRANSIENT = 12
 """The maximum number of unused feeds of single rows or moments that keep their values."""
 
 
@@ -55,7 +55,7 @@ KEPT = 600.0
 _ASKED = Cadence(KEPT, stale_after=math.inf)
 """The cadence of base feeds, which are read on demand and never polled."""
 
-OF_ACCOUNT = "findings"
+ACCOUNT_FEEDS = "findings"
 """The prefix of feeds that combine the whole account: any write may make them out of date."""
 
 
@@ -66,7 +66,7 @@ async def _nothing() -> None:
 class FeedHub:
     """Creates the feeds of a connection and keeps them until it is closed.
 
-    Of the ``passing`` feeds, those of single rows and moments, it keeps only the last few.
+    Of the ``transient`` feeds, those of single rows and moments, it keeps only the last few.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class FeedHub:
         """Reads up to this number began before the last write."""
         self._feeds: WeakValueDictionary[FeedKey[Any], Feed[Any]] = WeakValueDictionary()
         self._lasting: list[Feed[Any]] = []
-        self._passing: dict[FeedKey[Any], Feed[Any]] = {}
+        self._transient: dict[FeedKey[Any], Feed[Any]] = {}
         self.paused = False
         """Whether all feeds are paused."""
         self._closed = False
@@ -113,12 +113,12 @@ class FeedHub:
         cadence: Cadence,
         *,
         outdate: Callable[[], None] = lambda: None,
-        passing: bool = False,
+        transient: bool = False,
     ) -> Feed[T]:
         """The feed of this key, created on the first call.
 
         ``outdate`` is called when the value becomes out of date, for a ``fetch`` with a state of
-        its own. ``passing``: one of many feeds for single rows or moments. Raises RuntimeError if
+        its own. ``transient``: one of many feeds for single rows or moments. Raises RuntimeError if
         the hub is closed.
         """
         if self._closed:
@@ -137,9 +137,9 @@ class FeedHub:
             if self.paused:
                 known.pause()
             self._feeds[key] = known
-            if not passing:
+            if not transient:
                 self._lasting.append(known)
-        if passing:
+        if transient:
             self._hold(key, known)
         return cast("Feed[T]", known)
 
@@ -149,7 +149,7 @@ class FeedHub:
         compose: Callable[[FeedReader], Awaitable[T]],
         cadence: Cadence,
         *,
-        passing: bool = False,
+        transient: bool = False,
     ) -> Feed[T]:
         """A feed whose value ``compose`` computes from base feeds; otherwise like ``feed``.
 
@@ -168,7 +168,7 @@ class FeedHub:
             feed = partial(self._feeds.get, key)
             return compose(FeedReader(self, after, within, feed, self._take))
 
-        return self.feed(key, fetch, cadence, outdate=outdated, passing=passing)
+        return self.feed(key, fetch, cadence, outdate=outdated, transient=transient)
 
     async def base_value(
         self,
@@ -222,15 +222,15 @@ class FeedHub:
         none of them. Other feeds read as usual.
         """
         other = copy(self)
-        other._feeds, other._lasting, other._passing = WeakValueDictionary(), [], {}
+        other._feeds, other._lasting, other._transient = WeakValueDictionary(), [], {}
         other._take = take
         return other
 
     def _hold(self, key: FeedKey[Any], feed: Feed[Any]) -> None:
-        self._passing.pop(key, None)
-        self._passing[key] = feed
-        while len(self._passing) > MOST_PASSING:
-            self._passing.pop(next(iter(self._passing)))
+        self._transient.pop(key, None)
+        self._transient[key] = feed
+        while len(self._transient) > MOST_TRANSIENT:
+            self._transient.pop(next(iter(self._transient)))
 
     @property
     def archive(self) -> Archive | None:
@@ -268,7 +268,7 @@ class FeedHub:
         self._outdated = self.begun
         reads = []
         for feed in self.feeds:
-            if not feed.name.startswith((prefix, OF_ACCOUNT)):
+            if not feed.name.startswith((prefix, ACCOUNT_FEEDS)):
                 continue
             if feed.watched:
                 reads.append(feed.refresh())
@@ -342,7 +342,7 @@ class FeedSpec(Generic[T]):
         parts = tuple(filter(None, (part.workspace, part.parent)))
         key: FeedKey[T] = FeedKey(self._name, parts)
         read = partial(self._read_part, part)
-        return hub.derive(key, read, self._cadence, passing=bool(parts))
+        return hub.derive(key, read, self._cadence, transient=bool(parts))
 
     async def _read_part(self, part: Scope, reader: FeedReader) -> T:
         return await self._read(reader, part)

@@ -32,7 +32,7 @@ from gwtui.resources.rotations import (
     plan_rotation,
     successor_name,
 )
-from gwtui.watch.feeds.keys import note_keys
+from gwtui.watch.feeds.keys import record_rotated_keys
 from gwtui.watch.feeds.rotations import creation_outcomes
 from resource_samples import NOW, WORKSPACE_ID, key, wire_time
 
@@ -228,7 +228,7 @@ async def test_any_reading_of_keys_is_noted_for_those_that_are_rotated(tmp_path:
         figures_at=NOW - 24 * HOUR,
     )
     hub.ledger = ledger
-    await note_keys(hub, [read])
+    await record_rotated_keys(hub, [read])
     assert not file.path.exists()  # nobody rotates: nothing is written
     file.begin(one)
     file.begin(replace(one, id="p2", gateway="https://other.example/api/v1"))
@@ -236,19 +236,19 @@ async def test_any_reading_of_keys_is_noted_for_those_that_are_rotated(tmp_path:
     file.begin(replace(one, id="p4"))
     file.update("p4", ended="forgotten", ended_at=NOW - HOUR)
     before = file.rotations()
-    await note_keys(hub, [read, key(hash="d" * 64)])
+    await record_rotated_keys(hub, [read, key(hash="d" * 64)])
     found = file.rotations()
     assert (found[0].figures, found[0].figures_at) == (KeyFigures.of(read), NOW)
     assert found[1:] == before[1:]
     # The same figures later are no news, and say how long they stand.
     await clock.advance(HOUR.total_seconds())
-    await note_keys(hub, [read])
+    await record_rotated_keys(hub, [read])
     assert file.rotations() == found
-    await note_keys(hub, [key(hash=(OLD.hash or ""), usage=3, disabled=True)])
+    await record_rotated_keys(hub, [key(hash=(OLD.hash or ""), usage=3, disabled=True)])
     assert file.rotations()[0].disabled_at == NOW + HOUR
     # Without a ledger of this person, nothing of theirs is touched.
     hub.ledger = None
-    await note_keys(hub, [key(hash=(OLD.hash or ""), usage=9)])
+    await record_rotated_keys(hub, [key(hash=(OLD.hash or ""), usage=9)])
     assert file.rotations()[0].figures == KeyFigures.of(read)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gwtui.local.exported_file import ExportError, default_name, path_meant, write
+from gwtui.local.exported_file import ExportError, default_name, export_path, write
 
 NAME = "gwtui-keys-20261121T083000Z.csv"
 
@@ -22,10 +22,10 @@ def test_the_usual_name_tells_what_and_when_utc() -> None:
 def test_a_path_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    assert path_meant("~/a.csv", NAME) == tmp_path / "a.csv"
-    assert path_meant("  a.csv ", NAME) == tmp_path / "a.csv"
+    assert export_path("~/a.csv", NAME) == tmp_path / "a.csv"
+    assert export_path("  a.csv ", NAME) == tmp_path / "a.csv"
     for folder in (".", "~", str(tmp_path), f"{tmp_path}/"):
-        assert path_meant(folder, NAME) == tmp_path / NAME, folder
+        assert export_path(folder, NAME) == tmp_path / NAME, folder
 
 
 def test_unusable_paths_are_refused(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_unusable_paths_are_refused(tmp_path: Path) -> None:
         "x" * 5000: "too long",
     }.items():
         with pytest.raises(ExportError, match=f"(?i){why}"):
-            path_meant(path, NAME)
+            export_path(path, NAME)
 
 
 def test_a_file_is_new_private_and_replaced_only_when_asked(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from gwtui.watch import cadence
 from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import FeedState
-from gwtui.watch.hub import MOST_PASSING, READS_AT_A_TIME, FeedHub
+from gwtui.watch.hub import MOST_TRANSIENT, READS_AT_A_TIME, FeedHub
 
 CADENCE = Cadence(10, stale_after=45)
 
@@ -188,12 +188,12 @@ async def test_only_recent_and_used_feeds_of_rows_are_kept(
     lasting = [
         hub.feed(FeedKey("lasting", (str(number),)), fetch, CADENCE).name for number in range(30)
     ]
-    used = hub.feed(FeedKey("row", ("used",)), fetch, CADENCE, passing=True)
+    used = hub.feed(FeedKey("row", ("used",)), fetch, CADENCE, transient=True)
     leave = used.watch(lambda _state: None)
     for number in range(100):
-        hub.feed(FeedKey("row", (str(number),)), fetch, CADENCE, passing=True)
+        hub.feed(FeedKey("row", (str(number),)), fetch, CADENCE, transient=True)
     names = {feed.name for feed in hub.feeds}
     assert names >= {*lasting, "row:used", "row:99"}
-    assert len(names) <= len(lasting) + 1 + MOST_PASSING
-    assert hub.feed(FeedKey("row", ("used",)), fetch, CADENCE, passing=True) is used
+    assert len(names) <= len(lasting) + 1 + MOST_TRANSIENT
+    assert hub.feed(FeedKey("row", ("used",)), fetch, CADENCE, transient=True) is used
     leave()

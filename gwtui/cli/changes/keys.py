@@ -39,7 +39,7 @@ from gwtui.resources.rotations import (
     retiring_plan,
     successor_name,
 )
-from gwtui.watch.feeds.ledger import own_ledger, unresolved_feed
+from gwtui.watch.feeds.ledger import unresolved_feed, user_ledger
 
 _ROTATION = Argument(
     "id",
@@ -206,7 +206,7 @@ async def _recreate(context: ChangeContext) -> Plan[Any]:
 
 def _acknowledge(arguments: argparse.Namespace) -> int:
     # Only the ledger changes: nothing is sent.
-    ledger = own_ledger()
+    ledger = user_ledger()
     try:
         entry = _find_new_key(ledger.open_writes(), arguments.id)
         ledger.acknowledge(entry.id, SYSTEM_CLOCK.now())

@@ -20,7 +20,7 @@ from textual.widgets import Button, Input, Static
 
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.caught_errors import caught_errors
-from gwtui.local.exported_file import ExportError, path_meant
+from gwtui.local.exported_file import ExportError, export_path
 from gwtui.ui.commands import with_keys
 from gwtui.ui.input_queue import OPENING
 from gwtui.ui.terminal.app import TerminalApp
@@ -329,7 +329,7 @@ class SaveScreen(Dialog[Path | None]):
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
         try:
-            self.dismiss(path_meant(event.value, self._file_name))
+            self.dismiss(export_path(event.value, self._file_name))
         except ExportError as error:
             self.app.bell()
             self._problem = str(error)

@@ -31,8 +31,8 @@ from gwtui.watch.base_reads import (
     member_assignments,
 )
 from gwtui.watch.feeds.concurrent_reads import Parts, fetch_each, open_workspaces
-from gwtui.watch.feeds.guardrails import GuardrailRow, held_by, read_guardrails
-from gwtui.watch.hub import OF_ACCOUNT, FeedHub, FeedReader, FeedSpec, Scope, of_workspace
+from gwtui.watch.feeds.guardrails import GuardrailRow, guardrail_by_holder, read_guardrails
+from gwtui.watch.hub import ACCOUNT_FEEDS, FeedHub, FeedReader, FeedSpec, Scope, of_workspace
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -74,8 +74,8 @@ async def read_account(reader: FeedReader) -> AccountFacts:
         keys=_by_workspace(spaces, keys),
         budgets=_by_workspace(spaces, budgets),
         guardrails=None if rows is None else tuple(map(_account_guardrail, rows)),
-        key_guardrails=None if held is None else held_by(held),
-        member_guardrails=None if members is None else held_by(members),
+        key_guardrails=None if held is None else guardrail_by_holder(held),
+        member_guardrails=None if members is None else guardrail_by_holder(members),
         people=people,
         endpoints=offers,
         unread=tuple(UnreadPart(part, why, space) for (part, space), why in parts.failed),
@@ -145,5 +145,5 @@ async def _findings(reader: FeedReader, scope: Scope) -> Sequence[AccountFinding
     return tuple(shown)
 
 
-findings_feed = FeedSpec(OF_ACCOUNT, _findings, cadence.FINDINGS, of_workspace)
+findings_feed = FeedSpec(ACCOUNT_FEEDS, _findings, cadence.FINDINGS, of_workspace)
 """The findings of the account or of one workspace, including unread parts."""

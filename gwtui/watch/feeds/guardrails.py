@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
 
 A = TypeVar("A", KeyAssignment, MemberAssignment)
+Assignment = KeyAssignment | MemberAssignment
 
 FEEDS = "guardrails"
 """Prefix of the feeds to refresh after a write to guardrails or assignments."""
@@ -138,12 +139,12 @@ class Bindings:
     @cached_property
     def by_key(self) -> Mapping[str, str]:
         """Guardrail ids by key hash."""
-        return held_by(self.keys or ())
+        return guardrail_by_holder(self.keys or ())
 
     @cached_property
     def by_member(self) -> Mapping[str, str]:
         """Guardrail ids by user id."""
-        return held_by(self.members or ())
+        return guardrail_by_holder(self.members or ())
 
     @cached_property
     def _keys_of(self) -> Mapping[str | None, tuple[KeyAssignment, ...]] | None:
@@ -162,7 +163,9 @@ class Bindings:
         return defaults
 
 
-def held_by(assignments: Iterable[KeyAssignment | MemberAssignment]) -> Mapping[str, str]:
+def guardrail_by_holder(
+    assignments: Iterable[KeyAssignment | MemberAssignment],
+) -> Mapping[str, str]:
     """The ids of the assigned guardrails by key hash or user id."""
     holders = (
         (
@@ -237,14 +240,14 @@ async def _default_row(
         with suppress(NotFoundError):
             guardrail = await client.guardrails.get(identity)
     return GuardrailRow(
-        guardrail or _unmade(space, identity),
+        guardrail or _unedited_default(space, identity),
         space,
         exists=guardrail is not None,
         dialect=client.connection.dialect,
     )
 
 
-def _unmade(space: Workspace, identity: str) -> Guardrail:
+def _unedited_default(space: Workspace, identity: str) -> Guardrail:
     return Guardrail.model_validate(
         {
             **dict.fromkeys(Guardrail.model_fields),
@@ -282,9 +285,6 @@ guardrails_feed = FeedSpec(
     of_workspace,
 )
 """The guardrails of a scope: "guardrails" for all workspaces, "guardrails:ID" for one."""
-
-
-Assignment = KeyAssignment | MemberAssignment
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,7 +120,7 @@ async def fetch_keys(client: GatewayClient, workspace: str | None) -> Sequence[K
     return await read_keys(unshared(client), workspace)
 
 
-async def note_keys(hub: FeedHub, keys: Iterable[ApiKey]) -> None:
+async def record_rotated_keys(hub: FeedHub, keys: Iterable[ApiKey]) -> None:
     """Record the figures of keys under rotation. Never fails.
 
     Does nothing for a hub without a ledger.
@@ -129,10 +129,10 @@ async def note_keys(hub: FeedHub, keys: Iterable[ApiKey]) -> None:
         by_hash = {key.hash: key for key in keys if key.hash}
         path, now = hub.ledger.path, hub.clock.now()
         with suppress(OSError):
-            await asyncio.to_thread(_note_keys, path, hub.connection.base_url, by_hash, now)
+            await asyncio.to_thread(_record_rotated, path, hub.connection.base_url, by_hash, now)
 
 
-def _note_keys(ledger: Path, gateway: str, keys: dict[str, ApiKey], now: datetime) -> None:
+def _record_rotated(ledger: Path, gateway: str, keys: dict[str, ApiKey], now: datetime) -> None:
     from gwtui.local.rotations import (  # noqa: PLC0415 - not before the first rows
         FILE_NAME,
         RotationFile,
@@ -147,7 +147,7 @@ def _note_keys(ledger: Path, gateway: str, keys: dict[str, ApiKey], now: datetim
 
 async def _keys(reader: FeedReader, scope: Scope) -> Sequence[KeyRow]:
     rows = await read_keys(reader, scope.workspace, shown=True)
-    await note_keys(reader.hub, (row.key for row in rows))
+    await record_rotated_keys(reader.hub, (row.key for row in rows))
     return rows
 
 

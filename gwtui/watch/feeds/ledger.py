@@ -29,7 +29,7 @@ _MOST = 5000
 """The maximum number of entries that are shown; `gwtui audit` exports all."""
 
 
-def own_ledger() -> Ledger:
+def user_ledger() -> Ledger:
     """The ledger in the state directory of the user."""
     return Ledger(Paths.of_user().state / FILE_NAME)
 
@@ -60,7 +60,7 @@ async def _ask(ledger: Ledger, question: Callable[[Ledger], T]) -> T:
 
 async def _audit(reader: FeedReader, _scope: Scope) -> Sequence[LedgerEntry]:
     await reader.hub.complete()
-    ledger = reader.hub.ledger or own_ledger()
+    ledger = reader.hub.ledger or user_ledger()
     return await _ask(ledger, lambda ledger: tuple(islice(ledger.audit(), _MOST)))
 
 
@@ -72,7 +72,9 @@ async def _unresolved(reader: FeedReader, _scope: Scope) -> Sequence[LedgerEntry
     hub = reader.hub
     await hub.complete()
     gateway, clock = hub.connection.base_url, hub.clock
-    return await _ask(hub.ledger or own_ledger(), partial(unresolved, gateway=gateway, clock=clock))
+    return await _ask(
+        hub.ledger or user_ledger(), partial(unresolved, gateway=gateway, clock=clock)
+    )
 
 
 unresolved_feed = FeedSpec(RECOVERY_FEED, _unresolved, cadence.AUDIT)
@@ -94,7 +96,7 @@ class Inspected(Generic[T]):
     evidence: T | None
 
 
-def created(entries: Iterable[LedgerEntry]) -> frozenset[str]:
+def created_identities(entries: Iterable[LedgerEntry]) -> frozenset[str]:
     """The identities of the resources that these writes created."""
     return frozenset(
         entry.identity
@@ -119,8 +121,8 @@ def inspected_feed(
         intent = next((write for write in writes if write.id == plan), None)
         if intent is None:
             return Inspected(None)
-        others = await _ask(ledger, lambda ledger: created(ledger.entries()))
+        others = await _ask(ledger, lambda ledger: created_identities(ledger.entries()))
         return Inspected(await inspect(client, UnresolvedWrite(intent, others)))
 
     key: FeedKey[Inspected[T]] = FeedKey(RECOVERY_FEED, (plan,))
-    return hub.feed(key, fetch, cadence.KEYS, passing=True)
+    return hub.feed(key, fetch, cadence.KEYS, transient=True)

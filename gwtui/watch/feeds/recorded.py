@@ -161,4 +161,4 @@ def changes_feed(hub: FeedHub, between: Between) -> Feed[Sequence[RecordedChange
 
     end = "now" if between.until is None else between.until.isoformat()
     key: FeedKey[Sequence[RecordedChange]] = FeedKey("changes", (between.since.isoformat(), end))
-    return hub.feed(key, fetch, CHANGES, passing=True)
+    return hub.feed(key, fetch, CHANGES, transient=True)

@@ -24,8 +24,8 @@ from gwtui.local.rotations import FILE_NAME, RotationFile, record_old_key
 from gwtui.watch import cadence
 from gwtui.watch.base_reads import key_assignments
 from gwtui.watch.feeds.concurrent_reads import fetch_each
-from gwtui.watch.feeds.guardrails import held_by
-from gwtui.watch.feeds.ledger import own_ledger
+from gwtui.watch.feeds.guardrails import guardrail_by_holder
+from gwtui.watch.feeds.ledger import user_ledger
 from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class RotationRow:
 async def _read_rotations(reader: FeedReader, _scope: Scope) -> Sequence[RotationRow]:
     hub = reader.hub
     await hub.complete()
-    ledger = hub.ledger or own_ledger()
+    ledger = hub.ledger or user_ledger()
     file = RotationFile(ledger.path.with_name(FILE_NAME))
     now = hub.clock.now()
     try:
@@ -178,7 +178,7 @@ async def _held(
         assignments = await reader.fresh(key_assignments(None))
     except GatewayError as error:
         return None, error.message
-    return held_by(assignments), ""
+    return guardrail_by_holder(assignments), ""
 
 
 async def _read(client: GatewayClient, key_hash: str) -> tuple[ApiKey | None, bool, str]:

@@ -113,7 +113,7 @@ def workspace_figures_feed(hub: FeedHub, space: Workspace) -> Feed[Figures] | No
         FeedKey("workspaces", ("figures", space.id, str(space.include_byok_in_budgets))),
         lambda reader: figures_of(reader, space),
         cadence.WORKSPACES,
-        passing=True,
+        transient=True,
     )
 
 

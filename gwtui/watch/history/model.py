@@ -188,7 +188,7 @@ _KEPT = Context(prec=DIGITS, rounding=ROUND_HALF_EVEN, Emax=MAX_EMAX, Emin=MIN_E
 _LONGEST_PLAIN = 20
 
 
-def kept(value: Decimal) -> Decimal:
+def rounded(value: Decimal) -> Decimal:
     """Round a figure to ``DIGITS`` digits, without trailing zeros."""
     return value.normalize(_KEPT)
 
@@ -270,7 +270,7 @@ KEY_DISABLED = "key.disabled"
 KEY_ENABLED = "key.enabled"
 WORKSPACE_BUDGET = "workspace.budget"
 CREDITS_PURCHASED = "credits.purchased"
-"""The specific kinds of changes; the others come from ``came``, ``went``, ``changed``."""
+"""The specific kinds of changes; the others come from the functions below."""
 
 PRICE_FIELDS = ("price_", "discount", "overrides")
 """Prefixes of the facts about the price of an endpoint."""
@@ -278,12 +278,12 @@ BUDGET_FIELDS = ("budget_",)
 """Prefixes of the facts about the budgets of a workspace."""
 
 
-def came(resource: str) -> str:
+def appeared(resource: str) -> str:
     """The kind of change for a subject that appeared."""
     return f"{resource}.appeared" if resource == "endpoint" else f"{resource}.created"
 
 
-def went(resource: str) -> str:
+def disappeared(resource: str) -> str:
     """The kind of change for a subject that disappeared."""
     return f"{resource}.gone" if resource == "endpoint" else f"{resource}.deleted"
 
@@ -315,7 +315,7 @@ _SURELY_SHORT = 80
 """Shorter texts have short JSON, as a character takes at most 12."""
 
 
-def short(value: JsonValue) -> JsonValue:
+def shortened(value: JsonValue) -> JsonValue:
     """The value, or its size and digest if it is long."""
     if value is None or isinstance(value, bool):
         return value

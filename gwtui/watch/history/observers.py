@@ -38,7 +38,7 @@ from gwtui.watch.history.model import (
     digest_of,
     endpoint_identity,
     endpoints_source,
-    kept,
+    rounded,
     text_of,
 )
 
@@ -61,7 +61,7 @@ def json_value(value: Any) -> JsonValue:
     """A field value as JSON; amounts are decimal text, times ISO 8601."""
     match value:
         case Decimal():
-            return text_of(kept(value))
+            return text_of(rounded(value))
         case datetime():
             return timestamp_text(value)
         case ResponseModel():

@@ -24,9 +24,9 @@ from gwtui.watch.history.model import (
     Subject,
     gap_after,
     json_of,
-    kept,
+    rounded,
     seconds_of,
-    short,
+    shortened,
     text_of,
 )
 
@@ -105,7 +105,7 @@ def _write_values(
             "identity": subject.identity,
             "figure": figure,
             "every": observation.every,
-            "value": None if value is None else text_of(kept(value)),
+            "value": None if value is None else text_of(rounded(value)),
             "at": at,
             "hour": at - at % HOUR,
             "patience": gap_after(observation.every),
@@ -239,10 +239,10 @@ def _record_facts(
 
     for subject, fields in observation.facts.items():
         number, old = present.pop(subject, (None, {}))
-        merged = {**old, **{name: short(value) for name, value in fields.items()}}
+        merged = {**old, **{name: shortened(value) for name, value in fields.items()}}
         new = {name: value for name, value in merged.items() if value is not None}
         if number is None:
-            add(kinds.came(subject.resource), subject, new)
+            add(kinds.appeared(subject.resource), subject, new)
         elif changed := changed_fields(old, new):
             db.execute("UPDATE facts SET until = ? WHERE id = ?", (at, number))
             for change in changed:
@@ -260,7 +260,7 @@ def _record_facts(
     if observation.covers is not None:
         for subject, (number, old) in present.items():
             db.execute("UPDATE facts SET until = ? WHERE id = ?", (at, number))
-            add(kinds.went(subject.resource), subject, old)
+            add(kinds.disappeared(subject.resource), subject, old)
     if last is not None:
         db.executemany(
             "INSERT INTO changes (at, not_before, kind, resource, identity, name, field, before, "
