@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gwtui.watch.history import model, writer
 from gwtui.watch.history import model as kinds
-from gwtui.watch.history.model import SeriesKey, Subject, kept, moment_of, text_of
+from gwtui.watch.history.model import SeriesKey, Subject, moment_of, rounded, text_of
 from history_kit import START, USED, Desk, minutes
 
 UPTIME = SeriesKey("endpoint", "lab/model lab|bf16", "uptime_last_5m")
@@ -35,9 +35,9 @@ def runs(history: Desk) -> list[tuple[datetime, datetime, Decimal | None]]:
 
 @given(st.decimals(allow_nan=False, allow_infinity=False, places=20))
 def test_an_amount_reads_back_as_the_same_number(value: Decimal) -> None:
-    assert Decimal(text_of(kept(value))) == kept(value)
+    assert Decimal(text_of(rounded(value))) == rounded(value)
     if len(value.as_tuple().digits) <= 40:
-        assert kept(value) == value
+        assert rounded(value) == value
 
 
 @pytest.mark.parametrize(
@@ -46,11 +46,11 @@ def test_an_amount_reads_back_as_the_same_number(value: Decimal) -> None:
 )
 def test_an_amount_is_kept_as_the_text_that_people_write(value: str, text: str) -> None:
     """As long as that is short."""
-    assert text_of(kept(Decimal(value))) == text
+    assert text_of(rounded(Decimal(value))) == text
 
 
 def test_an_endless_number_is_bounded() -> None:
-    assert len(text_of(kept(Decimal("0." + "1" * 100_000)))) < 50
+    assert len(text_of(rounded(Decimal("0." + "1" * 100_000)))) < 50
 
 
 def test_money_is_exact_whatever_the_width(history: Desk) -> None:
@@ -121,8 +121,8 @@ def test_a_gateway_that_invents_identities_cannot_fill_the_disk(
     values = {SeriesKey("key", f"k{number}", "usage"): number for number in range(9)}
     for minute in range(3):
         history.see(START + minutes(minute), values)
-    kept = [f"k{number}" for number in range(3)]
-    assert [series.identity for series in history.reader.series()] == kept
+    rounded = [f"k{number}" for number in range(3)]
+    assert [series.identity for series in history.reader.series()] == rounded
     assert history.reader.value_at(SeriesKey("key", "k2", "usage"), START + minutes(2)).value == 2
 
 
