@@ -121,8 +121,8 @@ def test_a_gateway_that_invents_identities_cannot_fill_the_disk(
     values = {SeriesKey("key", f"k{number}", "usage"): number for number in range(9)}
     for minute in range(3):
         history.see(START + minutes(minute), values)
-    rounded = [f"k{number}" for number in range(3)]
-    assert [series.identity for series in history.reader.series()] == rounded
+    identities = [f"k{number}" for number in range(3)]
+    assert [series.identity for series in history.reader.series()] == identities
     assert history.reader.value_at(SeriesKey("key", "k2", "usage"), START + minutes(2)).value == 2
 
 

@@ -65,7 +65,10 @@ KEYS = ("key-1", "key-2", "key-3")
 HISTORY = st.lists(
     st.tuples(
         st.sampled_from(
-            ["intent", "applied", "refused", "unknown", "resolved", "store", "delete", "tear"]
+            [
+                *("intent", "applied", "refused", "unknown", "resolved"),
+                *("store", "delete", "edit", "tear"),
+            ]
         ),
         st.sampled_from([*KEYS, "other"]),
     ),
@@ -84,6 +87,7 @@ def follow(state: dict[str, str], ended: set[str], name: str, outcome: str) -> N
 
 @settings(max_examples=200 if FULL else 60)
 @example([("intent", "key-1"), ("applied", "key-1"), ("delete", "key-1")], 900)
+@example([("intent", "key-1"), ("applied", "key-1"), ("edit", "key-1")], MOST)
 @example(
     [(event, key) for key in KEYS for event in ("intent", "applied")] + [("store", KEYS[0])], MOST
 )
@@ -110,11 +114,11 @@ def test_open_writes_are_those_without_an_end(history: list[tuple[str, str]], fu
                     if state.get(name) == "applied":
                         ended.add(name)
                         del state[name]
-                case "delete":
-                    gone = {"action": "keys.delete", "resource": "keys", "identity": name}
-                    ledger.record(entry(f"{number}", "applied", **gone))
+                case "delete" | "edit":
+                    change = {"action": f"keys.{event}", "resource": "keys", "identity": name}
+                    ledger.record(entry(f"{number}", "applied", **change))
                     told.insert(0, f"{number}")
-                    if state.get(name) == "applied":
+                    if (event, state.get(name)) == ("delete", "applied"):
                         del state[name]
                 case "tear":
                     with ledger.path.open("ab") as file:
