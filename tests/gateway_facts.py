@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -15,12 +16,13 @@ from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.organization import OrganizationMember
 from gwtui.contract.response import ResponseModel
+from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.clock import Clock
 from gwtui.domain.history_source import KeyUsage
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulator.usage import UsageProfile
-from gwtui.embedded.store import account, keys
+from gwtui.embedded.store import account, generations, keys
 from gwtui.embedded.store.account import from_pico, to_micros
 from gwtui.embedded.store.documents import (
     CREDENTIALS,
@@ -113,28 +115,78 @@ def stopped_at(key: FoundedKey, now: datetime) -> datetime:
     return min(ends)
 
 
-@dataclass(frozen=True)
-class MadeRequest:
-    """A generation of a simulated key."""
+GENERATION: Mapping[str, Any] = {
+    "model": "northwind/atlas-mini",
+    "provider_name": "Northwind",
+    "usage": 0.0006876,
+    "total_cost": 0.0006876,
+    "upstream_inference_cost": None,
+    "is_byok": False,
+    **generations.UNKNOWN_FIELDS,
+    "origin": "https://clients.example/",
+    "http_referer": None,
+    "data_region": "global",
+    "native_tokens_reasoning": 0,
+    "native_tokens_cached": 764,
+    "num_media_prompt": None,
+    "num_input_audio_prompt": None,
+    "api_type": "completions",
+    "streamed": True,
+    "latency": 449,
+    "generation_time": 2317,
+    "service_tier": None,
+    "provider_responses": [
+        {
+            "status": 200,
+            "provider_name": "Northwind",
+            "is_byok": False,
+            "endpoint_id": "2220773f-17fc-49f1-8423-451f92eb9b60",
+            "model_permaslug": "northwind/atlas-mini-20260819",
+            "latency": 449,
+            "id": "up-85ed2f4048e20bc9",
+        }
+    ],
+    "request_id": "req-a8742eb52f3c02702cfc37386dc431be",
+    "upstream_id": "up-85ed2f4048e20bc9",
+    "workspace_id": "8efaa34f-3326-4510-91e9-6c7b6af65d7d",
+    "external_user": None,
+    "user_agent": "python-httpx/0.28.1",
+    "tokens_prompt": 1814,
+    "tokens_completion": 406,
+    "native_tokens_prompt": 1814,
+    "native_tokens_completion": 406,
+    "cancelled": False,
+    "finish_reason": "stop",
+    "native_finish_reason": "stop",
+}
+CONTENT: Mapping[str, Any] = {
+    "input": {
+        "messages": [{"role": "user", "content": "Which of these tickets are about billing?"}]
+    },
+    "output": {"completion": "A simulated answer: nothing was generated.", "reasoning": None},
+    "error": None,
+}
 
-    id: str
-    key_hash: str
-    is_logged: bool
-    details: dict[str, Any]
 
-
-def requests_made(
-    gateway: EmbeddedGateway, until: datetime, *, days: float = 2
-) -> list[MadeRequest]:
-    """The kept generations of the simulated keys in the days before a moment, newest first."""
-    since = until - timedelta(days=days)
-    with gateway._database.read() as db:
-        rows = db.execute(
-            "SELECT id, key_hash, content, details FROM generations WHERE sample IS NOT NULL "
-            "AND created_at >= ? AND created_at < ? ORDER BY created_at DESC",
-            (to_micros(since), to_micros(until)),
-        )
-        return [MadeRequest(id, key, bool(text), json.loads(d)) for id, key, text, d in rows]
+def made_request(gateway: EmbeddedGateway, at: datetime, *, is_logged: bool = True) -> str:
+    """Store a request to a model, unless it is stored already; return its id."""
+    identity = f"gen-1795253384-9785b25bebfddafaecd{9 if is_logged else 0}"
+    details = {"id": identity, "created_at": timestamp_text(at), **GENERATION}
+    with gateway._database.write() as db:
+        if not db.execute("SELECT 1 FROM generations WHERE id = ?", (identity,)).fetchone():
+            generations.store(
+                db,
+                id=identity,
+                key_hash="b4ad14a7179195fd929148bf281c0f24d1a1dee06496108f921f23006966f4ef",
+                workspace_id=details["workspace_id"],
+                endpoint_key="northwind/atlas-mini|northwind",
+                is_byok=False,
+                created_at=to_micros(at),
+                shown_from=to_micros(at),
+                details=json.dumps(details),
+                content=json.dumps(CONTENT) if is_logged else None,
+            )
+    return identity
 
 
 def set_credits(gateway: EmbeddedGateway, usd: Decimal | int | str) -> None:

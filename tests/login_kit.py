@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from gateway_facts import requests_made
+from gateway_facts import made_request
 from gwtui.cli.main import main
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.embedded.faults import FaultInjector
@@ -35,7 +35,7 @@ class ServedGateway:
     management: str
     ordinary: str
     generation: str = ""
-    """The newest request that it keeps; empty where it has none."""
+    """The request that it keeps."""
 
     @property
     def host(self) -> str:
@@ -64,8 +64,7 @@ def served_gateway(
     async def serve() -> None:
         gateway = EmbeddedGateway.open(database, content=content, faults=faults, clock=clock)
         keys = [gateway.issue_key(management=management) for management in (True, False)]
-        kept = requests_made(gateway, SYSTEM_CLOCK.now())
-        newest = kept[0].id if kept else ""
+        newest = made_request(gateway, SYSTEM_CLOCK.now())
         app, ending = before(gateway.asgi), asyncio.Event()
         end = partial(asyncio.get_running_loop().call_soon_threadsafe, ending.set)
         with short_way(listener.getsockname(), app, lambda: faults and faults.armed):

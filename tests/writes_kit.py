@@ -17,7 +17,7 @@ import httpx
 from pydantic import SecretStr
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway_facts import requests_made
+from gateway_facts import made_request
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
@@ -180,9 +180,7 @@ class FaultWorld:
         self.budgets = [await client.workspaces.put_budget("team", "monthly", budget)]
 
     async def _generations(self, client: GatewayClient) -> None:
-        """One generation, and one whose workspace logs what was said; not the newest."""
-        made = requests_made(self.gateway, NOW, days=1)
-        self.generation = next(request.id for request in reversed(made) if request.is_logged)
+        self.generation = made_request(self.gateway, NOW)
 
     async def _guardrails(self, client: GatewayClient) -> None:
         self.key, self.other_key = [

@@ -10,7 +10,7 @@ from typing import Any
 
 from gateway_kit import MANAGEMENT, Bench, Witness, bench
 
-from gateway_facts import requests_made
+from gateway_facts import made_request
 from gwtui.contract.dialects import DIALECTS, Dialect
 from gwtui.embedded.operations import Access, Operation
 from gwtui.embedded.routes import all_operations
@@ -115,15 +115,10 @@ async def _reads(gate: Bench) -> None:
 
 
 async def _generations(gate: Bench) -> None:
-    now = gate.clock.now()
-    logged = None
-    for number, request in enumerate(requests_made(gate.gateway, now)):
-        if logged and number > 12:
-            break
-        await _ok(gate, "GET", f"/generation?id={request.id}")
-        content = await gate.call("GET", f"/generation/content?id={request.id}")
-        logged = logged or (request.id if content.is_success else None)
-    body = {"generation_id": logged, "category": "latency", "comment": None}
+    generation = made_request(gate.gateway, gate.clock.now())
+    await _ok(gate, "GET", f"/generation?id={generation}")
+    await _ok(gate, "GET", f"/generation/content?id={generation}")
+    body = {"generation_id": generation, "category": "latency", "comment": None}
     await _ok(gate, "POST", "/generation/feedback", json=body)
 
 

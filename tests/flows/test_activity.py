@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway_facts import requests_made
+from gateway_facts import made_request
 from gwtui.client.gateway import GatewayClient
 from gwtui.domain.activity import completed_days, summarize
 from gwtui.domain.money import usd
@@ -148,7 +148,7 @@ async def test_a_generation_is_looked_up_by_its_id() -> None:
         dashboard(place, start="generation", loaded=False, size=(80, 24)) as (app, pilot),
     ):
         await until(pilot, lambda: app.session is not None, "the connection")
-        found = _some_generation(place)
+        found = made_request(place.gateway, place.clock.now() - timedelta(days=1))
         await pilot.press(*found, "enter")
         await until(pilot, lambda: f"Generation {found[:20]}" in shown(app), "the generation")
         screen = app.navigation.screen
@@ -161,12 +161,6 @@ async def test_a_generation_is_looked_up_by_its_id() -> None:
         await pilot.press("escape", "slash")
         await pilot.press("ctrl+u", *"gen-unknown", "enter")
         await until(pilot, lambda: "No generation “gen-unknown”" in shown(app), "the refusal")
-
-
-def _some_generation(place: Harness) -> str:
-    """A request that a key of the simulated world made yesterday."""
-    yesterday = place.clock.now() - timedelta(days=1)
-    return requests_made(place.gateway, yesterday, days=1)[0].id
 
 
 # Zero data retention ------------------------------------------------------------------------
@@ -205,27 +199,11 @@ def _zdr(app: GwtuiApp) -> list[Any]:
 # Content of generations ---------------------------------------------------------------------------
 
 
-async def _ids(place: Harness) -> tuple[str, str]:
-    """Ids of two requests of yesterday: one whose workspace logs inputs, one whose does not."""
-    yesterday = place.clock.now() - timedelta(days=1)
-    found: dict[bool, str] = {}
-    async with place.connect() as connection, GatewayClient(connection) as client:
-        logs = {
-            space.id: bool(space.is_observability_io_logging_enabled)
-            for space in (await client.workspaces.list()).items
-        }
-        for request in requests_made(place.gateway, yesterday, days=1):
-            one = await client.generations.get(request.id)
-            if one.api_type == "completions" and not one.cancelled:
-                found.setdefault(logs[one.workspace_id], request.id)
-            if len(found) == len({True, False}):
-                break
-    return found[True], found[False]
-
-
 async def test_content_and_model() -> None:
     async with harness() as place:
-        logged, unlogged = await _ids(place)
+        yesterday = place.clock.now() - timedelta(days=1)
+        logged = made_request(place.gateway, yesterday)
+        unlogged = made_request(place.gateway, yesterday, is_logged=False)
         async with dashboard(place, start=f"generation/{logged}", size=(80, 24), loaded=False) as (
             app,
             pilot,

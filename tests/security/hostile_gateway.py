@@ -17,7 +17,7 @@ import httpx
 from hostile_strings import SMALL
 from pydantic import SecretStr
 
-from gateway_facts import requests_made
+from gateway_facts import made_request
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
@@ -61,7 +61,7 @@ class Recording:
             headers={"authorization": f"Bearer {token}"},
         )
         self._known: dict[str, tuple[int, bytes]] = {}
-        self.generation = requests_made(self.gateway, NOW)[0].id
+        self.generation = made_request(self.gateway, NOW)
 
     async def parents(self) -> Mapping[str, str]:
         """One resource of each kind that opens a list of its own, by kind."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from pictures import Pictures
 
-from gateway_facts import requests_made
+from gateway_facts import made_request
 from harness import MOMENT, Harness, pressing
 
 SCREENS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -16,14 +18,9 @@ SCREENS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
-def _logged_generation(demo: Harness) -> str:
-    """A request of a chat model in a workspace that logs what is said."""
-    made = requests_made(demo.gateway, MOMENT, days=1)
-    return next(each.id for each in made if each.is_logged and "atlas" in each.details["model"])
-
-
 async def test_generation(demo: Harness, pictures: Pictures) -> None:
-    generation = f"generation/{_logged_generation(demo)}"
+    at = MOMENT - timedelta(seconds=15, microseconds=538_531)
+    generation = f"generation/{made_request(demo.gateway, at)}"
     places = {
         name: (generation if start == "generation" else start, pressing(*keys))
         for name, (start, keys) in SCREENS.items()

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import cache
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Literal
 
 from gwtui.domain.history_source import KeyUsage
 from gwtui.embedded.simulator.seeded_random import between, number
@@ -102,8 +102,6 @@ class UsageStream:
     """Pico-USD per request, for everything that is not priced by token."""
     byok: bool = False
     """Whether the requests use the customer's provider key and cost no credits."""
-    typical: Mapping[str, Any] = field(default_factory=dict)
-    """The metadata that the generations of these requests share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +139,6 @@ class UsageSlice:
     """Credits spent."""
     byok_usd: Decimal
     """The cost of BYOK requests at the customer's provider."""
-    typical: Mapping[str, Any] = field(default_factory=dict)
-    """The shared metadata of the stream's generations."""
 
 
 def accrual(profile: UsageProfile, since: datetime, until: datetime) -> list[UsageSlice]:
@@ -298,5 +294,4 @@ def _slice(plan: DayPlan, first: int, end: int) -> UsageSlice:
         completion_tokens=requests * plan.completion_tokens,
         usd=Decimal(0) if stream.byok else amount,
         byok_usd=amount if stream.byok else Decimal(0),
-        typical=stream.typical,
     )

@@ -203,7 +203,7 @@ CREDENTIALS = Kind(
 
 APPLICATION_ID = 0x67775475
 """Marks a SQLite file as a gateway database: other databases are never written to."""
-SCHEMA_VERSION = 102
+SCHEMA_VERSION = 103
 
 _SCHEMA = (
     "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -228,7 +228,6 @@ _SCHEMA = (
     CREATE TABLE generations (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
         id TEXT NOT NULL UNIQUE,
-        sample TEXT UNIQUE,
         key_hash TEXT NOT NULL,
         workspace_id TEXT NOT NULL,
         endpoint_key TEXT NOT NULL,

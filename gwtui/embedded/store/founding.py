@@ -30,10 +30,9 @@ from gwtui.embedded.simulator.usage import (
     accrued_by_day,
     total,
 )
-from gwtui.embedded.store import account, documents, generations, keys
+from gwtui.embedded.store import account, documents, keys
 from gwtui.embedded.store.account import Actor, from_micros, to_day, to_micros, to_pico
 from gwtui.embedded.store.documents import Document
-from gwtui.embedded.store.generations import typical_generation
 
 if TYPE_CHECKING:
     from gwtui.embedded.operations import StoredResource
@@ -57,8 +56,6 @@ _DELIBERATE = 3.0
 """From this number of days on, an expiry was chosen as a date, not as a duration."""
 _LIMIT_REACHED = timedelta(hours=5)
 """How long ago a key without reset reached its limit."""
-_DAYS_LOOKED_UP = 2
-"""Number of full days before the creation date that have generations."""
 _SCALING_STEPS = 2
 """Number of scaling steps; the second one corrects the rounding to whole requests."""
 _REQUESTS: Mapping[str, tuple[int, int, Mapping[str, int]]] = {
@@ -325,8 +322,6 @@ class Founder:
         actor = Actor(profile.identity, document["workspace_id"], document["creator_user_id"])
         today = to_day(self._now)
         account.book_all(self._db, actor, days, today)
-        latest = [day for day in days if to_day(day.moment) >= today - _DAYS_LOOKED_UP]
-        generations.store_simulated(self._db, self.seed, document, latest)
         self._spent += total(days).usd
         if profile.streams:
             self._profiles.append(profile)
@@ -410,7 +405,6 @@ def _stream(endpoint: CatalogEndpoint, work: Entry, usd_per_day: float) -> Usage
         completion_price=pico("completion"),
         request_price=request_price,
         byok=byok,
-        typical=typical_generation(endpoint, prompt, completion, byok=byok),
     )
 
 

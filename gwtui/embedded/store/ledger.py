@@ -73,8 +73,6 @@ class UsageLedger:
                 account.book(
                     db, Actor(key_hash, key["workspace_id"], key["creator_user_id"]), admitted
                 )
-                seed = self._profiles[key_hash].seed
-                generations.store_simulated(db, seed, key, admitted)
                 keys.use(db, key_hash, admitted[-1].moment)
             account.top_up(db, now, below=TOP_UP_BELOW, by=TOP_UP)
         account.fold_old(db, to_day(now))
