@@ -11,7 +11,7 @@ import pytest
 from inference_gateway_kit import Caller, Room, caller, room
 
 from gwtui.contract.dialects import OPENROUTER
-from gwtui.embedded.inference.content_filters import detect
+from gwtui.embedded.inference.request_input import detect
 
 LOGGING = {"is_observability_io_logging_enabled": True, "io_logging_sampling_rate": 1}
 TOLD = {"X-Service-Metadata": "enabled"}

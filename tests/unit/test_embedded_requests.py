@@ -12,7 +12,7 @@ from gwtui.contract.chat import ChatRequest
 from gwtui.contract.embeddings import EmbeddingRequest
 from gwtui.domain.prompt_tokens import max_prompt_tokens
 from gwtui.embedded.inference.answers import vector
-from gwtui.embedded.inference.parsed_request import (
+from gwtui.embedded.inference.request_input import (
     parse_chat,
     parse_embedding,
     tokens_of,

@@ -33,8 +33,8 @@ from gwtui.embedded.inference.exchange import (
     SimulatedAnswer,
     cost_fields,
 )
-from gwtui.embedded.inference.key_policy import policy_of
-from gwtui.embedded.inference.parsed_request import parse_chat, parse_embedding, tokens_of
+from gwtui.embedded.inference.policy import policy_of
+from gwtui.embedded.inference.request_input import parse_chat, parse_embedding, tokens_of
 from gwtui.embedded.messages import ResponseSchema, invalid, reference
 from gwtui.embedded.operations import Access, Deferred, Operation, OperationRequest
 

@@ -21,15 +21,15 @@ from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.values import GENERATION_ID
 from gwtui.domain.pricing import CostLine, RequestCost, Usage, is_charged, request_cost
 from gwtui.domain.routing import Route, RouteAttempt
-from gwtui.embedded.inference.content_filters import (
+from gwtui.embedded.inference.policy import KeyPolicy, select_endpoints
+from gwtui.embedded.inference.request_input import (
     FilterHit,
+    ParsedRequest,
     pipeline,
     screen,
     united,
+    with_texts,
 )
-from gwtui.embedded.inference.endpoint_selection import select_endpoints
-from gwtui.embedded.inference.key_policy import KeyPolicy
-from gwtui.embedded.inference.parsed_request import ParsedRequest, with_texts
 from gwtui.embedded.messages import Refusal, known, wire_value
 from gwtui.embedded.operations import OperationRequest
 from gwtui.embedded.simulator.catalog import CatalogEndpoint, EndpointHealth
