@@ -33,7 +33,7 @@ from gwtui.embedded.inference.request_input import (
 from gwtui.embedded.messages import Refusal, known, wire_value
 from gwtui.embedded.operations import OperationRequest
 from gwtui.embedded.simulator.catalog import CatalogEndpoint, EndpointHealth
-from gwtui.embedded.simulator.seeded_random import between, fraction
+from gwtui.embedded.simulator.seeded_random import between, fraction, pick
 from gwtui.embedded.simulator.usage import UsageSlice
 from gwtui.embedded.store import account, generations, keys
 from gwtui.embedded.store.account import Actor, from_pico, to_micros, to_pico
@@ -48,10 +48,9 @@ _MS = 1000
 _KEPT_HEADERS = ("user-agent", "http-referer", "origin", "x-session-id")
 _LONGEST_HEADER = 256
 _ANSWER_PRICES = frozenset({"completion", "internal_reasoning", "audio_output", "image_output"})
-_FAILURES: tuple[tuple[float, int, dict[str, JsonValue]], ...] = (
-    (0.6, 502, {"error_type": "provider_unavailable", "raw": '{"error":"upstream connect error"}'}),
+_FAILURES: tuple[tuple[int, dict[str, JsonValue]], ...] = (
+    (502, {"error_type": "provider_unavailable", "raw": '{"error":"upstream connect error"}'}),
     (
-        0.85,
         429,
         {
             "error_type": "rate_limit_exceeded",
@@ -59,9 +58,9 @@ _FAILURES: tuple[tuple[float, int, dict[str, JsonValue]], ...] = (
             "limit_source": "upstream_provider_shared_pool",
         },
     ),
-    (1.0, 503, {"error_type": "provider_overloaded", "raw": '{"error":"overloaded"}'}),
+    (503, {"error_type": "provider_overloaded", "raw": '{"error":"overloaded"}'}),
 )
-"""(cumulative probability, status, error metadata) of simulated failures."""
+"""Status and error metadata of simulated failures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,8 +214,7 @@ class InferenceExchange:
     def _check_accepted(self, attempt: RouteAttempt, item: CatalogEndpoint) -> None:
         health = EndpointHealth(self.site.seed, item.key, item.condition)
         if self.site.clock.chance() < health.failures(self.now.timestamp()):
-            kind = fraction(self.site.seed, "failure", item.key, self.now.isoformat())
-            _, status, details = next(each for each in _FAILURES if kind < each[0])
+            status, details = pick(_FAILURES, self.site.seed, item.key, self.now.isoformat())
             metadata = {
                 **details,
                 "provider_name": attempt.endpoint.provider_name,

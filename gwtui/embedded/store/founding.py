@@ -21,7 +21,7 @@ from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.history_source import KeyUsage
 from gwtui.domain.resets import window_start
-from gwtui.embedded.simulator.seeded_random import between, fraction, hex_text, uuid_text
+from gwtui.embedded.simulator.seeded_random import between, hex_text, uuid_text
 from gwtui.embedded.simulator.usage import (
     PICO,
     UsageProfile,
@@ -43,10 +43,6 @@ Content = Literal["simulated", "empty"]
 
 _TOP_UP = Decimal(500)
 _BALANCE = (430.0, 690.0)
-_JOINING = timedelta(days=60)
-"""Period in which a team joins a new workspace."""
-_REVISED = 0.4
-"""Share of budgets that were changed once."""
 _LEAST_DAYS = {"daily": 1.0, "weekly": 5.0, "monthly": 18.0}
 """Minimum number of days over which a key spends the used part of its limit.
 
@@ -187,11 +183,6 @@ class Founder:
     def _text_of(self, days: float | None) -> str | None:
         return None if days is None else timestamp_text(self.days_ago(days))
 
-    def _soon_after(self, slug: str, *jitter: object) -> datetime:
-        created = datetime.fromisoformat(self.workspaces[slug]["created_at"])
-        share = fraction(self.seed, *jitter)
-        return (created + min(_JOINING, self._now - created) * share).replace(microsecond=0)
-
     # Workspaces -------------------------------------------------------------------------------
 
     def _workspace(self, entry: Entry) -> Document:
@@ -213,34 +204,27 @@ class Founder:
         }
 
     def _members(self) -> Iterator[Document]:
-        numbers = {handle: number for number, handle in enumerate(self.people)}
         for entry in self.entries("workspace"):
+            workspace = self.workspaces[entry["slug"]]
             for handle in entry.get("members", ()):
-                seed_parts = (entry["slug"], numbers[handle])
                 yield {
-                    "id": uuid_text(self.seed, "member", *seed_parts),
-                    "workspace_id": self.workspaces[entry["slug"]]["id"],
+                    "id": uuid_text(self.seed, "member", entry["slug"], handle),
+                    "workspace_id": workspace["id"],
                     "user_id": self.people[handle],
-                    "created_at": timestamp_text(
-                        self._soon_after(entry["slug"], "joined", *seed_parts)
-                    ),
+                    "created_at": workspace["created_at"],
                 }
 
     def _budgets(self) -> Iterator[Document]:
         for entry in self.entries("workspace"):
+            workspace = self.workspaces[entry["slug"]]
             for interval, limit in entry.get("budgets", {}).items():
-                seed_parts = (entry["slug"], interval)
-                created = self._soon_after(entry["slug"], "budget made", *seed_parts)
-                share = fraction(self.seed, "budget changed", *seed_parts)
-                changed = (created + (self._now - created) * share).replace(microsecond=0)
-                revised = fraction(self.seed, "budget revised", *seed_parts) < _REVISED
                 yield {
-                    "id": uuid_text(self.seed, "budget", *seed_parts),
-                    "workspace_id": self.workspaces[entry["slug"]]["id"],
+                    "id": uuid_text(self.seed, "budget", entry["slug"], interval),
+                    "workspace_id": workspace["id"],
                     "limit_usd": limit,
                     "reset_interval": None if interval == "lifetime" else interval,
-                    "created_at": timestamp_text(created),
-                    "updated_at": timestamp_text(changed if revised else created),
+                    "created_at": workspace["created_at"],
+                    "updated_at": workspace["created_at"],
                 }
 
     # Guardrails ----------------------------------------------------------------------------
