@@ -142,9 +142,8 @@ def handler(action: Action) -> tuple[Handler, bool]:
     scope, _, verb = action.id.partition(".")
     module = _MODULE_OF.get(action.id) or _MODULE_OF.get(scope)
     if module is None:
-        from gwtui.ui.actions import crud  # noqa: PLC0415 - as every module of handlers
-
-        return crud.handlers(scope, verb)[action.id], False
+        declared_verbs = import_module("gwtui.ui.actions.crud").handlers(scope, verb)
+        return declared_verbs[action.id], False
     declared = vars(import_module(f"gwtui.ui.actions.{module}"))
     immediate: Mapping[str, Handler] = declared.get("IMMEDIATE", {})
     if action.id in immediate:
