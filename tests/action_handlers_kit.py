@@ -54,22 +54,16 @@ class Person:
     """
 
     types: Mapping[str, Any] = field(default_factory=dict)
-    side: str | None = "mine"
     agrees: bool = True
     meanwhile: Callable[[], Awaitable[Any]] | None = None
     reading: Callable[[], Awaitable[Any]] | None = None
     plans: list[Plan[Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    disputed: list[str] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
 
     async def answer(self, screen: Any) -> Any:
         """What a modal screen gives back."""
         match screen:
-            case FormScreen(spec=spec) if spec.submit == "Continue":
-                self.disputed += screen.state.fields
-                sides = dict.fromkeys(self.disputed, self.side)
-                return None if self.side is None else Applied(spec.model.model_validate(sides))
             case FormScreen():
                 return await self._fill_in(screen)
             case ConfirmScreen():

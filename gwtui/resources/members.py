@@ -25,7 +25,7 @@ from gwtui.crud.cells import moment_column, text_column
 from gwtui.crud.fields import Choices, Field
 from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Change, Plan, Undo
-from gwtui.crud.plan_text import Names, count, identity_of, named, quoted, several
+from gwtui.crud.plan_text import MOST_NAMED, Names, count, identity_of, named, quoted, several
 from gwtui.crud.resource import Cell, Column, DetailRow, ReadBy, ResourceSpec, Section, SortValue
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.crud.undo import CannotUndoError
@@ -35,8 +35,6 @@ from gwtui.resources.organization import role_cell
 from gwtui.resources.uses import items_or_none
 from gwtui.resources.workspaces import WRITES as WORKSPACES
 from gwtui.watch.feeds.workspaces import MemberRow, members_feed
-
-_KEYS_SHOWN = 20
 
 
 def _active(row: MemberRow, now: datetime) -> SortValue:
@@ -114,23 +112,13 @@ def _key_rows(row: MemberRow, now: datetime) -> Sequence[DetailRow]:
         return [DetailRow("", cells.NOTHING)]
     if not row.keys:
         return [DetailRow("", Cell("none in this workspace", "muted"))]
-    active = row.active_keys(now)
-    rows = [
-        DetailRow(
-            "" if number else "active",
-            cells.text(key.name or key.label),
-            cells.text(key.label).text if key.name else "",
-        )
-        for number, key in enumerate(active[:_KEYS_SHOWN])
-    ]
-    if len(active) > _KEYS_SHOWN:
-        rows.append(DetailRow("", Cell(f"and {len(active) - _KEYS_SHOWN} more", "muted")))
+    active = [cells.text(key.name or key.label).text for key in row.active_keys(now)]
     idle = len(row.keys) - len(active)
-    if idle:
-        rows.append(DetailRow("others", Cell(f"{idle} disabled or expired", "muted")))
-    if active:
-        rows.append(DetailRow("", Cell("cannot be removed while a key is active", "warn")))
-    return rows
+    note = "cannot be removed while a key is active" if active else ""
+    return [
+        DetailRow("active", Cell(several(active, MOST_NAMED) or "none"), note),
+        DetailRow("others", Cell(f"{idle} disabled or expired" if idle else "none", "muted")),
+    ]
 
 
 MEMBERS: ResourceSpec[MemberRow] = ResourceSpec(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -40,7 +40,7 @@ from gwtui.crud.schema_drift import drift_sections
 from gwtui.crud.writes import Create, Delete, Update, Writes
 from gwtui.domain import money
 from gwtui.domain.keys import NEAR_LIMIT
-from gwtui.domain.money import compact_int, percent, usd
+from gwtui.domain.money import compact_int, percent
 from gwtui.domain.resets import next_reset
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import relative
@@ -248,7 +248,13 @@ def _update_effects(
 def _delete_effects(
     _fresh: Workspace, around: WorkspaceSurroundings, context: PlanContext
 ) -> Iterator[str]:
-    yield from _losses(around.contents, context.now)
+    yield from workspace_uses(around.contents, context.now)
+    yield (
+        "Its budgets and guardrails are deleted, its BYOK credentials are no longer used, and its "
+        "members lose access."
+    )
+    if around.contents.keys is None:
+        yield "The gateway rejects the deletion if any key is active."
     yield "This cannot be undone."
     if around.is_default:
         yield (
@@ -306,44 +312,6 @@ def _obstacles(keys: Sequence[ApiKey] | None, now: datetime) -> list[str]:
         f"{count(len(active), 'active key')} must be moved, disabled or deleted first: "
         f"{several(active)}."
     ]
-
-
-def _losses(contents: WorkspaceContents, now: datetime) -> list[str]:
-    lines = _idle_keys(contents.keys, now)
-    budgets = _each(
-        contents.budgets, lambda one: safe_line(f"{usd(one.limit_usd)} {one.interval or ''}")
-    )
-    guardrails = _each(contents.guardrails, lambda one: quoted(one.name, one.id))
-    credentials = _each(contents.credentials, lambda one: quoted(one.name, one.label, one.id))
-    for loss, names in (
-        ("Budgets are deleted", budgets),
-        ("Guardrails and their assignments are deleted", guardrails),
-        ("BYOK credentials are no longer used", credentials),
-    ):
-        if names is None:
-            lines.append(f"{loss}; they could not be listed.")
-        elif names:
-            lines.append(f"{loss}: {several(names)}.")
-    if contents.members is None:
-        lines.append("Members lose access; they could not be listed.")
-    elif contents.members:
-        verb = "loses" if len(contents.members) == 1 else "lose"
-        lines.append(f"{count(len(contents.members), 'member')} {verb} access.")
-    return lines
-
-
-def _idle_keys(keys: Sequence[ApiKey] | None, now: datetime) -> list[str]:
-    if keys is None:
-        return ["Could not read the keys. The gateway rejects the deletion if any key is active."]
-    idle = sum(not is_active(key, now) for key in keys)
-    if not idle:
-        return []
-    verb = "does" if idle == 1 else "do"
-    return [f"{count(idle, 'disabled or expired key')} {verb} not prevent the deletion."]
-
-
-def _each(things: Sequence[T] | None, name: Callable[[T], str]) -> list[str] | None:
-    return None if things is None else [name(thing) for thing in things]
 
 
 # Columns and detail sections ----------------------------------------------------------------------

@@ -89,8 +89,8 @@ async def active_keys_stand_in_the_way_of_a_deletion_and_are_one_key_away(desk: 
     space = await desk.select(slug="production")
     text = await question(desk, "D")
     assert "12 active keys must be moved, disabled or deleted first" in text
-    assert "$90.00 daily, $400.00 weekly and $1,300.00 monthly" in text
-    assert "7 members lose access." in text
+    assert "3 budgets" in text
+    assert "its members lose access" in " ".join(text.split())
     await desk.press("y")
     await desk.pilot.pause(0.1)
     assert isinstance(desk.app.screen, ConfirmScreen)

@@ -49,6 +49,8 @@ def kept(before: dict[str, Any], after: dict[str, Any], *changed: str) -> None:
 
 # Updates ------------------------------------------------------------------------------------------
 
+CHANGED_ELSEWHERE = "was changed by somebody else: "
+
 
 @FIELDS
 async def test_an_update_sends_only_what_changed_and_undo_puts_it_back(
@@ -102,18 +104,16 @@ async def test_a_field_that_both_changed_is_for_the_person_to_decide(
         theirs = others[0] if others else mine
         desk.person.types = {name: mine}
         desk.person.meanwhile = lambda: desk.colleague_sets(**{name: theirs})
-        desk.person.side = "theirs"
+        desk.person.agrees = False
         await desk.verbs["edit"]()
-        assert desk.person.disputed == ([name] if others else []), "the same twice is no conflict"
-        assert "already has these values" in desk.person.text
         assert not desk.door.writes
-        assert alike((await desk.known())[name], theirs)
         if not others:
+            assert "already has these values" in desk.person.text, "the same twice is no conflict"
             return
-        desk.person.meanwhile, desk.person.side = None, None
-        await desk.verbs["edit"]()
-        assert not desk.door.writes, "going back sends nothing"
-        desk.person.side = "mine"
+        [warning] = [line for line in desk.person.plans[-1].warnings if CHANGED_ELSEWHERE in line]
+        assert warning.startswith(desk.writes.fields.labels[name])
+        assert warning.endswith("Your value replaces it")
+        desk.person.meanwhile, desk.person.agrees = None, True
         await desk.verbs["edit"]()
         assert [body.keys() for _, body in desk.door.writes] == [{name}]
         assert alike((await desk.known())[name], mine)
@@ -145,7 +145,8 @@ async def test_changes_by_others_are_kept_and_named(
         assert len(desk.person.notes) == len(changed)
         for name, note in zip(changed, desk.person.notes, strict=True):
             label = desk.writes.fields.labels[name]
-            assert note.startswith(f"{label} was changed by somebody else and stays")
+            assert note.startswith(f"{label} {CHANGED_ELSEWHERE}")
+            assert note.endswith("and stays")
 
 
 @having("edit")
@@ -161,11 +162,11 @@ async def test_a_change_during_the_question_asks_again(
             name, (mine, theirs, *_) = found
         desk.person.types = {name: mine}
         desk.person.reading = lambda: desk.colleague_sets(**{name: theirs})
-        desk.person.side = "theirs"
         await desk.verbs["edit"]()
-        assert desk.person.disputed == ([] if found is None else [name])
         assert "was changed by somebody else: review the plan again" in desk.person.text
-        assert not desk.door.writes
+        conflicts = [CHANGED_ELSEWHERE in " ".join(plan.warnings) for plan in desk.person.plans]
+        assert conflicts == ([False] if found is None else [False, True])
+        assert len(desk.door.writes) == len(conflicts) - 1
 
 
 # Making, switching, deleting ----------------------------------------------------------------------
