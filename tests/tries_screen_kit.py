@@ -16,11 +16,11 @@ from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest,
 from gwtui.contract.keys import ApiKey, CreateKeyRequest
 from gwtui.embedded.hosting import host_on_socket
 from gwtui.local.ledger import Ledger
+from gwtui.ui.actions.tries import AnswerScreen, TryScreen
 from gwtui.ui.forms.field_editors import ChoiceEditor, LinesEditor, TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.forms.secret import SecretEditor
-from gwtui.ui.screens.tries import AnswerScreen, TryScreen
 from gwtui.ui.widgets.lines import GrowingText, LinesView, OneLine
 from harness import Harness, dashboard, harness, listing, until
 from screen_text import shown

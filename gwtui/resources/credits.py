@@ -141,32 +141,25 @@ def burn_cells(rates: Sequence[Rate | None], *, brief: bool = False) -> Line:
     return tuple(parts) or (Cell("no history recorded yet", "muted"),)
 
 
-def runway_cells(
-    credits: Credits | None, runway: Runway | None, now: datetime, *, short: bool = False
-) -> Line:
-    """Return when the balance will be used up, and unless ``short`` the rate of the estimate."""
+def runway_cells(credits: Credits | None, runway: Runway | None, now: datetime) -> Line:
+    """Return when the balance will be used up, and the rate of the estimate."""
     balance = None if credits is None else credits.balance
     if balance is not None and balance <= 0:
         return (Cell("none: buy credits, or requests are refused", "bad"),)
     if runway is None:
-        why = "runway unknown" if short else "unknown: too little usage recorded"
-        return (Cell(why, "muted"),)
+        return (Cell("unknown: too little usage recorded", "muted"),)
     name = "today's" if runway.window is None else f"the {_NAMES[runway.window]}"
     basis = Cell(f" at {name} rate", "muted")
     if runway.is_endless:
         return Cell("more than 10 years", "good"), basis
     end = runway.end(now)
-    until, tone = f"until {_day(end, now, short=short)}", _tone(end, now)
-    if short:
-        return (Cell(until, tone),)
-    return Cell(f"{times.relative(end, now).removeprefix('in ')}, {until}", tone), basis
+    until = f"{times.relative(end, now).removeprefix('in ')}, until {_day(end, now)}"
+    return Cell(until, _tone(end, now)), basis
 
 
-def _day(moment: datetime, now: datetime, *, short: bool = False) -> str:
+def _day(moment: datetime, now: datetime) -> str:
     shown = moment.astimezone(UTC)
-    if moment - now < _SOON:
-        return f"{shown:%m-%d %H:%M}{'' if short else ' UTC'}"
-    return f"{shown:%m-%d}" if short and shown.year == now.year else f"{shown:%Y-%m-%d}"
+    return f"{shown:%m-%d %H:%M} UTC" if moment - now < _SOON else f"{shown:%Y-%m-%d}"
 
 
 def _tone(moment: datetime, now: datetime) -> Tone:

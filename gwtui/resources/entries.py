@@ -603,18 +603,6 @@ ENTRIES: tuple[RegistryEntry, ...] = (
                 "board.later", "Forward", "Move the time cursor a step forward", "full_stop"
             ),
             scoped_action(
-                "board.leap_back",
-                "Leap back",
-                "Move the time cursor ten steps back",
-                "less_than_sign",
-            ),
-            scoped_action(
-                "board.leap_forward",
-                "Leap forward",
-                "Move the time cursor ten steps forward",
-                "greater_than_sign",
-            ),
-            scoped_action(
                 "board.jump",
                 "Jump",
                 "Type the moment to show, such as 2026-11-20 18:00, yesterday 18:00 or 3h ago",

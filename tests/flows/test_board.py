@@ -49,8 +49,8 @@ async def pages_zoom_and_figures_at_80_columns(opened: Harness) -> None:
     assert not screen.query_one("#board-left").display
     assert screen.credits.display
     assert not screen.changes.display
-    assert "24 h" in line(board_of(app), "board-burn")
-    assert "until" in line(board_of(app), "board-runway")
+    summary = line(board_of(app), "board-summary")
+    assert all(word in summary for word in ("left", "burn", "until"))
     nearest = screen.limits.table.selected
     assert nearest.share > 1
     await press(opened, "l")
@@ -206,8 +206,8 @@ async def an_earlier_moment_shows_what_was_recorded(opened: Harness) -> None:
     assert "07:00:00" in banner.text
     await press(opened, "comma")
     assert "06:59:00" in banner.text
-    await press(opened, "greater_than_sign", "full_stop")
-    assert "07:10:00" in banner.text
+    await press(opened, "full_stop", "full_stop")
+    assert "07:01:00" in banner.text
     await press(opened, "escape")
     assert screen.cursor is None
     words = {row.title: row.status(screen.view.now).text for row in list(screen.endpoints.rows)}

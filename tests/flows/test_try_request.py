@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from gwtui.ui.actions.tries import AnswerScreen, TryScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.objects import GenerationScreen
-from gwtui.ui.screens.tries import AnswerScreen, TryScreen
 from harness import has_data, listing, notices, until
 from scripted_models import ScriptedModels
 from tries_screen_kit import MODEL, TryDesk, try_desk

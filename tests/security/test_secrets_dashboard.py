@@ -37,11 +37,11 @@ from textual import events
 from gwtui.contract.byok import CreateByokRequest
 from gwtui.embedded.faults import KINDS, FaultInjector
 from gwtui.local.ledger import Ledger, this_process
+from gwtui.ui.actions.tries import AnswerScreen, TryScreen
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.dialogs import AskScreen, SaveScreen
-from gwtui.ui.screens.tries import AnswerScreen, TryScreen
 from harness import Harness, dashboard, harness, listing, notices
 from screen_text import shown
 from thoroughness import FULL

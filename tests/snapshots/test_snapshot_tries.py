@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest
 from gwtui.contract.keys import CreateKeyRequest
-from gwtui.ui.screens.tries import AnswerScreen
+from gwtui.ui.actions.tries import AnswerScreen
 from harness import Harness, listing, pressing, settled, until
 from tries_screen_kit import FILTERS, MODEL, fill
 

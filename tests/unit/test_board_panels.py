@@ -62,7 +62,7 @@ def test_invalid_moments_are_refused_with_examples(typed: str, message: str) -> 
 def test_steps_suit_the_span_and_go_from_the_whole_minute() -> None:
     back = moved(None, -1, HOUR, NOW)
     assert back == at("2026-11-21T09:29:00")
-    assert moved(back, -1, HOUR, NOW, leap=True) == at("2026-11-21T09:19:00")
+    assert moved(back, -1, HOUR, NOW) == at("2026-11-21T09:28:00")
     assert moved(None, -1, DAY, NOW) == at("2026-11-21T09:15:00")
 
 

@@ -167,6 +167,6 @@ def test_the_date_and_its_rate_fit_the_board(runway: Runway | None, expected: st
 
 
 def test_in_one_line_an_unknown_end_is_named_and_no_credits_are_no_end() -> None:
-    assert line_text(runway_cells(CREDITS, None, MORNING, short=True)) == "runway unknown"
+    assert line_text(runway_cells(CREDITS, None, MORNING)) == "unknown: too little usage recorded"
     gone = Credits.model_validate({"total_credits": 1, "total_usage": 2})
-    assert line_text(runway_cells(gone, None, MORNING, short=True)).startswith("none: buy credits")
+    assert line_text(runway_cells(gone, None, MORNING)).startswith("none: buy credits")

@@ -110,8 +110,6 @@ IMMEDIATE: Mapping[str, Handler] = {
     "board.zoom_out": on_screen(BoardScreen, lambda board: board.zoom(1)),
     "board.earlier": on_screen(BoardScreen, lambda board: board.step(-1)),
     "board.later": on_screen(BoardScreen, lambda board: board.step(1)),
-    "board.leap_back": on_screen(BoardScreen, lambda board: board.step(-1, leap=True)),
-    "board.leap_forward": on_screen(BoardScreen, lambda board: board.step(1, leap=True)),
     "board.live": on_screen(BoardScreen, lambda board: board.show_moment(None)),
     "board.jump": on_screen(
         BoardScreen, lambda board: board.query_one("#board-jump", Prompt).open()

@@ -401,9 +401,9 @@ class BoardScreen(TableScreen):
             self.fold()
             self.ask()
 
-    def step(self, by: int, *, leap: bool = False) -> None:
-        """Move the time cursor by ``by`` steps, negative for back; ``leap`` for long steps."""
-        moment = moved(self.cursor, by, self.span, self.now, leap=leap)
+    def step(self, by: int) -> None:
+        """Move the time cursor by ``by`` steps, negative for back."""
+        moment = moved(self.cursor, by, self.span, self.now)
         self.show_moment(within(moment, self.now, self._begin))
 
     def show_moment(self, moment: datetime | None) -> None:

@@ -54,8 +54,6 @@ from gwtui.watch.hub import FeedHub, Scope
 
 T = TypeVar("T")
 
-_LEAP = 10
-"""Number of small steps in one large step of the time cursor."""
 _STEPS = dict(
     zip(
         (span.name for span in SPANS),
@@ -86,16 +84,12 @@ class BoardView:
         return window_at(self.span, self.now)
 
 
-def moved(
-    cursor: datetime | None, by: int, span: Span, now: datetime, *, leap: bool = False
-) -> datetime:
+def moved(cursor: datetime | None, by: int, span: Span, now: datetime) -> datetime:
     """Return the time cursor moved by ``by`` steps; negative steps go back in time.
 
-    ``cursor`` None stands for ``now``. The length of a step depends on the span; ``leap`` makes
-    steps ten times as long.
+    ``cursor`` None stands for ``now``. The length of a step depends on the span.
     """
-    stride = _STEPS[span.name] * (_LEAP if leap else 1)
-    return (cursor or now.replace(second=0, microsecond=0)) + by * stride
+    return (cursor or now.replace(second=0, microsecond=0)) + by * _STEPS[span.name]
 
 
 def within(moment: datetime, now: datetime, begin: datetime | None) -> datetime | None:
@@ -206,7 +200,6 @@ class BoardState:
 
 # The panels -------------------------------------------------------------------------------------
 
-_LABEL = 9
 _MOST_LIMITS = 50
 """Maximum number of limits in the list; the ones closest to exhaustion come first."""
 _BAR = 8
@@ -242,48 +235,31 @@ class Panel(Vertical):
 
 
 class CreditsPanel(Panel):
-    """Balance, burn rate and runway, with a plot of the balance."""
+    """A plot of the balance; ``summary`` has balance, runway and burn rates in one line."""
 
     def __init__(self) -> None:
         super().__init__(id="board-credits", classes="panel")
 
     def compose(self) -> ComposeResult:
-        """Yield three lines of figures and the plot."""
-        yield OneLine(id="board-balance")
-        yield OneLine(id="board-burn")
-        yield OneLine(id="board-runway")
         yield DrawingView(id="board-balance-plot")
 
     def draw(self, state: BoardState) -> None:
-        """Show the balance, the recorded burn rate, the runway and the plot."""
-        view, credits = state.view, state.snapshot.credits
-        past = None if state.past is None else state.past.credits
-        runway = runway_cells(credits.value, _runway(state), view.now)
-        lines: dict[str, tuple[str, Words]] = {
-            "board-balance": ("Credits", left_cells(credits, view.now, past=view.past)),
-            "board-burn": ("Burn", burn_cells(past.state.rates if past else ())),
-            "board-runway": ("Runway", runway),
-        }
-        for name, (label, words) in lines.items():
-            text = Content.assemble(toned(f"{label:<{_LABEL}}", "muted"), *map(cell_content, words))
-            self.query_one(f"#{name}", OneLine).show(text)
         if state.past is not None:
-            curve = None if past is None else past.curve
-            window = fitted(view.window, (curve,))
-            curves = (PlotLine(curve),)
+            curve = None if state.past.credits is None else state.past.credits.curve
+            window = fitted(state.view.window, (curve,))
             self.query_one(DrawingView).draw(
-                PlotFigure("Balance", window, curves, money.usd, absent="not reported")
+                PlotFigure("Balance", window, (PlotLine(curve),), money.usd, absent="not reported")
             )
 
     def summary(self, state: BoardState) -> Content:
-        """Return balance, burn rate and runway in one line, for the top of the board."""
+        """Return balance, runway and burn rates in one line, for the top of the board."""
         view, credits = state.view, state.snapshot.credits
         past, runway = None if state.past is None else state.past.credits, _runway(state)
         parts: Words = (Cell("Credits ", "muted"), *left_cells(credits, view.now, past=view.past))
-        if past is not None:
-            parts += (Cell("  burn ", "muted"), *burn_cells(past.state.rates[:1], brief=True))
         if past is not None or runway is not None:
-            parts += (Cell("   "), *runway_cells(credits.value, runway, view.now, short=True))
+            parts += (Cell("  runway ", "muted"), *runway_cells(credits.value, runway, view.now))
+        if past is not None:
+            parts += (Cell("  burn ", "muted"), *burn_cells(past.state.rates, brief=True))
         return Content("").join(map(cell_content, parts))
 
 

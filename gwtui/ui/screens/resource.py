@@ -16,7 +16,13 @@ from gwtui.crud.action import COPY, LIST
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.safe_text import in_sentence, safe_text
 from gwtui.ui.screens.base import TableScreen
-from gwtui.ui.screens.list_parts import DetailPane, ListFilter, ListRows, ListSettings
+from gwtui.ui.screens.list_parts import (
+    DetailPane,
+    ListFilter,
+    ListRows,
+    ListSettings,
+    PathResolver,
+)
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.table import ResourceTable, SelectionLost
@@ -24,7 +30,6 @@ from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
     from gwtui.resources.copying import CopySource
-    from gwtui.ui.screens.path_resolver import PathResolver
     from gwtui.ui.widgets.prompt import FilterPrompt
     from gwtui.watch.hub import FeedHub
 
@@ -175,8 +180,6 @@ class ResourceScreen(TableScreen):
 
     def resolve_path(self, path: str, child: str | None = None) -> None:
         """Show the row that ``path`` names or open its list, or report why that fails."""
-        from gwtui.ui.screens.path_resolver import PathResolver  # noqa: PLC0415 - seldom
-
         self._path_resolver = PathResolver(self, path, child)
 
     # Actions of every list --------------------------------------------------------------------
