@@ -13,7 +13,7 @@ import pytest
 from gwtui.crud.action import APP, LIST, Action
 from gwtui.resources.actions import all_actions, for_scope, place_actions
 from gwtui.resources.registry import RESOURCES, SPECS
-from gwtui.ui.actions import handlers
+from gwtui.ui.actions import context
 from gwtui.ui.commands import offered, shown_all
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.pages import elsewhere, help_lines, palette
@@ -21,13 +21,7 @@ from gwtui.ui.screens.picker import Picker
 from harness import dashboard, harness, has_data, listing, until
 from screen_text import shown
 
-NO_HANDLERS = {
-    "__init__",
-    "bulk",
-    "context",
-    "handlers",
-    "writing",
-}
+NO_HANDLERS = {"__init__", "bulk", "context", "writing"}
 """Modules of ``gwtui/ui/actions`` that declare none."""
 
 
@@ -44,15 +38,15 @@ def declared_verbs() -> Iterator[str]:
 
 def test_every_action_has_a_handler_and_every_handler_an_action() -> None:
     for action in (*all_actions(), *place_actions()):
-        assert handlers.handler(action)
-    modules = [vars(import_module(f"gwtui.ui.actions.{name}")) for name in handlers.MODULES]
+        assert context.handler(action)
+    modules = [vars(import_module(f"gwtui.ui.actions.{name}")) for name in context.MODULES]
     kinds = [one.get(kind, {}) for one in modules for kind in ("IMMEDIATE", "HANDLERS")]
     handled = [action for kind in kinds for action in kind]
     assert len(handled) == len(set(handled))
     ids = {action.id for action in all_actions()}
     assert set(handled) <= ids <= {*handled, *declared_verbs()}
-    files = {path.stem for path in Path(handlers.__file__).parent.glob("*.py")}
-    assert files - set(handlers.MODULES) == NO_HANDLERS
+    files = {path.stem for path in Path(context.__file__).parent.glob("*.py")}
+    assert files - set(context.MODULES) == NO_HANDLERS
 
 
 def test_action_ids_are_unique() -> None:
