@@ -52,14 +52,14 @@ SHARED_AT_MOST = 30.0
 """The maximum age of a reused value, in seconds."""
 KEPT = 600.0
 """Seconds for which the values of base feeds are kept."""
-_ASKED = Cadence(KEPT, stale_after=math.inf)
+_ON_DEMAND = Cadence(KEPT, stale_after=math.inf)
 """The cadence of base feeds, which are read on demand and never polled."""
 
 ACCOUNT_FEEDS = "findings"
 """The prefix of feeds that combine the whole account: any write may make them out of date."""
 
 
-async def _nothing() -> None:
+async def _do_nothing() -> None:
     pass
 
 
@@ -93,7 +93,7 @@ class FeedHub:
         """Whether all feeds are paused."""
         self._closed = False
         self._take: TakeRows | None = None
-        self.complete: Callable[[], Awaitable[None]] = _nothing
+        self.complete: Callable[[], Awaitable[None]] = _do_nothing
         """Waits until the ledger and the history are open; they open after the hub."""
         self.ledger: Ledger | None = None
         """The ledger of the connection, None without one."""
@@ -103,7 +103,7 @@ class FeedHub:
         """The recorder of the connection, None without one."""
         self.history_file: Path | None = None
         """The path of the history to read if there is no recorder."""
-        self.fill_past: Callable[[], Awaitable[None]] = _nothing
+        self.fill_past: Callable[[], Awaitable[None]] = _do_nothing
         """Await before reading ``history_file``: fills it for gateways that know their past."""
 
     def feed(
@@ -140,7 +140,7 @@ class FeedHub:
             if not transient:
                 self._lasting.append(known)
         if transient:
-            self._hold(key, known)
+            self._keep_transient(key, known)
         return cast("Feed[T]", known)
 
     def derive(
@@ -188,7 +188,7 @@ class FeedHub:
             feed = Feed(
                 read.key.name,
                 lambda: read.read(self.client),
-                _ASKED,
+                _ON_DEMAND,
                 clock=self.clock,
                 next_number=self._number,
             )
@@ -198,7 +198,7 @@ class FeedHub:
         try:
             return await feed.latest(after=after, within=within, since=since, on_page=on_page)
         finally:
-            self._let_go()
+            self._drop_old()
 
     def base(self, key: FeedKey[T]) -> Feed[T] | None:
         """The base feed of this key, None before its first use."""
@@ -208,7 +208,7 @@ class FeedHub:
         self.begun += 1
         return self.begun
 
-    def _let_go(self) -> None:
+    def _drop_old(self) -> None:
         while self._base:
             key, oldest = next(iter(self._base.items()))
             if oldest.reading or oldest.seconds_old <= KEPT:
@@ -226,7 +226,7 @@ class FeedHub:
         other._take = take
         return other
 
-    def _hold(self, key: FeedKey[Any], feed: Feed[Any]) -> None:
+    def _keep_transient(self, key: FeedKey[Any], feed: Feed[Any]) -> None:
         self._transient.pop(key, None)
         self._transient[key] = feed
         while len(self._transient) > MOST_TRANSIENT:
@@ -402,7 +402,7 @@ class FeedReader:
         other._within, other._begun = within, -1
         return other
 
-    async def hand_on(self, read: BaseRead[tuple[Any, ...]], take: PageListener) -> None:
+    async def stream(self, read: BaseRead[tuple[Any, ...]], take: PageListener) -> None:
         """Read a list now and pass each page to ``take``. Raises GatewayError.
 
         The rows are neither kept nor shared. A list in one response is one page.

@@ -52,7 +52,7 @@ from gwtui.watch.history.reader import HistoryReader, credits_state
 
 _HUNDRED = Decimal(100)
 _PRICE = "price_"
-_SAID = 300
+_LONGEST_MESSAGE = 300
 _NO_FACTS: Fields = {}
 _CREDITS = Subject("credits", ACCOUNT)
 _KEPT = Context(prec=12)
@@ -90,7 +90,7 @@ class Evaluator:
         """The pending and firing alerts by key."""
         self._statuses = {key: alert.status for key, alert in self.alerts.items()}
         self._result = EvaluationResult()
-        self._index(rules)
+        self._index_rules(rules)
 
     def take(self) -> EvaluationResult:
         """Return the events and changed alerts since the last call."""
@@ -101,7 +101,7 @@ class Evaluator:
 
     def set_rules(self, rules: Mapping[str, AlertRule], at: datetime) -> None:
         """Replace the rules. Alerts of removed or disabled rules end."""
-        self._index(rules)
+        self._index_rules(rules)
         for key, alert in list(self.alerts.items()):
             rule = self.rules.get(key.rule)
             if rule is None or not rule.enabled:
@@ -113,7 +113,7 @@ class Evaluator:
 
     def observe(self, observation: Observation) -> None:
         """Apply the readings of all subjects of an observation."""
-        self._learn(observation)
+        self._update_facts(observation)
         patience = timedelta(seconds=gap_after(observation.every))
         for subject, reading in readings_of(observation, self.facts_of):
             self.read(subject, reading, patience)
@@ -145,7 +145,7 @@ class Evaluator:
                     continue
                 message = "no longer offered"
                 if isinstance(rule, PriceRule):
-                    message = _price_words(rule, together)
+                    message = _price_message(rule, together)
                 if message and rule.watches(subject, self.facts_of(subject)):
                     self._fire_event(key, rule, together[0], message)
 
@@ -165,7 +165,7 @@ class Evaluator:
 
     # Inside -----------------------------------------------------------------------------------
 
-    def _index(self, rules: Mapping[str, AlertRule]) -> None:
+    def _index_rules(self, rules: Mapping[str, AlertRule]) -> None:
         self.rules = dict(rules)
         self._names = names_apart(rules)
         self._conditions: dict[str, list[_Watched]] = {}
@@ -185,7 +185,7 @@ class Evaluator:
         """The known facts of a subject, empty if unknown."""
         return self.facts.get(subject, _NO_FACTS)
 
-    def _learn(self, observation: Observation) -> None:
+    def _update_facts(self, observation: Observation) -> None:
         for subject, fields in observation.facts.items():
             merged = {**self.facts.get(subject, _NO_FACTS), **fields}
             self.facts[subject] = {
@@ -285,13 +285,13 @@ class Evaluator:
         )
 
 
-def _price_words(rule: PriceRule, changes: Sequence[RecordedChange]) -> str:
-    if not any(_counts(rule, change) for change in changes):
+def _price_message(rule: PriceRule, changes: Sequence[RecordedChange]) -> str:
+    if not any(_is_large_enough(rule, change) for change in changes):
         return ""
-    return safe_line(", ".join(map(_words, changes)), _SAID)
+    return safe_line(", ".join(map(_change_text, changes)), _LONGEST_MESSAGE)
 
 
-def _counts(rule: PriceRule, change: RecordedChange) -> bool:
+def _is_large_enough(rule: PriceRule, change: RecordedChange) -> bool:
     # A change whose amounts cannot be compared always counts.
     before, after = _price(change.before), _price(change.after)
     if before is None or after is None or not before:
@@ -299,7 +299,7 @@ def _counts(rule: PriceRule, change: RecordedChange) -> bool:
     return abs(after - before) / before * _HUNDRED >= rule.at_least
 
 
-def _words(change: RecordedChange) -> str:
+def _change_text(change: RecordedChange) -> str:
     if not change.field.startswith(_PRICE):
         return f"{change.field.replace('_', ' ')} changed"
     key = change.field.removeprefix(_PRICE)

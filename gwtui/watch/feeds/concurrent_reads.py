@@ -23,9 +23,9 @@ T = TypeVar("T")
 
 CONCURRENCY = 4
 """The maximum number of concurrent requests for one list."""
-_TELL_FROM = 0.25
+_SHOW_AFTER = 0.25
 """Seconds after which an unfinished read shows its first rows."""
-_TELL_EVERY = 0.5
+_SHOW_EVERY = 0.5
 """Seconds between two updates of the rows shown."""
 
 
@@ -120,7 +120,7 @@ class GrowingList(Generic[R]):
         self._shown: dict[object, R] = {}
         self._part: tuple[R, ...] = ()
         self._identity = attrgetter("identity") if parts > 1 else id
-        self._due = self._clock.monotonic() + _TELL_FROM
+        self._due = self._clock.monotonic() + _SHOW_AFTER
 
     async def read(
         self,
@@ -130,16 +130,16 @@ class GrowingList(Generic[R]):
     ) -> tuple[T, ...]:
         """Read one part with ``get``, a method of the reader. Raises GatewayError."""
         if self._reader.take is not None:
-            await self._hand_on(part, what, self._reader.take)
+            await self._stream(part, what, self._reader.take)
             return ()
         if self._feed is None:
             return await get(what)
-        whole = await get(what, partial(self._take, part))
+        whole = await get(what, partial(self._add_rows, part))
         if part not in self._totals:  # one answer, or read before
-            await self._take(part, whole, len(whole))
+            await self._add_rows(part, whole, len(whole))
         return whole
 
-    async def _hand_on(
+    async def _stream(
         self, part: str | None, what: BaseRead[tuple[Any, ...]], take: TakeRows
     ) -> None:
         before, done = self._before, asyncio.Event()
@@ -151,7 +151,7 @@ class GrowingList(Generic[R]):
             await take(self._rows_of({part: rows}))
 
         try:
-            await self._reader.hand_on(what, page)
+            await self._reader.stream(what, page)
         except NotFoundError:
             done.set()  # the list is complete without a part that was deleted
             raise
@@ -159,13 +159,13 @@ class GrowingList(Generic[R]):
             await before.wait()
         done.set()
 
-    async def _take(self, part: str | None, rows: Sequence[Any], total: int | None) -> None:
+    async def _add_rows(self, part: str | None, rows: Sequence[Any], total: int | None) -> None:
         self._totals[part] = total
         for row in self._rows_of({part: rows}):
             self._shown.setdefault(self._identity(row), row)
         now = self._clock.monotonic()
         if self._feed is not None and now >= self._due:
-            self._due = now + _TELL_EVERY
+            self._due = now + _SHOW_EVERY
             if len(self._shown) >= 2 * len(self._part):
                 self._part = tuple(self._shown.values())
             self._feed.show_part(self._part, f"reading, {self._count()}")

@@ -108,7 +108,7 @@ def rights_line(connection: Connection, key: CurrentKey | None, now: datetime) -
     return DoctorLine("rights", title, "ok", "A management key: it can read and write")
 
 
-async def _look(reader: FeedReader, _scope: Scope) -> Sequence[DoctorLine]:
+async def _all_lines(reader: FeedReader, _scope: Scope) -> Sequence[DoctorLine]:
     from gwtui.local.doctor import TerminalFacts, machine_lines  # noqa: PLC0415 - if asked for
 
     source = reader.client.connection.token_source
@@ -118,5 +118,5 @@ async def _look(reader: FeedReader, _scope: Scope) -> Sequence[DoctorLine]:
     return (*machine, token, *await gateway_lines(reader.client, reader.clock.now()))
 
 
-doctor_feed = FeedSpec("doctor", _look, cadence.MODELS)
+doctor_feed = FeedSpec("doctor", _all_lines, cadence.MODELS)
 """All checks of this machine and the gateway."""

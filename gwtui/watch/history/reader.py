@@ -193,7 +193,7 @@ class HistoryReader:
         self, resource: str | None = None, identity: str | None = None, figure: str | None = None
     ) -> tuple[SeriesKey, ...]:
         """The recorded series, optionally of one resource, identity or figure."""
-        where, values = _chosen(resource, identity, figure)
+        where, values = _where(resource, identity, figure)
         rows = self.connection.execute(
             f"SELECT resource, identity, figure FROM series {where} ORDER BY 1, 2, 3",  # noqa: S608 - a constant
             values,
@@ -202,7 +202,7 @@ class HistoryReader:
 
     def every(self, key: SeriesKey) -> int | None:
         """Seconds between two readings of a series, None for an unknown one."""
-        where, values = _chosen(*key)
+        where, values = _where(*key)
         row = self.connection.execute(f"SELECT every FROM series {where}", values).fetchone()  # noqa: S608 - a constant
         return None if row is None else int(row[0])
 
@@ -235,7 +235,7 @@ class HistoryReader:
         figure: str | None = None,
     ) -> dict[SeriesKey, Reading]:
         """The figures at a moment; after two days, the last ones of its hour."""
-        where, values = _chosen(resource, identity, figure)
+        where, values = _where(resource, identity, figure)
         at = seconds_of(moment)
         rows = self.connection.execute(_AT + where, {**values, "at": at})
         return {SeriesKey(*row[:3]): _reading(row[3:], at) for row in rows}
@@ -325,7 +325,7 @@ class HistoryReader:
         return tuple(model for (model,) in rows)
 
 
-def _chosen(
+def _where(
     resource: str | None, identity: str | None, figure: str | None
 ) -> tuple[str, dict[str, str]]:
     given = {"resource": resource, "identity": identity, "figure": figure}

@@ -70,10 +70,10 @@ class Source:
         self._convert = convert
         self._arrived = arrived
         self._taken_at: datetime | None = None
-        self.close = feed.watch(self.news, background=True, every=every)
+        self.close = feed.watch(self.update, background=True, every=every)
         """Stop recording the feed."""
 
-    def news(self, state: FeedState[Any]) -> None:
+    def update(self, state: FeedState[Any]) -> None:
         """Record a successful read; a failed one leaves a gap.
 
         With a clock, two 404 responses in a row count as an empty list.
@@ -82,11 +82,11 @@ class Source:
             return
         self._misses = self._misses + 1 if isinstance(state.error, NotFoundError) else 0
         if self._clock is not None and self._misses >= _BELIEVED:
-            self.take((), self._clock.now(), complete=True)
+            self.record((), self._clock.now(), complete=True)
         elif state.fetched_at is not None and state.error is None:
-            self.take(state.value, state.fetched_at, complete=not state.lacks)
+            self.record(state.value, state.fetched_at, complete=not state.lacks)
 
-    def take(self, value: Any, at: datetime, *, complete: bool) -> None:
+    def record(self, value: Any, at: datetime, *, complete: bool) -> None:
         """Pass a reading on, unless the previous one is too recent."""
         if not self._is_due(at):
             return

@@ -63,7 +63,7 @@ def _observe(db: sqlite3.Connection, observation: Observation, *statements: str)
         _log.warning(
             "history: the clock went back by %d s; later readings are dropped", newest - at
         )
-        forget_after(db, at)
+        delete_after(db, at)
     _write_values(db, observation, at, statements)
     known = db.execute("SELECT last FROM sources WHERE name = ?", (observation.source,)).fetchone()
     _record_facts(db, observation, at, None if known is None else int(known[0]))
@@ -213,7 +213,7 @@ def tidy(db: sqlite3.Connection, now: datetime) -> None:
         db.execute(statement, {"runs": hour - RUNS_KEPT, "old": at - HOURS_KEPT})
 
 
-def forget_after(db: sqlite3.Connection, moment: int) -> None:
+def delete_after(db: sqlite3.Connection, moment: int) -> None:
     """Delete everything after a moment, because the clock was wrong."""
     for statement in _DROP_LATER:
         db.execute(statement, {"moment": moment, "hour": moment // HOUR * HOUR})
@@ -228,7 +228,7 @@ def _record_facts(
     # ``last`` is the previous reading of the source. The first reading has no changes.
     if last is not None and at <= last:
         return
-    present = _present(db, observation)
+    present = _present_facts(db, observation)
     changes: list[tuple[Any, ...]] = []
 
     def add(kind: str, subject: Subject, fields: Fields, *values: Any) -> None:
@@ -269,7 +269,7 @@ def _record_facts(
         )
 
 
-def _present(
+def _present_facts(
     db: sqlite3.Connection, observation: Observation
 ) -> dict[Subject, tuple[int | None, Fields]]:
     areas = {Subject(subject.resource, "") for subject in observation.facts}
