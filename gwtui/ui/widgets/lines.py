@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -162,7 +162,7 @@ class DrawingView(LinesView, can_focus=False):
             self.show(self.drawing.draw(self.size.width, self.size.height))
 
 
-MOST = 200_000
+MOST = 50_000
 """Maximum number of characters in a growing text; the rest is dropped."""
 _LEAST_WIDTH = 20
 
@@ -179,33 +179,20 @@ class GrowingText(LinesView):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._pieces: list[tuple[str, Tone]] = []
-        self._full: list[Content] = []
-        """Wrapped lines of complete paragraphs."""
-        self._open = ""
-        """The last paragraph, which is wrapped again with each new piece."""
-        self._tone: Tone = "plain"
         self._length = 0
-        self._cut = False
 
     def put(self, pieces: Iterable[tuple[str, Tone]]) -> None:
         """Append texts with their tones; a new tone starts a new paragraph."""
         for text, tone in pieces:
-            fits = text[: max(0, MOST - self._length)]
-            if len(fits) < len(text) and not self._cut:
-                self._cut = True
-                fits += f"\n(only the first {MOST:,} characters are shown)\n"
-            if fits:
-                self._length += len(fits)
-                begun = self._pieces.pop()[0] if self._pieces and tone == self._tone else ""
-                self._pieces.append((begun + fits, tone))
-                self._add(fits, tone)
+            before = ""
+            if self._pieces and self._pieces[-1][1] == tone:
+                before, _ = self._pieces.pop()
+            self._pieces.append((before + text[: max(0, MOST - self._length)], tone))
+            self._length += len(text)
         self._show_all()
 
     def on_resize(self) -> None:
-        """Wrap the whole text to the new width."""
-        self._full, self._open = [], ""
-        for text, tone in self._pieces:
-            self._add(text, tone)
+        """Wrap the text to the new width."""
         self._show_all()
 
     def watch_show_vertical_scrollbar(self, shown: bool) -> None:
@@ -213,25 +200,16 @@ class GrowingText(LinesView):
         if shown:
             self.vertical_scrollbar.position = self.scroll_y
 
-    def _add(self, text: str, tone: Tone) -> None:
-        if tone != self._tone:
-            if self._open:
-                self._full += self._folded(self._open)
-                self._open = ""
-            self._tone = tone
-        *whole, self._open = (self._open + text).split("\n")
-        for paragraph in whole:
-            self._full += self._folded(paragraph.removesuffix("\r"))
-
-    def _folded(self, paragraph: str) -> list[Content]:
-        content = toned(safe_text(paragraph, MOST, newlines=True), self._tone)
+    def _wrapped(self) -> Iterator[Content]:
         width = max(_LEAST_WIDTH, self.scrollable_content_region.width)
-        if content.cell_length <= width:
-            return [content]
-        return list(content.wrap(width)) or [content]
+        for text, tone in self._pieces:
+            plain = safe_text(text.replace("\r\n", "\n").removesuffix("\n"), MOST, newlines=True)
+            yield from toned(plain, tone).wrap(width)
+        if self._length > MOST:
+            yield toned(f"(only the first {MOST:,} characters are shown)", "muted")
 
     def _show_all(self) -> None:
-        lines = [*self._full, *(self._folded(self._open) if self._open else ())]
+        lines = list(self._wrapped())
         height, top = self.size.height, self.scroll_offset.y
         follows = top >= self.max_scroll_y
         step = max(1, height // 2)
