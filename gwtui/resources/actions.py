@@ -150,17 +150,11 @@ FRAME_ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "list.mark_range",
             "Mark range",
-            "Mark from the last marked row to the selected row; Shift+arrows extend the marks",
+            "Mark from the last marked row to the selected row",
             "V",
         ),
         scoped_action(
             "list.mark_all", "Mark all", "Mark every row that matches the filter", "asterisk"
-        ),
-        scoped_action(
-            "list.invert_marks",
-            "Invert marks",
-            "Mark the listed rows that are not marked, and unmark the others",
-            "tilde",
         ),
         scoped_action("list.unmark", "Unmark all", "Unmark all rows, including hidden ones", "u"),
     ),
@@ -249,8 +243,6 @@ TABLE_KEYS: tuple[tuple[str, str, str], ...] = (
     ("left", "columns_left", "Columns to the left"),
     ("right", "columns_right", "Columns to the right"),
     ("space", "toggle_mark", "Mark"),
-    ("shift+down", "mark_down", "Mark and go down"),
-    ("shift+up", "mark_up", "Mark and go up"),
     ("enter", "open", "Open"),
 )
 """Built-in keys of a table: keys, name and effect."""

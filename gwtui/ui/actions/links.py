@@ -176,9 +176,6 @@ IMMEDIATE: Mapping[str, Handler] = {
     "list.mark_all": on_screen(
         ResourceScreen, lambda screen: screen.table.change_marks(TableModel.mark_visible)
     ),
-    "list.invert_marks": on_screen(
-        ResourceScreen, lambda screen: screen.table.change_marks(TableModel.invert_marks)
-    ),
     "list.unmark": on_screen(
         ResourceScreen, lambda screen: screen.table.change_marks(TableModel.clear_marks)
     ),

@@ -218,16 +218,6 @@ class TableModel(Generic[T]):
         self.marks ^= {identity}
         self._range_start = identity
 
-    def mark_on(self, step: int) -> None:
-        """Mark the selected row and its neighbour, and move the cursor there.
-
-        ``step`` is 1 for the row below, -1 for the row above.
-        """
-        if (place := self.cursor) is not None:
-            self.move_to(place + step)
-            self._range_start = self._range_start or self.order[place]
-            self.marks |= {self.order[place], self._cursor or ""}
-
     def mark_range(self) -> None:
         """Mark all rows between the row marked last and the selected row, both included."""
         if (last := self.cursor) is not None:
@@ -243,10 +233,6 @@ class TableModel(Generic[T]):
     def mark_visible(self) -> None:
         """Mark all visible rows."""
         self.marks |= set(self.order)
-
-    def invert_marks(self) -> None:
-        """Invert the marks of the visible rows; hidden rows keep theirs."""
-        self.marks ^= set(self.order)
 
     def read_texts(self) -> Iterator[None]:
         """Read the texts that a filter searches, a part of them per iteration.

@@ -427,8 +427,6 @@ _ON_KEY: Mapping[str, Callable[[ResourceTable[Any]], object]] = {
     "columns_left": lambda table: table.turn(-1),
     "columns_right": lambda table: table.turn(1),
     "toggle_mark": lambda table: table.toggle_mark(),
-    "mark_down": lambda table: table.change_marks(lambda model: model.mark_on(1)),
-    "mark_up": lambda table: table.change_marks(lambda model: model.mark_on(-1)),
     "open": lambda table: table.open_selected(),
 }
 """The effect of each key in ``TABLE_KEYS``."""
