@@ -58,18 +58,6 @@ async def enter_keeps_the_filter_and_escape_in_the_list_drops_it(desk: Any) -> N
     assert not screen.query_one(FilterPrompt).display
 
 
-async def a_question_mark_in_an_empty_filter_explains_the_language(desk: Any) -> None:
-    app, pilot = desk.app, desk.pilot
-    await unfiltered(desk)
-    await pilot.press("slash", "question_mark")
-    await pilot.pause()
-    assert "column:text" in line(listing(app), "filter-help")
-    assert listing(app).query_one(FilterPrompt).text == ""
-    await pilot.press("a", "question_mark")
-    await pilot.pause()
-    assert listing(app).query_one(FilterPrompt).text == "a?"
-
-
 async def the_bar_offers_what_can_be_typed(desk: Any) -> None:
     app = desk.app
     await unfiltered(desk)
@@ -133,7 +121,6 @@ async def test_filtering_a_list() -> None:
         await place.walk(
             the_filter_narrows_while_typing_and_escape_takes_it_away,
             enter_keeps_the_filter_and_escape_in_the_list_drops_it,
-            a_question_mark_in_an_empty_filter_explains_the_language,
             the_bar_offers_what_can_be_typed,
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -91,12 +91,12 @@ async def edit(context: ActionContext) -> None:
     )
     title = f"Edit {count(len(names), writes.noun)}: empty fields differ and stay unchanged"
 
-    async def submit(request: RequestModel) -> Outcome[BulkOutcome] | None:
+    async def submit(request: RequestModel) -> Outcome[str] | None:
         over = partial(carry_out, covering=context.app.screen)
         sent = await over(context, many.change(request), names, "Change them", "changed")
         return None if sent is None else Applied(sent)
 
-    filled: FormScreen[BulkOutcome] = FormScreen(replace(form, title=title), facts, submit)
+    filled: FormScreen[str] = FormScreen(replace(form, title=title), facts, submit)
     outcome = await context.app.push_screen_wait(filled)
     await _look(context, outcome.value if isinstance(outcome, Applied) else None)
 
@@ -127,16 +127,9 @@ def _is_shared(field: Field, own: Collection[str]) -> bool:
     return field.name not in own and field.fixed is None
 
 
-@dataclass(frozen=True, slots=True)
-class BulkOutcome:
-    """The result of a bulk change; ``route`` leads to an unresolved change, if any."""
-
-    route: str = ""
-
-
-async def _look(context: ActionContext, sent: BulkOutcome | None) -> None:
-    if sent is not None and sent.route:
-        await context.app.open_route(sent.route)
+async def _look(context: ActionContext, route: str | None) -> None:
+    if route:
+        await context.app.open_route(route)
 
 
 async def carry_out(
@@ -146,34 +139,26 @@ async def carry_out(
     button: str,
     done: str,
     covering: object = None,
-) -> BulkOutcome | None:
+) -> str | None:
     """Plan a bulk operation, confirm it once, send its requests one by one and report each result.
 
-    Returns None if the operation was not confirmed. ``covering`` is the form that started the
-    operation, if any.
+    Returns the route to an unresolved change, "" without one, and None if the operation was not
+    confirmed. Refused rows stay marked. ``covering`` is the form that started the operation, if
+    any.
     """
-    hidden = context.hidden
-    remaining = dict(names)
-    sent: BulkOutcome | None = None
-    while remaining:
-        bulk = await plan_many(operation, remaining, hidden)
-        if context.app.screen is not (covering or context.screen):
-            break
-        if not bulk.parts:
-            await _say_nothing_left(context, bulk)
-            break
-        confirmation = await confirm(context, bulk.plan, button)
-        if confirmation is None:
-            break
-        run = BulkRun(bulk, confirmation, partial(send_one, context))
-        answer = await _send_and_report(context, run, done)
-        lost = run.lost if answer == "look" else None
-        sent = BulkOutcome("" if lost is None else route_to(lost.part.plan.id))
-        # What was refused was not applied: it is planned, shown and agreed to anew.
-        again = run.having("refused") if answer == "retry" else []
-        remaining = {one.part.identity: one.part.name for one in again}
-        hidden = 0
-    return sent
+    bulk = await plan_many(operation, names, context.hidden)
+    if context.app.screen is not (covering or context.screen):
+        return None
+    if not bulk.parts:
+        await _say_nothing_left(context, bulk)
+        return None
+    confirmation = await confirm(context, bulk.plan, button)
+    if confirmation is None:
+        return None
+    run = BulkRun(bulk, confirmation, partial(send_one, context))
+    answer = await _send_and_report(context, run, done)
+    lost = run.lost if answer == "look" else None
+    return "" if lost is None else route_to(lost.part.plan.id)
 
 
 async def _send_and_report(context: ActionContext, run: BulkRun, done: str) -> Next:
@@ -191,11 +176,11 @@ async def _send_and_report(context: ActionContext, run: BulkRun, done: str) -> N
     return answer
 
 
-async def show_progress(context: ActionContext, run: BulkRun, *, retry: bool = True) -> Next:
+async def show_progress(context: ActionContext, run: BulkRun) -> Next:
     """Send the confirmed requests one by one, and return the next step."""
     answer: Next = "resume"
     while answer == "resume":
-        screen = ProgressScreen(run, gateway_label(context.app), retry=retry)
+        screen = ProgressScreen(run, gateway_label(context.app))
         answer = await context.app.push_screen_wait(screen)
     return answer
 

@@ -230,7 +230,7 @@ async def _undo_many(
     changes = app.executor.undo
     bulk = changes.bulk(app.gateway, done, confirmation.plan)
     run = BulkRun(bulk, confirmation, partial(send_one, context))
-    answer = await show_progress(context, run, retry=False)
+    answer = await show_progress(context, run)
     changes.undone(done, [part.plan.undoes or "" for part, _ in run.carried_out])
     app.say(f"Undone: {done.title}" if run.complete else f"{done.title}, undo: {run.summary()}")
     await refresh(context, _EVERYTHING)

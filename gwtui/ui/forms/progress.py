@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from textual import on
@@ -18,7 +19,7 @@ from gwtui.ui.screens.dialogs import Dialog, buttons
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.containers import DialogBox, FoldingScroll
 
-Next = Literal["close", "resume", "retry", "look"]
+Next = Literal["close", "resume", "look"]
 
 _SIGNS: dict[BulkStatus, tuple[str, Tone]] = {
     "applied": ("✓", "good"),
@@ -39,15 +40,13 @@ class ProgressScreen(Dialog[Next]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "leave", show=False),
         Binding("c", "go('resume')", show=False),
-        Binding("r", "go('retry')", show=False),
         Binding("l", "go('look')", show=False),
         Binding("left,up", "app.focus_previous", show=False),
         Binding("right,down", "app.focus_next", show=False),
     ]
 
-    def __init__(self, run: BulkRun, where: str = "", *, retry: bool = True) -> None:
+    def __init__(self, run: BulkRun, where: str = "") -> None:
         super().__init__()
-        self._retry = retry
         self._run = run
         self._where = where
         self._over = False
@@ -77,7 +76,6 @@ class ProgressScreen(Dialog[Next]):
             yield buttons(
                 close="Stop",
                 resume="Send the rest",
-                retry="Retry the refused",
                 look="Look now",
             )
 
@@ -86,8 +84,7 @@ class ProgressScreen(Dialog[Next]):
         """The keys that are available now."""
         if not self._over:
             return "Esc stops after the request in flight"
-        keys = {"resume": "c sends the rest", "retry": "r retries the refused"}
-        keys["look"] = "l looks up the result"
+        keys: Mapping[Next, str] = {"resume": "c sends the rest", "look": "l looks up the result"}
         return " · ".join(["Esc closes", *(keys[name] for name in keys if name in self._offered)])
 
     @property
@@ -97,10 +94,7 @@ class ProgressScreen(Dialog[Next]):
             return ()
         if run.lost is not None:
             return ("look",)
-        words: tuple[tuple[Next, BulkStatus], ...] = (("resume", "not sent"), ("retry", "refused"))
-        return tuple(
-            name for name, word in words if run.having(word) and (name != "retry" or self._retry)
-        )
+        return ("resume",) if run.having("not sent") else ()
 
     def on_mount(self) -> None:
         """Start at once, because the change is already confirmed."""
@@ -123,7 +117,7 @@ class ProgressScreen(Dialog[Next]):
         for index, result in enumerate(run.results):
             self.query_one(f"#row-{index}", Static).update(self._line(result))
         self.query_one("#progress-now", Static).update(self._now())
-        for name in ("resume", "retry", "look"):
+        for name in ("resume", "look"):
             self.query_one(f"#{name}").display = name in self._offered
         self.query_one("#close", Button).label = Content("Close" if self._over else "Stop")
         self.refresh()

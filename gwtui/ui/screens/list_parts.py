@@ -18,7 +18,7 @@ from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.detail import detail_lines
 from gwtui.ui.widgets.lines import LinesView, OneLine
-from gwtui.ui.widgets.prompt import LANGUAGE, FilterPrompt, suggestion_line
+from gwtui.ui.widgets.prompt import FilterPrompt, suggestion_line
 from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.feed import FeedState
 
@@ -192,8 +192,6 @@ class ListFilter:
         self._table = table
         self._spec = spec
         self._lines: tuple[OneLine, FilterPrompt] | None = None
-        self._explains = False
-        """Whether the line shows the filter syntax instead of suggestions."""
         self._from_top = False
         """Whether the cursor was on the first row when the filter was opened."""
 
@@ -243,14 +241,6 @@ class ListFilter:
         if self._lines is not None:
             self._lines[0].display = False
 
-    def explain(self) -> None:
-        """Show the filter syntax instead of the suggestions, or the suggestions again."""
-        explains = not self._explains
-        self._show()
-        if explains and self._lines is not None:
-            self._explains = True
-            self._lines[0].show(toned(f"   {LANGUAGE}", "muted"))
-
     async def _create_lines(self) -> tuple[OneLine, FilterPrompt]:
         if self._lines is None:
             self._lines = OneLine(id="filter-help"), FilterPrompt("/", id="filter")
@@ -269,7 +259,6 @@ class ListFilter:
         error = None if table.model.filter_unfinished else table.model.filter_error
         explaining, prompt = self._lines
         explaining.show(suggestion_line(error or "", prompt.filter_input.suggestions))
-        self._explains = False
 
 
 BESIDE = 110

@@ -302,10 +302,6 @@ class ResourceScreen(TableScreen):
         self.focus_body()
         self.refresh_frame()
 
-    def on_filter_input_help_asked(self) -> None:
-        """Show or hide the filter syntax."""
-        self.filtering.explain()
-
     # Inside -----------------------------------------------------------------------------------
 
     def _select_pending_row(self) -> None:

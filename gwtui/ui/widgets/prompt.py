@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.highlighter import Highlighter
 from rich.text import Text
-from textual import events, on
+from textual import on
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
 Complete = Callable[[str], str | None]
 """Returns the whole completed text for a typed text; None if there is no completion."""
-LANGUAGE = (
-    'word  -without  "two words"  column:text  =exact  >80  created<7d  ~pattern  (this or that)'
-)
 _MARGIN = "   "
 _VALUE = 40
 
@@ -128,13 +125,7 @@ def _nothing(_text: str) -> None:
 
 
 class FilterInput(QuietInput):
-    """The input of a filter. Tab inserts the first suggestion for the text before the cursor.
-
-    A question mark at the start of a word opens the syntax help.
-    """
-
-    class HelpAsked(Message):
-        """The person asked for the filter syntax."""
+    """The input of a filter. Tab inserts the first suggestion for the text before the cursor."""
 
     suggest: Callable[[str], Suggestions] | None = None
 
@@ -150,14 +141,6 @@ class FilterInput(QuietInput):
             completed = suggestions.applied(before)
             self.value = completed + behind
             self.cursor_position = len(completed)
-
-    async def on_key(self, event: events.Key) -> None:
-        """Open the syntax help on a question mark at the start of a word."""
-        before = self.value[: self.cursor_position]
-        if event.key == "question_mark" and (not before or before.endswith(" ")):
-            event.stop()
-            event.prevent_default()
-            self.post_message(self.HelpAsked())
 
 
 class Prompt(Horizontal):
@@ -241,7 +224,7 @@ class Prompt(Horizontal):
 class FilterPrompt(Prompt):
     """The prompt for a list's filter, applied while typing. Enter keeps it, Escape clears it."""
 
-    FOCUS_KEYS = "Enter keeps the filter · Esc clears it · Tab completes · ? explains it"
+    FOCUS_KEYS = "Enter keeps the filter · Esc clears it · Tab completes"
     INPUT = FilterInput
 
     @dataclass
