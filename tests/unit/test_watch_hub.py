@@ -1,139 +1,415 @@
-"""The hub: one feed per key, a bound on reads, all feeds held, refreshed and ended together."""
+"""Feeds made of shared reads; a bound on reads; all feeds held, refreshed and ended together."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import cast
+from datetime import timedelta
+from typing import Any, cast
 
 import pytest
 
 from fake_clock import FakeClock
-from gwtui.client.errors import RateLimitedError
+from gwtui.client.errors import GatewayError, RateLimitedError, ServerError
 from gwtui.client.gateway import GatewayClient
-from gwtui.watch import cadence
-from gwtui.watch.base_reads import FeedKey
+from gwtui.client.request_log import Shortfall, list_read, request_sent
+from gwtui.watch.base_reads import BaseRead, FeedKey
 from gwtui.watch.cadence import Cadence
-from gwtui.watch.feed import FeedState
-from gwtui.watch.hub import MOST_TRANSIENT, READS_AT_A_TIME, FeedHub
+from gwtui.watch.feed import Feed, FeedState
+from gwtui.watch.hub import MOST_TRANSIENT, READS_AT_A_TIME, FeedHub, FeedReader, unshared
 
-CADENCE = Cadence(10, stale_after=45)
+SLOW = Cadence(60, stale_after=240)
+FAST = Cadence(20, stale_after=90)
 
 
-class Counter:
-    """Stands for a client: counts what was read of what, and how much at a time."""
+class Account:
+    """Stands for a client: numbers what is read, and holds or fails it when a test says so."""
 
     def __init__(self) -> None:
-        self.calls: list[str] = []
-        self.running = 0
-        self.most_running = 0
-        self.release = asyncio.Event()
-        self.release.set()
+        self.asked: list[str] = []
+        self.held: dict[int, asyncio.Event] = {}
+        self.broken: set[str] = set()
+        self.unreadable = 0
 
-    async def read(self, what: str) -> int:
-        self.calls.append(what)
-        self.running += 1
-        self.most_running = max(self.most_running, self.running)
-        await self.release.wait()
-        self.running -= 1
-        return len(self.calls)
+    async def read(self, what: str) -> str:
+        self.asked.append(what)
+        number = len(self.asked)
+        request_sent()
+        if number in self.held:
+            await self.held[number].wait()
+        if what in self.broken:
+            raise ServerError(f"{what} on fire", status=500)
+        list_read(self.unreadable, complete=True)
+        return f"{what} {number}"
+
+
+def shared(what: str) -> BaseRead[str]:
+    return BaseRead(FeedKey(what), lambda client: cast("Account", client).read(what))
+
+
+SPACES, KEYS = shared("spaces"), shared("keys")
 
 
 @pytest.fixture
-async def counter() -> Counter:
-    return Counter()
+def account() -> Account:
+    return Account()
 
 
 @pytest.fixture
-async def hub(time: FakeClock, counter: Counter) -> AsyncIterator[FeedHub]:
-    made = FeedHub(cast("GatewayClient", counter), time.clock)
+async def hub(time: FakeClock, account: Account) -> AsyncIterator[FeedHub]:
+    made = FeedHub(cast("GatewayClient", account), time.clock)
     yield made
     await made.close()
 
 
-def look(hub: FeedHub, name: str) -> list[FeedState[int]]:
-    states: list[FeedState[int]] = []
+def spaces_feed(hub: FeedHub, name: str, cadence: Cadence = SLOW) -> Feed[str]:
+    return hub.derive(FeedKey(name), lambda reader: reader.get(SPACES), cadence)
 
-    async def fetch(client: GatewayClient) -> int:
-        return await cast("Counter", client).read(name)
 
-    hub.feed(FeedKey(name), fetch, CADENCE).watch(states.append)
+def joined_feed(hub: FeedHub, cadence: Cadence = SLOW) -> Feed[tuple[str, str]]:
+    async def both(reader: FeedReader) -> tuple[str, str]:
+        return await reader.get(SPACES), await reader.fresh(KEYS)
+
+    return hub.derive(FeedKey("joined"), both, cadence)
+
+
+def look(*feeds: Feed[Any]) -> None:
+    for feed in feeds:
+        feed.watch(lambda _state: None)
+
+
+async def test_feeds_that_begin_together_read_once(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    feeds = [spaces_feed(hub, name) for name in "abc"]
+    look(*feeds, joined_feed(hub))
+    await time.settle()
+    assert sorted(account.asked) == ["keys", "spaces"]
+    assert {feed.state.value for feed in feeds} == {"spaces 1"}
+    assert all(feed.state.oldest is None for feed in feeds), "read for each of them"
+
+
+async def test_a_fresh_answer_is_taken_for_half_a_cadence_and_tells_its_age(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    look(spaces_feed(hub, "first"))
+    await time.advance(30)
+    second = spaces_feed(hub, "second")
+    look(second)
+    await time.settle()
+    assert account.asked == ["spaces"]
+    assert second.state.fetched_at == time.start + timedelta(seconds=30)
+    assert second.state.age(time.now()) == 30
+    assert spaces_feed(hub, "eager", FAST).state.value is None
+    look(spaces_feed(hub, "eager", FAST))
+    await time.settle()
+    assert account.asked == ["spaces", "spaces"], "older than half of its own cadence"
+
+
+async def test_the_age_is_that_of_the_oldest_source(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    look(spaces_feed(hub, "spaces"))
+    await time.advance(10)
+    joined = joined_feed(hub)
+    look(joined)
+    await time.settle()
+    assert joined.state.value == ("spaces 1", "keys 2")
+    await time.advance(5)
+    assert joined.state.age(time.now()) == 15
+    await time.advance(60)
+    assert joined.state.value == ("spaces 3", "keys 4"), "read again at its own cadence"
+    assert joined.state.age(time.now()) == 15
+
+
+async def test_values_read_during_a_reading_are_fresh(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    account.held = {1: asyncio.Event()}
+
+    async def twice(reader: FeedReader) -> tuple[str, ...]:
+        return await reader.get(KEYS), await reader.get(SPACES), await reader.fresh(SPACES)
+
+    long = hub.derive(FeedKey("long"), twice, SLOW)
+    look(long)
+    await time.settle()
+    look(spaces_feed(hub, "meanwhile"))
+    await time.advance(5)
+    account.held[1].set()
+    await time.settle()
+    assert long.state.value == ("keys 1", "spaces 2", "spaces 2")
+    assert long.state.age(time.now()) == 0
+
+
+async def test_an_answer_from_before_the_machine_slept_is_not_taken(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    await spaces_feed(hub, "first").refresh()
+    time.suspend(3600)
+    second = spaces_feed(hub, "second")
+    look(second)
+    await time.settle()
+    assert second.state.value == "spaces 2"
+
+
+async def test_a_refresh_reads_again_whatever_is_known_and_refreshes_share(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    feeds = [spaces_feed(hub, name) for name in "abc"]
+    look(*feeds)
+    await time.settle()
+    states = await asyncio.gather(*(feed.refresh() for feed in feeds))
+    assert [state.value for state in states] == ["spaces 2"] * 3
+    assert (await feeds[0].refresh()).value == "spaces 3"
+    assert account.asked == ["spaces"] * 3
+
+
+async def test_an_older_answer_never_follows_a_newer_one(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    account.held = {1: asyncio.Event()}
+    early = spaces_feed(hub, "early")
+    look(early)
+    await time.settle()
+    late = asyncio.ensure_future(spaces_feed(hub, "late").refresh())
+    await time.settle()
+    account.held[1].set()
+    assert (await late).value == "spaces 2"
+    assert early.state.value == "spaces 1", "it was asked for first"
+    assert (await early.refresh()).value == "spaces 3"
+    third = spaces_feed(hub, "third")
+    look(third)
+    await time.settle()
+    assert third.state.value == "spaces 3"
+
+
+async def test_invalidated_feeds_read_again_once_watched(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    feed = spaces_feed(hub, "a")
+    leave = feed.watch(lambda _state: None)
+    await time.settle()
+    leave()
+    feed.invalidate()
+    await time.advance(1)
+    look(feed)
+    await time.settle()
+    assert feed.state.value == "spaces 2"
+
+
+async def test_values_from_before_a_write_are_not_shared(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    look(spaces_feed(hub, "a"))
+    await time.settle()
+    account.held = {2: asyncio.Event()}
+    waiting = asyncio.ensure_future(spaces_feed(hub, "b").refresh())
+    await time.settle()
+    await hub.refresh("keys")
+    other = spaces_feed(hub, "c")
+    look(other)
+    await time.settle()
+    account.held[2].set()
+    assert (await waiting).value == "spaces 2", "asked before the write"
+    await time.settle()
+    assert other.state.value == "spaces 3"
+
+
+async def test_a_read_that_fails_fails_every_feed_that_needs_it_and_is_not_kept(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    one, joined = spaces_feed(hub, "one"), joined_feed(hub)
+    look(one, joined)
+    await time.settle()
+    account.broken = {"spaces"}
+    await asyncio.gather(one.refresh(), joined.refresh())
+    assert account.asked.count("spaces") == 2
+    assert isinstance(one.state.error, ServerError)
+    assert joined.state.error is one.state.error
+    assert one.state.value == "spaces 1"
+    assert joined.state.value is not None
+    account.broken = set()
+    assert (await joined.refresh()).error is None
+
+
+async def test_a_feed_that_can_do_without_a_source_is_not_failed_by_it(
+    hub: FeedHub, account: Account
+) -> None:
+    async def lenient(reader: FeedReader) -> str:
+        try:
+            return await reader.get(SPACES)
+        except GatewayError:
+            return await reader.get(KEYS)
+
+    account.broken = {"spaces"}
+    state = await hub.derive(FeedKey("lenient"), lenient, SLOW).refresh()
+    assert (state.value, state.error) == ("keys 2", None)
+
+
+async def test_missing_rows_of_a_source_show_in_every_derived_feed(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    account.unreadable = 2
+    look(spaces_feed(hub, "first"))
+    await time.advance(1)
+    second, joined = spaces_feed(hub, "second"), joined_feed(hub)
+    look(second, joined)
+    await time.settle()
+    assert account.asked == ["spaces", "keys"]
+    assert second.state.lacks == Shortfall(unreadable=2)
+    assert joined.state.lacks == Shortfall(unreadable=4)
+
+    async def closed(reader: FeedReader) -> str:
+        list_read(0, complete=False)
+        return await reader.get(SPACES)
+
+    state = await hub.derive(FeedKey("closed"), closed, SLOW).refresh()
+    assert state.lacks == Shortfall(unreadable=2, cut=1)
+
+
+async def test_own_lists_are_read_at_every_reading(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    look(hub.derive(FeedKey("other"), lambda reader: reader.get(KEYS), SLOW))
+    await time.advance(1)
+    look(joined_feed(hub))
+    await time.settle()
+    assert account.asked.count("keys") == 2
+    other = hub.derive(FeedKey("third"), lambda reader: reader.get(KEYS), SLOW)
+    assert (await other.refresh()).value == f"keys {len(account.asked)}"
+
+
+async def test_closing_ends_what_is_being_read(account: Account, time: FakeClock) -> None:
+    account.held = {1: asyncio.Event()}
+    hub = FeedHub(cast("GatewayClient", account), time.clock)
+    feed = spaces_feed(hub, "a")
+    look(feed)
+    await time.settle()
+    waiting = asyncio.ensure_future(feed.refresh())
+    await time.settle()
+    before = {task for task in asyncio.all_tasks() if task.get_name() == "feed spaces"}
+    assert len(before) == 1
+    await hub.close()
+    assert all(task.done() for task in before)
+    assert (await waiting).value is None
+    assert account.asked == ["spaces"]
+
+
+async def test_a_cancelled_waiter_does_not_stop_a_shared_read(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    account.held = {1: asyncio.Event()}
+    first = asyncio.ensure_future(FeedReader(hub).get(SPACES))
+    second = asyncio.ensure_future(FeedReader(hub).get(SPACES))
+    await time.settle()
+    first.cancel()
+    account.held[1].set()
+    assert await second == "spaces 1"
+
+
+async def test_lasting_sources_do_not_age_derived_feeds(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    async def names(reader: FeedReader) -> tuple[str, str]:
+        return await reader.relaxed(300).get(SPACES), await reader.lasting(KEYS, 600)
+
+    look(hub.derive(FeedKey("names"), names, SLOW))
+    await time.advance(245)
+    feed = hub.derive(FeedKey("names"), names, SLOW)
+    assert account.asked == ["spaces", "keys"]
+    assert (feed.state.age(time.now()) or 0) < 60
+    await hub.refresh("names")
+    assert feed.state.value == ("spaces 3", "keys 2"), "a write may change the one, not the other"
+
+
+async def test_a_reader_of_its_own_shares_nothing(account: Account) -> None:
+    client = cast("GatewayClient", account)
+    assert await unshared(client).get(SPACES) == "spaces 1"
+    assert await unshared(client).get(SPACES) == "spaces 2"
+
+
+# The feeds of a hub -------------------------------------------------------------------------------
+
+
+def feed_of(
+    hub: FeedHub, name: str, *parts: str, cadence: Cadence = SLOW, **how: bool
+) -> Feed[str]:
+    key = FeedKey(name, parts)
+    return hub.feed(key, lambda client: cast("Account", client).read(key.name), cadence, **how)
+
+
+def read(hub: FeedHub, name: str) -> list[FeedState[str]]:
+    states: list[FeedState[str]] = []
+    feed_of(hub, name).watch(states.append)
     return states
 
 
-async def test_the_same_key_is_the_same_feed(hub: FeedHub, counter: Counter) -> None:
-    async def fetch(_client: GatewayClient) -> int:
-        return 1
-
-    feed = hub.feed(FeedKey("keys"), fetch, CADENCE)
-    assert hub.feed(FeedKey("keys"), fetch, cadence.MODELS) is feed
-    assert hub.feed(FeedKey("keys", ("w",)), fetch, CADENCE) is not feed
+async def test_the_same_key_is_the_same_feed(hub: FeedHub, account: Account) -> None:
+    feed = feed_of(hub, "keys")
+    assert feed_of(hub, "keys", cadence=FAST) is feed
+    assert feed_of(hub, "keys", "w") is not feed
     assert [known.name for known in hub.feeds] == ["keys", "keys:w"]
-    assert feed.cadence is CADENCE
+    assert feed.cadence is SLOW
 
 
 async def test_no_more_feeds_read_at_a_time_than_allowed(
-    hub: FeedHub, counter: Counter, time: FakeClock
+    hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
-    counter.release.clear()
+    account.held = {number: asyncio.Event() for number in range(1, 11)}
     for number in range(10):
-        look(hub, f"endpoints:{number}")
+        read(hub, f"endpoints:{number}")
     await time.settle()
-    assert counter.running == READS_AT_A_TIME
-    counter.release.set()
+    assert len(account.asked) == READS_AT_A_TIME
+    account.held[1].set()
     await time.settle()
-    assert len(counter.calls) == 10
-    assert counter.most_running == READS_AT_A_TIME
+    assert len(account.asked) == READS_AT_A_TIME + 1
 
 
 async def test_a_blurred_terminal_reads_nothing_not_even_for_new_feeds(
-    hub: FeedHub, counter: Counter, time: FakeClock
+    hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
-    look(hub, "credits")
+    read(hub, "credits")
     await time.settle()
     hub.pause_all()
     assert hub.paused
-    look(hub, "keys")
+    read(hub, "keys")
     await time.advance(300)
-    assert counter.calls == ["credits"]
+    assert account.asked == ["credits"]
     hub.resume_all()
     await time.settle()
-    assert counter.calls == ["credits", "credits", "keys"]
+    assert account.asked == ["credits", "credits", "keys"]
 
 
 async def test_refresh_after_a_write_reads_the_family_and_marks_what_nobody_watches(
-    hub: FeedHub, counter: Counter, time: FakeClock
+    hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
-    async def fetch(client: GatewayClient) -> int:
-        return await cast("Counter", client).read("keys:away")
-
-    away = hub.feed(FeedKey("keys", ("away",)), fetch, CADENCE)
+    away = feed_of(hub, "keys", "away")
     await away.refresh()
-    look(hub, "keys")
-    look(hub, "keys:w")
-    look(hub, "credits")
+    read(hub, "keys")
+    read(hub, "keys:w")
+    read(hub, "credits")
     await time.settle()
-    counter.calls.clear()
+    account.asked.clear()
     await hub.refresh("keys")
-    assert sorted(counter.calls) == ["keys", "keys:w"]
+    assert sorted(account.asked) == ["keys", "keys:w"]
     away.watch(lambda _state: None)
     await time.settle()
-    assert sorted(counter.calls) == ["keys", "keys:away", "keys:w"]
+    assert sorted(account.asked) == ["keys", "keys:away", "keys:w"]
 
 
 async def test_a_closed_hub_is_quiet_and_makes_no_feeds(
-    hub: FeedHub, counter: Counter, time: FakeClock
+    hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
-    counter.release.clear()
-    states = look(hub, "credits")
+    account.held[1] = asyncio.Event()
+    states = read(hub, "credits")
     await time.settle()
     await hub.close()
     told = len(states)
     await time.advance(100)
-    assert counter.calls == ["credits"]
+    assert account.asked == ["credits"]
     assert len(states) == told
     with pytest.raises(RuntimeError, match="closed"):
-        look(hub, "keys")
+        read(hub, "keys")
 
 
 class Limited:
@@ -158,9 +434,9 @@ async def test_a_gateway_that_asks_one_feed_to_wait_is_left_alone_by_all(
 ) -> None:
     gateway = Limited(refusals=1)
     for name in ("credits", "keys"):
-        hub.feed(FeedKey(name), gateway.fetch(name, time), CADENCE).watch(lambda _state: None)
+        hub.feed(FeedKey(name), gateway.fetch(name, time), SLOW).watch(lambda _state: None)
         await time.settle()
-    hub.feed(FeedKey("late"), gateway.fetch("late", time), CADENCE).watch(lambda _state: None)
+    hub.feed(FeedKey("late"), gateway.fetch("late", time), SLOW).watch(lambda _state: None)
     await time.advance(39)
     assert [name for name, _ in gateway.at] == ["credits"]
     await time.advance(5)
@@ -172,28 +448,21 @@ async def test_a_person_may_still_ask_while_feeds_are_held_back(
     hub: FeedHub, time: FakeClock
 ) -> None:
     gateway = Limited(refusals=1)
-    hub.feed(FeedKey("credits"), gateway.fetch("credits", time), CADENCE).watch(lambda _state: None)
+    hub.feed(FeedKey("credits"), gateway.fetch("credits", time), SLOW).watch(lambda _state: None)
     await time.settle()
-    other = hub.feed(FeedKey("keys"), gateway.fetch("keys", time), CADENCE)
+    other = hub.feed(FeedKey("keys"), gateway.fetch("keys", time), SLOW)
     assert (await other.refresh()).value == 1
     assert [name for name, _ in gateway.at] == ["credits", "keys"]
 
 
-async def test_only_recent_and_used_feeds_of_rows_are_kept(
-    hub: FeedHub,
-) -> None:
-    async def fetch(_client: GatewayClient) -> int:
-        return 1
-
-    lasting = [
-        hub.feed(FeedKey("lasting", (str(number),)), fetch, CADENCE).name for number in range(30)
-    ]
-    used = hub.feed(FeedKey("row", ("used",)), fetch, CADENCE, transient=True)
+async def test_only_recent_and_used_feeds_of_rows_are_kept(hub: FeedHub) -> None:
+    lasting = [feed_of(hub, "lasting", str(number)).name for number in range(30)]
+    used = feed_of(hub, "row", "used", transient=True)
     leave = used.watch(lambda _state: None)
     for number in range(100):
-        hub.feed(FeedKey("row", (str(number),)), fetch, CADENCE, transient=True)
+        feed_of(hub, "row", str(number), transient=True)
     names = {feed.name for feed in hub.feeds}
     assert names >= {*lasting, "row:used", "row:99"}
     assert len(names) <= len(lasting) + 1 + MOST_TRANSIENT
-    assert hub.feed(FeedKey("row", ("used",)), fetch, CADENCE, transient=True) is used
+    assert feed_of(hub, "row", "used", transient=True) is used
     leave()
