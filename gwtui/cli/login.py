@@ -21,7 +21,7 @@ from gwtui.cli.prompts import NoAnswerGivenError, PromptLeftError, read_line, re
 from gwtui.cli.whoami import key_summary, read_current_key
 from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError, NotFoundError, ServerError, StatusError
-from gwtui.contract.current_key import CurrentKey
+from gwtui.contract.keys import CurrentKey
 from gwtui.domain.known_secrets import Secret
 from gwtui.local.keyring_store import (
     KeyringSilentError,

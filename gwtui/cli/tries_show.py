@@ -17,7 +17,7 @@ from gwtui.client.inference import ChatAnswer, EmbeddingAnswer
 from gwtui.client.refusals import refusal_details, refusal_kind, refusal_remedy
 from gwtui.contract.embeddings import EmbeddingUsage
 from gwtui.domain.clock import SYSTEM_CLOCK
-from gwtui.domain.guardrail_verdict import verdict_of
+from gwtui.domain.guardrail_effect import verdict_of
 from gwtui.domain.money import grouped, usd
 from gwtui.domain.pricing import RequestCost
 from gwtui.domain.safe_text import safe_line, safe_text

@@ -11,7 +11,7 @@ from gwtui.cli.output import print_json, print_table
 from gwtui.cli.target import find_profile, report_retry, resolve_connection, run_async
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
-from gwtui.contract.current_key import CurrentKey
+from gwtui.contract.keys import CurrentKey
 from gwtui.crud.export import raw_object
 from gwtui.domain import money
 from gwtui.domain.cell_values import UNKNOWN

@@ -33,9 +33,9 @@ from gwtui.contract.completion import (
     TokenUsage,
     ToolCall,
 )
-from gwtui.contract.current_key import CurrentKey
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.embeddings import EmbeddingRequest, EmbeddingsResult
+from gwtui.contract.keys import CurrentKey
 from gwtui.contract.request import RequestModel
 from gwtui.contract.usage import Generation
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock

@@ -33,7 +33,6 @@ from gwtui.domain.known_secrets import remember
 if TYPE_CHECKING:
     from gwtui.contract.budgets import Budget, PutBudgetRequest
     from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
-    from gwtui.contract.current_key import CurrentKey
     from gwtui.contract.guardrails import (
         AssignKeysRequest,
         AssignMembersRequest,
@@ -43,7 +42,13 @@ if TYPE_CHECKING:
         MemberAssignment,
         UpdateGuardrailRequest,
     )
-    from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, UpdateKeyRequest
+    from gwtui.contract.keys import (
+        ApiKey,
+        CreatedKey,
+        CreateKeyRequest,
+        CurrentKey,
+        UpdateKeyRequest,
+    )
     from gwtui.contract.models import Endpoint, Model, ModelCount, ModelEndpoints, Provider
     from gwtui.contract.organization import (
         ChangeMembersRequest,
@@ -226,9 +231,7 @@ class KeysService(Service):
     """API keys: contract "API key", "POST /keys"; extended section 1."""
 
     get: ServiceMethod[[str], ApiKey] = ServiceMethod("GET", "/keys/{hash}", _one("keys:ApiKey"))
-    current: ServiceMethod[[], CurrentKey] = ServiceMethod(
-        "GET", "/key", _one("current_key:CurrentKey")
-    )
+    current: ServiceMethod[[], CurrentKey] = ServiceMethod("GET", "/key", _one("keys:CurrentKey"))
     """The rights and limits of the connection's own key; any key may ask."""
     create: ServiceMethod[[CreateKeyRequest], CreatedKey] = ServiceMethod(
         "POST", "/keys", _created_key, body="keys:CreateKeyRequest"

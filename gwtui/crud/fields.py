@@ -29,8 +29,8 @@ from gwtui.crud.resource import Cell, Column, DetailRow, SortValue, Tone, ValueK
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.money import usd
-from gwtui.domain.resets import describe_reset, next_reset
 from gwtui.domain.safe_text import in_sentence, safe_line
+from gwtui.domain.times import describe_reset, next_reset
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gwtui.domain.cell_values import ValueKind
-from gwtui.domain.filter_terms import EQUALITY, NOTHING, PATTERN
-from gwtui.domain.filters import NAME
+from gwtui.domain.filters import EQUALITY, NAME, NOTHING, PATTERN
 from gwtui.domain.times import DAYS
 
 MOST = 40

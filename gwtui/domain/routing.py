@@ -31,10 +31,15 @@ from gwtui.contract.dialects import Dialect
 from gwtui.contract.models import Endpoint, Model, Percentiles
 from gwtui.contract.routing import PercentileBounds, ProviderPreferences, SortBy
 from gwtui.contract.values import Quantization
-from gwtui.domain.catalog import CatalogView, ModelWithEndpoints, endpoint_key, provider_slug
+from gwtui.domain.catalog import (
+    CatalogView,
+    ModelWithEndpoints,
+    endpoint_key,
+    provider_slug,
+    verdict,
+)
 from gwtui.domain.guardrail_effect import GuardrailRestrictions, Reason, effect_on_model
 from gwtui.domain.pricing import effective_prices
-from gwtui.domain.uptime import verdict
 
 RouteReason = (
     Reason

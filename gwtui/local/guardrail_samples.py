@@ -20,7 +20,7 @@ from typing import Annotated
 from pydantic import Field, ValidationError
 
 from gwtui.contract.request import RequestModel, problems
-from gwtui.domain.guardrail_verdict import GuardrailOutcome
+from gwtui.domain.guardrail_effect import GuardrailOutcome
 from gwtui.domain.safe_text import safe_line
 
 MOST_SAMPLES = 200

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from gwtui.contract.keys import ApiKey
-from gwtui.domain.key_rotation import KeyFigures, KeyRotation
+from gwtui.domain.keys import KeyFigures, KeyRotation
 from gwtui.local.private_file import ensure_private, exclusive, replace_file
 
 FILE_NAME = "rotations.json"

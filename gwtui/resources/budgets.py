@@ -40,7 +40,7 @@ from gwtui.crud.undo import fields_to_restore
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.money import percent, usd
-from gwtui.domain.resets import describe_reset, next_reset
+from gwtui.domain.times import describe_reset, next_reset
 from gwtui.resources.uses import Uses, budget_uses, items_or_none
 from gwtui.resources.workspaces import WRITES as WORKSPACES
 from gwtui.resources.workspaces import resets_words, share_tone

@@ -30,8 +30,14 @@ from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Change, Plan, bundle
 from gwtui.crud.plan_text import quoted
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, Tone
-from gwtui.domain.key_rotation import KEPT_FOR, UNUSED_FOR, KeyFigures, KeyRotation, RotationStage
-from gwtui.domain.keys import key_state
+from gwtui.domain.keys import (
+    KEPT_FOR,
+    UNUSED_FOR,
+    KeyFigures,
+    KeyRotation,
+    RotationStage,
+    key_state,
+)
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import age
 from gwtui.local.rotations import FILE_NAME, RotationFile

@@ -41,9 +41,8 @@ from gwtui.crud.writes import Create, Delete, Update, Writes
 from gwtui.domain import money
 from gwtui.domain.keys import NEAR_LIMIT
 from gwtui.domain.money import compact_int, percent
-from gwtui.domain.resets import next_reset
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.times import relative
+from gwtui.domain.times import next_reset, relative
 from gwtui.resources import choices
 from gwtui.resources.uses import Uses, WorkspaceContents, workspace_contents, workspace_uses
 from gwtui.watch.feeds.workspaces import (

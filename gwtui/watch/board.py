@@ -14,8 +14,8 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from gwtui.contract.keys import is_expired
 from gwtui.contract.models import PRICE_KEYS, Endpoint
 from gwtui.contract.usage import Credits
-from gwtui.domain.resets import next_reset
 from gwtui.domain.runway import Rate, Runway, runway, since_midnight
+from gwtui.domain.times import next_reset
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.keys import KeyRow, used_today
 from gwtui.watch.feeds.models import EndpointRow

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from gateway_kit import START, Bench, bench
 
-from gwtui.contract.current_key import BUDGET_SCOPES
 from gwtui.contract.dialects import OPENROUTER
+from gwtui.contract.keys import BUDGET_SCOPES
 from gwtui.embedded.auth import key_hash
 from gwtui.embedded.store import account
 from gwtui.embedded.store.keys import Cap, effective_budget

@@ -30,7 +30,7 @@ from gwtui.cli.output import narrate, print_json, print_table
 from gwtui.cli.whoami import key_summary
 from gwtui.client import errors
 from gwtui.client.connection import Connection
-from gwtui.contract.current_key import CurrentKey
+from gwtui.contract.keys import CurrentKey
 from gwtui.contract.usage import GenerationContent
 from gwtui.crud.export import raw_object
 from gwtui.crud.fields import FormContext, PickOption

@@ -28,7 +28,7 @@ from gwtui.contract.embeddings import EmbeddingRequest
 from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.domain.guardrail_verdict import verdict_of
+from gwtui.domain.guardrail_effect import verdict_of
 from gwtui.embedded.faults import KINDS, FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket

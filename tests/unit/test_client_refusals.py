@@ -23,7 +23,7 @@ from gwtui.client.errors import (
 )
 from gwtui.client.refusals import refusal_details, refusal_kind, refusal_remedy
 from gwtui.contract.completion import ServiceMetadata
-from gwtui.domain.guardrail_verdict import GuardrailOutcome, verdict_of
+from gwtui.domain.guardrail_effect import GuardrailOutcome, verdict_of
 
 
 def refused(kind: type[StatusError], message: str, status: int, **metadata: Any) -> StatusError:

@@ -21,7 +21,7 @@ from gwtui.cli import exits
 from gwtui.cli.main import main
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
-from gwtui.contract.current_key import CurrentKey
+from gwtui.contract.keys import CurrentKey
 from gwtui.domain.known_secrets import Token
 from gwtui.local import doctor
 from gwtui.local.doctor import DoctorLine, TerminalFacts

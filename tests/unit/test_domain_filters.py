@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwtui.domain.cell_values import SortValue, ValueKind
-from gwtui.domain.filter_terms import Term, Word
-from gwtui.domain.filters import Group, Query, parse
+from gwtui.domain.filters import Group, Query, Term, Word, parse
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 ROW: dict[str, SortValue] = {

@@ -10,8 +10,8 @@ import pytest
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.models import Endpoint
 from gwtui.contract.scalars import timestamp_text
+from gwtui.domain.catalog import verdict
 from gwtui.domain.keys import key_state
-from gwtui.domain.uptime import verdict
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 MISSING = object()

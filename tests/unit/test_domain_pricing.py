@@ -22,11 +22,11 @@ from gwtui.domain.pricing import (
     Usage,
     is_charged,
     max_output_tokens,
+    max_prompt_tokens,
     max_request_cost,
     override_rules,
     request_cost,
 )
-from gwtui.domain.prompt_tokens import max_prompt_tokens
 
 PARTS = {
     "input_cache_read": ("prompt",),

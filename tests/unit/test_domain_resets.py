@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.domain.resets import describe_reset, next_reset, window_start
+from gwtui.domain.times import describe_reset, next_reset, window_start
 
 SCHEDULES = ("daily", "weekly", "monthly")
 MOMENTS = st.datetimes(timezones=st.just(UTC)).filter(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.embeddings import EmbeddingRequest
-from gwtui.domain.prompt_tokens import max_prompt_tokens
+from gwtui.domain.pricing import max_prompt_tokens
 from gwtui.embedded.inference.answers import vector
 from gwtui.embedded.inference.request_input import (
     parse_chat,

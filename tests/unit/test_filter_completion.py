@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from gwtui.crud.filter_fields import filter_fields, filter_values
 from gwtui.crud.resource import filter_headings, filter_kinds
 from gwtui.domain.filter_completion import FilterField, suggestions
-from gwtui.domain.filter_terms import Term
-from gwtui.domain.filters import parse
+from gwtui.domain.filters import Term, parse
 from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.models.endpoints import ENDPOINTS
 from gwtui.resources.registry import RESOURCES

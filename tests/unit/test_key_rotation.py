@@ -17,7 +17,7 @@ from fake_clock import FakeClock
 from gwtui.contract.keys import ApiKey
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
-from gwtui.domain.key_rotation import (
+from gwtui.domain.keys import (
     KeyFigures,
     KeyRotation,
     RotationFacts,

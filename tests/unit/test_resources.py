@@ -20,10 +20,9 @@ from guardrail_rows import bindings as key_bindings
 from guardrail_rows import row as guardrail
 from gwtui.contract.budgets import Budget
 from gwtui.contract.byok import ByokCredential
-from gwtui.contract.current_key import CurrentKey
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
-from gwtui.contract.keys import ApiKey
+from gwtui.contract.keys import ApiKey, CurrentKey
 from gwtui.contract.models import Endpoint, Model, Provider
 from gwtui.contract.organization import OrganizationMember, WorkspaceMember
 from gwtui.contract.response import ResponseModel

@@ -7,7 +7,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from gwtui.contract.usage import Credits
-from gwtui.domain.uptime import verdict
+from gwtui.domain.catalog import verdict
 from gwtui.watch.board import (
     MISSED,
     BoardSnapshot,

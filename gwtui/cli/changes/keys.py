@@ -22,7 +22,7 @@ from gwtui.client.errors import NotFoundError
 from gwtui.crud.plan import Plan
 from gwtui.crud.resource import Scope
 from gwtui.domain.clock import SYSTEM_CLOCK
-from gwtui.domain.key_rotation import KeyRotation
+from gwtui.domain.keys import KeyRotation
 from gwtui.domain.times import parse_duration
 from gwtui.embedded.demo import BASE_URL
 from gwtui.local.ledger import LedgerEntry

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue
 
-from gwtui.contract.current_key import CurrentKey
+from gwtui.contract.keys import CurrentKey
 from gwtui.contract.organization import (
     OrganizationMember,
     OrganizationSettings,
@@ -27,7 +27,7 @@ from gwtui.contract.usage import (
     GenerationContent,
 )
 from gwtui.contract.values import ACTIVITY_DAYS, REGIONS
-from gwtui.domain.resets import next_reset
+from gwtui.domain.times import next_reset
 from gwtui.embedded.messages import (
     PAGING,
     invalid,

@@ -14,7 +14,7 @@ from decimal import ROUND_CEILING, Decimal
 from typing import Any, NamedTuple
 
 from gwtui.domain.history_source import KeyUsage
-from gwtui.domain.resets import window_start
+from gwtui.domain.times import window_start
 from gwtui.embedded.simulator.usage import UsageSlice, total
 
 DAYS_KEPT = 40

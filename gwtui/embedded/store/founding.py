@@ -20,7 +20,7 @@ from gwtui.contract.dialects import Dialect
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.history_source import KeyUsage
-from gwtui.domain.resets import window_start
+from gwtui.domain.times import window_start
 from gwtui.embedded.simulator.seeded_random import between, hex_text, uuid_text
 from gwtui.embedded.simulator.usage import (
     PICO,

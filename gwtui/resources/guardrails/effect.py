@@ -14,7 +14,7 @@ from gwtui.contract.models import Endpoint
 from gwtui.crud import cells
 from gwtui.crud.cells import figure_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ReadBy, ResourceSpec, Section
-from gwtui.domain.catalog import CatalogView
+from gwtui.domain.catalog import CatalogView, verdict
 from gwtui.domain.guardrail_effect import (
     GuardrailEffect,
     GuardrailRestrictions,
@@ -22,7 +22,6 @@ from gwtui.domain.guardrail_effect import (
     effect_on_catalog,
     restrictions_of,
 )
-from gwtui.domain.uptime import verdict
 from gwtui.watch.feeds.models import GuardrailOnModel, guardrails_on_model_feed
 
 _RANK = (

@@ -38,8 +38,8 @@ from gwtui.crud.plan_text import MOST_NAMED, several
 from gwtui.crud.resource import Cell
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.money import usd
-from gwtui.domain.resets import RESET_PERIODS
 from gwtui.domain.safe_text import safe_line
+from gwtui.domain.times import RESET_PERIODS
 
 LISTS = ("allowed_models", "ignored_models", "allowed_providers", "ignored_providers")
 """The list fields that decide which endpoints remain."""

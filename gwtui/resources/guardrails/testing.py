@@ -12,7 +12,7 @@ from gwtui.client.inference import ChatAnswer, Inference
 from gwtui.client.refusals import RefusalKind, refusal_kind, refusal_remedy
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.completion import PipelineStage
-from gwtui.domain.guardrail_verdict import (
+from gwtui.domain.guardrail_effect import (
     GUARDRAIL_OUTCOMES,
     GuardrailOutcome,
     actions_of,

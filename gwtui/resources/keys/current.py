@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from gwtui.contract.current_key import BudgetLayer, CurrentKey
-from gwtui.contract.keys import limit_used_share
+from gwtui.contract.keys import BudgetLayer, CurrentKey, limit_used_share
 from gwtui.crud import cells
 from gwtui.crud.cells import flag_column, moment_column, text_column, usd_column
 from gwtui.crud.resource import (
@@ -21,7 +20,7 @@ from gwtui.crud.resource import (
 )
 from gwtui.crud.schema_drift import own_drift_sections
 from gwtui.domain import money
-from gwtui.domain.resets import describe_reset
+from gwtui.domain.times import describe_reset
 from gwtui.resources.keys.resource import usage_table, used_tone
 from gwtui.watch.feeds.keys import KeyRights, current_key_rows_feed
 

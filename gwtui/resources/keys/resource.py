@@ -24,12 +24,11 @@ from gwtui.crud.resource import (
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain import money, times
 from gwtui.domain.keys import NEAR_LIMIT, KeyState, key_state
-from gwtui.domain.resets import next_reset
+from gwtui.domain.times import next_reset
 from gwtui.watch.feeds.keys import KeyBinding, KeyRow, keys_feed
 
 if TYPE_CHECKING:
-    from gwtui.contract.current_key import CurrentKey
-    from gwtui.contract.keys import ApiKey
+    from gwtui.contract.keys import ApiKey, CurrentKey
     from gwtui.crud.writes import Writes
     from gwtui.watch.feed import Feed
     from gwtui.watch.feeds.guardrails import Bindings

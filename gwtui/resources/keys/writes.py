@@ -34,9 +34,8 @@ from gwtui.crud.resource import Cell
 from gwtui.crud.writes import Create, Delete, Switch, Update, Writes
 from gwtui.domain.keys import is_used_up
 from gwtui.domain.money import usd
-from gwtui.domain.resets import RESET_PERIODS
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.times import local_preview, relative, utc
+from gwtui.domain.times import RESET_PERIODS, local_preview, relative, utc
 from gwtui.local.ledger import LedgerEntry
 from gwtui.resources.uses import Uses, key_uses, statement_of_use
 

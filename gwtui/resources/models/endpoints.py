@@ -31,7 +31,7 @@ from gwtui.crud.resource import (
 )
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain import money
-from gwtui.domain.uptime import verdict
+from gwtui.domain.catalog import verdict
 from gwtui.resources.models.prices import (
     discount_cell,
     override_rows,

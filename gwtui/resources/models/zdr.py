@@ -18,8 +18,7 @@ from gwtui.crud.resource import (
     SortValue,
 )
 from gwtui.crud.schema_drift import drift_sections
-from gwtui.domain.catalog import CatalogView, endpoint_key
-from gwtui.domain.uptime import verdict
+from gwtui.domain.catalog import CatalogView, endpoint_key, verdict
 from gwtui.resources.guardrails.effect import endpoint_title
 from gwtui.watch.feeds.models import ZdrRow, catalog_feed, zdr_feed
 

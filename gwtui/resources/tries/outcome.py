@@ -17,11 +17,11 @@ from gwtui.client.refusals import (
     refusal_remedy,
 )
 from gwtui.contract.completion import PipelineStage
-from gwtui.contract.current_key import CurrentKey
+from gwtui.contract.keys import CurrentKey
 from gwtui.contract.models import Endpoint
 from gwtui.crud import cells
 from gwtui.crud.resource import Cell, DetailRow, Section, Tone
-from gwtui.domain.guardrail_verdict import actions_of, verdict_of
+from gwtui.domain.guardrail_effect import actions_of, verdict_of
 from gwtui.domain.money import grouped, usd
 from gwtui.domain.pricing import RequestCost
 from gwtui.domain.routing import RouteAttempt

@@ -38,10 +38,10 @@ from gwtui.domain.pricing import (
     RequestCost,
     Usage,
     max_output_tokens,
+    max_prompt_tokens,
     max_request_cost,
     request_cost,
 )
-from gwtui.domain.prompt_tokens import max_prompt_tokens
 from gwtui.domain.routing import (
     Chance,
     ExcludedEndpoint,

@@ -22,6 +22,7 @@ from gwtui.crud.plan import Applied, Plan
 from gwtui.crud.plan_text import NAME_LIMIT, Names, count, named, several
 from gwtui.crud.resource import Cell
 from gwtui.crud.undo import as_one
+from gwtui.domain.catalog import verdict
 from gwtui.domain.guardrail_effect import (
     GuardrailEffect,
     GuardrailRestrictions,
@@ -30,7 +31,6 @@ from gwtui.domain.guardrail_effect import (
     restrictions_of,
 )
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.uptime import verdict
 from gwtui.resources.assignments import (
     KEYS,
     MEMBERS,

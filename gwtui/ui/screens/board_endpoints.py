@@ -15,7 +15,7 @@ from gwtui.crud import cells
 from gwtui.crud.cells import sparkline, text_column
 from gwtui.crud.resource import Cell, Column, SortValue, Tone
 from gwtui.domain import money, times
-from gwtui.domain.uptime import DEGRADED_BELOW, DOWN_BELOW, verdict
+from gwtui.domain.catalog import DEGRADED_BELOW, DOWN_BELOW, verdict
 from gwtui.resources.models.endpoints import ENDPOINTS
 from gwtui.resources.models.prices import (
     is_by_token,

@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from gwtui.client.errors import GatewayError, NotFoundError
-from gwtui.contract.current_key import CurrentKey
+from gwtui.contract.keys import CurrentKey
 from gwtui.contract.usage import Generation, GenerationContent
 from gwtui.crud.action import COPY
 from gwtui.crud.resource import Section, Tone

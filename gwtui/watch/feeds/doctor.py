@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from gwtui.client.errors import GatewayError, UnauthorizedError
-from gwtui.contract.current_key import CurrentKey
+from gwtui.contract.keys import CurrentKey
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import relative, utc
 from gwtui.local.doctor import DoctorLine

@@ -26,7 +26,7 @@ from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope, of_workspace, 
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
-    from gwtui.contract.current_key import CurrentKey
+    from gwtui.contract.keys import CurrentKey
     from gwtui.watch.feeds.guardrails import GuardrailRow
 
 

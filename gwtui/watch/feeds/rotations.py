@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.contract.keys import ApiKey
-from gwtui.domain.key_rotation import (
+from gwtui.domain.keys import (
     CreationOutcome,
     KeyRotation,
     RotationFacts,

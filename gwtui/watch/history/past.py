@@ -19,7 +19,7 @@ from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.models import Endpoint
 from gwtui.contract.usage import Credits
 from gwtui.domain.history_source import HistorySource, KeyUsage
-from gwtui.domain.resets import window_start
+from gwtui.domain.times import window_start
 from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.feeds.guardrails import GuardrailRow, guardrails_feed
 from gwtui.watch.feeds.keys import KeyRow, keys_feed
