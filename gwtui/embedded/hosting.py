@@ -23,6 +23,7 @@ GRACE_SECONDS = 1
 """Seconds that pending responses may still take after the gateway is asked to stop."""
 
 _BACKLOG = 128
+_STOPPING = (signal.SIGTERM, signal.SIGINT)
 _MAX_PORT = 65535
 
 # Without its own handler, logging would write warnings to stderr, over the dashboard.
@@ -53,9 +54,15 @@ async def serve_tcp(
     listener = _listen_on_port(host, port)
     base_url = _base_url(listener)
     async with serving(gateway.asgi, listener, _protocol(gateway)):
-        with _signals() as stopping:
+        loop, stopping = asyncio.get_running_loop(), asyncio.Event()
+        for number in _STOPPING:
+            loop.add_signal_handler(number, stopping.set)
+        try:
             on_ready(base_url)
             await stopping.wait()
+        finally:
+            for number in _STOPPING:
+                loop.remove_signal_handler(number)
     return 0
 
 
@@ -103,21 +110,6 @@ def _protocol(gateway: EmbeddedGateway) -> type[H11Protocol]:
 
 
 @contextmanager
-def _signals() -> Iterator[asyncio.Event]:
-    loop, stopping = asyncio.get_running_loop(), asyncio.Event()
-
-    def stop(*_: object) -> None:
-        loop.call_soon_threadsafe(stopping.set)
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield stopping
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-@contextmanager
 def _path_listener(path: Path) -> Iterator[socket.socket]:
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -138,23 +130,15 @@ def _listen_on_port(host: str, port: int) -> socket.socket:
     if not 0 <= port <= _MAX_PORT:
         raise AddressError(f"Port {port} does not exist: choose one from 0 to {_MAX_PORT}.")
     try:
-        family, _, _, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        # Name the protocol, or asyncio leaves Nagle's algorithm on for the socket,
-        # and every response waits 40 ms for an acknowledgement.
-        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.create_server(address[:2], family=family, backlog=_BACKLOG)
     except OSError as error:
-        raise AddressError(f"Cannot listen on {host}: {error.strerror}.") from error
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen(_BACKLOG)
-    except OSError as error:
-        listener.close()
         if error.errno == errno.EADDRINUSE:
             raise AddressError(f"Port {port} on {host} is already in use.") from error
         raise AddressError(f"Cannot listen on {host}, port {port}: {error.strerror}.") from error
+    # Accepted connections inherit this. With Nagle's algorithm, every response would wait 40 ms for
+    # an acknowledgement.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 
 

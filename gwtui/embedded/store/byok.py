@@ -92,14 +92,11 @@ def _read(path: Path) -> bytes | None:
 
 def _write(path: Path, key: bytes) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-    for target, content in ((path, key), (path.parent, None)):
-        descriptor = os.open(target, flags if content else os.O_RDONLY | os.O_DIRECTORY, _PRIVATE)
-        try:
-            if content:
-                os.write(descriptor, content)
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    descriptor = os.open(path, flags, _PRIVATE)
+    with open(descriptor, "wb") as file:  # noqa: PTH123 - opened without following links
+        file.write(key)
+        file.flush()
+        os.fsync(descriptor)
 
 
 NEW_CREDENTIAL: Document = {
