@@ -129,17 +129,6 @@ def remove_rule(path: Path, identity: str) -> None:
     _file(path).change(lambda text: without_table(text, _RULES, identity))
 
 
-def put_effects(path: Path, effects: AlertEffects) -> None:
-    """Store the effects in the file. Raises AlertFileError."""
-    defaults = AlertEffects().model_dump()
-    values = {
-        name: None if value == defaults[name] else value
-        for name, value in effects.model_dump().items()
-    }
-
-    _file(path).change(lambda text: with_values(text, _inside((_EFFECTS,), values)))
-
-
 def _inside(
     table: TomlPath, values: Mapping[str, TomlValue | None]
 ) -> dict[TomlPath, TomlValue | None]:

@@ -26,7 +26,6 @@ from gwtui.domain.alert_rules import (
 )
 from gwtui.domain.money import quantity
 from gwtui.domain.times import duration, local_preview, utc
-from gwtui.local.alerts import AlertEffects
 from gwtui.watch.alerts.model import Alert, AlertEvent, EventKind
 from gwtui.watch.feeds.alerts import RuleRow, alert_history_feed, alert_rules_feed, alerts_feed
 
@@ -423,30 +422,6 @@ class SilenceRequest(RequestModel):
     )
 
 
-class EffectsRequest(RequestModel):
-    """The form model of the notification channels."""
-
-    toast: bool = Field(True, description="a short notice on the screen")
-    title: bool = Field(True, description="the number of alerts in the terminal's title")
-    bell: bool = Field(False, description="the terminal's bell")
-    command: Annotated[str, Field(max_length=4000)] | None = Field(
-        None,
-        description="a program and its arguments, a line each; it gets the alert as JSON on stdin",
-    )
-
-    @classmethod
-    def values(cls, effects: AlertEffects) -> dict[str, Any]:
-        """Return the initial values of the form."""
-        command = None if effects.command is None else "\n".join(effects.command)
-        return {**effects.model_dump(exclude={"command"}), "command": command}
-
-    def effects(self) -> AlertEffects:
-        """Return the entry for the rules file. Raises ValidationError."""
-        lines = [line for line in (self.command or "").splitlines() if line.strip()]
-        given = self.model_dump(exclude={"command"})
-        return AlertEffects.model_validate({**given, "command": lines or None})
-
-
 def rule_form(
     rule: AlertRule | None,
     model: type[AlertRule],
@@ -483,23 +458,6 @@ def silence_form(count: int) -> FormSpec:
         submit="Silence",
         sends="silences",
         initial={"lasts": timedelta(hours=1)},
-    )
-
-
-def effects_form(effects: AlertEffects) -> FormSpec:
-    """Return the form of the notification channels."""
-    return FormSpec(
-        title="Notification channels",
-        model=EffectsRequest,
-        fields=(
-            fields.Field("toast", "Notice"),
-            fields.Field("title", "Terminal title"),
-            fields.Field("bell", "Bell"),
-            fields.Field("command", "Command", kind="lines", placeholder="none"),
-        ),
-        submit="Save effects",
-        sends="saves",
-        initial=EffectsRequest.values(effects),
     )
 
 

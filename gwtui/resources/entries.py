@@ -728,13 +728,6 @@ ENTRIES: tuple[RegistryEntry, ...] = (
                 target=True,
                 keywords="remove",
             ),
-            scoped_action(
-                "alert-rules.effects",
-                "Channels",
-                "Notification channels: notice, title, bell, your own command",
-                "C",
-                footer=True,
-            ),
         ),
     ),
     RegistryEntry(

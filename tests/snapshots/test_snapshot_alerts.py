@@ -22,7 +22,6 @@ LOOKS: dict[str, tuple[str, ...]] = {
     "alert-rules": ("e",),
     "alert-rules-kinds": ("e", "n"),
     "alert-rules-form": ("e", "e"),
-    "alert-effects": ("e", "C"),
 }
 WIDE = ("alerts", "alert-rules-form")
 _ALERTS = 13

@@ -25,7 +25,6 @@ from gwtui.local.alerts import (
     AlertFileError,
     load_alerts,
     new_identity,
-    put_effects,
     put_rule,
     remove_rule,
 )
@@ -74,14 +73,6 @@ def test_only_changes_to_a_default_rule_are_written(file: Path) -> None:
     put_rule(file, "credits-low", begun.model_copy(update={"enabled": False}))
     remove_rule(file, "credits-low")
     assert load_alerts(file).rules["credits-low"] == begun
-
-
-def test_effects_are_written_and_read_back(file: Path) -> None:
-    effects = AlertEffects(bell=True, command=["notify-send", "--app name", "gwtui"])
-    put_effects(file, effects)
-    assert load_alerts(file).effects == effects
-    put_effects(file, AlertEffects())
-    assert load_alerts(file).effects == AlertEffects()
 
 
 @pytest.mark.parametrize(

@@ -27,15 +27,12 @@ from gwtui.domain.times import DAY, age, utc
 from gwtui.local.alerts import (
     AlertFileError,
     new_identity,
-    put_effects,
     put_rule,
     remove_rule,
 )
 from gwtui.resources.actions import by_id
 from gwtui.resources.alerts import (
-    EffectsRequest,
     SilenceRequest,
-    effects_form,
     rule_form,
     silence_form,
 )
@@ -286,22 +283,6 @@ async def delete(context: ActionContext[RuleRow]) -> None:
         context.app.say(f"Rule “{name}” {'reset' if row.built_in else 'deleted'}")
 
 
-async def effects(context: ActionContext) -> None:
-    """Show the notification channels."""
-    alerts = _alerts(context)
-    book = await _kept(asyncio.to_thread(alerts.book))
-
-    async def submit(request: EffectsRequest) -> Outcome[str]:
-        await _kept(asyncio.to_thread(lambda: put_effects(alerts.rules, request.effects())))
-        return Applied("")
-
-    form: FormScreen[str] = FormScreen(effects_form(book.effects), plain_facts(context), submit)
-    match await context.app.push_screen_wait(form):
-        case Applied():
-            alerts.changed()
-            context.app.say("Effects saved")
-
-
 # Findings -----------------------------------------------------------------------------------------
 
 
@@ -341,6 +322,5 @@ HANDLERS: Mapping[str, Handler] = {
     "alert-rules.edit": edit,
     "alert-rules.toggle": toggle,
     "alert-rules.delete": delete,
-    "alert-rules.effects": effects,
     "findings.fix": fix,
 }
