@@ -76,7 +76,6 @@ class AlertEffects(RequestModel):
     """What happens when an alert fires, besides its entry in the list of alerts."""
 
     toast: bool = Field(True, description="a short notice on the screen")
-    title: bool = Field(True, description="the number of alerts in the terminal's title")
     bell: bool = Field(False, description="the terminal's bell")
     command: Annotated[
         list[Annotated[str, Field(max_length=4000)]] | None,

@@ -1,4 +1,4 @@
-"""Alert notifications on every screen: header badge, notice, bell and terminal title."""
+"""Alert notifications on every screen: header badge, notice and bell."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from gwtui.resources.alerts import active_alerts, alert_count_cell
+from gwtui.resources.alerts import alert_count_cell
 from gwtui.watch.feeds.alerts import alert_history_feed, alerts_feed
 
 if TYPE_CHECKING:
@@ -74,10 +74,6 @@ class AlertNotices:
             screen = self._app.navigation.screen
             if screen is not None:
                 screen.refresh_frame()
-        loudest = active_alerts(alerts)
-        where = self._session.connection.label
-        text = "" if badge is None else f"{badge.text} · {loudest[0].title} · gwtui {where}"
-        self._app.set_terminal_title(text if self._alerts.effects.title else "")
 
     def _notify(self, events: Sequence[AlertEvent]) -> None:
         effects = self._alerts.effects

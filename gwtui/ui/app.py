@@ -109,7 +109,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         self.adopt(connect, tries or TryMemory())
         self.shutdown = Shutdown(
             lambda status: self.exit(return_code=status),
-            lambda: give_back(driver_of(self), self.title_on_terminal.last_words()),
+            lambda: give_back(driver_of(self)),
             self._write_down,
         )
         self.animation_level = "none"

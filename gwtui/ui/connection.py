@@ -276,7 +276,6 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
         """Close everything that belongs to the gateway: notices, test requests, session."""
         if self.notices is not None:
             self.notices.close()
-        self.set_terminal_title("")
         self.tries.forget()
         await self.connection_manager.stop(lambda: self.shutdown.status is not None)
 

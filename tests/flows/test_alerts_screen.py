@@ -147,19 +147,12 @@ async def test_rules_are_made_changed_and_deleted(tmp_path: Path) -> None:
         await until(pilot, lambda: "x switches it off" in notices(app), "the way out")
 
 
-async def test_bell_and_title_follow_the_effects(tmp_path: Path) -> None:
+async def test_the_bell_follows_the_effects(tmp_path: Path) -> None:
     (tmp_path / "alerts.toml").write_text("[effects]\nbell = true\ntoast = false\n")
     rung: list[int] = []
-    titles: list[str] = []
     async with harness(speed=SPEED) as place:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(GwtuiApp, "bell", lambda _app: rung.append(1))
-            patch.setattr(GwtuiApp, "set_terminal_title", lambda _app, text: titles.append(text))
             async with watching(place, tmp_path) as (app, pilot):
-                await until(pilot, lambda: titles and titles[-1], "the title")
-                count = badge(app)
-                assert titles[-1].startswith(f"{count} ALERTS · ")
-                assert titles[-1].endswith(" · gwtui demo")
                 await until(pilot, lambda: rung, "the bell")
                 assert notices(app) == "", "no notice unless asked for"
-    assert titles[-1] == "", "given back at the end"

@@ -7,7 +7,6 @@ what else is shown or printed. Huge texts are few and slow: sinks that fold line
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import fields
@@ -48,7 +47,6 @@ from gwtui.ui.connection_health import ConnectionHealth, error_text
 from gwtui.ui.screens.objects import content_lines
 from gwtui.ui.screens.picker import option_title
 from gwtui.ui.terminal.app import ControlCharacterFilter
-from gwtui.ui.terminal.modes import TerminalTitle
 from gwtui.ui.widgets.frame import header_facts, header_parts
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
 from gwtui.watch.feed import FeedState
@@ -107,14 +105,6 @@ def header(text: str) -> Texts:
     for width in (80, 200):
         parts = header_parts(header_facts(app, "keys"), width)
         yield "".join(part.content.plain for part in parts)
-
-
-def title(text: str) -> Texts:
-    written: list[str] = []
-    driver: Any = SimpleNamespace(write=written.append, flush=lambda: None)
-    TerminalTitle().show(driver, f"3 alerts {text}")
-    found = re.fullmatch(r"\x1b\[22;2t\x1b\]2;(.*)\x1b\\", "".join(written))
-    yield found[1]
 
 
 KINDS = (
@@ -177,7 +167,6 @@ SINKS: Mapping[str, tuple[Callable[[str], Texts], Mapping[str, str]]] = {
     "alerts": (alerts, dict(list(SMALL.items())[::3])),
     "generation": (generation, {**SMALL, "huge words": HUGE["huge words"]}),
     "header": (header, dict(list(CORPUS.items())[::3])),
-    "window title": (title, CORPUS),
     "refusals": (refusals, SMALL),
     "option": (option, CORPUS),
     "editor": (editor, CORPUS),

@@ -29,9 +29,9 @@ from textual.worker import WorkerFailed
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.caught_errors import caught_errors
 from gwtui.ui.terminal.driver import PromptDriver
-from gwtui.ui.terminal.modes import TerminalTitle, fills_erased
+from gwtui.ui.terminal.modes import fills_erased
 from gwtui.ui.terminal.screen_diff import ScreenDiff
-from gwtui.ui.terminal.textual_private import HookedApp, Piece, driver_of
+from gwtui.ui.terminal.textual_private import HookedApp, Piece
 
 _REST_S = 10.0
 """Seconds without input before a garbage collection."""
@@ -134,7 +134,6 @@ class TerminalApp(HookedApp, inherit_bindings=False):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._on_terminal = ScreenDiff()
-        self.title_on_terminal = TerminalTitle()
         self.garbage = Garbage()
         self._notices: list[Notice] = []
         self._leaving = False
@@ -158,10 +157,6 @@ class TerminalApp(HookedApp, inherit_bindings=False):
     def learn_terminal(self) -> None:
         """Detect whether the terminal supports shorter erase sequences."""
         self._on_terminal.erases = fills_erased(os.environ.get("TERM", ""))
-
-    def set_terminal_title(self, text: str) -> None:
-        """Set the terminal's title; an empty text restores the previous one."""
-        self.title_on_terminal.show(driver_of(self), text)
 
     def key_read(self, key: str) -> None:
         """Hook for a typed key. Called in the thread that reads the terminal."""

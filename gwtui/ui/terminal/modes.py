@@ -1,4 +1,4 @@
-"""Terminal size, title and modes."""
+"""Terminal size and modes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import termios
 from typing import TYPE_CHECKING
 
 from textual.geometry import Size
-
-from gwtui.domain.safe_text import safe_line
 
 if TYPE_CHECKING:
     from textual.driver import Driver
@@ -27,9 +25,6 @@ _STANDARD_OUTPUT = 1
 
 SMALLEST = Size(60, 15)
 """The minimum size for the dashboard."""
-_LONGEST = 80
-_PUSH, _POP = "\x1b[22;2t", "\x1b[23;2t"
-_SET = "\x1b]2;{}\x1b\\"
 
 
 def is_too_small(size: Size) -> bool:
@@ -51,8 +46,8 @@ def fills_erased(term: str) -> bool:
         return False
 
 
-def give_back(driver: Driver | None, last_words: str = "") -> None:
-    """Restore the modes of the terminal without waiting, and send ``last_words``.
+def give_back(driver: Driver | None) -> None:
+    """Restore the modes of the terminal without waiting.
 
     Can be called from any thread. If the terminal accepts no bytes now, only its line settings are
     restored.
@@ -65,38 +60,4 @@ def give_back(driver: Driver | None, last_words: str = "") -> None:
         termios.tcsetattr(descriptor, termios.TCSANOW, before)
     with contextlib.suppress(OSError):
         if select.select([], [descriptor], [], 0)[1]:
-            os.write(descriptor, (last_words + _RESET).encode("ascii"))
-
-
-class TerminalTitle:
-    """Sets the title of the window or pane, and restores the previous one.
-
-    The terminal keeps the previous title on its stack. A terminal without a stack gets an empty
-    title at the end.
-    """
-
-    def __init__(self) -> None:
-        self._shown = ""
-
-    def show(self, driver: Driver | None, text: str) -> None:
-        """Set the title; an empty text restores the previous one."""
-        title = safe_line(text, _LONGEST)
-        if driver is None or title == self._shown:
-            return
-        if not title:
-            self.give_back(driver)
-            return
-        driver.write(("" if self._shown else _PUSH) + _SET.format(title))
-        driver.flush()
-        self._shown = title
-
-    def give_back(self, driver: Driver | None) -> None:
-        """Restore the previous title."""
-        if driver is not None and self._shown:
-            self._shown = ""
-            driver.write(_SET.format("") + _POP)
-            driver.flush()
-
-    def last_words(self) -> str:
-        """Return the bytes that restore the title, for an immediate exit."""
-        return _SET.format("") + _POP if self._shown else ""
+            os.write(descriptor, _RESET.encode("ascii"))

@@ -24,7 +24,7 @@ Piece = tuple[int, int, Strip]
 
 
 def driver_of(app: App[Any]) -> Driver | None:
-    """Return the terminal driver, for the clipboard and the window title; None before the app runs.
+    """Return the terminal driver, for the clipboard and the modes; None before the app runs.
 
     ``_driver``: there is no public way to write a sequence to the terminal.
     """
