@@ -201,7 +201,7 @@ SURFACES: dict[str, Surface] = {
     "workspace-edit": Surface("FormScreen", "workspaces", ("e",)),
     "workspace-budgets": Surface("FormScreen", "workspaces", ("b",)),
     "workspace-delete": Surface("ConfirmScreen", "workspaces", ("D",)),
-    "members-add": Surface("PickScreen", "workspaces", ("m", "n", "enter")),
+    "members-add": Surface("PickScreen", "workspaces", ("m", "n")),
     "builtin-filters": Surface(
         "FormScreen", "guardrails", ("n", "field content_filter_builtins", "enter")
     ),

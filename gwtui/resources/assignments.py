@@ -153,15 +153,13 @@ _MOST_NAMES = 10
 class Assignable:
     """A key or member that can get a guardrail. All texts are safe to display.
 
-    ``called`` is its name in a plan, ``short`` the name for narrow places; ``note`` distinguishes
-    entries with the same ``title``.
+    ``called`` is its name in a plan; ``note`` distinguishes entries with the same ``title``.
     """
 
     identity: str
     title: str
     note: str
     called: str
-    short: str
 
 
 async def _guardrail_wording(
@@ -224,7 +222,6 @@ async def _keys(client: GatewayClient, guardrail: Guardrail) -> Sequence[Assigna
                 safe_line(name, NAME_LIMIT),
                 safe_line(row.workspace_name or "", 30),
                 quoted(row.key.name, row.key.label, identity),
-                safe_line(name, 30),
             )
         )
     return assignable
@@ -235,7 +232,7 @@ async def _members(client: GatewayClient, _guardrail: Guardrail) -> Sequence[Ass
     for person in (await client.organization.members()).items:
         if person.id:
             name, mail = shown_person(person, person.id), safe_line(person.email or "", 40)
-            assignable.append(Assignable(person.id, name, mail, quoted(name, person.id), name))
+            assignable.append(Assignable(person.id, name, mail, quoted(name, person.id)))
     return assignable
 
 

@@ -22,8 +22,6 @@ from gwtui.contract.organization import (
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud import cells
 from gwtui.crud.cells import moment_column, text_column
-from gwtui.crud.fields import Choices, Field
-from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Change, Plan, Undo
 from gwtui.crud.plan_text import MOST_NAMED, Names, count, identity_of, named, quoted, several
 from gwtui.crud.resource import Cell, Column, DetailRow, ReadBy, ResourceSpec, Section, SortValue
@@ -185,27 +183,6 @@ def user_ids(members: Iterable[WorkspaceMember]) -> set[str]:
 
 
 # Adding -----------------------------------------------------------------------------------------
-
-
-def add_form(workspace: Workspace, choices: Choices) -> FormSpec:
-    """Return the form that adds people to a workspace."""
-    return FormSpec(
-        title=f"Add members to workspace {WORKSPACES.name(workspace)}",
-        model=ChangeMembersRequest,
-        fields=(
-            Field(
-                "user_ids",
-                "People",
-                help="organization members not in this workspace",
-                choices=choices,
-                empty="none selected",
-                chosen="add",
-                noun="people",
-            ),
-        ),
-        submit="Add members",
-        unknown_help="They may have been added: look at the list before you try again.",
-    )
 
 
 def plan_add(

@@ -16,11 +16,9 @@ from textual.content import Content
 from gwtui.client.errors import GatewayError
 from gwtui.contract.guardrails import Guardrail
 from gwtui.crud import cells
-from gwtui.crud.fields import Choices, Field, PickOption, Preview
-from gwtui.crud.form import FormSpec
-from gwtui.crud.plan import Applied, Plan
-from gwtui.crud.plan_text import NAME_LIMIT, Names, count, named, several
-from gwtui.crud.resource import Cell
+from gwtui.crud.fields import Field, PickOption
+from gwtui.crud.plan import Plan
+from gwtui.crud.plan_text import NAME_LIMIT, Names, count, named
 from gwtui.crud.undo import as_one
 from gwtui.domain.catalog import verdict
 from gwtui.domain.guardrail_effect import (
@@ -47,10 +45,8 @@ from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.links import report_missing_default
 from gwtui.ui.actions.writing import (
     confirm_and_report,
-    pick_and_send,
+    pick,
     read_again,
-    refresh,
-    report_done,
 )
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.pages import SearchPage
@@ -179,16 +175,7 @@ async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> 
     reading = context.app.gateway.guardrails.get(row.guardrail.id)
     fresh = await read_again(context, reading, f"Guardrail {row.quoted_name}", FEEDS)
     bindings = (await bindings_feed(context.app.hub).refresh()).value or Bindings()
-    if context.covered:
-        return
     names, held = _guardrail_names(bindings), kind.held(bindings)
-    called: dict[str, str] = {}
-    """Short names of the choices."""
-
-    async def read() -> Mapping[str, tuple[str, PickOption]]:
-        found = await kind.candidates(context.app.gateway, fresh)
-        called.update({one.identity: one.short for one in found})
-        return {one.identity: (one.called, option(one)) for one in found}
 
     def option(one: Assignable) -> PickOption:
         guardrail = held.get(one.identity)
@@ -196,50 +183,20 @@ async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> 
         holds = "already assigned" if guardrail and guardrail == fresh.id else holds
         return PickOption(one.identity, one.title, f"{holds} · {one.note}")
 
-    def replaced(value: Sequence[str] | None, *_form: object) -> Cell | None:
-        """Return the picked keys or members whose guardrail is replaced."""
-        others = [each for each in value or () if held.get(each, fresh.id) != fresh.id]
-        lines = [f"{_name(held[each], names, 30)} on {_name(each, called)}" for each in others]
-        return Cell(f"replaces {several(lines, 3)}", "warn") if lines else None
+    candidates = await kind.candidates(context.app.gateway, fresh)
+    options = {one.identity: (one.called, option(one)) for one in candidates}
+    title = f"Assign guardrail {row.quoted_name} to {kind.noun}s"
+    field = Field(kind.field, title, empty="", chosen="assign to", noun=f"{kind.noun}s")
+    if context.covered:
+        return
+    chosen = await pick(context, field, kind.request, options)
+    if chosen:
+        plan = plan_assign(kind, fresh, chosen, kind.current(bindings), names)
 
-    outcome = await pick_and_send(
-        context,
-        partial(
-            _assign_form, kind, f"Assign guardrail {row.quoted_name} to {kind.noun}s", replaced
-        ),
-        read,
-        lambda chosen: plan_assign(kind, fresh, chosen, kind.current(bindings), names),
-        "Assign",
-        f"Not a {kind.noun} of this account",
-    )
-    match outcome:
-        case Applied(number):
-            done = f"Guardrail {row.quoted_name} assigned to {count(number, kind.noun)}"
-            report_done(context, done)
-        case None:
-            return
-    await refresh(context, FEEDS)
+        def done(number: int) -> str:
+            return f"Guardrail {row.quoted_name} assigned to {count(number, kind.noun)}"
 
-
-def _assign_form(kind: AssignmentKind, title: str, preview: Preview, choices: Choices) -> FormSpec:
-    noun = f"{kind.noun}s"
-    picked = Field(
-        kind.field,
-        noun.capitalize(),
-        help=f"each of the {noun} holds one guardrail: assigning replaces it",
-        choices=choices,
-        empty="none yet",
-        chosen="assign to",
-        noun=noun,
-        preview=preview,
-    )
-    return FormSpec(
-        title=title,
-        model=kind.request,
-        fields=(picked,),
-        submit="Review",
-        unknown_help="Check the list of assignments before you try again.",
-    )
+        await confirm_and_report(context, plan, "Assign", done, FEEDS)
 
 
 def _name(identity: str, names: Names, most: int = NAME_LIMIT) -> str:

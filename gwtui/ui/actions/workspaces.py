@@ -13,9 +13,15 @@ from typing import Any
 
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
-from gwtui.contract.organization import MAX_MEMBERS, MembersRemoved, OrganizationMember
+from gwtui.contract.organization import (
+    MAX_MEMBERS,
+    ChangeMembersRequest,
+    MembersAdded,
+    MembersRemoved,
+    OrganizationMember,
+)
 from gwtui.contract.workspaces import Workspace
-from gwtui.crud.fields import PickOption, PlanContext
+from gwtui.crud.fields import Field, PickOption, PlanContext
 from gwtui.crud.plan import Applied, Plan
 from gwtui.crud.plan_text import count
 from gwtui.domain.keys import spent_by_interval
@@ -28,7 +34,7 @@ from gwtui.resources.budgets import (
     read_budgets,
     read_uses,
 )
-from gwtui.resources.members import add_form, plan_add, plan_remove, user_ids
+from gwtui.resources.members import plan_add, plan_remove, user_ids
 from gwtui.resources.organization import role_cell
 from gwtui.resources.uses import items_or_none
 from gwtui.resources.workspaces import WRITES, shown_name
@@ -40,7 +46,7 @@ from gwtui.ui.actions.writing import (
     confirm_and_report,
     execute,
     go_instead,
-    pick_and_send,
+    pick,
     plain_facts,
     read_again,
     refresh,
@@ -89,36 +95,28 @@ async def delete(context: ActionContext) -> None:
 async def add_members(context: ActionContext) -> None:
     """Pick people of the organization who are not members yet; one request adds them."""
     space = await _read_workspace(context)
+    client = context.app.gateway
+    people = (await client.organization.members()).items
+    present = user_ids((await client.workspaces.members(space.id or "")).items)
+    options = {
+        user: (person, PickOption(user, shown_person(person, user), _note(person)))
+        for person in people
+        if (user := person.id) and user not in present
+    }
+    title = f"Add members to workspace {WRITES.name(space)}"
+    field = Field("user_ids", title, empty="", chosen="add", noun="people")
     if context.covered:
         return
-    present: set[str] = set()
-    client = context.app.gateway
+    chosen = await pick(context, field, ChangeMembersRequest, options)
+    if chosen:
 
-    async def read() -> Mapping[str, tuple[OrganizationMember, PickOption]]:
-        people = (await client.organization.members()).items
-        present.update(user_ids((await client.workspaces.members(space.id or "")).items))
-        return {
-            user: (person, PickOption(user, shown_person(person, user), _note(person)))
-            for person in people
-            if (user := person.id) and user not in present
-        }
-
-    outcome = await pick_and_send(
-        context,
-        partial(add_form, space),
-        read,
-        lambda people: plan_add(space, [*people.values()], present),
-        "Add them",
-        "Not in the organization",
-    )
-    match outcome:
-        case Applied(added):
+        def done(added: MembersAdded) -> str:
             number = added.added_count
             who = "Members" if number is None else count(number, "member")
-            report_done(context, f"{who} added to workspace {WRITES.name(space)}")
-        case None:
-            return
-    await refresh(context, *_MEMBER_FEEDS)
+            return f"{who} added to workspace {WRITES.name(space)}"
+
+        plan = plan_add(space, [*chosen.values()], present)
+        await confirm_and_report(context, plan, "Add them", done, *_MEMBER_FEEDS)
 
 
 async def _read_workspace(context: ActionContext) -> Workspace:

@@ -6,14 +6,13 @@ The user interface creates a :class:`Confirmation` only here.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
-from gwtui.contract.request import RequestModel
-from gwtui.crud.fields import Choices, Facts, FormContext, PickOption
-from gwtui.crud.form import FormSpec
+from gwtui.contract.request import RequestModel, field_rules
+from gwtui.crud.fields import Facts, Field, FormContext, PickOption
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused, Unknown
 from gwtui.crud.plan_text import sentence
 from gwtui.crud.undo import UNDO_TIME
@@ -23,8 +22,9 @@ from gwtui.resources.choices import value_soon
 from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.commands import key_of
 from gwtui.ui.forms.confirm import ConfirmScreen
-from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.option_pickers import PickScreen
 from gwtui.ui.screens.dialogs import AskScreen
+from gwtui.ui.screens.picker import OptionSource
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.unresolved_changes import PLACE, route_to
 from gwtui.ui.widgets.frame import gateway_label
@@ -247,37 +247,21 @@ async def report_failed(
         await context.app.open_route(route_to(failed.plan_id))
 
 
-async def pick_and_send(
+async def pick(
     context: ActionContext,
-    make_form: Callable[[Choices], FormSpec],
-    read: Callable[[], Awaitable[Mapping[str, tuple[T, PickOption]]]],
-    plan: Callable[[Mapping[str, T]], Plan[Any]],
-    button: str,
-    stranger: str,
-) -> Outcome[Any] | None:
-    """Show a form that picks several entries; plan, confirm and send for those entries.
+    field: Field,
+    request: type[RequestModel],
+    options: Mapping[str, tuple[T, PickOption]],
+) -> Mapping[str, T]:
+    """Let the person tick entries of a list, and return them; empty if cancelled.
 
-    ``read`` returns the available entries by identity, and raises GatewayError. ``stranger``
-    completes the error for a typed identity that is not among them.
+    ``field`` of ``request`` takes the identities, which are the keys of ``options``.
     """
-    offered: dict[str, tuple[T, PickOption]] = {}
-
-    async def choices() -> Sequence[PickOption]:
-        offered.update(await read())
-        return [option for _, option in offered.values()]
-
-    async def submit(request: RequestModel) -> Outcome[Any] | None:
-        [chosen] = (getattr(request, name) for name in request.model_fields_set)
-        strange = [each for each in chosen if each not in offered]
-        if strange:
-            who = safe_line(", ".join(strange), 200)
-            raise NotSentError(f"{stranger}: {who}.")
-        change_plan = plan({each: offered[each][0] for each in chosen})
-        confirmation = await confirm(context, change_plan, button)
-        return None if confirmation is None else await execute(context, confirmation)
-
-    form: FormScreen[Any] = FormScreen(make_form(choices), plain_facts(context), submit)
-    return await context.app.push_screen_wait(form)
+    source = OptionSource([option for _, option in options.values()], noun=field.noun)
+    screen = PickScreen(field, field_rules(request)[field.name], source, ())
+    if await context.app.push_screen_wait(screen) is None:
+        return {}
+    return {name: options[name][0] for name in screen.picked}
 
 
 def select(context: ActionContext, identity: str) -> None:

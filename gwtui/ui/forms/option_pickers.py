@@ -110,7 +110,7 @@ class PickEditor(SearchingEditor):
 
 
 class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
-    """A list of options with check boxes. The first row means "no restriction".
+    """A list of options with check boxes. The first row means "no restriction", if it has a name.
 
     Returns the value in a tuple, because the value itself may be None.
     """
@@ -143,7 +143,7 @@ class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
     @property
     def loss(self) -> str:
         """The changes that quitting now would lose."""
-        return "The form does not have these changes yet."
+        return "The ticked entries are not applied yet."
 
     @property
     def picked(self) -> tuple[str, ...]:
@@ -156,7 +156,7 @@ class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
         In order: "no restriction", ticked options, other options, and the typed text if allowed.
         """
         matches = self.source.search(text, self.picked)
-        if not text:
+        if not text and self.field.empty:
             return [self._open, *matches]
         if self.field.free and all(option.value != text for option in matches):
             matches.append(PickOption(text[:_FREE_TEXT], note="add as typed"))
