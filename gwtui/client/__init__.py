@@ -1,4 +1,4 @@
-"""The async API service layer, usable as a library on its own.
+"""The asynchronous client of the API, usable as a library on its own.
 
 ``async with GatewayClient(connection) as gateway: page = await gateway.keys.list()``
 """

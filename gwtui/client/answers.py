@@ -1,10 +1,10 @@
-"""From an answer's bytes and headers to JSON or a typed error, and from its JSON to models.
+"""Turn the bytes and headers of an answer into JSON or a typed error, and JSON into models.
 
-No HTTP library. Fields are read tolerantly, the envelope (``data``, ``total_count``) strictly.
+Fields are read tolerantly, the envelope (``data``, ``total_count``) strictly. No HTTP library.
 
-An answer to a creation holds a key, and a crash report could show what a traceback holds. So the
-functions that get bytes return errors instead of raising them, and those that raise have no local
-variable with a part of the answer.
+The answer to a creation contains a new key, and crash reports could show the local variables of a
+traceback. Functions that get bytes therefore return errors instead of raising them, and functions
+that raise have no local variable with a part of the answer.
 """
 
 from __future__ import annotations
@@ -43,22 +43,21 @@ R = TypeVar("R")
 
 # Up to these amounts the work takes at most a few hundredths of a second, and stays in the loop.
 LARGE_BODY = 256 * 1024
-"""Bytes of an answer that is parsed."""
+"""Bytes above which an answer is parsed in a thread."""
 LARGE_LIST = 2_000
-"""Rows above which models are built in a thread."""
+"""Number of rows above which models are built in a thread."""
 
 MAX_MESSAGE = 500
-"""Characters of a gateway's message that are kept."""
+"""Maximum length of a gateway's message."""
 MAX_DEPTH = 64
-"""Levels of lists and objects in an answer; the contract's own have fewer than ten.
+"""Maximum nesting of lists and objects in an answer; the contract needs fewer than ten.
 
-What reads and shows an answer level by level must not depend on how deep the program's own stack
-is by then.
+Keeps recursive code from exceeding the stack of the program.
 """
 MAX_PARTS = 100_000
-"""Lists and objects in an answer: more would freeze a user interface for seconds."""
+"""Maximum number of lists and objects in an answer; more would freeze a user interface."""
 MAX_VALUES = 2_000_000
-"""Values of every kind in an answer, for the same reason."""
+"""Maximum number of values in an answer, for the same reason."""
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 """Finds escapes of surrogates; the rest of the text is UTF-8 and has none."""
 _ESCAPE = re.compile(
@@ -82,16 +81,16 @@ _TOO_DEEP = "the response is nested too deeply"
 
 
 async def run_by_size(work: Callable[[], R], size: int, limit: int) -> R:
-    """Return ``work()``, which runs in a thread where ``size`` is above ``limit``.
+    """Return ``work()``, called in a thread if ``size`` is above ``limit``.
 
-    So keys are answered meanwhile. For less, a thread costs more than it saves. ``work`` must only
-    read what nobody changes.
+    A thread keeps a user interface responsive, but costs more than it saves for a small answer.
+    ``work`` must not use anything that other code changes meanwhile.
     """
     return await asyncio.to_thread(work) if size > limit else work()
 
 
 def read_json(raw: bytes, headers: Mapping[str, str], dialect: Dialect) -> Any:
-    """The answer's JSON in reference names, or an UnreadableAnswerError (given, not raised)."""
+    """Parse an answer as JSON with reference names; returns an UnreadableAnswerError on failure."""
     request_id = request_id_of(headers)
     if not _is_json(headers):
         return UnreadableAnswerError(
@@ -101,7 +100,7 @@ def read_json(raw: bytes, headers: Mapping[str, str], dialect: Dialect) -> Any:
 
 
 def parse_json(raw: bytes, dialect: Dialect, request_id: str | None = None) -> Any:
-    """Bytes that are JSON, in reference names, or an UnreadableAnswerError (given, not raised)."""
+    """Parse bytes as JSON with reference names; returns an UnreadableAnswerError on failure."""
     try:
         answer = _loads(_replacing_halves(raw) if _HALF.search(raw) else raw)
         why = _too_much(answer)
@@ -125,7 +124,7 @@ def status_error(
     now: datetime,
     redact: Callable[[str], str],
 ) -> StatusError:
-    """The error for a status of 400 and above; a body that cannot be read costs its message."""
+    """Make the error for a status of 400 or above; an unreadable body only costs its message."""
     body = read_json(raw, headers, dialect)
     return error_of(status, body, headers, now=now, redact=redact)
 
@@ -138,7 +137,7 @@ def error_of(
     now: datetime,
     redact: Callable[[str], str],
 ) -> StatusError:
-    """The error for the JSON of a refusal, which is in reference names and may have any shape."""
+    """Make the error for the JSON of a refusal, which has reference names and any shape."""
     detail = body.get("error") if isinstance(body, dict) else None
     detail = detail if isinstance(detail, dict) else {}
     message = detail.get("message")
@@ -164,7 +163,7 @@ def _typed(status: int, message: str, known: dict[str, Any], wait: float | None)
 
 
 def redirect_error(headers: Mapping[str, str], status: int) -> UnreadableAnswerError:
-    """The error for a redirect, which is never followed: it would carry the token elsewhere."""
+    """Make the error for a redirect. Redirects are not followed: they would leak the token."""
     return UnreadableAnswerError(
         f"the gateway responded with a redirect ({status}); redirects are refused, "
         "check the base URL (http instead of https, or a wrong path)",
@@ -173,19 +172,19 @@ def redirect_error(headers: Mapping[str, str], status: int) -> UnreadableAnswerE
 
 
 def request_id_of(headers: Mapping[str, str]) -> str | None:
-    """The identifier that the gateway gave the request, for its operators; None when none."""
+    """The id that the gateway gave to the request; None if it gave none."""
     return next(
         (_clean_id(headers.get(name)) for name in _REQUEST_ID_HEADERS if headers.get(name)), None
     )
 
 
 def generation_id_of(headers: Mapping[str, str]) -> str | None:
-    """The generation that a request to a model became; None where it became none."""
+    """The id of the generation that the request created; None if there is none."""
     return _clean_id(headers.get(GENERATION_ID.lower()))
 
 
 def redacted(value: Any, redact: Callable[[str], str]) -> Any:
-    """JSON with every text redacted, names included."""
+    """JSON with all texts redacted, including names."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, dict):
@@ -267,26 +266,26 @@ def _clean_id(text: Any) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """One page as it came: rows of any shape and the total, None when the response has none."""
+    """The rows of one page, of any shape, and the total; None if the answer has no total."""
 
     rows: list[Any]
     total: int | None
 
 
 def read_one(answer: Answer, model: type[ModelT]) -> ModelT:
-    """The object in ``data``. Raises UnreadableAnswerError when there is none."""
+    """The object in ``data``. Raises UnreadableAnswerError."""
     if not isinstance(_envelope(answer).get("data"), dict):
         raise unreadable(answer, "its data is not an object")
     return model.model_validate(answer.json["data"])
 
 
 def read_whole(answer: Answer, model: type[ModelT]) -> ModelT:
-    """The whole answer as one object, for answers that carry more than ``data``."""
+    """The whole answer as one object, for answers with more than ``data``."""
     return model.model_validate(_envelope(answer))
 
 
 def read_rows(answer: Answer) -> Rows:
-    """The list in ``data``. Raises UnreadableAnswerError when there is none."""
+    """The list in ``data``. Raises UnreadableAnswerError."""
     if not isinstance(_envelope(answer).get("data"), list):
         raise unreadable(answer, "its data is not a list")
     total = answer.json.get("total_count")
@@ -295,7 +294,7 @@ def read_rows(answer: Answer) -> Rows:
 
 
 def confirm_deleted(answer: Answer) -> None:
-    """Check that the gateway says it deleted. Raises UnreadableAnswerError otherwise."""
+    """Check that the answer confirms the deletion. Raises UnreadableAnswerError."""
     if answer.json is None:
         return
     if _envelope(answer).get("deleted") is not True:
@@ -303,7 +302,7 @@ def confirm_deleted(answer: Answer) -> None:
 
 
 def read_count(answer: Answer, name: str) -> int:
-    """The count that confirms a bulk write. Raises UnreadableAnswerError when there is none."""
+    """The count in the answer to a bulk write. Raises UnreadableAnswerError."""
     count = _envelope(answer).get(name)
     if isinstance(count, int) and not isinstance(count, bool) and count >= 0:
         return count
@@ -317,7 +316,7 @@ def _envelope(answer: Answer) -> dict[str, Any]:
 
 
 def unreadable(answer: Answer | None, why: str) -> UnreadableAnswerError:
-    """The error for an answer that is not what the contract describes."""
+    """Make the error for an answer that does not match the contract."""
     return UnreadableAnswerError(
         f"the response is not what the API describes: {why}",
         request_id=answer.request_id if answer else None,

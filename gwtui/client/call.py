@@ -1,4 +1,4 @@
-"""One request and one answer, above the transport: reference names, no bytes, no headers."""
+"""One request and its answer, with reference names and above the transport; retries of reads."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ RequestT = TypeVar("RequestT", bound=RequestModel)
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request. ``template`` is what logs and notices show; it holds no identifier."""
+    """One request. Logs and notices show only the ``template``, which contains no identifier."""
 
     method: Method
     template: str
@@ -48,19 +48,21 @@ class Call:
     headers: Mapping[str, str] = field(default_factory=dict)
     """Additional headers; never a secret."""
     known: bytes | None = None
-    """The digest of the answer that the caller holds already: the same one is not read again. Empty
-    when none is held; None asks for no digest."""
+    """Digest of the answer that the caller already has, so that an equal one is not parsed again.
+
+    Empty if the caller has none. None if it does not need a digest.
+    """
 
     @property
     def is_read(self) -> bool:
-        """Whether the request changes nothing, so that it may be repeated."""
+        """Whether the request changes nothing and may be repeated."""
         return self.method == "GET"
 
     def target(self) -> str:
         """Path and query below the base URL, percent-encoded.
 
-        Raises InvalidRequestError for a segment that would lead to another path, and for text
-        that UTF-8 cannot hold: lone surrogates.
+        Raises InvalidRequestError for a segment that would lead to another path, and for text with
+        lone surrogates.
         """
         path = self.template
         for name, value in self.segments.items():
@@ -72,34 +74,33 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A success: its JSON in reference names, numbers with a fraction as Decimal."""
+    """A successful answer: its JSON with reference names, with Decimals for fractions."""
 
     status: int
     json: Any = field(repr=False)
     request_id: str | None = None
     generation_id: str | None = None
-    """The generation that a request to a model became."""
+    """The id of the generation that the request created."""
     digest: bytes = b""
-    """Digest of the body, if the call asked for one."""
+    """Digest of the body, if the call asked for it."""
     unchanged: bool = False
-    """Whether it is the answer that the caller holds already; then there is no ``json``."""
+    """Whether the body equals the answer that the caller has. ``json`` is then missing."""
     size: int = 0
-    """Bytes of the body, uncompressed."""
+    """Size of the uncompressed body in bytes."""
 
 
 class Caller(Protocol):
     """Sends calls for the services."""
 
     async def call(self, call: Call) -> Answer:
-        """Carry out one call; raises GatewayError."""
+        """Send one call. Raises GatewayError."""
         ...
 
 
 def validated(request: RequestT, model: type[RequestT]) -> RequestT:
-    """The request, validated once more right before it is sent.
+    """Validate a request once more, right before it is sent.
 
-    A model built or copied without validation would otherwise slip past the contract. Raises
-    InvalidRequestError.
+    Models can be built or copied without validation. Raises InvalidRequestError.
     """
     if not isinstance(request, model):
         raise InvalidRequestError([Problem("", f"must be a {model.__name__}")])
@@ -112,7 +113,7 @@ def validated(request: RequestT, model: type[RequestT]) -> RequestT:
 
 
 def query_params(**values: str | int | bool | None) -> Query:
-    """The query parameters that have a value."""
+    """The query parameters that are not None."""
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -141,24 +142,24 @@ def _text(value: str | int | bool) -> str:
 
 
 MAX_RETRIES = 3
-"""Attempts after the first."""
+"""Maximum number of attempts after the first."""
 BASE_WAIT = 0.3
 MAX_WAIT = 5.0
-"""Seconds; the back-off doubles from the one to the other, with full jitter."""
+"""Maximum wait in seconds. The back-off doubles up to it, with full jitter."""
 BUDGET = 30.0
-"""Seconds that a read may take with its retries and their waits.
+"""Maximum seconds for a read with all retries and waits.
 
 A longer Retry-After is left to the caller.
 """
 MAX_RETRY_AFTER = 86_400.0
-"""Seconds; no service may silence a client for longer than a day."""
+"""Maximum seconds that a gateway can make the client wait: one day."""
 
 _PASSING_STATUSES = frozenset({502, 503, 504})
 
 
 @dataclass(frozen=True, slots=True)
 class RetryNotice:
-    """A read is about to be repeated: ``attempt`` 1 of ``attempts`` after ``wait`` seconds."""
+    """Announces a retry: attempt ``attempt`` of ``attempts``, after ``wait`` seconds."""
 
     method: str
     path: str
@@ -169,7 +170,7 @@ class RetryNotice:
 
 
 class RetryingCaller:
-    """Carries calls out through another caller and repeats reads."""
+    """Sends calls through another caller, and retries reads."""
 
     def __init__(
         self,
@@ -185,9 +186,9 @@ class RetryingCaller:
         self._budget = budget
 
     async def call(self, call: Call) -> Answer:
-        """Carry out a call, a read up to four times. Raises the last GatewayError.
+        """Send a call; a read up to four times. Raises the last GatewayError.
 
-        A reading that failed the last time begins with one request that is not repeated.
+        If the previous reading failed, the first request of this one is not retried.
         """
         with request_pending(read=call.is_read):
             return await (self._read_in_time(call) if call.is_read else self._send(call))
@@ -244,15 +245,15 @@ def is_transient(error: GatewayError) -> bool:
 
 
 def retry_after_of(error: GatewayError) -> float | None:
-    """Seconds that the gateway asked to wait, None when it did not ask."""
+    """The wait that the gateway asked for in seconds; None if it did not."""
     return error.retry_after if isinstance(error, RateLimitedError | ServerError) else None
 
 
 def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
-    """The wait of ``retry-after-ms`` or ``retry-after`` (seconds or HTTP date), in seconds.
+    """Parse ``retry-after-ms`` or ``retry-after`` (seconds or HTTP date); returns seconds.
 
-    Header names are in lower case. Unreadable values count as absent, past dates as 0. A date is
-    compared with the answer's own where it has one: the clocks of the two machines may differ.
+    Header names are in lower case. Unreadable values count as missing, past dates as 0. A date is
+    compared with the answer's own Date, because the clocks of the two machines may differ.
     """
     millis = _number(headers.get("retry-after-ms"))
     if millis is not None:

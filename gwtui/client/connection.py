@@ -1,4 +1,4 @@
-"""The address of a gateway, the rules for talking to it, and the write gate. No I/O."""
+"""How to reach a gateway and what is allowed on it, and the write gate. No I/O."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 READ_ONLY_PROFILE = "this profile is read-only"
 API_PATH = "/api/v1"
-"""Path of the API below the host: contract "Versioning"."""
+"""Path of the API on the host: contract "Versioning"."""
 
 _TOKEN = re.compile(r"[\x21-\x7e]+\Z")
 _NAME = 60
@@ -38,31 +38,31 @@ class Patience:
     write: float = 10.0
     pool: float = 5.0
     whole: float = 30.0
-    """One attempt from begin to end: a service that drips bytes cannot hold it longer."""
+    """Maximum seconds for one attempt, however slowly the answer arrives."""
 
 
 class InvalidConnectionError(ValueError):
-    """A connection that cannot work or that would be unsafe; the message never holds a secret."""
+    """The connection cannot work or is unsafe; the message contains no secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class Connection(Unpicklable):
-    """One gateway, one token and the rules for talking to it.
+    """A gateway, the token for it, and settings for its use.
 
-    Raises InvalidConnectionError for an address that is not usable, a token that cannot be a
-    bearer token, and plain http to anything but this machine unless ``allow_plain_http``.
+    Raises InvalidConnectionError for an unusable address or token, and for plain http to another
+    machine unless ``allow_plain_http``.
     """
 
     base_url: str
-    """Ends with /api/v1; completed with it when only a host is given."""
+    """Address ending in /api/v1, which is added to a host."""
     token: Secret | None = None
     dialect: Dialect = GENERIC
     read_only: bool = False
     socket_path: Path | None = None
-    """Unix socket of the embedded gateway; ``base_url`` then only gives the path."""
+    """Unix socket of the embedded gateway; only the path of ``base_url`` is used."""
     allow_plain_http: bool = False
     use_proxy: bool = False
-    """Obey the proxy variables of the environment."""
+    """Whether to use the proxy variables of the environment."""
     label: str = ""
     """Profile name for display."""
     token_source: str = ""
@@ -70,15 +70,15 @@ class Connection(Unpicklable):
     named_by: tuple[str, ...] = field(default=(), compare=False)
     """Arguments that name this gateway, such as ("--profile", "staging")."""
     critical: bool = False
-    """Whether a write needs the profile's name typed."""
+    """Whether a person must type the profile's name to confirm a write."""
     faults: bool = False
-    """Whether faults are injected into the gateway, for display."""
+    """Whether the gateway is set to fail at random, for display."""
     unused_days: int | None = None
-    """Days without a request after which a key counts as unused, where the profile says so."""
+    """Days without a request after which a key counts as unused; None for the default."""
     history: PrometheusServer | None = field(default=None, compare=False)
-    """Source of the recorded history; None is the file on this machine."""
+    """The server with the recorded history; None for the file on this machine."""
     past: Callable[[], HistorySource | None] | None = field(default=None, compare=False)
-    """Asks the demo's gateway for what was before now; None for every other one."""
+    """Provides the simulated past of the demo; None for every other gateway."""
 
     def __post_init__(self) -> None:
         remember(self.token)
@@ -95,12 +95,12 @@ class Connection(Unpicklable):
 
     @property
     def is_plain(self) -> bool:
-        """Whether the address is http, not https."""
+        """Whether the address is http."""
         return self.base_url.startswith("http://")
 
     @property
     def is_loopback(self) -> bool:
-        """Whether the host names this machine."""
+        """Whether the address is on this machine."""
         host = urlsplit(self.base_url).hostname or ""
         if host == "localhost" or host.endswith(".localhost"):
             return True
@@ -111,20 +111,20 @@ class Connection(Unpicklable):
 
     @property
     def critical_name(self) -> str:
-        """The name a person types to confirm each change; empty if not critical."""
+        """The name that a person types to confirm a change; empty if not critical."""
         return safe_line(self.label or self.where, _NAME) if self.critical else ""
 
     @property
     def where(self) -> str:
-        """Host and port for messages."""
+        """Host and port, for messages."""
         return urlsplit(self.base_url).netloc
 
 
 def normalise_base_url(text: str) -> str:
-    """An address in the one form used everywhere: no slash at the end, /api/v1 completed.
+    """Normalize an address: without a slash at the end, and with /api/v1.
 
-    Raises InvalidConnectionError and never repeats the user part of an address, which may hold
-    a password.
+    Raises InvalidConnectionError, whose message never contains the user part of the address, as
+    that may hold a password.
     """
     parts = _split(text)
     path = parts.path.rstrip("/") or API_PATH
@@ -157,19 +157,16 @@ def _parsed(text: str) -> SplitResult | None:
 
 
 class WriteGate:
-    """Allows writes, or holds them back for a reason.
-
-    Once closed it stays closed for as long as the connection lives.
-    """
+    """Allows writes until it is closed with a reason; it never opens again."""
 
     def __init__(self, connection: Connection) -> None:
         self._closed = READ_ONLY_PROFILE if connection.read_only else None
 
     @property
     def closed(self) -> str | None:
-        """Why no write is sent, to end a sentence with; None while writes are sent."""
+        """The reason why writes are blocked, as the end of a sentence; None if allowed."""
         return self._closed
 
     def close(self, why: str) -> None:
-        """Send no write from now on. The first reason stays."""
+        """Block all further writes. The first reason stays."""
         self._closed = self._closed or why

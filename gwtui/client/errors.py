@@ -2,18 +2,18 @@
 
     GatewayError
     +- NotSentError          nothing reached the gateway: refused locally, or no connection
-    |  +- ReadOnlyError      the read-only gate held a write back
+    |  +- ReadOnlyError      a write on a read-only connection
     |  +- InvalidRequestError the request breaks the contract; holds the problems by field
     |  +- ConnectFailedError no connection could be made
-    +- NoAnswerError         sent, but the response was lost: time-out, reset, half a body
-    +- UnreadableAnswerError an answer came, but it is not what the contract describes
+    +- NoAnswerError         sent, but the answer was lost: timeout, reset, incomplete body
+    +- UnreadableAnswerError the answer does not match the contract
     +- StatusError           the gateway answered with an error status
        +- BadRequestError 400, UnauthorizedError 401, PaymentRequiredError 402,
           ForbiddenError 403, NotFoundError 404, ConflictError 409, TooLargeError 413,
           RateLimitedError 429, ServerError 5xx
 
-``effect`` says what a write that failed so may have done: "none" or "unknown".
-Messages never hold a token, a body or a secret. Contract: "Errors".
+``effect`` is what a failed write may have changed: "none" or "unknown". Messages never contain a
+token, a body or a secret. Contract: "Errors".
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Effect = Literal["none", "unknown"]
 
 
 class GatewayError(Exception):
-    """Base of all; ``message`` is fit to show to a person."""
+    """Base class of all errors; ``message`` can be shown to a person."""
 
     effect: ClassVar[Effect] = "unknown"
     status: int | None = None
@@ -59,7 +59,7 @@ class InvalidRequestError(NotSentError):
 
 
 class ConnectFailedError(NotSentError):
-    """No connection to the gateway could be made; ``temporary`` when trying again may help."""
+    """No connection could be made; ``temporary`` if another attempt may succeed."""
 
     def __init__(
         self, message: str, *, request_id: str | None = None, temporary: bool = True
@@ -73,14 +73,14 @@ class NoAnswerError(GatewayError):
 
 
 class UnreadableAnswerError(GatewayError):
-    """An answer came, but not one that the contract describes."""
+    """The gateway answered, but not as described in the contract."""
 
 
 class StatusError(GatewayError):
     """The gateway answered with an error status.
 
     ``retry_after`` is the requested wait in seconds, or None. ``metadata`` and ``availability``
-    hold the details of the refusal: inference contract section 5.
+    hold details: inference contract section 5.
     """
 
     effect: ClassVar[Effect] = "none"
@@ -107,7 +107,7 @@ class BadRequestError(StatusError):
 
 
 class UnauthorizedError(StatusError):
-    """401: no key, or one that is unknown, disabled or expired."""
+    """401: the key is missing, unknown, disabled or expired."""
 
 
 class PaymentRequiredError(StatusError):
@@ -123,7 +123,7 @@ class NotFoundError(StatusError):
 
 
 class ConflictError(StatusError):
-    """409: the resource changed meanwhile."""
+    """409: the resource was changed meanwhile."""
 
 
 class TooLargeError(StatusError):
@@ -137,6 +137,6 @@ class RateLimitedError(StatusError):
 
 
 class ServerError(StatusError):
-    """5xx: the gateway failed; a write may have happened or not."""
+    """5xx: the gateway failed; a write may or may not have been applied."""
 
     effect = "unknown"

@@ -1,4 +1,4 @@
-"""The gateway as one object. Importing it costs no HTTP library: that comes with the first call."""
+"""All services of a gateway in one object. The HTTP library is loaded with the first call."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class GatewayClient(Services):
-    """Every service of one gateway.
+    """All services of one gateway.
 
     ``async with GatewayClient(connection) as gateway: keys = await gateway.keys.list()``
     """
@@ -67,10 +67,10 @@ class GatewayClient(Services):
 
 
 class LazyTransport:
-    """Builds a transport in a thread when it is first used.
+    """Creates the transport in a thread when it is first needed.
 
-    Loading the HTTP library and the TLS roots takes 100 ms and more: a user interface keeps
-    painting meanwhile.
+    Loading the HTTP library and the TLS roots takes at least 100 ms; a thread keeps a user
+    interface responsive.
     """
 
     def __init__(self, build: Callable[[], Transport], built: Transport | None = None) -> None:
@@ -80,7 +80,7 @@ class LazyTransport:
         self._closed = False
 
     async def ready(self) -> Transport:
-        """The transport; ConnectFailedError once this was closed."""
+        """Return the transport. Raises ConnectFailedError after ``close``."""
         async with self._building:
             if self._built is None and not self._closed:
                 self._built = await asyncio.to_thread(self._build)
@@ -91,7 +91,7 @@ class LazyTransport:
             return self._built
 
     async def call(self, call: Call) -> Answer:
-        """Carry out one call. Raises GatewayError."""
+        """Send one call. Raises GatewayError."""
         return await (self._built or await self.ready()).call(call)
 
     async def close(self) -> None:
@@ -102,16 +102,15 @@ class LazyTransport:
 
 
 def spare_http_command() -> None:
-    """Keep httpx from loading its own command line; call this before httpx is imported.
+    """Keep httpx from loading its command line, which needs 40 modules and 3 MB.
 
-    The command line needs 40 modules and 3 MB that gwtui never uses. With an empty module in its
-    place, httpx does without.
+    Puts an empty module in its place. Must be called before httpx is imported.
     """
     sys.modules.setdefault("httpx._main", ModuleType("httpx._main"))
 
 
 def new_transport(connection: Connection, clock: Clock, **options: Any) -> Transport:
-    """A transport, with the HTTP library loaded for it."""
+    """Load the HTTP library and create a transport."""
     spare_http_command()
     from gwtui.client.transport import Transport  # noqa: PLC0415 - see LazyTransport
 

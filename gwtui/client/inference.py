@@ -1,8 +1,8 @@
-"""Requests to models, with a key of their own: inference contract sections 1 to 5 and 8.
+"""Requests to models, with their own key: inference contract sections 1 to 5 and 8.
 
-The management token of the connection is not used. Every request is billed, so each is sent exactly
-once, on a connection of its own, and held back while read-only. Prompts, answers and keys go into
-no log. Importing this loads no HTTP library: that comes with the first request.
+The management token is never used here. Every request is billed, so it is sent exactly once, on its
+own connection, and not while read-only. Prompts, answers and keys are never logged. The HTTP
+library is loaded with the first request.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 class AnswerLimits:
     """Time limits of an answer, in seconds.
 
-    A stream counts as lost after ``silence`` without a byte, every answer after ``whole``.
+    A stream is lost after ``silence`` seconds without a byte, any answer after ``whole`` seconds.
     """
 
     silence: float = 60.0
@@ -58,7 +58,7 @@ class AnswerLimits:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingAnswer:
-    """Vectors, and what they took; ``elapsed_ms`` is from sending to the whole answer."""
+    """The vectors and their usage. ``elapsed_ms`` is measured until the whole answer."""
 
     result: EmbeddingsResult
     generation_id: str | None
@@ -66,13 +66,13 @@ class EmbeddingAnswer:
 
 
 class Inference:
-    """Requests to models of one gateway through one key.
+    """Requests to the models of one gateway with one key.
 
     ``async with Inference(connection, key) as models: answer = await models.chat(request)``
 
-    ``connection`` says where the gateway is; its token is replaced by ``key``. While it is
-    read-only nothing is sent, unless ``allow_tries``. Raises InvalidConnectionError for a key that
-    cannot be one. Every method raises GatewayError.
+    ``key`` replaces the token of ``connection``. On a read-only connection nothing is sent unless
+    ``allow_tries``. Raises InvalidConnectionError for a malformed key. All methods raise
+    GatewayError.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Inference:
         await self._transport.close()
 
     async def chat(self, request: ChatRequest) -> ChatAnswer:
-        """A whole answer. One that broke off has its ``error``, and may be billed."""
+        """Request a whole answer. An incomplete one has an ``error``, and may be billed."""
         given = {name: getattr(request, name) for name in request.model_fields_set}
         body = validated(ChatRequest.model_construct(**{**given, "stream": False}), ChatRequest)
         answer, elapsed = await self._send("/chat/completions", body, self._metadata_header())
@@ -121,10 +121,9 @@ class Inference:
 
     @asynccontextmanager
     async def stream(self, request: ChatRequest) -> AsyncIterator[ChatStream]:
-        """Stream an answer; leaving the context hangs up, which cancels the request.
+        """Stream an answer. Leaving the context cancels the request.
 
-        What is refused before the first piece raises here; what fails later is the answer's
-        ``error``.
+        Errors before the first piece are raised; later ones are in the ``error`` of the answer.
         """
         given = {name: getattr(request, name) for name in request.model_fields_set}
         body = validated(ChatRequest.model_construct(**{**given, "stream": True}), ChatRequest)
@@ -138,7 +137,7 @@ class Inference:
             await events.aclose()
 
     async def embed(self, request: EmbeddingRequest) -> EmbeddingAnswer:
-        """The vectors of texts."""
+        """Compute the vectors of texts."""
         body = validated(request, EmbeddingRequest)
         answer, elapsed = await self._send("/embeddings", body, {})
         if not isinstance(answer.json, dict):
@@ -149,11 +148,11 @@ class Inference:
         return EmbeddingAnswer(result, answer.generation_id or result.id, elapsed)
 
     async def key(self) -> CurrentKey:
-        """The rights and remaining limits of the key; costs nothing."""
+        """Read the rights and remaining limits of the key, at no cost."""
         return read_one(await self._transport.call(Call("GET", "/key")), CurrentKey)
 
     async def generation(self, id: str) -> Generation:
-        """The metadata of a request; NotFoundError for a second or more after it."""
+        """Read the metadata of a request. NotFoundError for a second or more after it."""
         call = Call("GET", "/generation", query={"id": id})
         return read_one(await self._transport.call(call), Generation)
 
@@ -176,7 +175,7 @@ _MS = 1000
 
 @dataclass(frozen=True, slots=True)
 class AnswerDelta:
-    """The next piece of the answer, of the thoughts before it, or of a refusal."""
+    """The next piece of an answer: of its text, its reasoning, or a refusal."""
 
     text: str = field(default="", repr=False)
     reasoning: str = field(default="", repr=False)
@@ -185,7 +184,7 @@ class AnswerDelta:
 
 @dataclass(slots=True)
 class CalledTool:
-    """A tool that the model wants called; ``arguments`` is JSON as text."""
+    """A tool call of the model; ``arguments`` is JSON as text."""
 
     id: str = ""
     name: str = ""
@@ -194,11 +193,11 @@ class CalledTool:
 
 @dataclass(slots=True)
 class ChatAnswer:
-    """An answer, as far as it has come.
+    """An answer as received so far.
 
-    ``first_token_ms`` is from sending to the first piece, None for an answer that came whole;
-    ``elapsed_ms`` from sending to the last piece. ``error`` says why the answer broke off.
-    ``unreadable`` counts pieces that were no JSON: the text may lack them.
+    ``first_token_ms`` is the time to the first piece, None for an answer that was not streamed;
+    ``elapsed_ms`` is the time to the last piece. ``error`` is why the answer is incomplete.
+    ``unreadable`` counts pieces that were not JSON; the text may be incomplete then.
     """
 
     text: str = field(default="", repr=False)
@@ -247,12 +246,12 @@ class ChatAnswer:
 
     @property
     def cost(self) -> Decimal | None:
-        """The reported cost, in USD; None when the service reports none."""
+        """The reported cost in USD; None if unknown."""
         return None if self.usage is None else self.usage.cost
 
     @property
     def tokens_per_second(self) -> float | None:
-        """Completion tokens over the time from the first to the last piece; None when unknown."""
+        """Completion tokens per second between first and last piece; None if unknown."""
         tokens = None if self.usage is None else self.usage.completion_tokens
         if not tokens or self.first_token_ms is None or self.elapsed_ms is None:
             return None
@@ -263,8 +262,8 @@ class ChatAnswer:
 class ChatStream:
     """Iterates over the pieces of an answer; ``answer`` holds everything received so far.
 
-    Iterating raises no GatewayError: ``answer.error`` says why the answer broke off. Leaving early
-    hangs up, which cancels the request; what was made by then may be billed.
+    Iterating does not raise GatewayError: see ``answer.error``. Leaving early cancels the request;
+    the part that was already produced may be billed.
     """
 
     def __init__(
@@ -335,7 +334,7 @@ class ChatStream:
 def whole_answer(
     body: Mapping[str, Any], generation_id: str | None, clock: Clock, elapsed_ms: float
 ) -> ChatAnswer:
-    """The answer that came whole; one that broke off has an ``error``."""
+    """Make a ChatAnswer from a complete answer; an incomplete one has an ``error``."""
     result = ChatResult.model_validate(body)
     answer = ChatAnswer(generation_id=generation_id, elapsed_ms=elapsed_ms)
     answer.describe(result)
@@ -374,7 +373,10 @@ def _text_of(content: str | list[Any] | None) -> str:
 
 
 class _KeyFilter:
-    """Keeps the key out of a text that comes in pieces: an end that may begin it is held back."""
+    """Removes the key from a text that arrives in pieces.
+
+    The end of the text is held back while it may be the beginning of the key.
+    """
 
     def __init__(self, key: Secret, hide: Callable[[str], str]) -> None:
         self._key = key
@@ -382,13 +384,13 @@ class _KeyFilter:
         self._held = ""
 
     def pass_on(self, piece: str) -> str:
-        """Return what can be shown now of what has come so far."""
+        """Add a piece; returns the text that can be shown now."""
         text = self._hide(self._held + piece)
         self._held = _begun(text, self._key.get_secret_value())
         return text[: len(text) - len(self._held)]
 
     def rest(self) -> str:
-        """Return what was held back, at the end of the text; masked where it is most of a key."""
+        """Return the text that was held back, masked if it is most of the key."""
         held, self._held = self._held, ""
         return held if len(held) < SHORTEST else HIDDEN
 

@@ -1,17 +1,16 @@
-"""Reads a whole list through offset pages while rows are added and deleted.
+"""Read a whole list through offset pages, while rows are added and deleted.
 
-Offset paging has two faults. A row added in front moves a row that was read onto the next page
-again: rows are kept by identity, the later page wins. A row deleted in front moves a row that was
-not read onto a page that was: each page therefore begins on the last row of the one before, and
-where that row is unknown the pager steps back until a page begins on a known row. Every row that
-exists during the whole reading is in the result, once.
+Offset paging has two faults. A row added in front moves a row that was read onto the next page:
+rows are kept by identity, and the later page wins. A row deleted in front moves an unread row onto
+a page that was read: each page therefore begins with the last row of the one before, and if that
+row is unknown the pager steps back until a page begins with a known row. The result contains every
+row that exists during the whole reading, once.
 
-The next pages of a long list are requested ahead, a few at a time: rows that exist all the time
-keep their order, so that a page that begins on a known row leaves no gap, whenever it was read.
+The next pages of a long list are requested ahead. Rows that exist all the time keep their order, so
+a page that begins with a known row leaves no gap, whenever it was read.
 
-A page that comes again byte for byte is not parsed again.
-
-Where the reading keeps no rows (``request_log``), its listeners get them page by page.
+A page with the same bytes as before is not parsed again. A reading that keeps no rows
+(``request_log``) passes them to its listeners page by page.
 """
 
 from __future__ import annotations
@@ -31,30 +30,30 @@ from gwtui.contract.response import ResponseModel
 T = TypeVar("T")
 
 OVERLAP = 1
-"""Rows that a page shares with the one before: enough to notice a shift."""
+"""Number of rows that a page shares with the one before; one is enough to notice a shift."""
 MAX_REQUESTS = 10_000
-"""Bound of one listing: a million rows in pages of 100."""
+"""Maximum number of requests for a list: a million rows in pages of 100."""
 MAX_ROWS = 110_000
-"""Rows of one listing that are kept: the largest account that is known has 100,000."""
+"""Maximum number of rows kept of a list; the largest known account has 100,000."""
 MAX_BYTES = 96 * 1024 * 1024
-"""Bytes of answers after which a listing stops."""
+"""Maximum size of all answers of a list."""
 MAX_IDLE_PAGES = 3
-"""Pages in a row without a new one before the list is taken for a service that ignores offset."""
+"""Consecutive pages without a new row after which the gateway seems to ignore the offset."""
 MOST_AHEAD = 3
-"""Pages requested ahead, by all lists of one connection together."""
+"""Maximum number of pages requested ahead by all lists of a connection together."""
 _MOST_KNOWN = 20_000
-"""Pages of one connection that are known by their bytes."""
+"""Maximum number of pages per connection that are remembered by digest."""
 _REMEMBERED = 1_000
-"""Rows that were handed on and are still known when they come again."""
+"""Number of passed-on rows whose identities are remembered, to recognize repeated rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listing(Generic[T]):
-    """A whole list; without ``items`` where they were handed on page by page.
+    """A whole list. ``items`` is empty if the rows were passed on page by page.
 
-    ``total`` is what the service said last, None when it does not say. ``complete`` is False when
-    the reading was bounded or ended before that total. ``unreadable`` counts the rows that were
-    not objects and are left out.
+    ``total`` is the last reported total, None if there is none. ``complete`` is False if the
+    reading was stopped at a limit, or ended before the total. ``unreadable`` counts rows that were
+    not objects; they are missing.
     """
 
     items: tuple[T, ...]
@@ -161,7 +160,7 @@ def _page_of(rows: Rows, model: type[ModelT], key: str) -> _Page[ModelT]:
 class Pager(Generic[ModelT]):
     """Reads one paged list to its end. Paging rules: extended contract sections 0, 1 and 7.
 
-    ``call`` is the list's own, without paging; ``key`` names the field that identifies a row.
+    ``call`` is the request without paging; ``key`` is the field that identifies a row.
     """
 
     def __init__(
@@ -183,9 +182,9 @@ class Pager(Generic[ModelT]):
         self._reads = _reads.setdefault(caller, _Reads())
 
     async def everything(self) -> Listing[ModelT]:
-        """Every row, once. Raises GatewayError when any page cannot be read.
+        """Read all rows, each once. Raises GatewayError if a page cannot be read.
 
-        The new rows of each page are given to the listeners of the reading (``request_log``).
+        The new rows of each page are passed to the listeners of the reading (``request_log``).
         """
         collected: _Rows[ModelT] = _Rows(request_log.keeps_rows())
         offset, step, idle, pages = 0, OVERLAP, 0, 0
@@ -322,10 +321,10 @@ class _Ahead(Generic[ModelT]):
 
 
 def identities(rows: list[Any], key: str) -> Iterable[object]:
-    """The identity of each row: its identifier, else its content.
+    """The identity of each row: its identifier, or else its content.
 
-    Equal rows without an identifier differ by their number on the page; those on two pages count
-    as one.
+    Equal rows without an identifier are told apart by their number on the page, so equal rows on
+    two pages count as one.
     """
     repeated: Counter[str] = Counter()
     for row in rows:
@@ -339,7 +338,7 @@ def identities(rows: list[Any], key: str) -> Iterable[object]:
 
 
 def listing_of(rows: Rows, model: type[ModelT], key: str = "") -> Listing[ModelT]:
-    """A list that came in one answer; without a ``key`` its rows have no identifier."""
+    """Make a listing from a single answer; without a ``key`` the rows have no identifier."""
     collected: _Rows[ModelT] = _Rows()
     collected.add(_page_of(rows, model, key))
     complete = rows.total is None or rows.total == len(rows.rows)

@@ -1,4 +1,4 @@
-"""Queries to a Prometheus server. Calls block: they are made in a thread of their own."""
+"""Queries to a Prometheus server. Calls block, so they are made in a separate thread."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from gwtui.domain.known_secrets import Secret
 from gwtui.domain.safe_text import safe_line
 
 TIMEOUT = 3.0
-"""Seconds for each step of a request: quitting may have to wait for one."""
+"""Timeout of each step of a request in seconds. Short, because quitting may wait for it."""
 PAUSE = 10.0
-"""Seconds without requests after one that failed."""
+"""Seconds without requests after a failed one."""
 _MESSAGE = 160
 
 
 class PrometheusError(Exception):
-    """The server gave no usable answer; the message holds no token."""
+    """The server gave no usable answer; the message contains no token."""
 
 
 @dataclass(frozen=True, slots=True)
 class PrometheusServer:
-    """A Prometheus server with recorded history.
+    """The address of a Prometheus server with recorded history.
 
-    ``match`` are label matchers, such as ``job="gwtui"``, that every query gets.
+    ``match`` are label matchers added to every query, such as ``job="gwtui"``.
     """
 
     url: str
@@ -42,16 +42,16 @@ class PrometheusServer:
 
 
 class PrometheusSeries(NamedTuple):
-    """The labels of a series, and its values by seconds since 1970."""
+    """The labels of a series, and its values by Unix time."""
 
     labels: Mapping[str, str]
     values: Mapping[int, Decimal]
 
 
 class PrometheusClient:
-    """Asks one server. Raises PrometheusError for a token that would go over plain http.
+    """Sends queries to one server. Raises PrometheusError for a token over plain http.
 
-    With a ``fault``, every query fails with it, and nothing is sent.
+    If ``fault`` is set, every query fails with it and nothing is sent.
     """
 
     def __init__(self, server: PrometheusServer, token: Secret | None, fault: str = "") -> None:
@@ -72,7 +72,7 @@ class PrometheusClient:
         self._failed_at = math.inf
 
     def query(self, expression: str, at: int | None) -> Sequence[PrometheusSeries]:
-        """The values of an expression at a moment, None is now by the server's clock."""
+        """The values of an expression at a moment; None means now by the server's clock."""
         return self._get("query", expression, **({} if at is None else {"time": at}))
 
     def query_range(
@@ -82,7 +82,7 @@ class PrometheusClient:
         return self._get("query_range", expression, start=begin, end=end, step=step)
 
     def close(self) -> None:
-        """Close its connections."""
+        """Close all connections."""
         self._http.close()
 
     def _get(self, path: str, expression: str, **times: int) -> Sequence[PrometheusSeries]:

@@ -1,8 +1,7 @@
-"""Why a request to a model was refused, in kinds, details and what to do about it.
+"""Kind, details and remedy of a refused request to a model.
 
-Inference contract section 5. Statuses alone do not tell: a 403 is a spent limit, a spent budget, a
-guardrail that did its work, or a provider's moderation. Texts here quote the service and are
-hostile until ``safe_line``.
+Inference contract section 5. The status is not enough: a 403 can be a spent limit, a spent budget,
+a guardrail, or a provider's moderation. Texts here come from the service and are unescaped.
 """
 
 from __future__ import annotations
@@ -63,13 +62,13 @@ _ENDPOINTS = re.compile(r"\bendpoints?\b", re.IGNORECASE)
 
 
 def metadata_of(error: GatewayError) -> ErrorMetadata:
-    """The metadata of a refusal; empty where it has none."""
+    """The metadata of a refusal; empty if there is none."""
     metadata = error.metadata if isinstance(error, StatusError) else {}
     return ErrorMetadata.model_validate(dict(metadata))
 
 
 def refusal_kind(error: GatewayError) -> RefusalKind:
-    """The kind of a refusal."""
+    """Classify a refusal by its status, metadata and message."""
     if isinstance(error, ForbiddenError):
         return _forbidden(error)
     if isinstance(error, BadRequestError | TooLargeError):
@@ -141,7 +140,7 @@ _DETAILS = {
 
 
 def refusal_details(error: GatewayError) -> tuple[str, ...]:
-    """The details of a refusal, one line each: reasons, steps, patterns, limits."""
+    """The details of a refusal, one line each: reasons, routing steps, patterns, limits."""
     metadata = metadata_of(error)
     lines = []
     for reason in metadata.ineligibility_reasons or ():
@@ -197,7 +196,7 @@ _REMEDIES: Mapping[RefusalKind, str] = {
 
 
 def refusal_remedy(error: GatewayError) -> str:
-    """The remedy, in one sentence."""
+    """What a person can do about a refusal, in one sentence."""
     metadata = metadata_of(error)
     if metadata.remedy_hint:
         return metadata.remedy_hint

@@ -1,7 +1,7 @@
-"""Counts requests: those of one reading, with what its lists lacked, and those of the last minute.
+"""Records about requests: per reading, pending, of the last minute, and the clock skew.
 
-A reading often joins several lists into rows of its own. The number of their requests and what one
-of them lacked is noted where it happens, in the ``ReadingLog`` of the context (``reading_log``).
+A reading often combines several lists. The number of its requests and the gaps of its lists are
+recorded in the ``ReadingLog`` of the context (see ``reading_log``).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gwtui.domain.clock import Clock
 
 @dataclass(slots=True)
 class Shortfall:
-    """``unreadable`` counts rows that were left out, ``cut`` lists that are not whole."""
+    """Gaps of lists: ``unreadable`` rows were left out, ``cut`` lists are incomplete."""
 
     unreadable: int = 0
     cut: int = 0
@@ -31,19 +31,16 @@ class Shortfall:
 
 
 PageListener = Callable[[Sequence[Any], int | None], Awaitable[None]]
-"""Takes the rows of a page that no page before it had, and the total where that is known.
-
-The next page waits for it.
-"""
+"""Called with the new rows of a page, and the total if known. The next page waits for it."""
 
 
 @dataclass(slots=True)
 class ReadingLog:
-    """The requests of one reading, retries included, and the gaps in its lists.
+    """The requests of one reading, including retries, and the gaps of its lists.
 
-    ``trying`` is set for a reading that failed the last time: until a request of it is answered,
-    none is repeated, so that a gateway that is down gets no more requests than one that is up.
-    ``oldest`` is when the oldest reused part was read, None where all of it is read now.
+    ``trying`` is set if the previous reading failed: nothing is retried until a request succeeds,
+    so that a failing gateway gets no more requests than a working one. ``oldest`` is when the
+    oldest reused part was read, None if all parts are new.
     """
 
     requests: int = 0
@@ -51,9 +48,9 @@ class ReadingLog:
     trying: bool = False
     oldest: datetime | None = None
     listeners: list[PageListener] = field(default_factory=list, repr=False)
-    """Called with each page of a list, while the rest is still read."""
+    """Called with each page of a list, during the reading."""
     keeps_rows: bool = True
-    """Whether lists keep their rows; else only ``listeners`` get them."""
+    """Whether lists keep their rows; otherwise only ``listeners`` get them."""
 
 
 _current: ContextVar[ReadingLog | None] = ContextVar("reading_log", default=None)
@@ -61,7 +58,7 @@ _current: ContextVar[ReadingLog | None] = ContextVar("reading_log", default=None
 
 @contextmanager
 def reading_log(log: ReadingLog | None = None, *, trying: bool = False) -> Iterator[ReadingLog]:
-    """Log everything that is read inside, in tasks begun inside too; in ``log`` where given."""
+    """Log all reads within the context and its tasks, in ``log`` if given."""
     if log is None:
         log = ReadingLog(trying=trying)
     token = _current.set(log)
@@ -82,12 +79,12 @@ def request_sent() -> None:
 
 
 def request_answered() -> None:
-    """Record that the gateway answers: failed reads are retried from now on."""
+    """Record that the gateway answers, so that failed reads may be retried."""
     _log().trying = False
 
 
 def may_retry() -> bool:
-    """Whether a failed read is to be retried."""
+    """Whether failed reads of the context may be retried."""
     return not _log().trying
 
 
@@ -99,21 +96,20 @@ def list_read(unreadable: int, *, complete: bool) -> None:
 
 
 async def page_read(rows: Sequence[Any], total: int | None) -> None:
-    """Give the new rows of a page to the listeners."""
+    """Pass the new rows of a page to the listeners."""
     for listener in tuple(_log().listeners):
         await listener(rows, total)
 
 
 def keeps_rows() -> bool:
-    """Whether a list keeps its rows."""
+    """Whether lists of the context keep their rows."""
     return _log().keeps_rows
 
 
 def include(part: ReadingLog, *, requests: bool = False, read_at: datetime | None = None) -> None:
     """Add a part that was read with its own log.
 
-    Its ``requests`` count where they were made for this reading; ``read_at`` is given for a part
-    that is reused.
+    ``requests`` is set if they were made for this reading; ``read_at`` if the part is reused.
     """
     log = _log()
     log.lacks.unreadable += part.lacks.unreadable
@@ -127,15 +123,15 @@ def include(part: ReadingLog, *, requests: bool = False, read_at: datetime | Non
 
 
 class PendingRequests:
-    """The requests of one task, and of the tasks that it begins, that are not answered yet.
+    """The unanswered requests of a task and its child tasks.
 
-    Requests that follow one another at once count as one wait, as long as all of them read or all
-    of them write. A read counts with its retries.
+    Requests in direct succession count as one wait if all of them are reads or all are writes. A
+    read includes its retries.
     """
 
     def __init__(self, clock: Clock) -> None:
         self.write_sent = False
-        """Whether any of them was a write, answered or not."""
+        """Whether any write was sent, answered or not."""
         self._clock = clock
         self._reads = self._writes = 0
         self._since = self._ended = -math.inf
@@ -143,17 +139,17 @@ class PendingRequests:
 
     @property
     def reading(self) -> bool:
-        """Whether a read is waited for, and no write."""
+        """Whether only reads are pending."""
         return self._reads > 0 and not self._writes
 
     @property
     def writing(self) -> bool:
-        """Whether a write is waited for."""
+        """Whether a write is pending."""
         return self._writes > 0
 
     @property
     def seconds(self) -> float:
-        """Seconds of this wait so far, 0 while nothing is waited for."""
+        """Duration of the current wait; 0 if nothing is pending."""
         return self._clock.monotonic() - self._since if self._reads or self._writes else 0.0
 
     def begin(self, *, read: bool) -> None:
@@ -182,7 +178,7 @@ _pending: ContextVar[PendingRequests | None] = ContextVar("pending_requests", de
 
 @contextmanager
 def pending_in(pending: PendingRequests) -> Iterator[None]:
-    """Track in ``pending`` all requests sent inside, also by tasks started inside."""
+    """Record in ``pending`` all requests sent within the context and its tasks."""
     token = _pending.set(pending)
     try:
         yield
@@ -192,7 +188,7 @@ def pending_in(pending: PendingRequests) -> Iterator[None]:
 
 @contextmanager
 def request_pending(*, read: bool) -> Iterator[None]:
-    """Track a request for as long as the context lasts."""
+    """Count a request as pending within the context."""
     pending = _pending.get()
     if pending is None:
         yield
@@ -205,13 +201,13 @@ def request_pending(*, read: bool) -> Iterator[None]:
 
 
 WINDOW = 60
-"""Seconds that are counted."""
+"""The number of seconds that are counted."""
 SILENT_FROM = 3.0
-"""Seconds without an answer from which the gateway counts as silent."""
+"""Seconds without an answer after which the gateway counts as silent."""
 
 
 class RecentRequests(NamedTuple):
-    """The requests of the last ``WINDOW`` seconds; ``limited`` were answered with 429."""
+    """Counts of the last ``WINDOW`` seconds; ``limited`` is the number of 429 answers."""
 
     reads: int = 0
     writes: int = 0
@@ -224,7 +220,7 @@ class RecentRequests(NamedTuple):
 
 
 class Traffic:
-    """The requests of the last minute, and whether the gateway answers any."""
+    """The requests of the last minute, and whether the gateway answers them."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -236,7 +232,7 @@ class Traffic:
 
     @property
     def silent(self) -> bool:
-        """Whether the gateway currently leaves requests unanswered."""
+        """Whether the gateway has stopped answering."""
         asked = [*self._waiting.values()]
         if self._failing_since is not None:
             asked.append(self._failing_since)
@@ -244,7 +240,7 @@ class Traffic:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Track a request for as long as the context lasts."""
+        """Count a request as unanswered within the context."""
         request = object()
         started = self._waiting[request] = self._clock.monotonic()
         try:
@@ -260,12 +256,12 @@ class Traffic:
         return self._clock.monotonic() - since >= SILENT_FROM
 
     def answered(self) -> None:
-        """Record that the gateway answered, with whatever status."""
+        """Record an answer of any status."""
         self._answered = self._clock.monotonic()
         self._failing_since = None
 
     def lost(self, started: float) -> None:
-        """Record a request without an answer, by its start."""
+        """Record a request without an answer; ``started`` is when it was sent."""
         if self._failing_since is None:
             self._failing_since = started
 
@@ -296,7 +292,7 @@ _collecting: ContextVar[list[str] | None] = ContextVar("request_ids", default=No
 
 @contextmanager
 def request_ids() -> Iterator[list[str]]:
-    """Collect the ids of the writes that are answered inside, in the order of the answers."""
+    """Collect the ids of all writes answered within the context, in order."""
     found: list[str] = []
     token = _collecting.set(found)
     try:
@@ -313,16 +309,16 @@ def write_answered(request_id: str | None) -> None:
 
 
 TOLERATED = 5.0
-"""Seconds of skew that nobody needs to know about."""
+"""Clock skew in seconds that is not reported."""
 _RESOLUTION = 1.0
-"""A Date has whole seconds, rounded down."""
+"""The Date header has whole seconds, rounded down."""
 
 
 class ClockSkew:
-    """The skew by the answers so far: between ``low`` and ``high`` seconds.
+    """The clock skew of the gateway: between ``low`` and ``high`` seconds, positive if ahead.
 
-    Positive is a gateway that is ahead. Each answer narrows it; one that cannot be reconciled with
-    those before means that a clock was set, and begins anew.
+    Each answer narrows the range. An answer that contradicts it means that a clock was set: the
+    range starts over.
     """
 
     def __init__(self) -> None:
@@ -330,10 +326,10 @@ class ClockSkew:
         self.high = float("inf")
 
     def observe(self, headers: Mapping[str, str], received: datetime, elapsed: float) -> None:
-        """Narrow the skew by an answer's headers (names in lower case).
+        """Narrow the range by the Date in an answer's headers (names in lower case).
 
-        ``received`` is this machine's time when they came, ``elapsed`` the seconds since the
-        request left. An answer from a cache says nothing about now.
+        ``received`` is this machine's time at the answer, ``elapsed`` the seconds since the
+        request. Answers from a cache are ignored.
         """
         stamped = http_date(headers.get("date"))
         if stamped is None or "age" in headers:
@@ -347,7 +343,7 @@ class ClockSkew:
 
     @property
     def seconds(self) -> float:
-        """The skew, most likely; 0 before any answer."""
+        """The most likely skew; 0 before any answer."""
         known = self.low <= self.high < float("inf")
         return (self.low + self.high) / 2 if known else 0.0
 
@@ -358,7 +354,7 @@ class ClockSkew:
 
 
 def http_date(text: str | None) -> datetime | None:
-    """The moment of a header such as Date, UTC; None when it is absent or unreadable."""
+    """Parse a header such as Date; returns UTC, or None if it is missing or unreadable."""
     try:
         moment = parsedate_to_datetime(text or "")
     except ValueError:

@@ -1,7 +1,7 @@
 """The management API as services: each operation is declared once, by method, path and models.
 
-Every method raises GatewayError. A write is one request and never repeated. Models of the contract
-are loaded with the first request that needs them: a screen needs few of them.
+All methods raise GatewayError. A write is sent exactly once. Models are loaded with the first
+request that needs them.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _model(name: str) -> Any:
 
 
 class Service:
-    """Operations on one kind of resource."""
+    """The operations on one kind of resource."""
 
     def __init__(self, caller: Caller, dialect: Dialect) -> None:
         self.caller = caller
@@ -91,10 +91,10 @@ class Service:
 
 
 class ServiceMethod(Generic[P, T]):
-    """One operation of the API, a method of its service.
+    """One operation of the API, used as a method of its service.
 
-    Its arguments are the identifiers in the path and the query, in order, and then the request of
-    the model ``body``. ``segments`` makes the identifiers in the path of the arguments.
+    Its arguments are the identifiers in the path and the query, in order, then the request of the
+    model ``body``. ``segments`` turns arguments into path identifiers.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class ServiceMethod(Generic[P, T]):
         return dict(zip(_SEGMENT.findall(self._template), identifiers, strict=False))
 
     def call(self, *arguments: Any, **query: Any) -> Call:
-        """The request. Raises InvalidRequestError for arguments that the contract refuses."""
+        """Build the request. Raises InvalidRequestError for invalid arguments."""
         identifiers, body = arguments, None
         if self._body:
             *identifiers, request = arguments  # type: ignore[assignment]
@@ -144,7 +144,7 @@ class ServiceMethod(Generic[P, T]):
 
 
 class PagedList(ServiceMethod[P, Listing[T]]):
-    """A list that is read page by page, to its end. Keyword arguments go into the query."""
+    """A list that is read page by page to its end. Keyword arguments go into the query."""
 
     def __init__(
         self,
@@ -175,9 +175,9 @@ class PagedList(ServiceMethod[P, Listing[T]]):
 
 
 def request_of(name: str, *arguments: str) -> Call:
-    """The request of an operation, given as "service.operation", such as "keys.get".
+    """Build the request of an operation given as "service.operation", such as "keys.get".
 
-    Raises InvalidRequestError for arguments that cannot stand in a path.
+    Raises InvalidRequestError for identifiers that are invalid in a path.
     """
     service, _, operation = name.partition(".")
     found: ServiceMethod[Any, Any] = vars(SERVICES[service])[operation]
@@ -232,11 +232,11 @@ class KeysService(Service):
 
     get: ServiceMethod[[str], ApiKey] = ServiceMethod("GET", "/keys/{hash}", _one("keys:ApiKey"))
     current: ServiceMethod[[], CurrentKey] = ServiceMethod("GET", "/key", _one("keys:CurrentKey"))
-    """The rights and limits of the connection's own key; any key may ask."""
+    """Read the rights and limits of the connection's own key. Works with any key."""
     create: ServiceMethod[[CreateKeyRequest], CreatedKey] = ServiceMethod(
         "POST", "/keys", _created_key, body="keys:CreateKeyRequest"
     )
-    """Only this answer holds the full key."""
+    """Create a key. The full key is only in this answer."""
     update: ServiceMethod[[str, UpdateKeyRequest], ApiKey] = ServiceMethod(
         "PATCH", "/keys/{hash}", _one("keys:ApiKey"), body="keys:UpdateKeyRequest"
     )
@@ -255,7 +255,7 @@ class KeysService(Service):
         include_disabled: bool = True,
         include_expired: bool = True,
     ) -> Listing[ApiKey]:
-        """Every key of one workspace, newest first; of the default one when none is given."""
+        """List all keys of a workspace, newest first; by default of the default workspace."""
         return await self._list(
             include_disabled=include_disabled,
             include_expired=include_expired,
@@ -263,16 +263,16 @@ class KeysService(Service):
         )
 
     async def default_workspace(self) -> str | None:
-        """The id of the default workspace, from the first page of its keys.
+        """The id of the default workspace, taken from the first page of its keys.
 
-        The contract marks it nowhere. None when that page names none.
+        No operation returns it. None if the page does not contain it.
         """
         page = await self._first_page(include_disabled=True, include_expired=True, offset=0)
         return next((key.workspace_id for key in page.items if key.workspace_id), None)
 
 
 class WorkspacesService(Service):
-    """Workspaces, named by uuid or slug: contract "Workspace"; extended sections 2 and 3."""
+    """Workspaces, by UUID or slug: contract "Workspace"; extended sections 2 and 3."""
 
     list: PagedList[[], Workspace] = PagedList("/workspaces", "workspaces:Workspace")
     get: ServiceMethod[[str], Workspace] = ServiceMethod(
@@ -294,21 +294,21 @@ class WorkspacesService(Service):
     members: PagedList[[str], WorkspaceMember] = PagedList(
         "/workspaces/{id}/members", "organization:WorkspaceMember", "user_id"
     )
-    """Every member of a workspace; of the default one that is the whole organization."""
+    """List all members; for the default workspace, the whole organization."""
     add_members: ServiceMethod[[str, ChangeMembersRequest], MembersAdded] = ServiceMethod(
         "POST",
         "/workspaces/{id}/members/add",
         _added,
         body="organization:ChangeMembersRequest",
     )
-    """Somebody who is a member already counts as added, too."""
+    """Add members. Existing members count as added."""
     remove_members: ServiceMethod[[str, ChangeMembersRequest], MembersRemoved] = ServiceMethod(
         "POST",
         "/workspaces/{id}/members/remove",
         _removed,
         body="organization:ChangeMembersRequest",
     )
-    """Refused for members with active keys in the workspace."""
+    """Remove members. Refused for members with active keys in the workspace."""
     _budgets: ServiceMethod[[str], Listing[Budget]] = ServiceMethod(
         "GET", "/workspaces/{id}/budgets", _rows("budgets:Budget", "id")
     )
@@ -325,24 +325,25 @@ class WorkspacesService(Service):
         body="budgets:PutBudgetRequest",
         segments=_budget_path,
     )
-    """Set the budget of one interval, whether there was one or not."""
+    """Create or replace the budget of an interval."""
     delete_budget: ServiceMethod[[str, str], None] = ServiceMethod(
         "DELETE", "/workspaces/{id}/budgets/{interval}", confirm_deleted, segments=_budget_path
     )
-    """No error when there was none."""
+    """Delete the budget of an interval, if there is one."""
 
     async def delete(self, id_or_slug: str, *, confirm_default: bool = False) -> None:
-        """Delete a workspace with its budgets and guardrails; refused while keys are active.
+        """Delete a workspace with its budgets and guardrails. Refused with active keys.
 
-        The default workspace goes only with ``confirm_default``.
+        The default workspace requires ``confirm_default``.
         """
         confirmed = {"confirm_default_workspace_deletion": True} if confirm_default else {}
         await self._delete(id_or_slug, **confirmed)
 
     async def budgets(self, id_or_slug: str) -> Listing[Budget]:
-        """The budgets of a workspace: at most one for each interval, not paged.
+        """The budgets of a workspace, at most one per interval. Not paged.
 
-        A gateway may answer 404 for a workspace without budgets: it has none if it exists.
+        A gateway may answer 404 for an existing workspace without budgets; the result is empty
+        then.
         """
         try:
             return await self._budgets(id_or_slug)
@@ -352,15 +353,15 @@ class WorkspacesService(Service):
 
 
 class GuardrailsService(Service):
-    """Guardrails and what they are assigned to: contract "Guardrail"; extended section 5.
+    """Guardrails and their assignments: contract "Guardrail"; extended section 5.
 
-    A guardrail that the dialect refuses raises InvalidRequestError and is not sent.
+    A guardrail that the dialect cannot express raises InvalidRequestError and is not sent.
     """
 
     get: ServiceMethod[[str], Guardrail] = ServiceMethod(
         "GET", "/guardrails/{id}", _one("guardrails:Guardrail")
     )
-    """A workspace's default guardrail is not found until its first update."""
+    """Read a guardrail. A workspace default does not exist until its first update."""
     delete: ServiceMethod[[str], None] = ServiceMethod(
         "DELETE", "/guardrails/{id}", confirm_deleted
     )
@@ -419,7 +420,7 @@ class GuardrailsService(Service):
     """Remove a guardrail from members; returns the number that had it."""
 
     async def list(self, *, workspace_id: str | None = None) -> Listing[Guardrail]:
-        """Every guardrail of one workspace; of the default one when none is given."""
+        """List all guardrails of a workspace; by default of the default workspace."""
         return await self._list(workspace_id=workspace_id)
 
     async def create(self, request: CreateGuardrailRequest) -> Guardrail:
@@ -433,11 +434,11 @@ class GuardrailsService(Service):
         return await self._update(id, request)
 
     async def key_assignments(self, id: str | None) -> Listing[KeyAssignment]:
-        """The keys that a guardrail is assigned to; None for those of the whole account."""
+        """List the assignments of a guardrail to keys; None lists all guardrails."""
         return await (self.keys_of_all() if id is None else self.keys_of_one(id))
 
     async def member_assignments(self, id: str | None) -> Listing[MemberAssignment]:
-        """The members that a guardrail is assigned to; None for those of the whole account."""
+        """List the assignments of a guardrail to members; None lists all guardrails."""
         return await (self.members_of_all() if id is None else self.members_of_one(id))
 
     def _refuse_unsendable(self, request: CreateGuardrailRequest | UpdateGuardrailRequest) -> None:
@@ -449,7 +450,7 @@ class GuardrailsService(Service):
 class ByokService(Service):
     """BYOK provider credentials: contract "BYOK provider credential"; extended section 6.
 
-    No answer holds a raw key.
+    Answers never contain the provider key.
     """
 
     get: ServiceMethod[[str], ByokCredential] = ServiceMethod(
@@ -461,21 +462,21 @@ class ByokService(Service):
     update: ServiceMethod[[str, UpdateByokRequest], ByokCredential] = ServiceMethod(
         "PATCH", "/byok/{id}", _one("byok:ByokCredential"), body="byok:UpdateByokRequest"
     )
-    """``key`` rotates in place: the gateway forgets the old key."""
+    """Update a credential. A new ``key`` replaces the old one."""
     delete: ServiceMethod[[str], None] = ServiceMethod("DELETE", "/byok/{id}", confirm_deleted)
     _list: PagedList[..., ByokCredential] = PagedList("/byok", "byok:ByokCredential")
 
     async def list(
         self, *, workspace_id: str | None = None, provider: str | None = None
     ) -> Listing[ByokCredential]:
-        """Every credential of one workspace; of the default one when none is given."""
+        """List all credentials of a workspace; by default of the default workspace."""
         return await self._list(workspace_id=workspace_id, provider=provider)
 
 
 class CatalogService(Service):
-    """Models and the endpoints that serve them: extended contract section 7.
+    """Models and their endpoints: extended contract section 7.
 
-    A model is named "author/slug"; a variant such as ``:free`` is allowed.
+    A model id is "author/slug", optionally with a variant such as ``:free``.
     """
 
     model: ServiceMethod[[str], Model] = ServiceMethod(
@@ -487,11 +488,11 @@ class CatalogService(Service):
         _one("models:ModelEndpoints"),
         segments=_author_and_slug,
     )
-    """A model with every endpoint that serves it."""
+    """Read a model with all its endpoints."""
     zdr_endpoints: ServiceMethod[[], Listing[Endpoint]] = ServiceMethod(
         "GET", "/endpoints/zdr", _rows("models:Endpoint")
     )
-    """Every endpoint that remains where zero data retention is enforced; not paged."""
+    """List the endpoints with zero data retention. Not paged."""
     _models: PagedList[..., Model] = PagedList("/models", "models:Model", page=MODELS_PAGE)
     _user_models: PagedList[..., Model] = PagedList(
         "/models/user", "models:Model", page=MODELS_PAGE
@@ -503,15 +504,15 @@ class CatalogService(Service):
     async def models(
         self, *, output_modalities: str = "all", query: str | None = None
     ) -> Listing[Model]:
-        """Every model; ``query`` is the API's own search. The API's default is text only."""
+        """List all models. ``query`` are filters of the API, which defaults to text models."""
         return await self._models(output_modalities=output_modalities, q=query or None)
 
     async def user_models(self, *, output_modalities: str = "all") -> Listing[Model]:
-        """The models that the policies of the connection's own key leave; any key may ask."""
+        """List the models that the connection's own key may use. Works with any key."""
         return await self._user_models(output_modalities=output_modalities)
 
     async def count(self, *, output_modalities: str = "all") -> int:
-        """The number of models; one small request."""
+        """The number of models, with one small request."""
         found = (await self._count(output_modalities=output_modalities)).count
         if found is None:
             raise unreadable(None, "it has no count")
@@ -529,7 +530,7 @@ class ProvidersService(Service):
 class OrganizationService(Service):
     """Members and settings of the organization: extended section 4.
 
-    NotFoundError means that the key belongs to no organization.
+    NotFoundError means that the key does not belong to an organization.
     """
 
     members: PagedList[[], OrganizationMember] = PagedList(
@@ -570,9 +571,9 @@ class ActivityService(Service):
         workspace_id: str | None = None,
         by_workspace: bool = False,
     ) -> Listing[ActivityRow]:
-        """The rows of the last 30 completed UTC days, or of one ``date`` (YYYY-MM-DD).
+        """List the activity of the last 30 completed UTC days, or of one ``date`` (YYYY-MM-DD).
 
-        ``by_workspace`` splits each row by workspace and names it. Not paged.
+        ``by_workspace`` splits each row by workspace. Not paged.
         """
         return await self._list(
             date=date,
@@ -589,19 +590,19 @@ class GenerationsService(Service):
     get: ServiceMethod[[str], Generation] = ServiceMethod(
         "GET", "/generation", _one("usage:Generation"), query="id"
     )
-    """Request and usage metadata; any key may ask."""
+    """Read the metadata of a generation. Works with any key."""
     content: ServiceMethod[[str], GenerationContent] = ServiceMethod(
         "GET", "/generation/content", _one("usage:GenerationContent"), query="id"
     )
-    """Input and output. NotFoundError also where the workspace does not log them."""
+    """Read input and output. NotFoundError also if the workspace does not log them."""
     give_feedback: ServiceMethod[[FeedbackRequest], None] = ServiceMethod(
         "POST", "/generation/feedback", lambda _answer: None, body="usage:FeedbackRequest"
     )
-    """The contract describes no answer, so none is read."""
+    """Send feedback. The contract describes no answer, so none is read."""
 
 
 class Services:
-    """Every service of a gateway."""
+    """All services of a gateway."""
 
     keys: KeysService
     workspaces: WorkspacesService
@@ -620,4 +621,4 @@ class Services:
 
 
 SERVICES: Mapping[str, type[Service]] = get_type_hints(Services)
-"""The services of a client, by its attribute."""
+"""The services by their attribute of the client."""

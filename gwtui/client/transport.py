@@ -1,8 +1,8 @@
-"""Sends requests over HTTP: no other module does, and no other unwraps the token.
+"""Sends requests over HTTP. No other module does, and no other unwraps the token.
 
-Rules: the token goes into the Authorization header and nowhere else; redirects are refused; proxies
-only when the connection says so; a read-only connection holds every write back before any I/O;
-every failure becomes a typed error that carries neither headers nor bytes, not even in its chain.
+The token is only sent in the Authorization header. Redirects are refused, proxies used only if the
+connection says so, and writes on a read-only connection blocked before any I/O. Failures become
+typed errors without headers or bytes, also in their exception chain.
 """
 
 from __future__ import annotations
@@ -54,18 +54,22 @@ from gwtui.domain.known_secrets import Secret, redactor, remember
 logger = logging.getLogger("gwtui.client")
 
 MAX_ANSWER = 16 * 1024 * 1024
-"""Bytes of an answer, after decompression, that are read."""
+"""Maximum size of an uncompressed answer in bytes."""
 MAX_EVENT = 1024 * 1024
-"""Characters of one event of a stream, and of one line, that are kept."""
+"""Maximum length of one event or line of a stream."""
 _MAX_ERROR_BODY = 64 * 1024
 _DIGEST = 16
-"""Bytes that tell one answer from another."""
+"""Size of an answer's digest in bytes."""
 _COMPRESSIONS = ("gzip", "deflate")
-"""Each expands to at most a thousand times its size, so that the limit on answers protects memory.
-Other or nested encodings have no such limit."""
+"""Accepted encodings. Both expand at most a thousandfold, so the limit on answers protects memory.
+
+Other or nested encodings have no such bound.
+"""
 _CONNECTIONS = 8
-"""At most, for reads. As many stay open: with fewer, one that is free is closed whenever more are
-open than may stay, and nearly every request makes another one."""
+"""Maximum number of connections for reads. All of them stay open.
+
+With a lower limit for idle connections, nearly every request would open a new one.
+"""
 _PATIENCE = Patience()
 _IDLE = 30.0
 """Seconds after which an unused connection is closed."""
@@ -87,9 +91,9 @@ _NEVER_SENT = (
 
 
 class Transport:
-    """Carries out one call as one HTTP request. Never repeats anything.
+    """Sends each call as exactly one HTTP request.
 
-    No write passes while ``gate`` is closed. ``http`` replaces the network, for tests.
+    Writes are blocked while ``gate`` is closed. Tests replace the network with ``http``.
     """
 
     def __init__(  # noqa: PLR0913 - all by name
@@ -123,17 +127,17 @@ class Transport:
         return f"Transport({self._connection.where}, read_only={self.gate.closed is not None})"
 
     async def call(self, call: Call) -> Answer:
-        """Carry out one call. Raises GatewayError, and InvalidRequestError for a bad path."""
+        """Send one call. Raises GatewayError, and InvalidRequestError for a bad path."""
         answer = await self._exchange(call, self._read)
         if not call.is_read:
             write_answered(answer.request_id)
         return answer
 
     async def open(self, call: Call, silence: float) -> EventStream:
-        """Send one call and return its stream of events; the caller closes it.
+        """Send one call and return its stream of events, which the caller must close.
 
-        An answer that sends nothing for ``silence`` seconds counts as lost.
-        Raises GatewayError where the service refuses, and where no connection is made.
+        The answer is lost after ``silence`` seconds without data. Raises GatewayError if the
+        gateway refuses or cannot be reached.
         """
         call = replace(call, headers={**_STREAM_HEADERS, **call.headers})
         return await self._exchange(call, self._open, timeout=_timeout(self._patience, silence))
@@ -309,10 +313,10 @@ class Transport:
 
 
 class EventStream:
-    """Iterates over the data of each event, a text.
+    """Iterates over the data of each event as text.
 
-    Iterating raises GatewayError when the connection breaks, is silent for too long, or sends more
-    than ``size`` bytes; the stream is closed then.
+    Raises GatewayError if the connection breaks, is silent for too long, or sends more than
+    ``size`` bytes. The stream is closed then.
     """
 
     def __init__(
@@ -350,7 +354,7 @@ class EventStream:
                         yield data
 
     async def aclose(self) -> None:
-        """Hang up. What has come and was not taken is dropped."""
+        """Close the connection. Received data that was not read is dropped."""
         self._ended = True
         await self._response.aclose()
 
@@ -379,7 +383,7 @@ class EventStream:
 
 @dataclass(frozen=True, slots=True)
 class _Received:
-    """An answer whose body is not read yet, and the loop's time until which it may take."""
+    """An answer with an unread body; ``deadline`` is by the clock of the event loop."""
 
     response: httpx.Response
     headers: Mapping[str, str]
@@ -466,7 +470,7 @@ def _timeout(patience: Patience, read: float) -> httpx.Timeout:
 def tls_context(connection: Connection) -> ssl.SSLContext:
     """The TLS context of both HTTP clients.
 
-    Plain http needs no trust roots: loading them is slow.
+    For plain http it trusts nothing, because loading trust roots is slow.
     """
     if connection.is_plain and not connection.use_proxy:
         return _without_roots()
@@ -480,9 +484,9 @@ def _without_roots() -> ssl.SSLContext:
 
 
 def answer_headers(response: httpx.Response, redact: Callable[[str], str]) -> dict[str, str]:
-    """The headers by name in lower case, without secrets; several of one name are joined.
+    """The headers by lower-case name, redacted; values of the same name are joined.
 
-    The HTTP library decodes all of them anew for each one that is asked for.
+    Decodes them once; the HTTP library would decode them for each access.
     """
     headers: dict[str, str] = {}
     for raw_name, raw_text in response.headers.raw:

@@ -1,9 +1,9 @@
-"""Activity summed up by day, by group and in all, and the days of it that a person types.
+"""Activity summed by day, by group and in total, and parsing of the days that a person types.
 
 Extended contract section 8. Amounts are USD, days are completed UTC days.
 
-A field that a row lacks is unknown: it is left out of the sum, and the sum says how many rows lack
-it; a sum of unknowns alone is unknown. A day or group without any row counts as 0.
+A missing field is unknown: the sum leaves it out and counts the rows that lack it. If every row
+lacks the field, the sum is unknown. A day or group without any row counts as 0.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _BETWEEN = ".."
 
 @dataclass(frozen=True, slots=True)
 class DayRange:
-    """Completed UTC days from the first to the last one, both of them included."""
+    """Completed UTC days from the first to the last, both included."""
 
     first: date
     last: date
@@ -46,9 +46,9 @@ class DayRange:
 
 
 def parse_days(text: str, days: Sequence[date]) -> DayRange:
-    """Parse typed days; ``days`` are the completed days, oldest first.
+    """Parse a range of days as typed; ``days`` are the completed days, oldest first.
 
-    Nothing, and "all", are all of them. Raises ValueError with a message for the person.
+    An empty text or "all" selects all of them. Raises ValueError with a message for the person.
     """
     typed = " ".join(text.split()).casefold()
     if typed in {"", _ALL_DAYS}:
@@ -63,10 +63,10 @@ def parse_days(text: str, days: Sequence[date]) -> DayRange:
 
 
 def days_between(since: str, until: str, days: Sequence[date]) -> DayRange:
-    """Parse a range; an empty end is the first or the last of ``days``.
+    """Parse the two ends of a range; an empty end is the first or the last of ``days``.
 
-    ``since`` may be a number of days, such as 7d: that many, up to the last one. Raises ValueError
-    with a message for the person.
+    ``since`` may be a number of days, such as "7d": the last 7 days. Raises ValueError with a
+    message for the person.
     """
     last = _day(until, days) if until else days[-1]
     if not since:
@@ -120,7 +120,10 @@ GROUPINGS: tuple[Grouping, ...] = ("model", "provider", "workspace", "key", "use
 
 @dataclass(frozen=True, slots=True)
 class ActivitySummary:
-    """Sums over some rows; None is unknown. ``unknown`` rows lack the spend or the requests."""
+    """Sums over rows of activity; None is unknown.
+
+    ``unknown`` is the number of rows without a spend or a number of requests.
+    """
 
     spend: Decimal | None = Decimal(0)
     byok: Decimal | None = Decimal(0)
@@ -134,7 +137,7 @@ class ActivitySummary:
 
     @property
     def tokens(self) -> int | None:
-        """Prompt and completion tokens; reasoning and cached ones are parts of them."""
+        """Prompt plus completion tokens, which include reasoning and cached tokens."""
         if self.prompt is None or self.completion is None:
             return None
         return self.prompt + self.completion
@@ -159,12 +162,12 @@ _FIELDS = {
     "reasoning": "reasoning_tokens",
     "cached": "cached_tokens",
 }
-"""The figures of a summary, and the field of a row that each one sums."""
+"""The fields of a summary, each with the field of a row that it sums."""
 _NOTHING = ActivitySummary()
 
 
 def summarize(rows: Iterable[ActivityRow]) -> ActivitySummary:
-    """Sum rows up."""
+    """Sum rows of activity."""
     rows = tuple(rows)
     sums: dict[str, Any] = {
         figure: _total([getattr(row, name) for row in rows], getattr(_NOTHING, figure))
@@ -180,13 +183,13 @@ def _total(values: Sequence[Any], zero: Decimal | int) -> Any:
 
 
 def completed_days(now: datetime) -> tuple[date, ...]:
-    """The UTC days that the gateway keeps, the oldest first; today is not over."""
+    """The completed UTC days that the gateway keeps, oldest first, without today."""
     today = now.astimezone(UTC).date()
     return tuple(today - timedelta(days=back) for back in range(ACTIVITY_DAYS, 0, -1))
 
 
 def day_of(row: ActivityRow) -> date | None:
-    """The UTC day of a row, None when it cannot be read."""
+    """The UTC day of a row; None if it cannot be read."""
     return None if row.date is None else _read_day(row.date[:10])
 
 
@@ -199,7 +202,7 @@ def _read_day(text: str) -> date | None:
 
 
 def within(rows: Iterable[ActivityRow], days: Sequence[date]) -> tuple[ActivityRow, ...]:
-    """The rows of these days; the others cannot be drawn and are left out everywhere."""
+    """The rows of the given days."""
     chosen = frozenset(days)
     return tuple(row for row in rows if day_of(row) in chosen)
 
@@ -207,7 +210,7 @@ def within(rows: Iterable[ActivityRow], days: Sequence[date]) -> tuple[ActivityR
 def by_day(
     rows: Iterable[ActivityRow], days: Sequence[date], measure: Measure
 ) -> tuple[Decimal | None, ...]:
-    """The measure on each of the days."""
+    """The sum of a measure for each of the given days."""
     found: dict[date | None, list[ActivityRow]] = defaultdict(list)
     for row in rows:
         found[day_of(row)].append(row)

@@ -74,7 +74,7 @@ class RuleKind:
 
 @dataclass(frozen=True, slots=True)
 class RuleReading:
-    """A subject at one moment: its figures (None means unknown) and its facts."""
+    """The figures and facts of one subject at one moment; a figure of None is unknown."""
 
     values: Mapping[str, Decimal | None]
     facts: Mapping[str, JsonValue]
@@ -133,11 +133,11 @@ class AlertRule(RequestModel):
 
     @property
     def demand(self) -> str:
-        """The condition that fires, in words."""
+        """The condition under which the rule fires, in words."""
         return self.kind.demand.format(**self.words())
 
     def words(self) -> dict[str, str]:
-        """The fields with their units, for the texts of the kind."""
+        """The values for the templates of the kind: every field, with its unit."""
         rules = field_rules(type(self))
         found: dict[str, str] = {}
         for name in type(self).model_fields:
@@ -148,7 +148,7 @@ class AlertRule(RequestModel):
         return found
 
     def watches(self, subject: tuple[str, str], facts: Mapping[str, JsonValue]) -> bool:
-        """Whether a subject (resource and identity) is in the scope."""
+        """Whether the rule applies to a subject, by the resource and the scope of the rule."""
         resource, identity = subject
         if self.scope == "all":
             return True
@@ -167,12 +167,12 @@ class ConditionRule(AlertRule):
 
     @property
     def timing(self) -> Timing:
-        """How long the condition must last, and be over."""
+        """How long the condition must last to fire, and be over to clear."""
         return Timing(self.fire_after, self.clear_after)
 
     @property
     def bounds(self) -> Bounds:
-        """The thresholds of the figure; by default 1 is bad."""
+        """The thresholds of the figure. Without an override, 1 is bad and 0 is good."""
         return Bounds("above", Decimal(1), Decimal(0))
 
     @property
@@ -190,7 +190,7 @@ class ConditionRule(AlertRule):
         return value is not None and self.bounds.evidence(value) == "bad"
 
     def overrides(self, other: ConditionRule) -> bool:
-        """Whether it replaces another rule about the same figure while both fire."""
+        """Whether only this rule is reported while both rules fire for a subject."""
         same = type(self) is type(other) and self.figures == other.figures
         return same and self.enabled and self.severity == "critical" != other.severity
 
@@ -208,7 +208,7 @@ class ConditionRule(AlertRule):
         )
 
     def words(self) -> dict[str, str]:
-        """The fields with their units, and how long the condition must last."""
+        """The values for the templates: the fields with their units, and the duration."""
         lasting = f" for {duration(self.fire_after)}" if self.fire_after else ""
         return {**super().words(), "lasting": lasting}
 
@@ -237,14 +237,14 @@ class BoundRule(ConditionRule):
         return Bounds(self.kind.direction, self.fires_at, self.clears_at)
 
     def words(self) -> dict[str, str]:
-        """The fields with their units, the duration, and the threshold that fires."""
+        """The values for the templates: also the duration and the threshold that fires."""
         words = super().words()
         side = "below" if self.kind.direction == "below" else "from"
         return {**words, "bound": f"{side} {words['fires_at']}{words['lasting']}"}
 
 
 class EventRule(AlertRule):
-    """A rule about an event: it fires until it is acknowledged or expires."""
+    """A rule about an event. Its alert fires until it is acknowledged or expires."""
 
     keep_for: Annotated[timedelta, Field(ge=_MINUTE, le=timedelta(days=30))] = Field(
         timedelta(days=1), description="how long it fires unless acknowledged"
@@ -466,7 +466,7 @@ class KeyExpiryRule(ConditionRule):
 
 
 class UnreadableRule(ConditionRule):
-    """A gateway that cannot be read: the other rules get no readings then."""
+    """A gateway, or one of its lists, that cannot be read, so that other rules lack data."""
 
     kind = RuleKind(
         "unreadable",
@@ -506,7 +506,7 @@ class BudgetRule(BoundRule):
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """The remainder of each budget."""
+        """The figure of the remaining amount of each budget."""
         return tuple(f"budget_{interval}_remaining" for interval in self._intervals)
 
     def measure(self, reading: RuleReading) -> Decimal | None:
@@ -518,7 +518,7 @@ class BudgetRule(BoundRule):
         return Decimal(0) if all(limit is None for limit in limits) else None
 
     def message(self, value: Decimal, reading: RuleReading) -> str:
-        """The budget, and the share of it that is spent."""
+        """Name the budget with the highest spent share, and that share."""
         which = next((each for each, share in self._shares(reading) if share == value), "")
         limit = _amount(reading.facts.get(f"budget_{which}"))
         return f"{percent_points(value)} of the {which} budget of {usd(limit)} is spent"
@@ -537,7 +537,7 @@ class BudgetRule(BoundRule):
 
 
 def key_reading(key: ApiKey, workspace_id: str | None, now: datetime) -> RuleReading:
-    """The reading of a key that was just read."""
+    """Make the reading of a key from the key itself, without the history."""
     return RuleReading(
         {"limit_remaining": key.limit_remaining},
         {
@@ -609,7 +609,7 @@ KINDS: Mapping[str, type[AlertRule]] = MappingProxyType(
 
 
 def names_apart(rules: Mapping[str, AlertRule]) -> dict[str, str]:
-    """The names of rules by id; names that occur twice are followed by the id."""
+    """The display name of each rule, by id. Rules of the same name get their id appended."""
     count = Counter(rule.name for rule in rules.values())
     return {
         identity: rule.name if count[rule.name] == 1 else f"{rule.name} ({identity})"
@@ -618,7 +618,7 @@ def names_apart(rules: Mapping[str, AlertRule]) -> dict[str, str]:
 
 
 def default_rules() -> dict[str, AlertRule]:
-    """The rules without an ``alerts.toml``, by id."""
+    """The rules, by id, that apply if there is no ``alerts.toml``."""
 
     def bounds(fires_at: int, clears_at: int) -> dict[str, Any]:
         return {"fires_at": Decimal(fires_at), "clears_at": Decimal(clears_at)}

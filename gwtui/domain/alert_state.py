@@ -17,7 +17,11 @@ from decimal import Decimal
 from typing import Literal
 
 State = Literal["quiet", "pending", "firing", "clearing"]
-"""No problem; bad, but not long enough; an alert; good again, but not long enough."""
+"""The states of a condition.
+
+"quiet": no problem. "pending": bad, but not for long enough. "firing": an alert. "clearing": good
+again, but not for long enough.
+"""
 Evidence = Literal["bad", "good", "between"]
 """The verdict of one reading on a condition."""
 Direction = Literal["below", "above"]
@@ -73,7 +77,7 @@ class AlertState:
 
     @property
     def alerting(self) -> bool:
-        """Whether there is an alert."""
+        """Whether the state is "firing" or "clearing"."""
         return self.state in ALERTING
 
 
@@ -88,7 +92,7 @@ _TRANSITIONS: Mapping[tuple[State, Evidence], State] = {
     ("clearing", "bad"): "firing",
     ("clearing", "between"): "firing",
 }
-"""The transitions by the verdict of a reading; in all other cases the state lasts."""
+"""The next state by state and evidence; without an entry the state stays."""
 
 
 def step(
@@ -112,7 +116,7 @@ def step(
 
 
 def begin(state: State, at: datetime) -> AlertState:
-    """A state that begins with a reading."""
+    """The first state of a condition, by its first reading."""
     return AlertState(state, since=at, last_reading=at)
 
 

@@ -1,4 +1,4 @@
-"""The catalog at one moment, with every endpoint: what rules about routing are applied to."""
+"""The catalog with its endpoints at one moment, and the health of an endpoint."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EndpointKey = tuple[str | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class ModelWithEndpoints:
-    """A model of the catalog and its endpoints; None when those could not be read."""
+    """A model of the catalog with its endpoints; None if they could not be read."""
 
     model: Model
     endpoints: tuple[Endpoint, ...] | None
@@ -27,10 +27,10 @@ class ModelWithEndpoints:
 class CatalogView:
     """The catalog at one moment.
 
-    ``provider_slugs`` leads from a provider's display name to its slug. ``zdr`` holds the endpoints
-    that keep no data, ``training`` those that may be trained with it, ``distillable`` the
-    identifiers of models whose text others may be trained with; None when the gateway does not
-    tell.
+    ``provider_slugs`` maps a provider's display name to its slug. ``zdr`` are the endpoints with
+    zero data retention, ``training`` those that may train on the data, and ``distillable`` the ids
+    of models whose output may be used to train other models. The last three are None if the gateway
+    does not report them.
     """
 
     offers: tuple[ModelWithEndpoints, ...]
@@ -41,7 +41,7 @@ class CatalogView:
 
     @cached_property
     def canonical(self) -> Mapping[str, str]:
-        """Identifier of a model -> the canonical slug that it and its variants share."""
+        """The canonical slug, which all variants share, by model id."""
         return {
             model.id: model.canonical_slug or model.id
             for model in (offer.model for offer in self.offers)
@@ -50,12 +50,12 @@ class CatalogView:
 
     @cached_property
     def known_models(self) -> frozenset[str]:
-        """Everything that names a model of the catalog."""
+        """All ids and canonical slugs of models."""
         return frozenset({*self.canonical, *self.canonical.values()})
 
     @cached_property
     def known_providers(self) -> frozenset[str]:
-        """Everything that names a provider or one of its endpoints."""
+        """All slugs of providers and tags of endpoints."""
         tags = {
             endpoint.tag
             for offer in self.offers
@@ -66,12 +66,12 @@ class CatalogView:
 
 
 def is_healthy(endpoint: Endpoint) -> bool:
-    """Whether an endpoint works now; one without traffic is not known to."""
+    """Whether the verdict on an endpoint is "healthy"; False without traffic."""
     return verdict(endpoint).word == "healthy"
 
 
 def endpoint_key(endpoint: Endpoint) -> EndpointKey:
-    """A key for an endpoint, which has no identifier in the contract."""
+    """A unique key for an endpoint, which has no identifier in the contract."""
     return (
         endpoint.model_id,
         endpoint.tag or endpoint.provider_name,
@@ -81,7 +81,7 @@ def endpoint_key(endpoint: Endpoint) -> EndpointKey:
 
 
 def provider_slug(endpoint: Endpoint, provider_slugs: Mapping[str, str]) -> str | None:
-    """The slug of who serves an endpoint: from its tag, else from the provider's name."""
+    """The slug of an endpoint's provider, from its tag or else from the provider's name."""
     if endpoint.tag:
         return _base(endpoint.tag)
     name = endpoint.provider_name
@@ -93,20 +93,20 @@ def _base(tag: str) -> str:
 
 
 DOWN_BELOW = Decimal(50)
-"""A request is more likely to fail than to succeed: nobody would call that working."""
+"""Success rate in percent below which an endpoint is down: most requests fail."""
 DEGRADED_BELOW = Decimal(95)
-"""More than one request in twenty fails: users notice, and retries cost money."""
+"""Success rate in percent below which an endpoint is degraded."""
 ROUGH_DAY_BELOW = Decimal(90)
-"""More than a tenth of the day's minutes were bad (under 80% success): not to be relied on."""
+"""Share of the day's minutes with 80% success, in percent, below which an endpoint is degraded."""
 
 _WINDOWS = ("uptime_last_5m", "uptime_last_30m", "uptime_last_1d")
 
 
 @dataclass(frozen=True, slots=True)
 class UptimeVerdict:
-    """``word`` is "healthy", "degraded", "down", "no traffic", "unknown" or "status N".
+    """The health of an endpoint and its reason, as one sentence.
 
-    ``why`` explains it in a sentence.
+    ``word`` is "healthy", "degraded", "down", "no traffic", "unknown" or "status N".
     """
 
     word: str
@@ -115,11 +115,11 @@ class UptimeVerdict:
 
 
 def verdict(endpoint: Endpoint) -> UptimeVerdict:
-    """The health of an endpoint.
+    """The health of an endpoint by its status and its success rates.
 
-    The newest window with traffic decides; the older ones can only lower the verdict. A status
-    other than 0 is shown as it came, because the contract gives it no meaning, unless the figures
-    already say that the endpoint is down.
+    Contract "Endpoint object": ``uptime_*`` are percentages and null without enough traffic. The
+    newest window with traffic decides; older windows can only lower the verdict. The contract does
+    not explain a status other than 0, so it is shown as it came unless the endpoint is down anyway.
     """
     found = _by_figures(endpoint)
     status = endpoint.status

@@ -1,4 +1,4 @@
-"""The tone and the sort value of cells. Unknown values sort last."""
+"""Tones, sort values and kinds of table cells."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from decimal import Decimal
 from typing import Any, Literal, TypeVar
 
 Tone = Literal["plain", "muted", "good", "warn", "bad", "accent"]
-"""The meaning of a figure; themes decide its colour. Never the only carrier of the meaning."""
+"""The meaning of a figure, shown by its colour. The text must be enough without the colour."""
 
 SortValue = str | int | float | Decimal | datetime | bool | None
-"""None is unknown: it sorts last in both directions. Percentages are in points: 42.5 is 42.5%."""
+"""A value to sort by; None is unknown and comes last. Percentages are in points: 42.5 is 42.5%."""
 
 ValueKind = Literal["text", "number", "moment", "flag"]
-"""The type of a column's values; each value may be unknown."""
+"""The kind of values in a column."""
 
 UNKNOWN = "—"
-"""Shown for an unknown figure; never 0."""
+"""The text of an unknown figure."""
 
 
 T = TypeVar("T")
@@ -26,10 +26,9 @@ _NUMBER, _MOMENT, _TEXT = range(3)
 
 
 def sort_key(value: SortValue) -> tuple[int, Any] | None:
-    """A comparable key; None for what has no place in an order (None itself, not-a-number).
+    """A key that makes sort values comparable; None for None and for not-a-number.
 
-    Kinds that cannot be compared with each other are kept apart: numbers, moments, text. Text is
-    compared without regard to case.
+    Numbers sort before moments, and moments before text. Text is compared case-insensitively.
     """
     if value is None:
         return None
@@ -47,7 +46,10 @@ def sort_key(value: SortValue) -> tuple[int, Any] | None:
 def ordered(
     rows: Iterable[tuple[str, T]], value: Callable[[T], SortValue], *, descending: bool
 ) -> list[str]:
-    """Identities by the value of their item; equals keep their order, unknown comes last."""
+    """Sort rows, given as identity and item, by the value of the item; returns the identities.
+
+    The sort is stable. Unknown values come last in both directions.
+    """
     known: list[tuple[tuple[int, Any], str]] = []
     unknown: list[str] = []
     for identity, item in rows:

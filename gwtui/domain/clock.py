@@ -1,4 +1,4 @@
-"""Time, sleep and chance, passed in so that every timer is testable and every snapshot still."""
+"""Time, sleep and chance as parameters, so that tests can control them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ def _utc_now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Time, sleep and chance; tests replace each of them by repeatable ones."""
+    """Time, sleep and chance; tests replace them with repeatable ones."""
 
     now: Callable[[], datetime] = _utc_now
-    """Wall clock, aware, UTC."""
+    """Returns the time as an aware datetime in UTC."""
     monotonic: Callable[[], float] = time.monotonic
-    """Seconds that only grow; for durations."""
+    """Returns seconds that never go back, to measure durations."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     chance: Callable[[], float] = random.random
-    """Uniform in [0, 1); for jitter."""
+    """Returns a random number from 0 up to but not including 1, such as for jitter."""
 
 
 SYSTEM_CLOCK = Clock()

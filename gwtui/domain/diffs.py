@@ -1,4 +1,4 @@
-"""Differences between two readings of a resource, and conflicts between two editors."""
+"""Differences between two versions of a resource, and conflicts between two editors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 
 class Absent(Enum):
-    """The field is not there at all, which is not the same as null."""
+    """The type of ``ABSENT``: the field does not exist, unlike a field that is null."""
 
     ABSENT = "absent"
 
@@ -23,7 +23,7 @@ ABSENT: Final = Absent.ABSENT
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """One field before and after; ABSENT where it was or is not there."""
+    """The value of one field before and after; ABSENT if the field does not exist."""
 
     field: str
     before: Any
@@ -32,7 +32,7 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class ThreeWayField:
-    """One field that was edited here, there, or on both sides, since both saw ``original``."""
+    """One field that this edit, somebody else or both changed since ``original``."""
 
     field: str
     original: Any
@@ -41,39 +41,39 @@ class ThreeWayField:
 
     @property
     def changed_here(self) -> bool:
-        """Whether I changed it."""
+        """Whether this edit changed the field."""
         return not same(self.original, self.mine)
 
     @property
     def changed_there(self) -> bool:
-        """Whether somebody else changed it."""
+        """Whether somebody else changed the field."""
         return not same(self.original, self.theirs)
 
     @property
     def conflict(self) -> bool:
-        """Whether both changed it, and not to the same value."""
+        """Whether both changed the field, to different values."""
         return self.changed_here and self.changed_there and not same(self.mine, self.theirs)
 
 
 @dataclass(frozen=True, slots=True)
 class ThreeWay:
-    """Every field in which my edit or the gateway's present state differs from the original."""
+    """All fields in which this edit or the gateway's present version differs from the original."""
 
     fields: tuple[ThreeWayField, ...]
 
     @property
     def conflicts(self) -> tuple[ThreeWayField, ...]:
-        """Fields that both changed differently: a person must choose."""
+        """The fields that both changed to different values."""
         return tuple(field for field in self.fields if field.conflict)
 
     @property
     def changed_elsewhere(self) -> tuple[ThreeWayField, ...]:
-        """Fields that somebody else changed while this edit was open."""
+        """The fields that somebody else changed."""
         return tuple(field for field in self.fields if field.changed_there)
 
     @property
     def to_send(self) -> Mapping[str, Any]:
-        """My edits, except those somebody else already made."""
+        """The changes of this edit that the gateway does not have yet."""
         return {
             field.field: field.mine
             for field in self.fields
@@ -82,7 +82,7 @@ class ThreeWay:
 
 
 def changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[FieldChange, ...]:
-    """The fields that differ, in the order of ``after``, then those that are gone."""
+    """The fields that differ: those of ``after`` in their order, then the removed ones."""
     return tuple(
         FieldChange(name, before.get(name, ABSENT), after.get(name, ABSENT))
         for name in _names(after, before)
@@ -93,9 +93,9 @@ def changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple
 def three_way(
     original: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str, Any]
 ) -> ThreeWay:
-    """Compare my edit and the present state with what the edit began from.
+    """Compare this edit and the present version with the original.
 
-    ``mine`` may hold only the fields of the form: one that it lacks was not edited.
+    A field that is missing in ``mine`` was not edited.
     """
     found = []
     for name in _names(original, theirs, mine):
@@ -107,7 +107,7 @@ def three_way(
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values mean the same on the wire: 1 is 1.0 and 1.00, but true is not 1."""
+    """Whether two JSON values are equal on the wire: 1 equals 1.0, but true does not equal 1."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, float):

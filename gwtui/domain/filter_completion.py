@@ -28,7 +28,7 @@ _APART = re.compile(rf"(?:^|[\s(-])(?P<part>{NAME}\s+(?:>=|<=|!=|[=<>])\s*)$")
 
 @dataclass(frozen=True, slots=True)
 class FilterField:
-    """A name that a filter understands: of a column, with its heading, or of a facet."""
+    """A name that filters can use: of a column, with its heading, or of an additional field."""
 
     name: str
     kind: ValueKind
@@ -37,7 +37,7 @@ class FilterField:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """One completion: ``shown`` in a list, ``text`` replaces what was typed."""
+    """One completion: the list displays ``shown``; ``text`` is inserted."""
 
     shown: str
     text: str
@@ -45,22 +45,22 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class Suggestions:
-    """The completions that can replace the text from ``start`` on, the likeliest first."""
+    """Completions that replace the text from ``start`` on, most likely first."""
 
     start: int
     offered: tuple[Suggestion, ...] = ()
 
     def applied(self, text: str, place: int = 0) -> str:
-        """The text with one completion applied. Raises IndexError."""
+        """The text with the completion at index ``place`` applied. Raises IndexError."""
         return text[: self.start] + self.offered[place].text
 
 
 Values = Callable[[str], Iterable[str]]
-"""The values that the rows have in a column."""
+"""A function that returns the values of a column, by its name."""
 
 
 def suggestions(text: str, fields: Sequence[FilterField], values: Values) -> Suggestions:
-    """The completions of ``text``, which reaches to the cursor. Never raises."""
+    """Complete ``text``, the filter up to the cursor. Never raises."""
     start = _part_begins(text)
     part = text[start:]
     condition = _CONDITION.fullmatch(part)

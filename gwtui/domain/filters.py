@@ -1,25 +1,24 @@
 """The filter language of the filter bar and of ``--filter``.
 
-A row is shown when every part of the query holds:
+A row is shown when every part of the query matches:
 
-    word            somewhere in the row, in any case
+    word            the text anywhere in the row, in upper or lower case
     "two words"     the same, with a space
-    -part           the row does not match the part
-    column:text     the column holds the text; a number or yes/no is compared by its value
-    column=text     the column is exactly that; != is the opposite
-    column>5        also >=, <, <=; $ and % may be written, k, M, B and T multiply
-    column >= 80%   spaces may stand around a comparison with a number, a day or none
-    created<7d      a moment that is less than 7 days away from now, before or after
+    -part           rows that do not match the part
+    column:text     the column contains the text; a number or yes/no must equal the value
+    column=text     the column is exactly the text; != is the opposite
+    column>5        also >=, <, <=; accepts $ and %, and the suffixes k, M, B and T
+    column >= 80%   spaces are allowed around a comparison with a number, a day or none
+    created<7d      within 7 days of now, before or after
     created>=2026-11-01   a moment, UTC; yesterday, today and tomorrow are days
     limit:none      the value is unknown or not set (also null)
-    column~^prod    the column matches a pattern; ~pattern is searched in every cell
-    (a b or c)      one of the alternatives holds; groups may be nested
+    column~^prod    the column matches a regular expression; ~pattern searches every cell
+    (a b or c)      one of the alternatives matches; groups may be nested
 
-A column is named by its name or its heading, with a dash for what is no letter or digit (p50-ms).
-A name that is no column is searched as it was typed. Percentages count in points: used>80.
-Parentheses group only with an ``or`` between them, and ``or`` is a word everywhere else. What a
-column cannot be compared with is an error (``Query.checked``), not a list without rows. Patterns
-are regular expressions with a limit of time.
+A column is named by its name or its heading, with a dash for each space or symbol (p50-ms). An
+unknown name is searched as text. Percentages are plain numbers: used>80. Parentheses group only if
+they contain an ``or``; outside of them ``or`` is an ordinary word. A comparison that the column
+cannot have is an error (``Query.checked``). Patterns have a time limit.
 """
 
 from __future__ import annotations
@@ -39,12 +38,12 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import DAYS, named_day, parse_date, parse_duration
 
 Fields = Mapping[str, Callable[[], SortValue]]
-"""The values of a row by column name, read only when a query asks for them."""
+"""Functions that return the values of a row, by column name. Only those in use are called."""
 
 T = TypeVar("T")
 
 NOTHING = ("none", "null", UNKNOWN)
-"""Words for a value that is unknown or not set."""
+"""Words that stand for an unknown or missing value."""
 YES, NO = ("yes", "true", "on"), ("no", "false", "off")
 PATTERN = "~"
 
@@ -72,7 +71,7 @@ _SHOWN = 40
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A text that is searched in the whole row, or a pattern that is searched in every cell."""
+    """A text searched in the whole row, or a pattern searched in every cell."""
 
     text: str
     negated: bool
@@ -87,28 +86,28 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A condition on one column, with every possible reading of its text.
+    """A condition on one column, with its text parsed as every kind of value that it can be.
 
-    ``pattern`` is None for what is no pattern, and for one with a ``fault``.
+    ``pattern`` is None unless the operator is ``~`` and the pattern is valid.
     """
 
     name: str
     op: str
     text: str
     words: tuple[str, ...]
-    """The typed words, used if the name is not a column."""
+    """The words to search in the whole row if there is no such column."""
     negated: bool
     number: Decimal | None
     span: timedelta | None
     moment: datetime | None
     day: str
-    """The name of a day: "today", "next friday"; empty for what is none."""
+    """The name of a day, such as "today" or "next friday"; empty for any other text."""
     pattern: Pattern | None
     ends_text: bool
-    """Whether it stands at the end of the query, where it may not be typed to its end yet."""
+    """Whether the condition is the last of the query, and may still be incomplete."""
 
     def refusal(self, kind: ValueKind) -> str:
-        """Why no value of that kind can be compared with it; "" when it can."""
+        """Why values of this kind cannot be compared with the text; "" if they can."""
         equality = self.op in EQUALITY
         if kind == "text" or (equality and self.text in NOTHING):
             return ""
@@ -133,11 +132,11 @@ class Term:
 
     @property
     def shown(self) -> str:
-        """The condition in a message."""
+        """The condition as shown in a message."""
         return safe_line(" ".join(self.words), _SHOWN)
 
     def holds(self, fields: Fields, haystack: str, now: datetime) -> bool:
-        """Whether the row matches; ``haystack`` is its text, for other names than columns."""
+        """Whether the row matches; without such a column ``haystack``, its text, is searched."""
         read = field_named(fields, self.name)
         if read is None:
             return all(word in haystack for word in self.words) != self.negated
@@ -193,7 +192,7 @@ class Term:
 def make_term(
     name: str, op: str, typed: str, words: tuple[str, ...], *, negated: bool, ends_text: bool
 ) -> Term:
-    """A condition of what was typed. Raises PatternError."""
+    """Parse the text of a condition. Raises PatternError."""
     value = typed.casefold()
     return Term(
         name=name.casefold(),
@@ -211,7 +210,7 @@ def make_term(
 
 
 def field_named(fields: Mapping[str, T], name: str) -> T | None:
-    """The column of that name; a dash may stand for an underscore."""
+    """The value for a column name, in which dashes may replace underscores; None if unknown."""
     found = fields.get(name)
     return fields.get(name.replace("-", "_")) if found is None and "-" in name else found
 
@@ -244,7 +243,7 @@ def _moment(text: str) -> datetime | None:
 
 
 NAME = r"[^\W\d][\w.-]*"
-"""Pattern of a column's name."""
+"""Regular expression of a column name."""
 DEEPEST = 10
 """Maximum depth of parentheses."""
 
@@ -277,7 +276,7 @@ _CONDITIONS = {False: _conditions(r"\S*"), True: _conditions(_IN_GROUP)}
 
 
 def parse(text: str) -> Query:
-    """Read a filter. Never raises: what is wrong is in ``error``, the rest of it works."""
+    """Parse a filter. Never raises: the query has an ``error``, and its valid parts still work."""
     parser = _Parser(text)
     found = parser.read(0, in_group=False)
     faults = sorted(found.faults, key=lambda fault: fault.open)
@@ -285,13 +284,13 @@ def parse(text: str) -> Query:
 
 
 class FilterFault(NamedTuple):
-    """The problem with a filter, "" if there is none."""
+    """An error in a filter; its text is "" if there is none."""
 
     text: str
     unfinished: bool = False
-    """Whether it is about the end of the filter, which may still be being typed."""
+    """Whether the error is at the end of the filter, which may be incomplete."""
     open: bool = False
-    """Whether it is about a group that only lacks its end: the rows can be narrowed by it."""
+    """Whether only the closing parenthesis of a group is missing. The group applies anyway."""
 
 
 NO_FAULT = FilterFault("")
@@ -308,10 +307,10 @@ class _Found:
 
 
 class _Parser:
-    """Reads parts from left to right.
+    """Parses a filter from left to right.
 
-    Parentheses are a group where an ``or`` stands directly between them. Every other parenthesis is
-    text, as in the name ``Llama (free)``, and so is every other ``or``.
+    Parentheses with an ``or`` directly between them are a group. All others are text, as in the
+    name ``Llama (free)``, and so is an ``or`` outside of a group.
     """
 
     def __init__(self, text: str) -> None:
@@ -428,7 +427,7 @@ def _depth(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Alternatives of which one must hold."""
+    """Alternatives of which at least one must match, or none if ``negated``."""
 
     alternatives: tuple[tuple[Part, ...], ...]
     negated: bool
@@ -450,9 +449,9 @@ def _all_hold(parts: Iterable[Part], fields: Fields, haystack: str, now: datetim
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A parsed filter: ``parts`` must hold together.
+    """A parsed filter; a row matches if all ``parts`` match.
 
-    ``note`` says what is understood, but perhaps not as it was meant.
+    ``note`` is a warning about a part that may not mean what the person expects.
     """
 
     text: str
@@ -466,14 +465,14 @@ class Query:
         return self.fault.text
 
     def matches(self, fields: Fields, haystack: str, now: datetime | None = None) -> bool:
-        """Whether a row is shown. ``haystack`` is the row's whole text, casefolded.
+        """Whether a row matches. ``haystack`` is the casefolded text of the whole row.
 
-        ``now`` is what ages are measured from, the system's clock when not given. Never raises.
+        Ages are measured from ``now``, by default the system's time. Never raises.
         """
         return _all_hold(self.parts, fields, haystack, now or SYSTEM_CLOCK.now())
 
     def conditions(self) -> Iterator[Word | Term]:
-        """Every condition in and outside of groups."""
+        """All conditions, including those within groups."""
         waiting: list[Part] = [*self.parts]
         while waiting:
             part = waiting.pop(0)
@@ -484,24 +483,24 @@ class Query:
 
     @property
     def slow(self) -> str:
-        """A message naming a pattern that ran out of time; empty while none has."""
+        """The error message for a pattern that ran out of time; empty if there is none."""
         for one in self.conditions():
             if one.pattern is not None and one.pattern.slow:
                 return f"{safe_line(one.pattern.pattern, _SHOWN)}: {TOO_SLOW}"
         return ""
 
     def reads_text(self, names: Iterable[str]) -> bool:
-        """Whether the text of a row decides, where these are its columns."""
+        """Whether the query searches the text of rows that have these columns."""
         searched = any(not isinstance(condition, Term) for condition in self.conditions())
         return searched or bool(self.unknown_columns(names))
 
     def names_any(self, names: Iterable[str]) -> bool:
-        """Whether there is a condition on one of these columns."""
+        """Whether the query has a condition on at least one of these columns."""
         known = dict.fromkeys(names, True)
         return any(field_named(known, term.name) for term in self._terms())
 
     def unknown_columns(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Names in the query that are no column: they are searched as plain text."""
+        """Names in the query that are not among these columns and are searched as text."""
         known = dict.fromkeys(names, True)
         return tuple(term.name for term in self._terms() if not field_named(known, term.name))
 
@@ -511,11 +510,11 @@ class Query:
     def checked(
         self, kinds: Mapping[str, ValueKind], headings: Mapping[str, str] | None = None
     ) -> Query:
-        """The query for these columns: with an ``error`` where a condition can never hold.
+        """Check the query against the columns of a list.
 
-        ``kinds`` tells what the values of each column are, ``headings`` the column of each heading.
-        What is refused is left out of it, a group as a whole; an error that is there already stays,
-        unless it may be about what is still being typed.
+        ``kinds`` are the kinds of values by column, ``headings`` the column names by heading.
+        Conditions that can never match are removed, within a group together with the group, and set
+        ``error``. An earlier error stays, unless it may be due to an incomplete end.
         """
         faults = [self.fault] if self.error and not self.fault.unfinished else []
         parts = _fitting(self.parts, kinds, headings or {}, faults)

@@ -59,7 +59,10 @@ class AccountGuardrail:
 
 @dataclass(frozen=True, slots=True)
 class UnreadPart:
-    """A part that could not be read, and why; the workspace is None for the whole account."""
+    """A part of the account that could not be read, and the reason.
+
+    ``workspace`` is None for a part that does not belong to a workspace.
+    """
 
     part: Part
     why: str
@@ -88,14 +91,14 @@ class AccountFacts:
     """Days without a request after which a key counts as unused."""
 
     def workspace_name(self, identity: str | None) -> str:
-        """The name of a workspace, else its id."""
+        """The name of a workspace, or its id if the name is unknown."""
         names = (space.shown_name for space in self.workspaces if space.id == identity)
         return next(names, identity) or ""
 
 
 @dataclass(frozen=True, slots=True)
 class FindingSubject:
-    """The subject of a finding: a row of the list ``resource``, or nothing specific ("").
+    """What a finding is about: a row of the list ``resource``, or the account ("").
 
     ``name`` and ``workspace`` are unescaped text of the gateway.
     """
@@ -119,17 +122,17 @@ class AccountFinding:
     advice: str = ""
     remedy: Remedy = ""
     about: str = ""
-    """Why it matters."""
+    """Why the finding matters."""
 
     @property
     def identity(self) -> str:
-        """The rule and the subject, stable while the finding lasts."""
+        """A stable identifier of the finding: its rule and subject."""
         one = self.subject
         return ":".join((self.rule, one.resource, one.identity or one.name))
 
 
 class FindingDraft(NamedTuple):
-    """The result of a rule for a subject; without a message the needed data is missing."""
+    """A rule's result for one subject. An empty message means that data is missing."""
 
     subject: FindingSubject
     message: str = ""
@@ -388,7 +391,7 @@ RULES: tuple[FindingRule, ...] = (
         _one_endpoint,
     ),
 )
-"""The rules that are not alert rules."""
+"""All rules except the alert rules on keys."""
 
 
 # Rules on single keys ---------------------------------------------------------------------------
@@ -446,7 +449,7 @@ def _sentence(text: str) -> str:
 def find(
     facts: AccountFacts, alert_rules: Mapping[str, AlertRule], now: datetime
 ) -> tuple[AccountFinding, ...]:
-    """All findings, the most severe first, including the unknown."""
+    """Evaluate all rules; returns the findings, most severe first."""
     rules = (*RULES, *_key_rules(alert_rules))
     findings = [finding for rule in rules for finding in _of_rule(rule, rule.evaluate(facts, now))]
     findings += [_unread(one, rules) for one in facts.unread]

@@ -1,7 +1,7 @@
-"""Which endpoints of the catalog remain usable under guardrails. Pure; nothing is fetched here.
+"""Which endpoints guardrails leave, and how guardrails acted on a request. No I/O.
 
 Contract "Guardrail"; extended contract section 5: where several guardrails apply, allow-lists
-intersect, ignore-lists subtract and zero data retention (ZDR) holds as soon as one asks for it.
+intersect, ignore-lists subtract, and zero data retention (ZDR) applies if one of them asks for it.
 """
 
 from __future__ import annotations
@@ -42,12 +42,11 @@ _LISTS = ("allowed_models", "ignored_models", "allowed_providers", "ignored_prov
 
 @dataclass(frozen=True, slots=True)
 class GuardrailRestrictions:
-    """The routing restrictions of one guardrail; None is no restriction.
+    """The routing restrictions of one guardrail; None means unrestricted.
 
-    ``zdr`` names the switches that are on. One that is off or inherits asks for nothing by itself.
-    ``no_training`` holds the kinds of models, "free" and "paid", whose providers must not train
-    with what is sent.
-    ``unreadable`` names the fields whose value, or a part of it, could not be read.
+    ``zdr`` holds the names of the ZDR switches that are on. ``no_training`` holds the kinds of
+    models, "free" and "paid", whose providers must not train on the data. ``unreadable`` names the
+    fields that could not be read completely.
     """
 
     allowed_models: frozenset[str] | None = None
@@ -60,7 +59,7 @@ class GuardrailRestrictions:
 
 
 def restrictions_of(source: Guardrail | Mapping[str, Any]) -> GuardrailRestrictions:
-    """The restrictions of a guardrail, or of the values of its form."""
+    """Read the restrictions from a guardrail, or from the values of its form."""
     values = {
         name: source.get(name) if isinstance(source, Mapping) else getattr(source, name, None)
         for name in (*_LISTS, *_SWITCHES, *_TRAINING)
@@ -89,7 +88,7 @@ def _unreadable(source: Guardrail | Mapping[str, Any]) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class BlockedEndpoint:
-    """An endpoint that does not remain, and every reason for it."""
+    """An endpoint that guardrails exclude, with all reasons."""
 
     endpoint: Endpoint
     reasons: tuple[Reason, ...]
@@ -99,8 +98,7 @@ class BlockedEndpoint:
 class ModelEffect:
     """The effect of guardrails on one model; ``known`` is False if its endpoints are unread.
 
-    With rules that are ``unreadable`` nobody knows what remains: ``remaining`` and ``blocked`` are
-    what the others leave.
+    If rules are ``unreadable``, ``remaining`` and ``blocked`` show the effect of the other rules.
     """
 
     model: Model
@@ -111,17 +109,17 @@ class ModelEffect:
 
     @property
     def total(self) -> int:
-        """Endpoints without any guardrail."""
+        """The number of endpoints without guardrails."""
         return len(self.remaining) + len(self.blocked)
 
     @property
     def healthy(self) -> int:
-        """Remaining endpoints that work now."""
+        """The number of remaining endpoints that are healthy."""
         return sum(is_healthy(endpoint) for endpoint in self.remaining)
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
-        """Every reason that takes an endpoint away, the most frequent first."""
+        """The reasons for exclusions, most frequent first."""
         counted: dict[Reason, int] = {}
         for blocked in self.blocked:
             for reason in blocked.reasons:
@@ -130,14 +128,14 @@ class ModelEffect:
 
     @property
     def excluded(self) -> bool:
-        """Whether the guardrails exclude the model by their lists of models."""
+        """Whether the lists of models exclude the model."""
         return bool(self.blocked) and all(
             not _OF_MODEL.isdisjoint(blocked.reasons) for blocked in self.blocked
         )
 
     @property
     def verdict(self) -> EffectVerdict:
-        """The verdict on the model."""
+        """The effect in one word, with its reasons."""
         if not self.known:
             return EffectVerdict("unknown", "muted", "its endpoints could not be read")
         if not self.total:
@@ -162,11 +160,10 @@ class ModelEffect:
 
 @dataclass(frozen=True, slots=True)
 class EffectVerdict:
-    """``word`` says what is left of a model, ``why`` names the reasons.
+    """The effect on a model as a ``word``, and its reasons in ``why``.
 
-    "excluded": its lists leave the model out. "none remains": other rules take every endpoint.
-    "none healthy": none of those left works now. Further "reduced", "all remain", "no endpoint"
-    and "unknown".
+    The word is "excluded" (by the lists of models), "none remains" (other rules exclude every
+    endpoint), "none healthy", "reduced", "all remain", "no endpoint" or "unknown".
     """
 
     word: str
@@ -178,9 +175,9 @@ class EffectVerdict:
 class GuardrailEffect:
     """The effect of guardrails on the catalog.
 
-    ``unmatched`` are the entries, by field, that name nothing in the catalog. ``zdr_unknown`` says
-    that zero data retention is asked for but could not be applied. ``unreadable`` are the rules
-    without which nobody knows what remains.
+    ``unmatched`` are entries, by field, that match nothing in the catalog. ``zdr_unknown``: zero
+    data retention is required, but the gateway does not say which endpoints have it. ``unreadable``
+    are rules that could not be read, which makes the effect uncertain.
     """
 
     models: tuple[ModelEffect, ...]
@@ -194,7 +191,7 @@ class GuardrailEffect:
 
     @property
     def summary(self) -> tuple[str, Tone]:
-        """One line on the whole catalog."""
+        """The effect on the whole catalog, in one line."""
         if self.unreadable:
             return f"what remains is unknown: {_not_read(self.unreadable)}", "warn"
         known = [model for model in self.models if model.known and model.total]
@@ -223,7 +220,7 @@ def _all_unreadable(guardrails: Iterable[GuardrailRestrictions]) -> tuple[str, .
 
 
 def zdr_switch(model_id: str | None, dialect: Dialect) -> str:
-    """The switch that decides for a model: its author's, else that of all other vendors."""
+    """The ZDR switch that applies to a model: its author's, or else the one for other vendors."""
     author = (model_id or "").partition("/")[0].lower().lstrip("~")
     for field, vendor in zip(ZDR_FIELDS, dialect.vendors, strict=False):
         if author == slug_of(vendor):
@@ -266,7 +263,7 @@ def effect_on_model(
 def effect_on_catalog(
     view: CatalogView, guardrails: Sequence[GuardrailRestrictions], dialect: Dialect
 ) -> GuardrailEffect:
-    """The effect of guardrails on the catalog, in its order."""
+    """The effect of guardrails on each model, in the order of the catalog."""
     return GuardrailEffect(
         tuple(effect_on_model(offers, guardrails, view, dialect) for offers in view.offers),
         unmatched=tuple(dict.fromkeys(_unmatched(view, guardrails))),
@@ -325,7 +322,7 @@ GUARDRAIL_OUTCOMES: tuple[GuardrailOutcome, ...] = (
     "block",
     "no endpoint",
 )
-"""Outcomes of a request at guardrails, mildest first."""
+"""What guardrails can do with a request, mildest first."""
 
 GUARDRAIL = "guardrail"
 _ACTIONS: Mapping[str, GuardrailOutcome] = {
@@ -344,7 +341,7 @@ _DEPTH = 8
 class GuardrailVerdict:
     """The strictest action of the guardrails on a served request.
 
-    ``stages`` are those of guardrails, in the order in which they acted.
+    ``stages`` are the stages of guardrails, in the order in which they acted.
     """
 
     outcome: GuardrailOutcome
@@ -352,7 +349,7 @@ class GuardrailVerdict:
 
 
 def verdict_of(metadata: ServiceMetadata | None) -> GuardrailVerdict | None:
-    """The verdict on a served request; None without metadata."""
+    """How guardrails acted on a served request; None if the answer has no metadata."""
     if metadata is None:
         return None
     stages = tuple(stage for stage in metadata.pipeline or () if stage.type == GUARDRAIL)
@@ -361,7 +358,7 @@ def verdict_of(metadata: ServiceMetadata | None) -> GuardrailVerdict | None:
 
 
 def actions_of(stage: PipelineStage) -> tuple[GuardrailOutcome, ...]:
-    """The actions of one stage, mildest first."""
+    """The actions that one stage reports, mildest first."""
     found = set(_in_data(stage.data, _DEPTH))
     if not found and not stage.data:
         words = _WORD.findall((stage.summary or "").lower())

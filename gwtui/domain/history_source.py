@@ -1,4 +1,4 @@
-"""Figures from before the first reading, to fill a history with: only the demo has them."""
+"""The simulated past of the demo, which fills the history before its first reading."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 
 class KeyUsage(NamedTuple):
-    """USD used in all up to a moment: credits, and what ran on own provider keys."""
+    """The total usage of a key up to a moment in USD: from credits, and on own provider keys."""
 
     usd: Decimal
     byok_usd: Decimal
@@ -23,9 +23,9 @@ class AccountTotals(NamedTuple):
 
 
 class HistorySource(Protocol):
-    """Figures as the gateway would have answered them. Moments are aware, UTC, and ascend.
+    """Simulated figures of the past. Moments are aware, in UTC and ascending.
 
-    There are none after ``until``.
+    There are no figures after ``until``.
     """
 
     @property
@@ -33,18 +33,18 @@ class HistorySource(Protocol):
         """The last moment with figures."""
 
     def spent(self, key_hash: str, moments: Sequence[datetime]) -> Sequence[KeyUsage] | None:
-        """The usage of a key at each moment; None if it is not simulated."""
+        """The usage of a key at each moment; None for a key that is not simulated."""
 
     def account(self, moments: Sequence[datetime]) -> Sequence[AccountTotals]:
         """The credits at each moment."""
 
     def disabled_at(self, key_hash: str) -> datetime | None:
-        """When a key was disabled that the gateway began with; None where nobody noted it."""
+        """When an initial key was disabled; None if unknown."""
 
     def figures(
         self, model_id: str, tag: str, moments: Sequence[datetime]
     ) -> Sequence[Mapping[str, Any]] | None:
-        """The live figures of an endpoint at each moment, named as on the wire.
+        """The figures of an endpoint at each moment, with the names of the API.
 
         None for an endpoint that is not simulated.
         """

@@ -1,7 +1,7 @@
 """State, spending and rotation of API keys.
 
-Amounts are USD. The contract does not report the spending of budgets. The usage of the present keys
-is a lower bound: deleted keys are missing.
+Amounts are USD. The API does not report the spending of budgets, so it is summed from the present
+keys. This is a lower bound, because deleted keys are missing.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import age, relative, utc
 
 NEAR_LIMIT = Decimal("0.8")
-"""The used share from which a key is near its limit, in its state and in the alert rules."""
+"""The used share from which a key counts as near its limit."""
 EXPIRING_SOON = timedelta(days=7)
-"""The time before its expiry from which a key expires soon, in its state and in the rules."""
+"""The remaining time from which a key counts as expiring soon."""
 _USAGE = {
     "daily": ("usage_daily", "byok_usage_daily"),
     "weekly": ("usage_weekly", "byok_usage_weekly"),
@@ -33,7 +33,7 @@ _USAGE = {
 
 @dataclass(frozen=True, slots=True)
 class KeyState:
-    """The state as a ``word`` with a ``tone``, and a short reason."""
+    """The state of a key: a ``word`` with a ``tone``, and a short reason."""
 
     word: str
     tone: Tone
@@ -41,7 +41,7 @@ class KeyState:
 
 
 def key_state(key: ApiKey, now: datetime) -> KeyState:
-    """The state of a key: blocked first, then soon blocked, then by usage."""
+    """The most important state of a key: blocked, soon blocked, else by usage."""
     return _stopped(key, now) or _threatened(key, now) or _in_use(key, now)
 
 
@@ -75,7 +75,7 @@ def _in_use(key: ApiKey, now: datetime) -> KeyState:
 
 
 def is_used_up(key: ApiKey) -> bool:
-    """Whether the limit is used up; False without a limit."""
+    """Whether the limit of a key is used up; False for a key without a limit."""
     if key.limit == 0:
         return True
     limited = key.limit is not None or "limit" in key.gaps
@@ -83,16 +83,16 @@ def is_used_up(key: ApiKey) -> bool:
 
 
 def is_never_used(key: ApiKey) -> bool:
-    """Whether the figures of the key show no usage at all."""
+    """Whether the key reports no usage at all."""
     if key.last_used_at is not None or key.usage is None:
         return False
     return key.usage == 0 and not key.byok_usage
 
 
 def spent_by_keys(keys: Iterable[ApiKey], interval: str, *, byok: bool) -> Decimal | None:
-    """The usage of these keys in a budget's current window; None if one is unknown.
+    """The usage of keys in a budget's current window; None if the usage of one is unknown.
 
-    ``byok`` counts BYOK usage as well. Raises KeyError for an interval the contract does not know.
+    ``byok`` includes BYOK usage. Raises KeyError for an unknown interval.
     """
     own, borrowed = _USAGE[interval]
     total = Decimal(0)
@@ -113,13 +113,13 @@ def spent_by_interval(keys: Iterable[ApiKey], *, byok: bool) -> Mapping[str, Dec
 
 @dataclass(frozen=True, slots=True)
 class KeyCount:
-    """The number of keys, in all and active at a moment."""
+    """The number of keys, and what is needed to count the active ones at any time."""
 
     total: int
     lasting: int
-    """Enabled and without an expiry."""
+    """The number of enabled keys without an expiry."""
     expiries: tuple[datetime, ...]
-    """Expiries of the other enabled keys."""
+    """When the other enabled keys expire."""
 
     @classmethod
     def of(cls, keys: Iterable[ApiKey]) -> KeyCount:
@@ -149,19 +149,19 @@ RotationStage = Literal[
     "forgotten",
 ]
 RotationStep = Literal["", "resolve", "assign", "show", "disable", "delete"]
-"""The next step; empty means to wait, or none."""
+"""The next step; empty if there is nothing to do or it is too early."""
 
 ENDED: frozenset[RotationStage] = frozenset({"done", "not made", "forgotten"})
 UNUSED_FOR = timedelta(hours=24)
-"""How long the old key must be unused before it is disabled, by default."""
+"""Default time without usage after which the old key is disabled."""
 KEPT_FOR = timedelta(days=7)
-"""How long the old key stays disabled before it is deleted, by default."""
+"""Default time after which the disabled old key is deleted."""
 _NAME = 60
 
 
 @dataclass(frozen=True, slots=True)
 class KeyFigures:
-    """The total usage of a key and its last request, all of which only grow."""
+    """The total usage of a key and its last request. Neither ever decreases."""
 
     usage: str
     byok_usage: str
@@ -169,7 +169,7 @@ class KeyFigures:
 
     @classmethod
     def of(cls, key: ApiKey) -> KeyFigures | None:
-        """The figures as text; None if the gateway does not report the usage."""
+        """The figures of a key as text; None if the gateway does not report the usage."""
         if key.usage is None:
             return None
         byok = "" if key.byok_usage is None else f"{key.byok_usage.normalize():f}"
@@ -182,8 +182,8 @@ class KeyRotation:
     """The stored state of a rotation, without any secret.
 
     ``id`` is the plan that creates the successor. ``guardrail`` is the one assigned to the old key,
-    None for none. ``figures`` are those of the old key, unchanged since ``figures_at``. ``made_at``
-    is when the successor was known to exist. ``ended`` is the final stage.
+    if any. ``figures`` are the old key's, unchanged since ``figures_at``. ``made_at`` is when the
+    successor was first seen. ``ended`` is the final stage.
     """
 
     id: str
@@ -205,16 +205,16 @@ class KeyRotation:
 
 
 CreationOutcome = Literal["made", "under way", "unresolved", "nameless", "not made"]
-"""The outcome of the creation of a successor; "nameless": created, but its hash is unknown."""
+"""The outcome of creating a successor; "nameless" if it was created but its hash is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RotationFacts:
     """The present state of both keys of a rotation.
 
-    ``old`` and ``new`` are None if they could not be read, or are gone. ``bound`` is the guardrail
-    of the successor; ``bound_known`` is False if it could not be read.
-    ``waits``: nobody has acknowledged the successor's value. ``why``: the error of a failed read.
+    ``old`` and ``new`` are None if they are gone or could not be read. ``bound`` is the guardrail
+    of the successor; ``bound_known`` is False if it could not be read. ``waits``: nobody has
+    acknowledged the value of the successor. ``why``: the error of a failed read.
     """
 
     making: CreationOutcome = "made"
@@ -230,10 +230,10 @@ class RotationFacts:
 
 @dataclass(frozen=True, slots=True)
 class RotationStatus:
-    """The stage with its explanation, what to do next, and the step that does it.
+    """The stage of a rotation, its explanation, the advice, and the next step.
 
-    ``due`` is when the step is due, None means now. ``since`` is when the old key was last used,
-    None if unknown or irrelevant.
+    ``due`` is when the step is due, None for now. ``since`` is when the old key was last used, None
+    if unknown or irrelevant.
     """
 
     stage: RotationStage
@@ -249,7 +249,7 @@ class RotationStatus:
 
 
 def status_of(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> RotationStatus:
-    """The status of a rotation. An unknown figure is neither silence nor delivery."""
+    """The status of a rotation. Unknown figures never count as "unused" or "in use"."""
     if rotation.ended is not None:
         return _ended(rotation, rotation.ended)
     for stage in (_making, _successor, _handing_over, _old_key):

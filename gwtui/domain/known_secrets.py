@@ -1,6 +1,6 @@
-"""The secrets that this process knows, so that nothing it writes down can repeat one.
+"""The secrets known to this process, so that they can be removed from everything it writes.
 
-Nothing is kept alive by being known: a secret is forgotten with the last object that holds it.
+Only weak references are kept: a secret is forgotten with the last object that holds it.
 """
 
 from __future__ import annotations
@@ -16,26 +16,25 @@ from weakref import WeakValueDictionary
 from gwtui.contract.unpicklable import Unpicklable
 
 HIDDEN = "[redacted]"
-"""Stands where a secret was."""
+"""The replacement for a secret."""
 SHORTEST = 8
-"""The length from which a secret is looked for in texts; keys are far longer."""
+"""The minimum length of a secret that is searched in texts; API keys are far longer."""
 _ALIGNMENTS = 3
 _MASKED = 4
 
 
 class Secret(Protocol):
-    """A holder of a secret text: a ``Token``, or the ``SecretStr`` of a request."""
+    """An object that holds a secret text: a ``Token``, or a ``SecretStr`` of a request."""
 
     def get_secret_value(self) -> str:
-        """The text itself."""
+        """The secret text."""
 
 
 @final
 class Token(Unpicklable):
-    """A key as it was found on this machine or typed; whatever prints it shows a mask.
+    """A key from this machine or from input; its ``str`` and ``repr`` show a mask.
 
-    It is what pydantic's ``SecretStr`` is in requests, without that library: a token is found
-    before the first frame is painted.
+    Works like pydantic's ``SecretStr``, but does not load pydantic before the first frame.
     """
 
     __slots__ = ("__weakref__", "_text")
@@ -44,7 +43,7 @@ class Token(Unpicklable):
         self._text = text
 
     def get_secret_value(self) -> str:
-        """The text itself."""
+        """The secret text."""
         return self._text
 
     def __repr__(self) -> str:
@@ -82,14 +81,14 @@ _LIKELY = (
 
 
 def remember(*secrets: Secret | None) -> None:
-    """Let ``without_secrets`` hide these from now on, for as long as they are in use."""
+    """Let ``without_secrets`` remove these secrets for as long as the objects exist."""
     for secret in secrets:
         if secret is not None:
             _known[id(secret)] = secret
 
 
 def without_secrets(text: str) -> str:
-    """The text without any secret that this process knows, and without what looks like one."""
+    """The text with all known secrets, and all texts that look like one, replaced."""
     text = redactor(list(_known.values()))(text)
     for pattern in _LIKELY:
         text = pattern.sub(lambda found: f"{found[1]}{HIDDEN}", text)
@@ -97,18 +96,18 @@ def without_secrets(text: str) -> str:
 
 
 def holds_secret(text: str) -> bool:
-    """Whether a text holds a secret that this process knows, folded over lines or not.
+    """Whether a text contains a known secret, also one that is wrapped over lines.
 
-    For what leaves the program because a person asked for it: nothing is cut out of that.
+    For text that a person exports on purpose, from which nothing may be removed.
     """
     hide, unfolded = redactor(list(_known.values())), "".join(text.split())
     return hide(text) != text or hide(unfolded) != unfolded
 
 
 def redactor(secrets: Iterable[Secret]) -> Callable[[str], str]:
-    """Takes these secrets out of a text, as they are and as they are usually encoded.
+    """Return a function that removes these secrets, also in common encodings, from a text.
 
-    One of fewer than ``SHORTEST`` characters stays: it cannot be told from words.
+    Secrets shorter than ``SHORTEST`` are not removed: they might be ordinary words.
     """
     values = sorted({secret.get_secret_value() for secret in secrets}, key=len, reverse=True)
     known = [form for value in values if len(value) >= SHORTEST for form in _forms(value)]

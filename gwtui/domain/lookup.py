@@ -1,6 +1,6 @@
-"""Resolves names that people type to rows; completes them, and suggests for mistyped ones.
+"""Resolve typed names to rows, complete names, and suggest names for mistyped ones.
 
-A row is found by its identity, by another of its names, or by the beginning of its identity.
+A row can be named by its identity, by its other names, or by the beginning of its identity.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ Names = Callable[[T], Sequence[str | None]]
 """The names of a row: its identity first, then its other names."""
 
 SHORTEST_BEGINNING = 6
-"""Characters of an identity that stand for all of it, as long as they mean only one."""
+"""Minimum length of a beginning that can stand for an identity."""
 _NEAR = 3
 _LEAST = 3
-"""Characters of which the names that hold them are worth naming."""
+"""Minimum length of a text for which the names that contain it are suggested."""
 _COMPARED = 5_000
-"""Names that a misspelt one is compared with: each comparison takes some microseconds."""
+"""Maximum number of names that a mistyped name is compared with, to limit the time."""
 _NAME = 80
-"""Characters of a name that are compared and shown."""
+"""Maximum length of a name that is compared or shown."""
 _MOST_LISTED = 40
-"""Names that are listed before the rest is only counted."""
+"""Maximum number of names in a message; further ones are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lookup(Generic[T]):
-    """The rows that a name resolves to: one, several or none; ``rest`` is the rest of a path."""
+    """The rows that match a name, and the ``rest`` of a path behind the name."""
 
     rows: tuple[T, ...]
     rest: str = ""
@@ -45,10 +45,10 @@ class Lookup(Generic[T]):
 
 
 def lookup(rows: Iterable[T], text: str, names: Names[T]) -> Lookup[T]:
-    """Every row that is called ``text``.
+    """All rows that match ``text``. Case-sensitive.
 
-    An identity counts before other names, a whole name before the beginning of an identity, which
-    takes ``SHORTEST_BEGINNING`` characters. Capitals matter.
+    An identity takes precedence over other names, and a whole name over the beginning of an
+    identity, which needs ``SHORTEST_BEGINNING`` characters.
     """
     named = [(row, names(row)) for row in rows]
     found = [row for row, known in named if known[0] == text]
@@ -60,9 +60,9 @@ def lookup(rows: Iterable[T], text: str, names: Names[T]) -> Lookup[T]:
 
 
 def lookup_path(rows: Sequence[T], path: str, names: Names[T]) -> Lookup[T]:
-    """As ``lookup``, with the longest beginning of a path that names anything.
+    """Resolve the longest beginning of a path that names a row.
 
-    Names may hold slashes themselves, so that "a/b/c" is tried as a whole, then "a/b", then "a".
+    Names may contain slashes, so "a/b/c" is tried first, then "a/b", then "a".
     """
     parts = path.split("/")
     for count in range(len(parts), 0, -1):
@@ -73,9 +73,9 @@ def lookup_path(rows: Sequence[T], path: str, names: Names[T]) -> Lookup[T]:
 
 
 def all_names(rows: Iterable[T], names: Names[T]) -> tuple[str, ...]:
-    """What the rows go by, in the order of a completion: names from A to Z, then identities.
+    """All names of the rows for completion: names from A to Z, then identities.
 
-    A name that cannot be typed is left out, as is one that a typed path would lose blanks of.
+    Names that cannot be typed, or that would lose blanks within a path, are left out.
     """
     called: dict[str, None] = {}
     identities: dict[str, None] = {}
@@ -92,9 +92,9 @@ def _typeable(name: str) -> bool:
 
 
 def completed(text: str, known: Iterable[str]) -> str | None:
-    """The first of the names that begins with ``text``, in capitals or not.
+    """The first name that begins with ``text``, case-insensitively.
 
-    None where none does, where ``text`` is one of them already, and for an empty text.
+    None if there is none, if ``text`` is already a name, or if it is empty.
     """
     known = tuple(known)
     if not text or text in known:
@@ -104,7 +104,7 @@ def completed(text: str, known: Iterable[str]) -> str | None:
 
 
 def nearest(rows: Iterable[T], text: str, names: Names[T]) -> tuple[str, ...]:
-    """The names that look most like ``text``, the most alike first; none where none does."""
+    """The names most similar to ``text``, the most similar first."""
     known: dict[str, str] = {}
     for row in rows:
         for name in filter(None, names(row)):
@@ -119,20 +119,20 @@ def nearest(rows: Iterable[T], text: str, names: Names[T]) -> tuple[str, ...]:
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:
-    """The known name most like ``word``, in any case of letters; None where none is like it."""
+    """The known name most similar to ``word``, case-insensitively; None if none is similar."""
     by_folded = {name[:_NAME].casefold(): name for name in known}
     found = _most_alike(word[:_NAME].casefold(), by_folded, 1)
     return by_folded[found[0]] if found else None
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """To follow a refusal of ``word``: ``; did you mean 'list'?``, or "" where none is like it."""
+    """A suggestion to append to an error: ``; did you mean 'list'?``, or "" without a match."""
     found = closest(word, known)
     return f"; did you mean {safe_line(found, _NAME)!r}?" if found is not None else ""
 
 
 def among(word: str, known: Iterable[str]) -> str:
-    """As ``did_you_mean``, followed by every known name.
+    """Like ``did_you_mean``, followed by all known names.
 
     For example ``; did you mean 'list'? (known: list, get)``.
     """

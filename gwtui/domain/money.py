@@ -1,6 +1,6 @@
-"""Amounts, counts and numbers with a unit as text, and back.
+"""Format and parse amounts, counts and numbers with a unit.
 
-Exact: Decimal, no float, halves to the even neighbour.
+Exact: Decimals only, rounded half to even.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from gwtui.domain.cell_values import UNKNOWN
 
 MILLION = Decimal(1_000_000)
 SIGNIFICANT_DIGITS = 3
-"""Digits of a small amount that are kept."""
+"""The number of digits shown of an amount below a dollar."""
 CENTS = 2
 
 _EXACT = Context(prec=200, rounding=ROUND_HALF_EVEN)
@@ -31,10 +31,10 @@ _STEPS = (("", 0), ("k", 3), ("M", 6), ("B", 9), ("T", 12))
 
 
 def usd(amount: Decimal | None, *, places: int | None = None) -> str:
-    """An amount in USD: "$1,234.50"; an em dash when unknown.
+    """Format an amount in USD: "$1,234.50"; an em dash if unknown.
 
-    Without ``places`` it has cents, and amounts below a dollar keep three significant digits, so
-    that a price such as 0.00000125 does not become nothing.
+    Without ``places`` it has cents, and amounts below a dollar have three significant digits, so
+    that a price such as 0.00000125 is not shown as zero.
     """
     if amount is None or not amount.is_finite():
         return UNKNOWN
@@ -46,10 +46,9 @@ def usd(amount: Decimal | None, *, places: int | None = None) -> str:
 
 
 def per_million(price: Decimal | None) -> str:
-    """USD per million units from a price per unit; "varies" for a negative price.
+    """Format a price per unit as USD per million units; "varies" for a negative price.
 
-    The contract gives prices as decimal strings and the catalog marks a price that depends on
-    where the request goes by a negative one.
+    The catalog marks a price that depends on the route of the request by a negative number.
     """
     if price is None:
         return UNKNOWN
@@ -57,16 +56,16 @@ def per_million(price: Decimal | None) -> str:
 
 
 def percent(share: Decimal | None, *, places: int = 1) -> str:
-    """A share (0..1, above 1 when overdrawn) in percent: "42.5%"; an em dash when unknown."""
+    """Format a share (1 is 100%) in percent: "42.5%"; an em dash if unknown."""
     if share is None or not share.is_finite():
         return UNKNOWN
     return percent_points(_EXACT.multiply(share, _HUNDRED), places=places)
 
 
 def percent_points(points: Decimal | None, *, places: int = 1) -> str:
-    """A percentage given in points (0..100): "99.95%".
+    """Format a percentage given in points (0..100): "99.95%".
 
-    What is not quite nothing or not quite all is never rounded to it: "<0.1%", ">99.9%".
+    Only exactly 0 and 100 are shown as such: almost 0 is "<0.1%", almost 100 is ">99.9%".
     """
     if points is None or not points.is_finite():
         return UNKNOWN
@@ -82,7 +81,7 @@ def percent_points(points: Decimal | None, *, places: int = 1) -> str:
 
 
 def compact_int(number: int | Decimal | None) -> str:
-    """A count in at most three digits and a letter: "128k", "1.05M"; an em dash when unknown."""
+    """Format a count with three digits and a suffix: "128k", "1.05M"; an em dash if unknown."""
     if number is None:
         return UNKNOWN
     count = Decimal(number)
@@ -97,7 +96,7 @@ def compact_int(number: int | Decimal | None) -> str:
 
 
 def grouped(number: int | Decimal | None) -> str:
-    """A number in full with thousands separators: "131,072"; an em dash when unknown."""
+    """Format a number in full with thousands separators: "131,072"; an em dash if unknown."""
     if number is None or (isinstance(number, Decimal) and not number.is_finite()):
         return UNKNOWN
     if isinstance(number, Decimal) and number and abs(number.adjusted()) > _LARGEST_PLAIN:
@@ -127,9 +126,9 @@ def _trim(number: Decimal, keep: int) -> Decimal:
 
 
 def parse_usd(text: str) -> Decimal:
-    """An amount such as "5", "$5", "1,000.50" or "12.5 USD". Raises ValueError with a message.
+    """Parse an amount such as "5", "$5", "1,000.50" or "12.5 USD". Raises ValueError.
 
-    The point is the decimal sign. "1,5" is refused rather than guessed.
+    The decimal separator is a point: "1,5" is refused.
     """
     match = _USD.fullmatch(text.strip())
     whole = match.group(2).strip() if match else ""
@@ -142,10 +141,9 @@ def parse_usd(text: str) -> Decimal:
 
 
 def parse_share(text: str) -> Decimal:
-    """A share such as "0.5", ".5" or "50 %". Raises ValueError with a message.
+    """Parse a share such as "0.5", ".5" or "50 %". Raises ValueError.
 
-    A number without a sign is a share, never a percentage: "50" is fifty times everything, which
-    the model then refuses.
+    A number without a percent sign is a share: "50" is 5000%, which the model then refuses.
     """
     match = _SHARE.fullmatch(text.strip())
     if match is None:
@@ -155,7 +153,7 @@ def parse_share(text: str) -> Decimal:
 
 
 def parse_quantity(text: str, unit: str) -> Decimal:
-    """A number, with its unit or without: "10", "$10", "95 %", "7 days".
+    """Parse a number with or without a unit: "10", "$10", "95 %", "7 days".
 
     Raises ValueError with a message for the person.
     """
@@ -172,7 +170,7 @@ def parse_quantity(text: str, unit: str) -> Decimal:
 
 
 def quantity(value: Decimal, unit: str) -> str:
-    """The number in full with its unit: "12.5 USD", "95 %"."""
+    """Format a number in full with its unit: "12.5 USD", "95 %"."""
     number = f"{value.normalize():f}"
     return f"{number} {unit}" if unit else number
 

@@ -1,7 +1,6 @@
-"""Regular expressions that people type, searched with a time limit.
+"""Regular expressions typed by people, searched with a time limit.
 
-Patterns backtrack: one such as ``(a+)+$`` can take for ever. A search that takes longer than its
-limit is given up.
+Patterns such as ``(a+)+$`` can backtrack almost forever, so a search is stopped at its limit.
 """
 
 from __future__ import annotations
@@ -12,27 +11,27 @@ from collections.abc import Sequence
 from typing import Any
 
 MOST_PATTERN = 200
-"""Characters of the pattern of a filter."""
+"""Maximum length of the pattern of a filter."""
 SEARCH_LIMIT = 0.25
-"""Seconds that the pattern of a filter may take for one text."""
+"""Maximum seconds for one search of a filter's pattern."""
 SAMPLE_LIMIT = 2_000
-"""Characters of a sample that are tried."""
+"""Maximum length of a sample text."""
 SAMPLE_TIME = 0.2
-"""Seconds that one pattern may take for a sample."""
+"""Maximum seconds for one pattern on a sample text."""
 TOO_SLOW = "takes too long: simplify the pattern"
 
 Spans = tuple[tuple[int, int], ...]
-"""Start and end of every match."""
+"""Start and end of each match."""
 
 
 class PatternError(ValueError):
-    """Not a regular expression; the message is for the person who typed it."""
+    """The pattern is not a valid regular expression; the message is for the person."""
 
 
 class Pattern:
     """The pattern of a filter, for casefolded texts. Raises PatternError.
 
-    ``slow`` is set by the first search that took too long: from then on nothing matches.
+    ``slow`` is set once a search exceeds the time limit. From then on the pattern matches nothing.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -60,9 +59,9 @@ class Pattern:
 
 
 def find_all(pattern: str, texts: Sequence[str], seconds: float) -> tuple[Spans, ...] | None:
-    """All matches of a pattern in each text, empty ones included; lets other threads run.
+    """Find all matches in each text, including empty ones, without blocking other threads.
 
-    None when it did not finish in time, or is no regular expression.
+    None if the time limit is exceeded or the pattern is invalid.
     """
     until = time.monotonic() + seconds
     try:

@@ -1,19 +1,19 @@
-"""The cost of a request at an endpoint line by line, and an upper bound beforehand.
+"""The cost of a request at an endpoint line by line, and its maximum before it is sent.
 
 Contract "Pricing object" and "Override rules", extended contract section 7; inference contract
 section 6 for own provider keys (BYOK), the discount for logged data and requests that are not
 charged. Amounts are USD, exact.
 
-An override entry applies when all its conditions match; a key that it does not set inherits. An
-entry with a condition that cannot be read or is not known is never applied, and named as left out.
+An override applies if all its conditions match; prices that it does not set stay. An override with
+an unknown or unreadable condition never applies.
 
 Where the contract is silent, this is assumed:
 
-- The discount is the endpoint's, so that it also lowers prices that an override sets.
-- Cached, written, audio and image tokens are parts of the prompt, reasoning and audio output are
-  parts of the completion. A part has its own price where there is one, else that of the whole.
-- A reasoning price of 0 means "not priced apart": such tokens cost what completion tokens cost.
-- A negative price depends on where the request goes: its amount is unknown.
+- The discount belongs to the endpoint, so it also lowers the prices of overrides.
+- Cached, written, audio and image tokens are part of the prompt; reasoning and audio output
+  are part of the completion. A part without its own price has the price of the whole.
+- A reasoning price of 0 means that reasoning tokens cost as much as completion tokens.
+- A negative price depends on the route of the request: its amount is unknown.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ _UNREADABLE = "unreadable"
 
 @dataclass(frozen=True, slots=True)
 class OverrideRule:
-    """One override entry, read.
+    """One parsed override.
 
-    ``position`` counts from 1 in the gateway's own list. ``problem`` says why the entry cannot be
-    applied, "" when it can. ``prices`` holds the keys that it sets; None is a price that cannot be
-    read. ``window`` is in minutes of the UTC day.
+    ``position`` is its place in the gateway's list, from 1. ``problem`` says why it cannot be
+    applied, "" if it can. ``prices`` are the prices that it sets; None is unreadable. ``window`` is
+    in minutes of the UTC day.
     """
 
     position: int
@@ -60,14 +60,14 @@ class OverrideRule:
 
     @property
     def name(self) -> str:
-        """Such as "override 2: prompts over 200,000 tokens, 22:00-06:00 UTC"."""
+        """Position and conditions: "override 2: prompts over 200,000 tokens, 22:00-06:00 UTC"."""
         return f"override {self.position}: {self.conditions}"
 
     def holds(self, prompt_tokens: int, moment: datetime) -> bool:
-        """Whether the entry applies to a request of this size at this moment.
+        """Whether the override applies to a request of this size at this moment.
 
-        Each condition is checked on its own against the request, as the contract has it: in a
-        window that wraps midnight, the hours after midnight count to the new UTC day.
+        Each condition is checked separately: in a window that crosses midnight, the hours after
+        midnight belong to the new UTC day.
         """
         if self.problem:
             return False
@@ -80,7 +80,7 @@ class OverrideRule:
 
 
 def override_rules(pricing: Pricing) -> tuple[OverrideRule, ...]:
-    """Every override entry in the gateway's order, the unreadable ones included."""
+    """Parse all overrides in the gateway's order, including unreadable ones."""
     if "overrides" in pricing.gaps:
         return (OverrideRule(1, _UNREADABLE, problem="the overrides cannot be read"),)
     readable = iter(pricing.overrides or ())
@@ -215,7 +215,7 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
     _REASONING: (_COMPLETION,),
     "audio_output": (_COMPLETION,),
 }
-"""Price keys of parts of the prompt or completion, and whose price counts where they have none."""
+"""Price keys of parts of the prompt or completion, with the price keys to fall back to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,7 +244,7 @@ class EffectivePrice(NamedTuple):
 
 
 def discount_of(pricing: Pricing) -> Decimal:
-    """The share taken off every price, 0 without one and for one outside 0..1."""
+    """The discount on all prices, 0 to 1; 0 if there is none or it is out of range."""
     share = pricing.discount
     return share if share is not None and 0 <= share <= 1 else Decimal(0)
 
@@ -252,7 +252,7 @@ def discount_of(pricing: Pricing) -> Decimal:
 def effective_prices(
     pricing: Pricing, prompt_tokens: int, moment: datetime
 ) -> Mapping[str, EffectivePrice]:
-    """The price that holds for each priced key, by the contract's "Override rules"."""
+    """The price of each price key for a request, by the contract's "Override rules"."""
     holding = [rule for rule in override_rules(pricing) if rule.holds(prompt_tokens, moment)]
     share = _EXACT.subtract(Decimal(1), discount_of(pricing))
     prices = {}
@@ -286,18 +286,18 @@ def _priced_apart(key: str, prices: Mapping[str, EffectivePrice]) -> bool:
 
 
 BYOK_FEE = Decimal("0.05")
-"""Share of the list price that a request on an own provider key costs beyond the allowance."""
+"""Fee for requests on own provider keys beyond the allowance, as a share of the list price."""
 BYOK_ALLOWANCE = Decimal(25_000)
-"""Monthly list price in USD that own provider keys are not charged for."""
+"""List price in USD per month up to which own provider keys are free of charge."""
 DATA_DISCOUNT = Decimal("0.01")
-"""Share taken off where a workspace logs its data for it."""
+"""Discount for workspaces that allow the service to use their logged data."""
 
 
 class ByokUse(NamedTuple):
     """A request on an own provider key.
 
-    ``used`` is the list price of such requests this UTC month before this one, in USD; None when
-    it is not known: the request is then taken to be beyond the allowance.
+    ``used`` is the list price of earlier such requests this UTC month, in USD. If it is None
+    (unknown), the allowance counts as used up.
     """
 
     used: Decimal | None = None
@@ -329,10 +329,9 @@ class CostLine(NamedTuple):
 class RequestCost:
     """The cost of a request.
 
-    ``cost`` is what it takes from the credits, ``upstream_cost`` what the provider asks of the
-    owner of the key that was used, None when that is the service's own. Either is None when a part
-    of it is unknown. ``rules`` name what set the price, the base price, overrides, discounts, BYOK,
-    in the order in which they act.
+    ``cost`` is deducted from the credits. ``upstream_cost`` is what the provider charges the owner
+    of the provider key; None if the service's own key was used. Either is None if a price is
+    unknown. ``rules`` name what determined the cost, in the order of application.
     """
 
     lines: tuple[CostLine, ...]
@@ -342,7 +341,7 @@ class RequestCost:
 
     @property
     def rule(self) -> str:
-        """The rules in one line."""
+        """All rules in one line."""
         return "; ".join(self.rules)
 
 
@@ -354,10 +353,10 @@ def request_cost(
     data_discount: bool = False,
     charged: bool = True,
 ) -> RequestCost:
-    """The cost of a request with this usage.
+    """Compute the cost of a request from its usage.
 
-    ``byok`` is given when an own provider key was used, ``data_discount`` where the workspace logs
-    for the discount. A request that is not ``charged`` (see ``is_charged``) costs nothing.
+    ``byok`` is set if an own provider key was used, ``data_discount`` if the workspace gets the
+    discount for logged data. A request that is not ``charged`` (see ``is_charged``) costs nothing.
     """
     prices = effective_prices(pricing, usage.prompt_tokens, usage.moment)
     quantities = _quantities(usage, prices)
@@ -398,7 +397,7 @@ def _rules(pricing: Pricing, lines: Sequence[CostLine]) -> tuple[str, ...]:
 
 
 def is_charged(finish_reason: str | None, completion_tokens: int) -> bool:
-    """Whether a chat answer is charged: contract section 6, point 6."""
+    """Whether a chat answer is charged: inference contract section 6, point 6."""
     return finish_reason != "error" and bool(completion_tokens or finish_reason)
 
 
@@ -411,10 +410,11 @@ def max_request_cost(
     byok: ByokUse | None = None,
     writes_cache: bool = False,
 ) -> RequestCost:
-    """The maximum cost of a request with at most this many tokens, sent at ``moment`` (aware).
+    """The maximum cost of a request with at most this many tokens, sent at ``moment``.
 
-    A shorter prompt can cost more where an override makes long ones cheaper, and thoughts where
-    they are priced apart: the dearest case counts. The discount for logged data is left out.
+    Takes the most expensive case: a shorter prompt can cost more if an override makes long prompts
+    cheaper, and so can reasoning tokens. The discount for logged data is ignored. ``moment`` is
+    aware.
     """
     costs = [
         request_cost(
@@ -436,7 +436,7 @@ def max_request_cost(
 
 
 def max_output_tokens(requested: int | None, endpoint: Endpoint) -> int | None:
-    """The longest answer: as requested, else the endpoint's limit, None if unknown."""
+    """The maximum length of the answer: as requested, else the endpoint's limit, else None."""
     return requested or endpoint.max_completion_tokens or endpoint.context_length
 
 
@@ -451,18 +451,18 @@ def _prompt_lengths(pricing: Pricing, most: int) -> list[int]:
 
 
 _MESSAGE_OVERHEAD = 16
-"""Tokens that a provider's chat template adds to a message, at the most."""
+"""Maximum number of tokens that a chat template adds to each message."""
 _PROMPT_OVERHEAD = 64
 _JOINT = 4
-"""Quotes, brackets and commas around a value."""
+"""Bytes of quotes, brackets and commas around a value."""
 _PROMPT_FIELDS = ("messages", "tools", "response_format")
-"""Fields of a request that the model reads."""
+"""Fields of a request that become part of the prompt."""
 
 
 def max_prompt_tokens(request: ChatRequest | EmbeddingRequest) -> int | None:
-    """An upper bound of the prompt in any tokenizer; None when it holds more than text.
+    """An upper bound for the prompt tokens; None if the prompt is not only text.
 
-    No tokenizer makes more tokens of a text than it has bytes in UTF-8.
+    Holds for any tokenizer, as none makes more tokens than the text has bytes in UTF-8.
     """
     if isinstance(request, ChatRequest):
         return _chat_tokens(request)

@@ -1,21 +1,20 @@
-"""Which endpoints may serve a request, in which order they are tried, and why the others are not.
+"""Which endpoints may serve a request, in which order, and why others are excluded.
 
-Inference contract section 3. Pure: the catalog, what restricts the key, its provider credentials
-and luck are passed in. Guardrails speak with the words of ``guardrail_effect``.
+Inference contract section 3. No I/O: the catalog, the guardrails, the provider credentials and the
+source of chance are passed in.
 
 Where the contract is silent, this is assumed:
 
-- ``ignore`` with a provider's slug means its tier endpoints, too: who ignores a provider does not
-  expect it to serve.
-- An endpoint of a tier is asked for by its tag in ``order`` or ``only``, or by the service tier.
-- Without ``allow_fallbacks`` only those that ``order`` names are tried, without an order only the
-  first endpoint.
-- A credential that the caller must not use, or that is disabled, binds nobody.
-- A price is what a prompt token and a completion token cost together, with the overrides that hold
-  for the request and the discount.
-- An endpoint that is down has an outage; nothing tells what happened in the last 30 seconds.
-- The figures of "exacto" are not shown to anybody: endpoints that work with tools come first.
-- An unknown price or figure comes last, and meets no preferred bound.
+- The slug of a provider in ``ignore`` also excludes its tier endpoints.
+- A tier endpoint serves only if its tag is in ``order`` or ``only``, or by the service tier.
+- Without ``allow_fallbacks`` only endpoints in ``order`` are tried, and without an order only
+  the first endpoint.
+- A credential that is disabled, or that the caller may not use, has no effect.
+- The price of an endpoint is that of one prompt token plus one completion token, with overrides
+  and discount applied.
+- An endpoint that is down has an outage; the last 30 seconds are not known.
+- The figures behind "exacto" are not public: endpoints that support tools come first.
+- An unknown price or figure comes last and meets no preference.
 """
 
 from __future__ import annotations
@@ -58,13 +57,13 @@ RouteReason = (
     ]
 )
 RouteRule = Literal["guardrail", "request", "endpoint", "credential"]
-"""Whose rule it is: of the guardrails, the request, the endpoint's limits, the credentials."""
+"""The origin of an exclusion."""
 
 Chance = Callable[[], float]
-"""Uniform in [0, 1)."""
+"""Returns a random number from 0 up to but not including 1."""
 
 PREFERRED_PARAMETERS = frozenset({"tools", "response_format", "verbosity"})
-"""Parameters whose endpoints come first even when not all of them have to be supported."""
+"""Endpoints that support these requested parameters are preferred, even if not required."""
 
 _LAST = Decimal("Infinity")
 _PERCENTILES = ("p50", "p75", "p90", "p99")
@@ -77,14 +76,14 @@ _BOUNDED = {
     "image": Decimal(1),
     "audio": Decimal(1),
 }
-"""Prices that can be bounded -> how many units the bound is for."""
+"""Prices that can be limited, with the number of units that the limit refers to."""
 _SAME_TIER = {"fast": "priority"}
 _TIERS = frozenset({"flex", "priority", "ultrafast"})
 
 
 @dataclass(frozen=True, slots=True)
 class RequestedModel:
-    """A model as a request names it: its identifier, and the order and tier of a shortcut."""
+    """A model named in a request: its id, and the sort order and tier of a shortcut."""
 
     id: str
     sort: str | None = None
@@ -99,7 +98,7 @@ _SHORTCUTS: Mapping[str, tuple[str, str | None]] = {
 
 
 def requested_model(name: str) -> RequestedModel:
-    """Split a shortcut off a name; ``:free`` and other variants are part of the name."""
+    """Split the shortcut off a model name. Variants such as ``:free`` are part of the id."""
     plain, colon, suffix = name.rpartition(":")
     if colon and suffix in _SHORTCUTS:
         return RequestedModel(plain, *_SHORTCUTS[suffix])
@@ -108,9 +107,9 @@ def requested_model(name: str) -> RequestedModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteRequest:
-    """The routing requirements of a request.
+    """The properties of a request that matter for routing.
 
-    ``parameters`` are the names of those that it gives; ``default_sort`` is the workspace's.
+    ``parameters`` are the names of the given parameters. ``default_sort`` is the workspace's.
     """
 
     moment: datetime
@@ -124,7 +123,7 @@ class RouteRequest:
 
 @dataclass(frozen=True, slots=True)
 class Exclusion:
-    """Why an endpoint is not tried, and whose rule says so."""
+    """One reason why an endpoint is excluded, and its origin."""
 
     reason: RouteReason
     rule: RouteRule
@@ -132,7 +131,7 @@ class Exclusion:
 
 @dataclass(frozen=True, slots=True)
 class ExcludedEndpoint:
-    """An endpoint that is not tried, and every reason for it."""
+    """An endpoint that is not tried, with all reasons."""
 
     model: Model
     endpoint: Endpoint
@@ -141,7 +140,7 @@ class ExcludedEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class RouteAttempt:
-    """One try: an endpoint with one of the customer's own keys, or None for the service's."""
+    """One attempt: an endpoint with an own provider key, or None for the service's key."""
 
     model: Model
     endpoint: Endpoint
@@ -150,7 +149,7 @@ class RouteAttempt:
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
-    """An endpoint that may be tried, with its price for the request in USD; None is unknown."""
+    """An endpoint that may be tried. ``price`` is in USD for the request, None if unknown."""
 
     model: Model
     endpoint: Endpoint
@@ -171,7 +170,7 @@ class _Offer:
 class Route:
     """The attempts in order, and the excluded endpoints.
 
-    ``unknown`` names the rules that are asked for but could not be applied, for want of facts.
+    ``unknown`` are requested restrictions that could not be applied because data is missing.
     """
 
     attempts: tuple[RouteAttempt, ...]
@@ -180,7 +179,7 @@ class Route:
 
     @property
     def total(self) -> int:
-        """The number of endpoints, tried or not."""
+        """The number of endpoints, excluded or not."""
         tried = {id(attempt.endpoint) for attempt in self.attempts}
         return len(tried) + len(self.excluded)
 
@@ -188,7 +187,7 @@ class Route:
 def usable_credentials(
     credentials: Iterable[ByokCredential], *, key_hash: str | None, user_id: str | None
 ) -> tuple[ByokCredential, ...]:
-    """The credentials that a caller's requests may use, in their order of trial."""
+    """The credentials that the caller may use, in the order in which they are tried."""
     found = [
         each
         for each in credentials
@@ -203,7 +202,7 @@ def usable_credentials(
 class Router:
     """Routes the requests of one key.
 
-    ``credentials`` are those that the key may use (``usable_credentials``).
+    ``credentials`` are those that the key may use, from ``usable_credentials``.
     """
 
     view: CatalogView
@@ -214,7 +213,7 @@ class Router:
     def route(
         self, models: Sequence[ModelWithEndpoints], request: RouteRequest, chance: Chance
     ) -> Route:
-        """The route of a request that names these models, the later ones as fallbacks."""
+        """Route a request for one of these models; all but the first are fallbacks."""
         left: list[list[_Offer]] = []
         excluded: list[ExcludedEndpoint] = []
         for offers in models:
@@ -337,7 +336,7 @@ class Router:
 
 
 def is_free(model: Model) -> bool:
-    """Whether a model is the free variant of another."""
+    """Whether a model is a free variant."""
     return (model.id or "").endswith(":free")
 
 
@@ -584,14 +583,14 @@ def _keeps(
 
 
 def slug_names(entry: str, endpoint: Endpoint) -> bool:
-    """Whether a slug means an endpoint: a provider's all of its endpoints, a tag exactly one."""
+    """Whether a slug matches an endpoint: as its provider's slug, or as its own tag."""
     return entry in {endpoint.tag, provider_slug(endpoint, {})}
 
 
 def pinned_to(endpoint: Endpoint, among: Iterable[Endpoint]) -> ProviderPreferences | None:
-    """Preferences that only ``endpoint`` meets ``among`` those of its model, without fallbacks.
+    """Preferences that allow only ``endpoint`` among the endpoints of its model.
 
-    None where another endpoint has the same tag and quantization, or it has no tag.
+    None if it has no tag, or another endpoint has the same tag and quantization.
     """
     tag = endpoint.tag
     if not tag:

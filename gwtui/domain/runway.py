@@ -27,7 +27,7 @@ _LOOK_AHEAD = 24
 
 
 class UsedTotal(NamedTuple):
-    """The total usage at a moment."""
+    """A reading of the total usage."""
 
     at: datetime
     total: Decimal

@@ -1,8 +1,7 @@
-"""Text from outside, made fit for a terminal.
+"""Make text from other people safe to show on a terminal.
 
-Names, descriptions, errors and labels come from other people. A control character can rewrite the
-screen, a bidi override can turn a name around, an invisible one can make two names look alike. Each
-becomes a mark that can be seen; what was written stays readable.
+Control characters can rewrite the screen, bidi controls can reverse a name, and invisible
+characters can make two names look alike. Each of them is replaced with a visible mark.
 """
 
 from __future__ import annotations
@@ -11,9 +10,9 @@ import unicodedata
 from collections.abc import Iterator
 
 DEFAULT_LIMIT = 500
-"""Characters of a text that are shown at most."""
+"""Maximum number of characters shown of a text."""
 MARKS_IN_A_ROW = 4
-"""Combining marks on one letter that are kept; no living script needs more, zalgo text does."""
+"""Maximum number of combining marks on a letter; no living script needs more."""
 ELLIPSIS = "…"
 
 _READ_PER_SHOWN = 8
@@ -42,11 +41,11 @@ _COMBINING = frozenset({"Mn", "Me", "Mc"})
 
 
 def safe_text(value: object, limit: int = DEFAULT_LIMIT, *, newlines: bool = False) -> str:
-    """``value`` as text that cannot disturb a terminal, at most ``limit`` characters. Never raises.
+    """Make ``value`` safe to show, with at most ``limit`` characters. Never raises.
 
     Control characters, bidi controls, zero-width and unassigned characters, tags, private use and
-    lone surrogates become marks. With ``newlines``, line breaks stay and a tab becomes spaces. A
-    text that is cut ends in an ellipsis. The work is bounded by ``limit``, not by the input.
+    lone surrogates become visible marks. With ``newlines`` line breaks stay and tabs become spaces.
+    A shortened text ends in an ellipsis. The time is limited by ``limit``, not by the input.
     """
     if limit <= 0:
         return ""
@@ -67,12 +66,12 @@ def safe_text(value: object, limit: int = DEFAULT_LIMIT, *, newlines: bool = Fal
 
 
 def safe_line(value: object, limit: int = DEFAULT_LIMIT) -> str:
-    """Like ``safe_text``, for headings and cells: runs of blanks are one, none at the ends."""
+    """Like ``safe_text``, for headings and cells: blanks are collapsed and stripped."""
     return " ".join(safe_text(value, limit).split())
 
 
 def safe_ends(value: object, limit: int) -> str:
-    """Like ``safe_line``, but a text that is too long is cut in the middle, as suits paths."""
+    """Like ``safe_line``, but a long text is shortened in the middle, as suits paths."""
     text = value if type(value) is str else _as_str(value)
     most = max(limit, 0) * _READ_PER_SHOWN
     if len(text) > 2 * most:
@@ -86,10 +85,10 @@ def safe_ends(value: object, limit: int) -> str:
 
 
 def safe_characters(text: str) -> str:
-    """The text with one harmless character for each of its own: for editors, which count them.
+    """Replace each unsafe character with exactly one safe one, for text in editors.
 
-    What ``safe_text`` marks with several characters is a replacement character here. Joiners and
-    selectors behind a symbol stay: people type them as parts of one.
+    Unlike in ``safe_text`` an unsafe character becomes U+FFFD. Joiners and selectors after a symbol
+    stay, as they are part of an emoji.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -196,5 +195,5 @@ def _takes_selector(before: str) -> bool:
 
 
 def in_sentence(title: str) -> str:
-    """A title inside of a sentence: in small letters, but for abbreviations such as ZDR."""
+    """A title in lower case for use within a sentence; abbreviations such as ZDR stay."""
     return " ".join(word if word.isupper() else word.lower() for word in title.split(" "))

@@ -1,7 +1,7 @@
-"""JSON and CSV for other programs: exact figures, secrets masked, nothing that is run.
+"""JSON and CSV for other programs: exact figures, masked secrets, no formulas.
 
-JSON is as the gateway sent it, numbers digit by digit, in ASCII. CSV has no text that a spreadsheet
-would run as a formula.
+JSON keeps the numbers of the gateway digit by digit and is ASCII. CSV cells never start like a
+spreadsheet formula.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gwtui.domain.cell_values import SortValue
 
 MASK = "********"
-"""Replaces the text of a field that looks secret."""
+"""The replacement for the value of a secret field."""
 
 _SECRET = frozenset({"key", "secret", "token", "password", "authorization", "api_key"})
 
@@ -29,12 +29,12 @@ _FORMULA = ("=", "+", "-", "@")
 
 
 def looks_secret(name: object, value: object) -> bool:
-    """Whether a field is not to be shown, going by its name."""
+    """Whether the name of a field suggests that its value is secret."""
     return isinstance(value, str) and str(name).lower() in _SECRET
 
 
 def masked(value: Any) -> Any:
-    """A copy in which every field that looks secret is masked."""
+    """A copy in which the values of all secret fields are masked."""
     if isinstance(value, Mapping):
         return {
             name: MASK if looks_secret(name, part) else masked(part) for name, part in value.items()
@@ -45,7 +45,7 @@ def masked(value: Any) -> Any:
 
 
 def plain_json(value: Any) -> Any:
-    """A copy with floats instead of Decimals, for any JSON library."""
+    """A copy with floats in place of Decimals, for any JSON library."""
     if isinstance(value, Decimal):
         return float(value)
     if isinstance(value, Mapping):
@@ -56,11 +56,10 @@ def plain_json(value: Any) -> Any:
 
 
 def exact_json(value: Any, *, indent: int = 0, ascii_only: bool = True) -> str:
-    """``value`` as JSON, on one line unless ``indent`` is given.
+    """Serialize ``value`` as JSON, on one line unless ``indent`` is given.
 
-    A Decimal keeps every digit; whatever could disturb a terminal is an escape, while it is
-    ``ascii_only``. Raises ValueError for a number that JSON does not have, TypeError for what is
-    no JSON at all.
+    Decimals keep every digit. With ``ascii_only`` all characters that could disturb a terminal are
+    escaped. Raises ValueError for NaN and infinity, TypeError for other types.
     """
     dumps = partial(json.dumps, allow_nan=False, ensure_ascii=ascii_only)
     return "".join(_pieces(value, "\n" if indent else "", " " * indent, dumps))
@@ -98,7 +97,7 @@ def _group(
 
 
 def write_csv(file: TextIO, titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Rows below the titles of their columns, if there are any. Raises OSError."""
+    """Write rows below the titles of the columns, if there are any. Raises OSError."""
     import csv  # noqa: PLC0415 - every command loads this module, few write CSV
 
     writer = csv.writer(file, lineterminator="\n")
@@ -108,7 +107,7 @@ def write_csv(file: TextIO, titles: Sequence[str], rows: Iterable[Sequence[Any]]
 
 
 def csv_cell(value: Any) -> Any:
-    """A CSV cell; text is escaped so that a spreadsheet does not run it as a formula."""
+    """The text of a CSV cell, escaped so that a spreadsheet does not run it as a formula."""
     if not isinstance(value, str):
         return exact_text(value)
     text = safe_text(value, _CELL)
@@ -116,7 +115,7 @@ def csv_cell(value: Any) -> Any:
 
 
 def exact_text(value: SortValue) -> str:
-    """A figure with every digit, a moment in UTC, a flag as a word; empty where it is not known."""
+    """Format a number with all digits, a moment in UTC, a flag as a word; "" if unknown."""
     if value is None:
         return ""
     if isinstance(value, bool):

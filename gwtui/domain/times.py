@@ -1,4 +1,8 @@
-"""Moments and durations as text, and moments as people type them. Always UTC, always aware."""
+"""Format moments and durations, parse typed ones, and compute resets of limits.
+
+All moments are aware and in UTC. Limits reset at 00:00 UTC: daily, on Mondays, or on the first of
+the month (contract "POST /keys").
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,7 @@ _UNITS: tuple[tuple[str, float, float], ...] = (
 )
 """Name, length and the duration up to which the unit is used."""
 _FULL_UNITS = ((DAY, "day", "days"), (HOUR, "h", "h"), (MINUTE, "min", "min"), (1, "s", "s"))
-"""Units of a duration in full: seconds, one, several."""
+"""Units of a duration in full: seconds, singular, plural."""
 _PLURAL = frozenset({"day", "month", "year"})
 
 EXPECTED = "expected a moment such as 2026-12-31, 2026-12-31 18:00, 30d, 90 (days) or next friday"
@@ -37,7 +41,7 @@ EXPECTED_PAST = (
 
 
 def utc(moment: datetime | None, *, seconds: bool = False) -> str:
-    """The exact moment: "2026-11-21 07:00 UTC"; an em dash when unknown. Naive counts as UTC."""
+    """Format a moment: "2026-11-21 07:00 UTC"; an em dash if unknown. A naive one counts as UTC."""
     if moment is None:
         return UNKNOWN
     shown = _aware(moment).astimezone(UTC)
@@ -45,7 +49,7 @@ def utc(moment: datetime | None, *, seconds: bool = False) -> str:
 
 
 def relative(moment: datetime | None, now: datetime) -> str:
-    """The distance to ``now``, rounded to the nearest unit: "in 30 days", "3 min ago"."""
+    """Format the distance to ``now``, rounded: "in 30 days", "3 min ago"."""
     if moment is None:
         return UNKNOWN
     seconds = (_aware(moment) - _aware(now)).total_seconds()
@@ -56,14 +60,14 @@ def relative(moment: datetime | None, now: datetime) -> str:
 
 
 def age(seconds: float | None) -> str:
-    """A duration in whole units, rounded down: "12 s", "4 min"; an em dash when unknown."""
+    """Format seconds in whole units, rounded down: "12 s", "4 min"; an em dash if unknown."""
     return UNKNOWN if seconds is None else _duration(max(0.0, seconds), nearest=False)
 
 
 def local_preview(moment: datetime | None, zone: tzinfo | None = None) -> str:
-    """The moment on the wall clock of ``zone``: "Thu 2026-12-31 19:00 CET, UTC+01:00".
+    """Format a moment in the time of ``zone``: "Thu 2026-12-31 19:00 CET, UTC+01:00".
 
-    Without ``zone`` the machine's own is used.
+    Without ``zone``, the zone of this machine is used.
     """
     if moment is None:
         return UNKNOWN
@@ -78,24 +82,23 @@ def local_preview(moment: datetime | None, zone: tzinfo | None = None) -> str:
 
 
 def parse_moment(text: str, now: datetime) -> datetime:
-    """Parse a typed moment, in UTC. Ambiguous text means the future.
+    """Parse a typed moment; returns UTC. Ambiguous text means the future.
 
-    Understands ISO 8601 with or without seconds and zone (without one it is UTC, a date alone is
-    its first moment); a distance: "in 30 days", "+1h30min", "30d", "90" (days), "next week",
-    "3h ago", "-2d"; a day: "today", "tomorrow", "yesterday", "friday", "next friday"; a day with a
-    time: "tomorrow 18:00"; a time alone; "now".
-    Raises ValueError with a message for the person.
+    Understands ISO 8601 with or without seconds and zone (the default is UTC, and a date is its
+    first moment); a distance: "in 30 days", "+1h30min", "30d", "90" (days), "next week", "3h ago",
+    "-2d"; a day: "today", "tomorrow", "yesterday", "friday", "next friday"; a day with a time:
+    "tomorrow 18:00"; a time; "now". Raises ValueError with a message for the person.
     """
     return _typed_moment(text, now, 1, EXPECTED)
 
 
 def parse_past(text: str, now: datetime) -> datetime:
-    """Like ``parse_moment``, in the past: "30d" is 30 days ago, "friday" the last one."""
+    """Like ``parse_moment``, but ambiguous text means the past: "30d" is 30 days ago."""
     return _typed_moment(text, now, -1, EXPECTED_PAST)
 
 
 def parse_date(text: str) -> datetime:
-    """A moment in ISO 8601, as in ``parse_moment``. Raises ValueError with a message."""
+    """Parse a moment in ISO 8601, as in ``parse_moment``. Raises ValueError with a message."""
     return _absolute(" ".join(text.split()).lower(), EXPECTED)
 
 
@@ -132,9 +135,10 @@ def _distance(typed: str, way: int) -> tuple[str, int] | None:
 
 
 def named_day(name: str, now: datetime, way: int = 1) -> datetime | None:
-    """The first moment of "today" or "next friday" (UTC); None for what names no day.
+    """The first moment of a day such as "today" or "next friday"; None for any other text.
 
-    A weekday is never today; without "next" or "last", ``way`` -1 means the last one.
+    A weekday is never today. Without "next" or "last", ``way`` is 1 for the next one and -1 for the
+    last one.
     """
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     if name in DAYS:
@@ -160,7 +164,7 @@ def _at_time(day: datetime, clock: re.Match[str], now: datetime | None, way: int
 
 
 DAYS = {"yesterday": -1, "today": 0, "tomorrow": 1}
-"""Days by name, as their distance from today (UTC)."""
+"""Names of days, with their distance from today in days."""
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _WEEKDAY_NAMES = {
     name: number
@@ -190,7 +194,7 @@ _MONTHS_OF: dict[str, int] = {
 
 
 def parse_duration(text: str) -> timedelta:
-    """A length of time as typed: "30d", "1h30min", "2 weeks"; a month counts as 30 days.
+    """Parse a duration: "30d", "1h30min", "2 weeks". A month has 30 days.
 
     Raises ValueError with a message for the person.
     """
@@ -199,12 +203,12 @@ def parse_duration(text: str) -> timedelta:
 
 
 def parse_duration_or_zero(text: str) -> timedelta:
-    """As ``parse_duration``, and "0" for none: "5 min", "1h30min". Raises ValueError."""
+    """Like ``parse_duration``, but accepts "0". Raises ValueError."""
     return timedelta() if text.strip() == "0" else parse_duration(text)
 
 
 def duration(length: timedelta) -> str:
-    """A duration in full, in whole seconds: "5 min", "1 h 30 min", "2 days"."""
+    """Format a duration in full, in whole seconds: "5 min", "1 h 30 min", "2 days"."""
     left = int(length.total_seconds())
     parts = []
     for seconds, one, several in _FULL_UNITS:
@@ -296,9 +300,9 @@ NEVER = "never"
 
 
 def window_start(reset: str | None, now: datetime) -> datetime | None:
-    """When the present window of a schedule began; None without a schedule or for an unknown one.
+    """When the current window of a reset interval began, UTC; None for any other interval.
 
-    ``now`` is aware. All results are in UTC.
+    ``now`` is aware.
     """
     today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     match reset:
@@ -313,7 +317,7 @@ def window_start(reset: str | None, now: datetime) -> datetime | None:
 
 
 def next_reset(reset: str | None, now: datetime) -> datetime | None:
-    """When the present window ends and the next begins, always after ``now``; None as above."""
+    """When the next window of a reset interval begins, always after ``now``; else None."""
     start = window_start(reset, now)
     if start is None:
         return None
@@ -335,7 +339,7 @@ RESET_PERIODS = {"daily": "each UTC day", "weekly": "each UTC week", "monthly": 
 
 
 def describe_reset(reset: str | None, now: datetime) -> str:
-    """The next reset in words: "Mon 2026-11-23 00:00 UTC, in 2 days", or "never"."""
+    """Format the next reset: "Mon 2026-11-23 00:00 UTC, in 2 days", or "never"."""
     if reset is None:
         return NEVER
     moment = next_reset(reset, now)
