@@ -25,11 +25,10 @@ from gwtui.domain.known_secrets import Token
 from gwtui.local.paths import Paths
 from gwtui.resources.session import TryMemory
 from gwtui.resources.tries.form import (
-    TYPED,
+    KeyAtHand,
     TriedKey,
     TryForm,
-    initial_source,
-    key_sources,
+    key_at_hand,
     try_form,
 )
 from gwtui.resources.tries.plan import key_hash
@@ -74,20 +73,20 @@ def test_a_form_begins_with_what_the_row_says(name: str) -> None:
     assert _defaults_from(row) == begun
 
 
-def test_keys_are_offered_the_newest_first_and_the_one_of_the_row_is_chosen() -> None:
+def test_an_empty_key_stands_for_the_one_of_the_row_or_the_newest() -> None:
     memory = TryMemory(given=SecretStr("given-key"), typed=SecretStr("typed-key"))
-    found = key_sources(memory)
-    assert [one.id for one in found] == ["before", "environment", TYPED]
-    assert "typed-key" not in repr(found)
-    assert initial_source(found, None).id == "before"
-    assert initial_source(found, key_hash(SecretStr("given-key"))).id == "environment"
-    assert initial_source(found, key_hash(SecretStr("another"))).id == TYPED
+    newest = key_at_hand(memory, None)
+    assert newest == KeyAtHand("the one typed before", SecretStr("typed-key"))
+    assert "typed-key" not in repr(newest)
+    given = key_at_hand(memory, TriedKey(key_hash(SecretStr("given-key")), "ci"))
+    assert given == KeyAtHand("that of GWTUI_TRY_KEY", SecretStr("given-key"))
+    assert key_at_hand(memory, TriedKey(key_hash(SecretStr("another")), "ci")) is None
+    assert key_at_hand(TryMemory(), None) is None
 
 
 def state(memory: TryMemory | None = None, wanted: TriedKey | None = None) -> FormState:
-    sources = key_sources(memory or TryMemory())
-    begun = {"model": "a/b", "key_from": sources[0].id}
-    return FormState(try_form(sources, no_choices, no_choices, begun, wanted), FACTS)
+    known = key_at_hand(memory or TryMemory(), wanted)
+    return FormState(try_form(known, no_choices, no_choices, {"model": "a/b"}, wanted), FACTS)
 
 
 def test_fields_become_the_request() -> None:
@@ -158,9 +157,6 @@ def test_a_key_at_hand_need_not_be_typed() -> None:
     form = state(TryMemory(given=KEY))
     form.put("prompt", "Hello")
     assert form.attempt()
-    form.put("key", SecretStr("gw-v1-another"))
-    note = form.note("key")
-    assert note.text.startswith("not used")
 
 
 def test_the_dashboard_takes_the_key_out_of_the_environment(

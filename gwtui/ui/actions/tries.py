@@ -34,12 +34,10 @@ from gwtui.resources import choices
 from gwtui.resources.tries.form import (
     IN_FORM,
     KEPT,
-    KeySource,
+    KeyAtHand,
     TriedKey,
     TryForm,
-    initial_source,
-    key_sources,
-    new_key_sources,
+    key_at_hand,
     try_form,
 )
 from gwtui.resources.tries.outcome import (
@@ -84,10 +82,10 @@ _NAME = 40
 
 
 async def _submit(
-    context: ActionContext, sources: Sequence[KeySource], given: TryForm
+    context: ActionContext, known: KeyAtHand | None, given: TryForm
 ) -> Outcome[str] | None:
     app = context.app
-    key = chosen_key(app, sources, given.key_from, given.key)
+    key = chosen_key(app, known, given.key)
     try:
         models = Inference(app.connection, key, allow_tries=app.tries.allowed, clock=app.clock)
         trial = await _ready_try(context, given, key)
@@ -116,13 +114,10 @@ async def _ready_try(context: ActionContext, given: TryForm, key: Secret) -> Rea
     return ReadyTry(request, given.stream, plan, facts, called, partial(refresh, context, *MOVED))
 
 
-def chosen_key(
-    app: GwtuiApp, sources: Sequence[KeySource], key_from: str, typed: Secret | None
-) -> Secret:
-    """Return the chosen key, else the typed key, which is remembered until the program ends."""
-    chosen = next((source.value for source in sources if source.id == key_from), None)
-    if chosen is not None:
-        return chosen
+def chosen_key(app: GwtuiApp, at_hand: KeyAtHand | None, typed: Secret | None) -> Secret:
+    """Return the typed key, which is remembered until the program ends, else the one at hand."""
+    if typed is None and at_hand is not None:
+        return at_hand.value
     key = typed or Token("")
     remember(key)
     app.tries.typed = key
@@ -138,43 +133,42 @@ async def try_it(context: ActionContext) -> None:
     app = context.app
     if app.session is None:
         return
-    sources = key_sources(app.tries)
-    match await _fill_in(
-        context, sources, _key_of_row(context.target), _defaults_from(context.target)
-    ):
+    preselected = _key_of_row(context.target)
+    known, begun = key_at_hand(app.tries, preselected), _defaults_from(context.target)
+    match await _fill_in(context, known, preselected, begun):
         case Applied(generation):
             await app.open_route(f"generation/{generation}")
 
 
 async def try_made(context: ActionContext, name: str, value: Secret) -> None:
     """Show the form for a new key, above the screen with the value of that key."""
-    sources = new_key_sources(name, value)
-    match await _fill_in(context, sources, TriedKey(key_hash(value), safe_line(name, _NAME)), {}):
+    called = safe_line(name, _NAME)
+    made = KeyAtHand(f"new key {called}", value)
+    match await _fill_in(context, made, TriedKey(key_hash(value), called), {}):
         case Applied(generation):
             context.app.say(f"Generation {generation}: store the key first, then look it up.")
 
 
 async def _fill_in(
     context: ActionContext,
-    sources: Sequence[KeySource],
+    known: KeyAtHand | None,
     preselected: TriedKey | None,
     begun: Mapping[str, Any],
 ) -> Outcome[str] | None:
     app = context.app
     at_hand = form_context(context)
-    source = initial_source(sources, None if preselected is None else preselected.hash)
     spec = try_form(
-        sources,
+        known,
         choices.models(at_hand, giving="text"),
         choices.providers(at_hand),
-        {**app.tries.draft, "key_from": source.id, **begun},
+        {**app.tries.draft, **begun},
         preselected,
     )
 
     def keep(typed: Mapping[str, Any]) -> None:
         app.tries.draft = typed
 
-    submit = partial(_submit, context, sources)
+    submit = partial(_submit, context, known)
     return await app.push_screen_wait(TryScreen(spec, plain_facts(context), submit, keep))
 
 
