@@ -213,6 +213,10 @@ DIALOG_ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "To the previous field, as Shift+Tab does",
             "up",
         ),
+        scoped_action("form.next_part", "Next part", "To the next part of a long form", "pagedown"),
+        scoped_action(
+            "form.previous_part", "Previous part", "To the previous part of a long form", "pageup"
+        ),
         scoped_action("form.choices", "List choices", "List the choices of a field", "ctrl+o"),
         scoped_action("form.add", "Add", "Add a pattern to the content filters", "ctrl+n"),
     ),

@@ -107,6 +107,8 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         Binding("escape", "leave", show=False, id="form.leave"),
         Binding("down", "app.focus_next", show=False, id="form.next_field"),
         Binding("up", "app.focus_previous", show=False, id="form.previous_field"),
+        Binding("pagedown", "part(1)", show=False, id="form.next_part"),
+        Binding("pageup", "part(-1)", show=False, id="form.previous_part"),
     ]
     AUTO_FOCUS = ".editor"
     SENDING: ClassVar[str] = SENDING
@@ -195,6 +197,21 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
     def _entered(self, event: Entered) -> None:
         event.stop()
         self.focus_next()
+
+    def action_part(self, step: int) -> None:
+        """Go to the first field of the next or previous part; scroll a form without parts."""
+        parts = [rows for rows in self._parts if rows[0].heading is not None]
+        current = (at for at, rows in enumerate(parts) if self._has_focus(rows))
+        goal = next(current, len(parts)) + step
+        if not parts:
+            self.action_page(step)
+        elif 0 <= goal < len(parts):
+            open_fields = (row.field.name for row in parts[goal] if row.field.fixed is None)
+            self._focus_field(next(open_fields, None))
+
+    @staticmethod
+    def _has_focus(rows: list[FieldRow]) -> bool:
+        return any(widget and widget.has_focus_within for widget in (*rows, rows[0].heading))
 
     @on(Button.Pressed)
     async def _pressed(self, event: Button.Pressed) -> None:
