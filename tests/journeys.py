@@ -125,7 +125,7 @@ JOURNEYS = {
     "first steps": Journey("/ci<enter><ctrl+p>first steps<enter>jd", first=True),
     "help searched": Journey("?/copy id<enter>/<escape>?jj"),
     "copy and export": Journey("jyn  ycused<enter>vyj<escape>Ycuyi"),
-    "sort": Journey("s<down><down><enter>S>"),
+    "sort": Journey("s<down><down><enter>S"),
     "marks": Journey(" j  A<down><escape>"),
     "assign marked keys": Journey("  A<down><enter>y", start="keys"),
     "new guardrail": Journey(

@@ -118,12 +118,6 @@ FRAME_ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "list.sort", "Sort", "Choose the column to sort by", "s", footer=True, keywords="order"
         ),
-        scoped_action(
-            "list.sort_left", "Sort left", "Sort by the column to the left", "less_than_sign"
-        ),
-        scoped_action(
-            "list.sort_right", "Sort right", "Sort by the column to the right", "greater_than_sign"
-        ),
         scoped_action("list.reverse", "Reverse", "Reverse the sort order", "S"),
         scoped_action(
             "list.columns",

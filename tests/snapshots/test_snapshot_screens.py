@@ -12,7 +12,7 @@ SCREENS: dict[str, tuple[str, tuple[str, ...]]] = {
     "keys-moved": ("keys", ("down", "down", "down")),
     "keys-filtered": ("keys", ("slash", "type state:expired", "enter")),
     "keys-filter-mistake": ("keys", ("slash", "type limit>>")),
-    "keys-sorted": ("keys", ("greater_than_sign", "S")),
+    "keys-sorted": ("keys", ("s", "down", "enter", "S")),
     "keys-detail": ("keys", ("d",)),
     "keys-raw": ("keys", ("v",)),
     "keys-copy": ("keys", ("down", "y")),

@@ -202,13 +202,6 @@ class ResourceScreen(TableScreen):
             if picked.id == chosen:
                 self.table.sort_by(*picked.order_after(self.table.sorting))
 
-    def sort_beside(self, step: int) -> None:
-        """Sort by the column to the left (-1) or to the right (1) of the current one."""
-        columns, present = self.declared.columns, self.table.sorting
-        ids = [column.id for column in columns]
-        place = ids.index(present[0]) if present[0] in ids else -step
-        self.table.sort_by(*columns[(place + step) % len(ids)].order_after(present))
-
     def reverse_order(self) -> None:
         """Reverse the sort order."""
         column, descending = self.table.sorting
