@@ -203,7 +203,7 @@ def _loads(raw: bytes) -> Any:
 
 def _replacing_halves(raw: bytes) -> bytes:
     """JSON in which U+FFFD replaces each lone surrogate, which no UTF-8 text can hold."""
-    return _ESCAPE.sub(lambda found: rb"\ufffd" if found["half"] else found[0], raw)
+    return _ESCAPE.sub(lambda match: rb"\ufffd" if match["half"] else match[0], raw)
 
 
 def _too_much(answer: Any) -> str:

@@ -91,19 +91,19 @@ class PrometheusClient:
         try:
             response = self._http.get(path, params={"query": expression, **times})
             response.raise_for_status()
-            found = [_series(one) for one in response.json()["data"]["result"]]
+            series = [_series(entry) for entry in response.json()["data"]["result"]]
         except (httpx.HTTPError, ValueError, LookupError, TypeError, InvalidOperation) as error:
             self._fault = f"Prometheus at {self._where}: {_reason(error)}"
             self._failed_at = time.monotonic()
             raise PrometheusError(self._fault) from None
         self._fault = ""
-        return found
+        return series
 
 
-def _series(one: Any) -> PrometheusSeries:
-    pairs = one["values"] if "values" in one else [one["value"]]
+def _series(entry: Any) -> PrometheusSeries:
+    pairs = entry["values"] if "values" in entry else [entry["value"]]
     values = {int(at): Decimal(text) for at, text in pairs}
-    return PrometheusSeries(one["metric"], {at: v for at, v in values.items() if v.is_finite()})
+    return PrometheusSeries(entry["metric"], {at: v for at, v in values.items() if v.is_finite()})
 
 
 def _reason(error: Exception) -> str:

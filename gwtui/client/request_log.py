@@ -293,19 +293,19 @@ _collecting: ContextVar[list[str] | None] = ContextVar("request_ids", default=No
 @contextmanager
 def request_ids() -> Iterator[list[str]]:
     """Collect the ids of all writes answered within the context, in order."""
-    found: list[str] = []
-    token = _collecting.set(found)
+    ids: list[str] = []
+    token = _collecting.set(ids)
     try:
-        yield found
+        yield ids
     finally:
         _collecting.reset(token)
 
 
 def write_answered(request_id: str | None) -> None:
     """Record the id of an answered write for ``request_ids``."""
-    found = _collecting.get()
-    if found is not None and request_id is not None:
-        found.append(request_id)
+    ids = _collecting.get()
+    if ids is not None and request_id is not None:
+        ids.append(request_id)
 
 
 TOLERATED = 5.0

@@ -180,8 +180,8 @@ def request_of(name: str, *arguments: str) -> Call:
     Raises InvalidRequestError for identifiers that are invalid in a path.
     """
     service, _, operation = name.partition(".")
-    found: ServiceMethod[Any, Any] = vars(SERVICES[service])[operation]
-    return found.call(*arguments)
+    method: ServiceMethod[Any, Any] = vars(SERVICES[service])[operation]
+    return method.call(*arguments)
 
 
 def _one(model: str) -> Callable[[Answer], Any]:
@@ -442,9 +442,9 @@ class GuardrailsService(Service):
         return await (self.members_of_all() if id is None else self.members_of_one(id))
 
     def _refuse_unsendable(self, request: CreateGuardrailRequest | UpdateGuardrailRequest) -> None:
-        found = _model("guardrails:never_sent")(request, self.dialect)
-        if found:
-            raise InvalidRequestError(found)
+        problems = _model("guardrails:never_sent")(request, self.dialect)
+        if problems:
+            raise InvalidRequestError(problems)
 
 
 class ByokService(Service):
@@ -513,10 +513,10 @@ class CatalogService(Service):
 
     async def count(self, *, output_modalities: str = "all") -> int:
         """The number of models, with one small request."""
-        found = (await self._count(output_modalities=output_modalities)).count
-        if found is None:
+        count = (await self._count(output_modalities=output_modalities)).count
+        if count is None:
             raise unreadable(None, "it has no count")
-        return found
+        return count
 
 
 class ProvidersService(Service):

@@ -504,13 +504,13 @@ def _cause(error: BaseException) -> tuple[str, bool]:
         return "the address is not valid", False
     if isinstance(error, httpx.ProxyError):
         return "the proxy refused", True
-    found: BaseException | None = error
-    while found is not None:
-        if isinstance(found, ssl.SSLCertVerificationError):
-            return f"its certificate is not trusted ({found.verify_message})", False
-        if isinstance(found, OSError) and found.errno:
-            return _reason(found), True
-        found = found.__cause__ or found.__context__
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return f"its certificate is not trusted ({cause.verify_message})", False
+        if isinstance(cause, OSError) and cause.errno:
+            return _reason(cause), True
+        cause = cause.__cause__ or cause.__context__
     return "it cannot be reached", True
 
 

@@ -211,10 +211,10 @@ def by_day(
     rows: Iterable[ActivityRow], days: Sequence[date], measure: Measure
 ) -> tuple[Decimal | None, ...]:
     """The sum of a measure for each of the given days."""
-    found: dict[date | None, list[ActivityRow]] = defaultdict(list)
+    rows_by_day: dict[date | None, list[ActivityRow]] = defaultdict(list)
     for row in rows:
-        found[day_of(row)].append(row)
-    return tuple(summarize(found.get(day, ())).measure(measure) for day in days)
+        rows_by_day[day_of(row)].append(row)
+    return tuple(summarize(rows_by_day.get(day, ())).measure(measure) for day in days)
 
 
 def remainder(whole: ActivitySummary, parts: Iterable[ActivitySummary]) -> ActivitySummary:

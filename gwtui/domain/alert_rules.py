@@ -519,7 +519,7 @@ class BudgetRule(BoundRule):
 
     def message(self, value: Decimal, reading: RuleReading) -> str:
         """Name the budget with the highest spent share, and that share."""
-        which = next((each for each, share in self._shares(reading) if share == value), "")
+        which = next((budget for budget, share in self._shares(reading) if share == value), "")
         limit = _amount(reading.facts.get(f"budget_{which}"))
         return f"{percent_points(value)} of the {which} budget of {usd(limit)} is spent"
 

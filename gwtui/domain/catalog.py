@@ -121,13 +121,15 @@ def verdict(endpoint: Endpoint) -> UptimeVerdict:
     newest window with traffic decides; older windows can only lower the verdict. The contract does
     not explain a status other than 0, so it is shown as it came unless the endpoint is down anyway.
     """
-    found = _by_figures(endpoint)
+    by_rates = _by_figures(endpoint)
     status = endpoint.status
     if not status:
-        return found
-    if found.word == "down":
-        return UptimeVerdict("down", "bad", f"{found.why}; the gateway reports status {status}")
-    why = f"the gateway reports status {status}, which the contract does not explain; {found.why}"
+        return by_rates
+    if by_rates.word == "down":
+        return UptimeVerdict("down", "bad", f"{by_rates.why}; the gateway reports status {status}")
+    why = (
+        f"the gateway reports status {status}, which the contract does not explain; {by_rates.why}"
+    )
     return UptimeVerdict(f"status {status}", "warn", why)
 
 

@@ -97,28 +97,28 @@ def three_way(
 
     A field that is missing in ``mine`` was not edited.
     """
-    found = []
+    fields = []
     for name in _names(original, theirs, mine):
         start = original.get(name, ABSENT)
         field = ThreeWayField(name, start, mine.get(name, start), theirs.get(name, ABSENT))
         if field.changed_here or field.changed_there:
-            found.append(field)
-    return ThreeWay(tuple(found))
+            fields.append(field)
+    return ThreeWay(tuple(fields))
 
 
-def same(one: Any, other: Any) -> bool:
+def same(left: Any, right: Any) -> bool:
     """Whether two JSON values are equal on the wire: 1 equals 1.0, but true does not equal 1."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, float):
-        one = Decimal(str(one))
-    if isinstance(other, float):
-        other = Decimal(str(other))
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(same, one, other))
-    return bool(one == other)
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, float):
+        left = Decimal(str(left))
+    if isinstance(right, float):
+        right = Decimal(str(right))
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        return len(left) == len(right) and all(map(same, left, right))
+    return bool(left == right)
 
 
 def _names(*mappings: Mapping[str, Any]) -> dict[str, None]:

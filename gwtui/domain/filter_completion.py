@@ -74,9 +74,13 @@ def suggestions(text: str, fields: Sequence[FilterField], values: Values) -> Sug
     if exact is not None:
         texts = [f"{exact.name}{op}" for op in _OPERATORS[exact.kind]]
         longer = [
-            one for one in _field_suggestions(part, fields) if one.text.rstrip(":") != exact.name
+            suggestion
+            for suggestion in _field_suggestions(part, fields)
+            if suggestion.text.rstrip(":") != exact.name
         ]
-        return Suggestions(start, _most([*(Suggestion(one, one) for one in texts), *longer]))
+        return Suggestions(
+            start, _most([*(Suggestion(suggestion, suggestion) for suggestion in texts), *longer])
+        )
     return Suggestions(start, _most(_field_suggestions(part, fields)))
 
 
@@ -107,9 +111,9 @@ def _plain(name: str) -> str:
 def _find_field(name: str, fields: Sequence[FilterField]) -> FilterField | None:
     """The field with this name, else with this heading."""
     plain = _plain(name)
-    found = [field for field in fields if _plain(field.name) == plain]
-    found += [field for field in fields if field.heading and _plain(field.heading) == plain]
-    return found[0] if found else None
+    matching = [field for field in fields if _plain(field.name) == plain]
+    matching += [field for field in fields if field.heading and _plain(field.heading) == plain]
+    return matching[0] if matching else None
 
 
 def _field_suggestion(field: FilterField) -> Suggestion:
@@ -130,7 +134,7 @@ def _field_suggestions(part: str, fields: Sequence[FilterField]) -> Iterator[Sug
         if any(plain in name for name in names):
             begins = [place for place, name in enumerate(names) if name.startswith(plain)]
             ranked.append((begins[0] if begins else len(names), field))
-    yield from (_field_suggestion(field) for _, field in sorted(ranked, key=lambda one: one[0]))
+    yield from (_field_suggestion(field) for _, field in sorted(ranked, key=lambda entry: entry[0]))
 
 
 def _values(field: FilterField, op: str, typed: str, values: Values) -> Iterator[Suggestion]:
@@ -151,9 +155,9 @@ def _values(field: FilterField, op: str, typed: str, values: Values) -> Iterator
     if op in EQUALITY:
         known.append(NOTHING[0])
     folded = typed.casefold()
-    found = [value for value in known if folded in value.casefold()]
-    found.sort(key=lambda value: not value.casefold().startswith(folded))
+    matching = [value for value in known if folded in value.casefold()]
+    matching.sort(key=lambda value: not value.casefold().startswith(folded))
     few = known if len(known) <= MOST else ()
-    for value in dict.fromkeys(found or few):
+    for value in dict.fromkeys(matching or few):
         if '"' not in value:
             yield Suggestion(value, f'"{value}"' if re.search(r"[\s()]", value) else value)

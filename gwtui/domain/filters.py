@@ -211,8 +211,8 @@ def make_term(
 
 def field_named(fields: Mapping[str, T], name: str) -> T | None:
     """The value for a column name, in which dashes may replace underscores; None if unknown."""
-    found = fields.get(name)
-    return fields.get(name.replace("-", "_")) if found is None and "-" in name else found
+    field = fields.get(name)
+    return fields.get(name.replace("-", "_")) if field is None and "-" in name else field
 
 
 def _number(text: str) -> Decimal | None:
@@ -278,9 +278,9 @@ _CONDITIONS = {False: _conditions(r"\S*"), True: _conditions(_IN_GROUP)}
 def parse(text: str) -> Query:
     """Parse a filter. Never raises: the query has an ``error``, and its valid parts still work."""
     parser = _Parser(text)
-    found = parser.read(0, in_group=False)
-    faults = sorted(found.faults, key=lambda fault: fault.open)
-    return Query(text, faults[0] if faults else NO_FAULT, parser.note, tuple(found.alternatives[0]))
+    group = parser.read(0, in_group=False)
+    faults = sorted(group.faults, key=lambda fault: fault.open)
+    return Query(text, faults[0] if faults else NO_FAULT, parser.note, tuple(group.alternatives[0]))
 
 
 class FilterFault(NamedTuple):
@@ -297,7 +297,7 @@ NO_FAULT = FilterFault("")
 
 
 @dataclass(slots=True)
-class _Found:
+class _ParsedGroup:
     """The result of parsing up to ``end``."""
 
     alternatives: list[list[Part]] = field(default_factory=lambda: [[]])
@@ -316,62 +316,62 @@ class _Parser:
     def __init__(self, text: str) -> None:
         self.note = ""
         self._text = text
-        self._groups: dict[int, _Found | None] = {}
+        self._groups: dict[int, _ParsedGroup | None] = {}
         self._is_deep = _depth(text) > DEEPEST
 
-    def read(self, at: int, *, in_group: bool) -> _Found:
+    def read(self, at: int, *, in_group: bool) -> _ParsedGroup:
         """Read up to the end of the group, or of the text."""
-        found, text = _Found(), self._text
+        group, text = _ParsedGroup(), self._text
         if self._is_deep:
-            found.faults.append(FilterFault(f"at most {DEEPEST} levels of parentheses"))
+            group.faults.append(FilterFault(f"at most {DEEPEST} levels of parentheses"))
         while (at := _past_space(text, at)) < len(text):
             if in_group and text[at] == ")":
-                found.is_closed = True
+                group.is_closed = True
                 at += 1
                 break
             if _OR.match(text, at):
-                if in_group and found.alternatives[-1]:
-                    found.alternatives.append([])
+                if in_group and group.alternatives[-1]:
+                    group.alternatives.append([])
                     at += len("or")
                     continue
-                if in_group and len(found.alternatives) > 1:
-                    found.faults.append(_missing())
+                if in_group and len(group.alternatives) > 1:
+                    group.faults.append(_missing())
                 elif not in_group and text[:at].strip() and text[at + len("or") :].strip():
                     self.note = _OR_IS_TEXT
-            at = self._part(at, found, in_group=in_group)
-        found.end = at
-        return found
+            at = self._part(at, group, in_group=in_group)
+        group.end = at
+        return group
 
-    def _part(self, at: int, found: _Found, *, in_group: bool) -> int:
+    def _part(self, at: int, group: _ParsedGroup, *, in_group: bool) -> int:
         """Read one part; returns where it ends."""
         is_negated = self._text.startswith("-", at)
-        group = self._group(at + is_negated)
-        if group is None:
-            return self._condition(at, found, in_group=in_group)
+        nested = self._group(at + is_negated)
+        if nested is None:
+            return self._condition(at, group, in_group=in_group)
         # While one alternative is still being typed, the others are meant.
         alternatives = tuple(
-            tuple(alternative) for alternative in group.alternatives if alternative
+            tuple(alternative) for alternative in nested.alternatives if alternative
         ) or ((),)
-        found.alternatives[-1].append(Group(alternatives, is_negated))
-        found.faults += group.faults
-        return group.end
+        group.alternatives[-1].append(Group(alternatives, is_negated))
+        group.faults += nested.faults
+        return nested.end
 
-    def _group(self, at: int) -> _Found | None:
+    def _group(self, at: int) -> _ParsedGroup | None:
         """The group that begins there; None for any other text."""
         if self._is_deep or not self._text.startswith("(", at):
             return None
         if at not in self._groups:
-            found = self.read(at + 1, in_group=True)
-            if not found.is_closed:
-                found.faults.append(
+            group = self.read(at + 1, in_group=True)
+            if not group.is_closed:
+                group.faults.append(
                     FilterFault("a group lacks its closing )", unfinished=True, open=True)
                 )
-            elif not found.alternatives[-1]:
-                found.faults.append(_missing())
-            self._groups[at] = found if len(found.alternatives) > 1 else None
+            elif not group.alternatives[-1]:
+                group.faults.append(_missing())
+            self._groups[at] = group if len(group.alternatives) > 1 else None
         return self._groups[at]
 
-    def _condition(self, at: int, found: _Found, *, in_group: bool) -> int:
+    def _condition(self, at: int, group: _ParsedGroup, *, in_group: bool) -> int:
         apart, joined = _CONDITIONS[in_group]
         match = apart.match(self._text, at) or joined.match(self._text, at)
         if match is None or match.end() == at:
@@ -380,11 +380,11 @@ class _Parser:
         try:
             part = _read_condition(match, at_end)
         except PatternError as error:
-            found.faults.append(FilterFault(f"{safe_line(match[0], _SHOWN)}: {error}", at_end))
+            group.faults.append(FilterFault(f"{safe_line(match[0], _SHOWN)}: {error}", at_end))
         except ValueError as error:
-            found.faults.append(FilterFault(str(error), at_end))
+            group.faults.append(FilterFault(str(error), at_end))
         else:
-            found.alternatives[-1] += part
+            group.alternatives[-1] += part
         return match.end()
 
 
@@ -479,14 +479,16 @@ class Query:
             if not isinstance(part, Group):
                 yield part
             else:
-                waiting += [each for alternative in part.alternatives for each in alternative]
+                waiting += [
+                    condition for alternative in part.alternatives for condition in alternative
+                ]
 
     @property
     def slow(self) -> str:
         """The error message for a pattern that ran out of time; empty if there is none."""
-        for one in self.conditions():
-            if one.pattern is not None and one.pattern.slow:
-                return f"{safe_line(one.pattern.pattern, _SHOWN)}: {TOO_SLOW}"
+        for condition in self.conditions():
+            if condition.pattern is not None and condition.pattern.slow:
+                return f"{safe_line(condition.pattern.pattern, _SHOWN)}: {TOO_SLOW}"
         return ""
 
     def reads_text(self, names: Iterable[str]) -> bool:

@@ -127,8 +127,8 @@ class AccountFinding:
     @property
     def identity(self) -> str:
         """A stable identifier of the finding: its rule and subject."""
-        one = self.subject
-        return ":".join((self.rule, one.resource, one.identity or one.name))
+        subject = self.subject
+        return ":".join((self.rule, subject.resource, subject.identity or subject.name))
 
 
 class FindingDraft(NamedTuple):
@@ -269,21 +269,23 @@ def _unassigned(facts: AccountFacts, _now: datetime) -> Iterator[FindingDraft]:
     if facts.guardrails is None:
         return
     known = [facts.key_guardrails, facts.member_guardrails]
-    assigned = {one for held in known if held is not None for one in held.values()}
-    for one in facts.guardrails:
-        if one.is_default or not one.exists or one.guardrail.id in assigned:
+    assigned = {guardrail for held in known if held is not None for guardrail in held.values()}
+    for guardrail in facts.guardrails:
+        if guardrail.is_default or not guardrail.exists or guardrail.guardrail.id in assigned:
             continue
-        subject = _guardrail(facts, one)
+        subject = _guardrail(facts, guardrail)
         if None in known:
             yield FindingDraft(subject)
         else:
             yield FindingDraft(subject, "Not assigned to any key or member, so it has no effect.")
 
 
-def _guardrail(facts: AccountFacts, one: AccountGuardrail) -> FindingSubject:
-    name = one.guardrail.name or one.guardrail.id or "without a name"
-    where = facts.workspace_name(one.workspace_id)
-    return FindingSubject("guardrails", one.guardrail.id or "", name, one.workspace_id, where)
+def _guardrail(facts: AccountFacts, guardrail: AccountGuardrail) -> FindingSubject:
+    name = guardrail.guardrail.name or guardrail.guardrail.id or "without a name"
+    where = facts.workspace_name(guardrail.workspace_id)
+    return FindingSubject(
+        "guardrails", guardrail.guardrail.id or "", name, guardrail.workspace_id, where
+    )
 
 
 def _no_budget(facts: AccountFacts, _now: datetime) -> Iterator[FindingDraft]:
@@ -428,7 +430,7 @@ def _by_alert_rule(
     field = "limit" if isinstance(rule, KeyLimitRule) else "expires_at"
     for key, _, subject in _keys_in_use(facts, now):
         reading, name = key_reading(key, subject.workspace_id, now), ("key", key.hash or "")
-        others = [one for one in overriding if one.watches(name, reading.facts)]
+        others = [other for other in overriding if other.watches(name, reading.facts)]
         value = rule.measure(reading)
         if not rule.watches(name, reading.facts) or any(other.is_bad(reading) for other in others):
             continue
@@ -452,16 +454,16 @@ def find(
     """Evaluate all rules; returns the findings, most severe first."""
     rules = (*RULES, *_key_rules(alert_rules))
     findings = [finding for rule in rules for finding in _of_rule(rule, rule.evaluate(facts, now))]
-    findings += [_unread(one, rules) for one in facts.unread]
+    findings += [_unread(entry, rules) for entry in facts.unread]
     # Keys without a hash that have the same name are one finding.
-    distinct = {one.identity: one for one in findings}.values()
+    distinct = {entry.identity: entry for entry in findings}.values()
     return tuple(
         sorted(
             distinct,
-            key=lambda one: (
-                SEVERITIES.index(one.severity),
-                one.title,
-                one.subject.name.casefold(),
+            key=lambda entry: (
+                SEVERITIES.index(entry.severity),
+                entry.title,
+                entry.subject.name.casefold(),
             ),
         )
     )
@@ -503,16 +505,16 @@ def _not_given(
     )
 
 
-def _unread(one: UnreadPart, rules: Sequence[FindingRule]) -> AccountFinding:
-    skipped = [rule.title.lower() for rule in rules if one.part in rule.needs]
-    name = "" if one.workspace is None else one.workspace.shown_name or ""
-    identity = None if one.workspace is None else one.workspace.id
+def _unread(part: UnreadPart, rules: Sequence[FindingRule]) -> AccountFinding:
+    skipped = [rule.title.lower() for rule in rules if part.part in rule.needs]
+    name = "" if part.workspace is None else part.workspace.shown_name or ""
+    identity = None if part.workspace is None else part.workspace.id
     where = f" of {safe_line(name, _NAME)}" if name else ""
     return AccountFinding(
-        f"unread-{one.part}",
+        f"unread-{part.part}",
         "Unreadable",
         "unknown",
         FindingSubject("", identity or "", name, identity, name),
-        f"The {one.part}{where} could not be read: {safe_line(one.why, 200)}",
+        f"The {part.part}{where} could not be read: {safe_line(part.why, 200)}",
         f"Not checked: {', '.join(skipped)}." if skipped else "",
     )

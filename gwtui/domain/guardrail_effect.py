@@ -216,7 +216,7 @@ def _not_read(fields: Iterable[str]) -> str:
 
 
 def _all_unreadable(guardrails: Iterable[GuardrailRestrictions]) -> tuple[str, ...]:
-    return tuple(sorted(frozenset().union(*(each.unreadable for each in guardrails))))
+    return tuple(sorted(frozenset().union(*(guardrail.unreadable for guardrail in guardrails))))
 
 
 def zdr_switch(model_id: str | None, dialect: Dialect) -> str:
@@ -243,7 +243,7 @@ def effect_on_model(
         *(_model_reasons(model, guardrail, view) for guardrail in guardrails)
     )
     switch = zdr_switch(model.id, dialect)
-    retained = view.zdr is not None and any(switch in each.zdr for each in guardrails)
+    retained = view.zdr is not None and any(switch in guardrail.zdr for guardrail in guardrails)
     remaining: list[Endpoint] = []
     blocked: list[BlockedEndpoint] = []
     for endpoint in offers.endpoints:
@@ -353,17 +353,17 @@ def verdict_of(metadata: ServiceMetadata | None) -> GuardrailVerdict | None:
     if metadata is None:
         return None
     stages = tuple(stage for stage in metadata.pipeline or () if stage.type == GUARDRAIL)
-    found: list[GuardrailOutcome] = [action for stage in stages for action in actions_of(stage)]
-    return GuardrailVerdict(max(found, key=GUARDRAIL_OUTCOMES.index, default="pass"), stages)
+    actions: list[GuardrailOutcome] = [action for stage in stages for action in actions_of(stage)]
+    return GuardrailVerdict(max(actions, key=GUARDRAIL_OUTCOMES.index, default="pass"), stages)
 
 
 def actions_of(stage: PipelineStage) -> tuple[GuardrailOutcome, ...]:
     """The actions that one stage reports, mildest first."""
-    found = set(_in_data(stage.data, _DEPTH))
-    if not found and not stage.data:
+    actions = set(_in_data(stage.data, _DEPTH))
+    if not actions and not stage.data:
         words = _WORD.findall((stage.summary or "").lower())
-        found = {_ACTIONS[word] for word in words if word in _ACTIONS}
-    return tuple(sorted(found, key=GUARDRAIL_OUTCOMES.index))
+        actions = {_ACTIONS[word] for word in words if word in _ACTIONS}
+    return tuple(sorted(actions, key=GUARDRAIL_OUTCOMES.index))
 
 
 def _in_data(value: Any, depth: int) -> Iterator[GuardrailOutcome]:

@@ -253,9 +253,9 @@ def status_of(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> Rot
     if rotation.ended is not None:
         return _ended(rotation, rotation.ended)
     for stage in (_making, _successor, _handing_over, _old_key):
-        found = stage(rotation, facts, now)
-        if found is not None:
-            return found
+        status = stage(rotation, facts, now)
+        if status is not None:
+            return status
     return _use(rotation, facts, now)
 
 

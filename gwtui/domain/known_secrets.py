@@ -91,7 +91,7 @@ def without_secrets(text: str) -> str:
     """The text with all known secrets, and all texts that look like one, replaced."""
     text = redactor(list(_known.values()))(text)
     for pattern in _LIKELY:
-        text = pattern.sub(lambda found: f"{found[1]}{HIDDEN}", text)
+        text = pattern.sub(lambda match: f"{match[1]}{HIDDEN}", text)
     return text
 
 

@@ -51,12 +51,12 @@ def lookup(rows: Iterable[T], text: str, names: Names[T]) -> Lookup[T]:
     identity, which needs ``SHORTEST_BEGINNING`` characters.
     """
     named = [(row, names(row)) for row in rows]
-    found = [row for row, known in named if known[0] == text]
-    if not found:
-        found = [row for row, known in named if text in known]
-    if not found and len(text) >= SHORTEST_BEGINNING:
-        found = [row for row, known in named if (known[0] or "").startswith(text)]
-    return Lookup(tuple(found))
+    matching = [row for row, known in named if known[0] == text]
+    if not matching:
+        matching = [row for row, known in named if text in known]
+    if not matching and len(text) >= SHORTEST_BEGINNING:
+        matching = [row for row, known in named if (known[0] or "").startswith(text)]
+    return Lookup(tuple(matching))
 
 
 def lookup_path(rows: Sequence[T], path: str, names: Names[T]) -> Lookup[T]:
@@ -66,9 +66,9 @@ def lookup_path(rows: Sequence[T], path: str, names: Names[T]) -> Lookup[T]:
     """
     parts = path.split("/")
     for count in range(len(parts), 0, -1):
-        found = lookup(rows, "/".join(parts[:count]), names)
-        if found.rows:
-            return Lookup(found.rows, "/".join(parts[count:]))
+        match = lookup(rows, "/".join(parts[:count]), names)
+        if match.rows:
+            return Lookup(match.rows, "/".join(parts[count:]))
     return Lookup(())
 
 
@@ -114,21 +114,21 @@ def nearest(rows: Iterable[T], text: str, names: Names[T]) -> tuple[str, ...]:
     holding: list[str] = []
     if len(sought) >= _LEAST:
         holding = [name for folded, name in known.items() if sought in folded]
-    found = dict.fromkeys([*(known[name] for name in alike), *holding])
-    return tuple(islice(found, _NEAR))
+    similar = dict.fromkeys([*(known[name] for name in alike), *holding])
+    return tuple(islice(similar, _NEAR))
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:
     """The known name most similar to ``word``, case-insensitively; None if none is similar."""
     by_folded = {name[:_NAME].casefold(): name for name in known}
-    found = _most_alike(word[:_NAME].casefold(), by_folded, 1)
-    return by_folded[found[0]] if found else None
+    similar = _most_alike(word[:_NAME].casefold(), by_folded, 1)
+    return by_folded[similar[0]] if similar else None
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A suggestion to append to an error: ``; did you mean 'list'?``, or "" without a match."""
-    found = closest(word, known)
-    return f"; did you mean {safe_line(found, _NAME)!r}?" if found is not None else ""
+    similar = closest(word, known)
+    return f"; did you mean {safe_line(similar, _NAME)!r}?" if similar is not None else ""
 
 
 def among(word: str, known: Iterable[str]) -> str:

@@ -432,7 +432,7 @@ def max_request_cost(
         for thought in {0, output_tokens}
     ]
     unknown = next((cost for cost in costs if cost.cost is None), None)
-    return unknown or max(costs, key=lambda each: each.cost or Decimal(0))
+    return unknown or max(costs, key=lambda cost: cost.cost or Decimal(0))
 
 
 def max_output_tokens(requested: int | None, endpoint: Endpoint) -> int | None:

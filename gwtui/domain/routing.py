@@ -188,14 +188,17 @@ def usable_credentials(
     credentials: Iterable[ByokCredential], *, key_hash: str | None, user_id: str | None
 ) -> tuple[ByokCredential, ...]:
     """The credentials that the caller may use, in the order in which they are tried."""
-    found = [
-        each
-        for each in credentials
-        if not each.disabled
-        and (each.allowed_api_key_hashes is None or key_hash in each.allowed_api_key_hashes)
-        and (each.allowed_user_ids is None or user_id in each.allowed_user_ids)
+    usable = [
+        credential
+        for credential in credentials
+        if not credential.disabled
+        and (
+            credential.allowed_api_key_hashes is None
+            or key_hash in credential.allowed_api_key_hashes
+        )
+        and (credential.allowed_user_ids is None or user_id in credential.allowed_user_ids)
     ]
-    return tuple(sorted(found, key=lambda each: each.sort_order or 0))
+    return tuple(sorted(usable, key=lambda credential: credential.sort_order or 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,29 +289,35 @@ class Router:
             "text may not be distilled": self.view.distillable,
         }
         demanded = {*_demanded(preferences)}
-        if any(each.zdr for each in self.guardrails):
+        if any(guardrail.zdr for guardrail in self.guardrails):
             demanded.add("no zero data retention")
-        if any(each.no_training for each in self.guardrails):
+        if any(guardrail.no_training for guardrail in self.guardrails):
             demanded.add("may train on the data")
         return (reason for reason in known if reason in demanded and known[reason] is None)
 
     def _attempts(self, ordered: Sequence[_Offer]) -> Iterator[RouteAttempt]:
         """Own keys first, then the service's, then own keys that are for want of better."""
-        own = [(offer, each) for offer in ordered for each in self._own(offer)]
+        own = [(offer, credential) for offer in ordered for credential in self._own(offer)]
         tries: list[tuple[_Offer, ByokCredential | None]] = [
-            *((offer, each) for offer, each in own if not each.is_fallback),
+            *((offer, credential) for offer, credential in own if not credential.is_fallback),
             *((offer, None) for offer in ordered if not self._needs_own_key(offer)),
-            *((offer, each) for offer, each in own if each.is_fallback),
+            *((offer, credential) for offer, credential in own if credential.is_fallback),
         ]
-        return (RouteAttempt(offer.model, offer.endpoint, each) for offer, each in tries)
+        return (
+            RouteAttempt(offer.model, offer.endpoint, credential) for offer, credential in tries
+        )
 
     def _own(self, offer: _Offer) -> Iterator[ByokCredential]:
         """The credentials that serve a model at an endpoint, in their order of trial."""
-        return (each for each in self._of_provider(offer) if self._covers(each, offer.model))
+        return (
+            credential
+            for credential in self._of_provider(offer)
+            if self._covers(credential, offer.model)
+        )
 
     def _of_provider(self, offer: _Offer) -> Iterator[ByokCredential]:
         slug = provider_slug(offer.endpoint, self.view.provider_slugs)
-        return (each for each in self.credentials if each.provider == slug)
+        return (credential for credential in self.credentials if credential.provider == slug)
 
     def _covers(self, credential: ByokCredential, model: Model) -> bool:
         own = {model.id, model.canonical_slug}
@@ -319,8 +328,9 @@ class Router:
 
     def _needs_own_key(self, offer: _Offer) -> bool:
         return any(
-            each.is_byok_only or (each.is_required and self._covers(each, offer.model))
-            for each in self._of_provider(offer)
+            credential.is_byok_only
+            or (credential.is_required and self._covers(credential, offer.model))
+            for credential in self._of_provider(offer)
         )
 
     def _without_key(
@@ -461,18 +471,18 @@ def _ordered(offers: list[_Offer], request: RouteRequest, chance: Chance) -> lis
     sort = preferences.sort
     by = (sort.by if isinstance(sort, SortBy) else sort) or request.default_sort
     if by is not None:
-        found = sorted(offers, key=lambda offer: _figure(offer, by))
+        ordered = sorted(offers, key=lambda offer: _figure(offer, by))
     else:
-        found = sorted(offers, key=lambda offer: (offer.has_outage, offer.cost))
+        ordered = sorted(offers, key=lambda offer: (offer.has_outage, offer.cost))
         if not preferences.order:
-            _draw_first(found, chance)
-    found.sort(key=lambda offer: _misses(offer.endpoint, request))
+            _draw_first(ordered, chance)
+    ordered.sort(key=lambda offer: _misses(offer.endpoint, request))
     if preferences.order:
         order = preferences.order
-        found.sort(key=lambda offer: _place(offer.endpoint, order))
+        ordered.sort(key=lambda offer: _place(offer.endpoint, order))
     elif tier := _requested_tier(request):
-        found.sort(key=lambda offer: offer.endpoint.service_tier != tier)
-    return found
+        ordered.sort(key=lambda offer: offer.endpoint.service_tier != tier)
+    return ordered
 
 
 def _price(endpoint: Endpoint, request: RouteRequest) -> Decimal | None:
@@ -562,8 +572,8 @@ def _bounds(
     limit: Decimal | PercentileBounds | None,
 ) -> Iterable[tuple[str, Decimal]]:
     if isinstance(limit, PercentileBounds):
-        found = ((name, getattr(limit, name)) for name in _PERCENTILES)
-        return [(name, bound) for name, bound in found if bound is not None]
+        bounds = ((name, getattr(limit, name)) for name in _PERCENTILES)
+        return [(name, bound) for name, bound in bounds if bound is not None]
     return [] if limit is None else [("p50", limit)]
 
 
@@ -595,9 +605,13 @@ def pinned_to(endpoint: Endpoint, among: Iterable[Endpoint]) -> ProviderPreferen
     tag = endpoint.tag
     if not tag:
         return None
-    meant = [each for each in among if slug_names(tag, each) and _may_serve(each, tag)]
+    meant = [
+        candidate
+        for candidate in among
+        if slug_names(tag, candidate) and _may_serve(candidate, tag)
+    ]
     weights = endpoint.quantization or "unknown"
-    alike = [each for each in meant if (each.quantization or "unknown") == weights]
+    alike = [candidate for candidate in meant if (candidate.quantization or "unknown") == weights]
     if len(alike) != 1:
         return None
     pinned = {"order": [tag], "only": [tag], "allow_fallbacks": False}

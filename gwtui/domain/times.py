@@ -211,10 +211,10 @@ def duration(length: timedelta) -> str:
     """Format a duration in full, in whole seconds: "5 min", "1 h 30 min", "2 days"."""
     left = int(length.total_seconds())
     parts = []
-    for seconds, one, several in _FULL_UNITS:
+    for seconds, singular, plural in _FULL_UNITS:
         count, left = divmod(left, seconds)
         if count:
-            parts.append(f"{count} {one if count == 1 else several}")
+            parts.append(f"{count} {singular if count == 1 else plural}")
     return " ".join(parts) or "0 s"
 
 
