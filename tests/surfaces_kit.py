@@ -79,7 +79,7 @@ def _profiles() -> Screen[Any]:
         TargetFacts("watched", "gateway.example", "keyring", read_only=True, critical=True),
         *(TargetFacts(f"lab {n}", f"{LONG[:40]}.example", LONG[:60]) for n in range(9)),
     ]
-    return profile_picker(targets, "staging", LONG)
+    return profile_picker(targets, "staging")
 
 
 def _first_steps() -> Screen[Any]:

@@ -53,30 +53,23 @@ class ProfileSwitch:
         """
         if self._app.navigation.covered:
             self._app.say("Close the dialog first", severity="warning")
-        elif name:
-            problem = await self._tried(name)
-            if problem:
-                self._app.say(problem, severity="error")
-        else:
-            await self._choose()
+            return
+        name = name or await self._chosen()
+        if name and (problem := await self._tried(name)):
+            self._app.say(problem, severity="error")
 
-    async def _choose(self) -> None:
-        app, problem = self._app, ""
-        while True:
-            try:
-                known = self._targets.known()
-            except ProfileError as error:
-                app.say(str(error), severity="error")
-                return
-            if not known:
-                app.say("There are no profiles: run gwtui login to create one", severity="warning")
-                return
-            chosen = await app.push_screen_wait(profile_picker(known, self._present, problem))
-            if chosen in (None, self._present):
-                return
-            problem = await self._tried(chosen)
-            if not problem:
-                return
+    async def _chosen(self) -> str:
+        try:
+            known = self._targets.known()
+        except ProfileError as error:
+            self._app.say(str(error), severity="error")
+            return ""
+        if not known:
+            text = "There are no profiles: run gwtui login to create one"
+            self._app.say(text, severity="warning")
+            return ""
+        chosen = await self._app.push_screen_wait(profile_picker(known, self._present))
+        return "" if chosen is None or chosen == self._present else chosen
 
     @property
     def _present(self) -> str:
@@ -160,12 +153,9 @@ class ProfileSwitch:
         app.say(text, severity="warning" if to.critical else "information")
 
 
-def profile_picker(targets: Sequence[TargetFacts], current: str, problem: str = "") -> Picker:
-    """A picker of profiles by name; ``problem`` is why the last choice failed."""
+def profile_picker(targets: Sequence[TargetFacts], current: str) -> Picker:
+    """A picker of profiles by name."""
     now = f" · now {safe_line(current, _NAME)}" if current else ""
-    title = toned(f"Switch profile{now}", "accent", bold=True)
-    if problem:
-        title = Content.assemble(title, "\n", toned(safe_line(problem, 300), "bad"))
     badges = {one.name: _badges(one) for one in targets}
     widest = max(badge.cell_length for badge in badges.values())
     marks = {
@@ -184,7 +174,7 @@ def profile_picker(targets: Sequence[TargetFacts], current: str, problem: str = 
         )
         for one in targets
     ]
-    return Picker(title, options, current=current, marks=marks)
+    return Picker(f"Switch profile{now}", options, current=current, marks=marks)
 
 
 def _badges(facts: TargetFacts) -> Content:
