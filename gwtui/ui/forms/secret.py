@@ -106,7 +106,6 @@ class SecretScreen(Dialog[None]):
 
     def on_mount(self) -> None:
         """Disable Done until the box is ticked."""
-        super().on_mount()
         self.query_one("#done").disabled = True
 
     def _title_line(self) -> Content:

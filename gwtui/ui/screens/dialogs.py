@@ -23,7 +23,6 @@ from gwtui.local.caught_errors import caught_errors
 from gwtui.local.exported_file import ExportError, export_path
 from gwtui.ui.commands import with_keys
 from gwtui.ui.input_queue import OPENING
-from gwtui.ui.terminal.app import TerminalApp
 from gwtui.ui.terminal.modes import SMALLEST
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.lifetime import RunsWhileOpen, TerminalSized
@@ -95,16 +94,6 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
         If a screen repaints only a region, Textual forgets widgets that still wait to be repainted.
         """
         return super().refresh(repaint=repaint, layout=layout, recompose=recompose)
-
-    def on_mount(self) -> None:
-        """Clear notices that could cover a long dialog."""
-        if any(self._long_parts()):
-            self.clear_notices()
-
-    def clear_notices(self) -> None:
-        """Clear all notices except warnings and errors."""
-        if isinstance(self.app, TerminalApp):
-            self.app.clear_information()
 
     def on_resize(self, event: events.Resize) -> None:
         """Lay out without the scroll bar first: lines wrapped beside it could keep it visible."""
@@ -321,8 +310,7 @@ class SaveScreen(Dialog[Path | None]):
             yield Static(self._note(), id="save-note")
 
     def on_mount(self) -> None:
-        """Fill in the suggested path, and clear notices that could cover the note."""
-        self.clear_notices()
+        """Fill in the suggested path."""
         self.query_one(QuietInput).begin_with(self._start)
 
     @on(Input.Submitted)

@@ -461,8 +461,7 @@ class MenuScreen(Dialog[str | None]):
             )
 
     def on_mount(self) -> None:
-        """Highlight the current entry, and clear notices that could cover entries."""
-        self.clear_notices()
+        """Highlight the current entry."""
         ids = [entry.id for entry in self._entries]
         row = ids.index(self._current) if self._current in ids else 0
         self.query_one(OptionList).highlighted = row

@@ -135,7 +135,6 @@ class TerminalApp(HookedApp, inherit_bindings=False):
         super().__init__(**options)
         self._on_terminal = ScreenDiff()
         self.garbage = Garbage()
-        self._notices: list[Notice] = []
         self._leaving = False
 
     def get_driver_class(self) -> type[Driver]:
@@ -201,22 +200,7 @@ class TerminalApp(HookedApp, inherit_bindings=False):
             self.NOTIFICATION_TIMEOUT if timeout is None else timeout,
             markup=False,
         )
-        self._notices = [notice for notice in self._notices if not notice.has_expired]
-        self._notices.append(notice)
         self.post_message(Notify(notice))
-
-    def clear_notifications(self) -> None:
-        """Clear all notices."""
-        self._notices.clear()
-        super().clear_notifications()
-
-    def clear_information(self) -> None:
-        """Clear all notices except warnings and errors."""
-        kept = [notice for notice in self._notices if notice.severity != "information"]
-        self.clear_notifications()
-        self._notices = kept
-        for notice in kept:
-            self.post_message(Notify(notice))
 
     def say(self, message: str, *, severity: SeverityLevel = "information") -> None:
         """Show a short notice."""
