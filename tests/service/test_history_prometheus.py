@@ -104,21 +104,21 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrometheusC
         cwd=folder,
         stdout=subprocess.DEVNULL,
     )
-    with socket.create_server(("127.0.0.1", 0)) as free:
+    with socket.create_server(("127.0.0.2", 0)) as free:
         port = free.getsockname()[1]
     process = subprocess.Popen(
         [
             "prometheus",
             "--config.file=prometheus.yml",
             "--storage.tsdb.path=tsdb",
-            f"--web.listen-address=127.0.0.1:{port}",
+            f"--web.listen-address=127.0.0.2:{port}",
         ],
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         env={**os.environ, "GOMAXPROCS": "1"},
     )
-    url, end = f"http://127.0.0.1:{port}", time.monotonic() + 40
+    url, end = f"http://127.0.0.2:{port}", time.monotonic() + 40
     try:
         while True:
             try:
@@ -194,8 +194,8 @@ def test_a_server_out_of_reach_is_said_and_the_rest_is_there(tmp_path: Path) -> 
     with desk(path) as history:
         history.connection.execute("INSERT INTO watched_models VALUES ('lab/model', 0)")
         history.see(BEGIN, {BALANCE: 5})
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    with socket.create_server(("127.0.0.2", 0)) as free:
+        url = f"http://127.0.0.2:{free.getsockname()[1]}"
 
     view = BoardView(BEGIN)
     with closing(server(url)) as client:
@@ -204,7 +204,7 @@ def test_a_server_out_of_reach_is_said_and_the_rest_is_there(tmp_path: Path) -> 
             ask(path, lambda reader: reader.value_at(BALANCE, BEGIN), client)
     assert past.recording.models == ("lab/model",)
     assert (past.credits, past.changes.changes, past.curves) == (None, (), {})
-    assert past.problem.startswith("Prometheus at 127.0.0.1:")
+    assert past.problem.startswith("Prometheus at 127.0.0.2:")
     assert "cannot be reached" in past.problem
 
 
