@@ -366,7 +366,10 @@ class BoardScreen(TableScreen):
         except HistoryError as error:
             self.problem = str(error)
             return
-        models, self.past, self.problem = self._models, past, ""
+        if past.problem and self.past is not None:
+            self.problem = past.problem
+            return
+        models, self.past, self.problem = self._models, past, past.problem
         self._past_of = view.now if view.past else None
         if models != self._models:
             self.refeed()

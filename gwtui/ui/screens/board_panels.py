@@ -47,7 +47,12 @@ from gwtui.watch.feeds.keys import keys_feed
 from gwtui.watch.feeds.models import endpoints_feed
 from gwtui.watch.feeds.recorded import CreditsPast, credits_past
 from gwtui.watch.feeds.workspaces import figures_feed
-from gwtui.watch.history.model import Curve, RecordedChange, endpoint_identity
+from gwtui.watch.history.model import (
+    Curve,
+    HistoryError,
+    RecordedChange,
+    endpoint_identity,
+)
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.sources import OFTEN
 from gwtui.watch.hub import FeedHub, Scope
@@ -153,16 +158,18 @@ def live_snapshot(hub: FeedHub, models: Iterable[str]) -> BoardSnapshot:
 class BoardPast:
     """The results of all history queries of the board, read in one transaction.
 
-    ``curves`` belong to ``endpoint``, an endpoint identity.
+    ``curves`` belong to ``endpoint``, an endpoint identity. With a ``problem``, only ``recording``
+    was read, which names the watched models.
     """
 
     recording: RecordingState
-    snapshot: BoardSnapshot
-    credits: CreditsPast | None
-    endpoints: EndpointsPast
-    changes: RecentChanges
-    endpoint: str | None
-    curves: Mapping[str, Curve | None]
+    snapshot: BoardSnapshot = field(default_factory=BoardSnapshot)
+    credits: CreditsPast | None = None
+    endpoints: EndpointsPast = field(default_factory=EndpointsPast)
+    changes: RecentChanges = field(default_factory=RecentChanges)
+    endpoint: str | None = None
+    curves: Mapping[str, Curve | None] = field(default_factory=dict)
+    problem: str = ""
 
 
 def board_past(view: BoardView, endpoint: str | None, reader: HistoryReader) -> BoardPast:
@@ -172,21 +179,24 @@ def board_past(view: BoardView, endpoint: str | None, reader: HistoryReader) -> 
     """
     recording = recording_state(reader)
     span = (view.window.since, view.now)  # the window may end after the time cursor
-    snapshot = recorded(reader, view.now, recording.models)
-    identities = [
-        endpoint_identity(model, row.identity)
-        for model, readings in snapshot.endpoints.items()
-        for row in readings.value or ()
-    ]
-    return BoardPast(
-        recording,
-        snapshot,
-        credits_past(reader, *span),
-        endpoints_past(reader, *span, identities),
-        recent_changes(reader, *span),
-        endpoint,
-        endpoint_curves(reader, *span, endpoint) if endpoint else {},
-    )
+    try:
+        snapshot = recorded(reader, view.now, recording.models)
+        identities = [
+            endpoint_identity(model, row.identity)
+            for model, readings in snapshot.endpoints.items()
+            for row in readings.value or ()
+        ]
+        return BoardPast(
+            recording,
+            snapshot,
+            credits_past(reader, *span),
+            endpoints_past(reader, *span, identities),
+            recent_changes(reader, *span),
+            endpoint,
+            endpoint_curves(reader, *span, endpoint) if endpoint else {},
+        )
+    except HistoryError as error:
+        return BoardPast(recording, problem=str(error))
 
 
 @dataclass(frozen=True, slots=True)
