@@ -61,7 +61,6 @@ from gwtui.resources.tries.plan import (
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import form_context, plain_facts, refresh
 from gwtui.ui.forms.form_screen import FormScreen, Submit
-from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.dialogs import Dialog
 from gwtui.ui.text import cell_content, toned
 from gwtui.ui.widgets.detail import section_lines
@@ -164,6 +163,8 @@ async def _fill_in(
         {**app.tries.draft, **begun},
         preselected,
     )
+
+    spec = replace(spec, first="prompt" if spec.initial.get("model") else "model")
 
     def keep(typed: Mapping[str, Any]) -> None:
         app.tries.draft = typed
@@ -451,13 +452,6 @@ class TryScreen(FormScreen[str]):
     ) -> None:
         super().__init__(spec, facts, submit)
         self._keep = keep
-
-    def on_mount(self) -> None:
-        """Focus the first empty field."""
-        first = [name for name in ("model", "prompt") if name in self.state.fields]
-        empty = next((name for name in first if not self.state.typed(name)), "prompt")
-        row = f"#{self.state.fields[empty].row_id}"
-        self.query_one(row, FieldRow).editor.focus()
 
     @property
     def unsaved(self) -> bool:
