@@ -18,7 +18,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widget import Widget
 
-from gwtui.ui.terminal.modes import SMALLEST
+from gwtui.ui.terminal.driver import SMALLEST
 from gwtui.ui.widgets.table import ResourceTable
 
 Picture = list[list[tuple[str, Style]]]

@@ -31,7 +31,7 @@ from gwtui.ui.input_queue import ACTIONS, Input
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.preference_store import PreferenceStore
 from gwtui.ui.screens.startup import StartupScreen
-from gwtui.ui.terminal.modes import give_back, is_too_small
+from gwtui.ui.terminal.driver import give_back, is_too_small
 from gwtui.ui.terminal.shutdown import CLOSING, REACTION, Shutdown
 from gwtui.ui.terminal.textual_private import driver_of, let_be_switched
 from gwtui.ui.themes import (

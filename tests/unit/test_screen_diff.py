@@ -149,7 +149,7 @@ def test_whether_a_terminal_fills_what_it_erases_stands_in_its_description(
     term: str, fills: bool
 ) -> None:
     code = (
-        "import sys; from gwtui.ui.terminal.modes import fills_erased as f; print(f(sys.argv[1]))"
+        "import sys; from gwtui.ui.terminal.driver import fills_erased as f; print(f(sys.argv[1]))"
     )
     asked = subprocess.run([sys.executable, "-c", code, term], capture_output=True, check=True)
     assert asked.stdout.decode().strip() == str(fills), asked.stderr

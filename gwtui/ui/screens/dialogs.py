@@ -23,7 +23,7 @@ from gwtui.local.caught_errors import caught_errors
 from gwtui.local.exported_file import ExportError, export_path
 from gwtui.ui.commands import with_keys
 from gwtui.ui.input_queue import OPENING
-from gwtui.ui.terminal.modes import SMALLEST
+from gwtui.ui.terminal.driver import SMALLEST
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.lifetime import RunsWhileOpen, TerminalSized
 from gwtui.ui.widgets.prompt import QuietInput

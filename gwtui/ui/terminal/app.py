@@ -28,8 +28,7 @@ from textual.worker import WorkerFailed
 
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.caught_errors import caught_errors
-from gwtui.ui.terminal.driver import PromptDriver
-from gwtui.ui.terminal.modes import fills_erased
+from gwtui.ui.terminal.driver import PromptDriver, fills_erased
 from gwtui.ui.terminal.screen_diff import ScreenDiff
 from gwtui.ui.terminal.textual_private import HookedApp, Piece
 

@@ -1,16 +1,21 @@
-"""Terminal driver that recognizes the Escape key without delay."""
+"""The terminal: its driver, its modes, and the minimum size."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import select
 import selectors
+import termios
 from codecs import getincrementaldecoder
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from textual import constants, events
+from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.geometry import Size
 from textual.message import Message
 
 from gwtui.ui.terminal.textual_private import PromptParser
@@ -18,6 +23,15 @@ from gwtui.ui.terminal.textual_private import PromptParser
 if TYPE_CHECKING:
     from gwtui.ui.terminal.app import TerminalApp
 
+_RESET = (
+    "\x1b[?1000l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1016l"  # mouse
+    "\x1b[?2004l\x1b[?2048l\x1b[?1004l"  # paste, resize and focus events
+    "\x1b[<u\x1b[?1049l\x1b[?25h"  # keyboard protocol, alternate screen, cursor
+)
+_STANDARD_OUTPUT = 1
+
+SMALLEST = Size(60, 15)
+"""The minimum size for the dashboard."""
 _ESCAPE = "\x1b"
 _GLANCE = 0.1
 """Seconds between two checks of the stop flag while reading."""
@@ -79,3 +93,39 @@ class PromptDriver(LinuxDriver):
                     self.process_message(event)
         for _ in parser.feed(""):
             pass  # drop an incomplete sequence
+
+
+def is_too_small(size: Size) -> bool:
+    """Return whether the size is too small for the dashboard."""
+    return size.width < SMALLEST.width or size.height < SMALLEST.height
+
+
+def fills_erased(term: str) -> bool:
+    """Return whether this terminal type erases with the current background colour (terminfo bce).
+
+    False if terminfo has no entry for it.
+    """
+    try:
+        import curses  # noqa: PLC0415 - not before the first rows
+
+        curses.setupterm(term, _STANDARD_OUTPUT)  # Textual's stdout has no descriptor
+        return curses.tigetflag("bce") == 1
+    except (ImportError, curses.error):
+        return False
+
+
+def give_back(driver: Driver | None) -> None:
+    """Restore the modes of the terminal without waiting.
+
+    Can be called from any thread. If the terminal accepts no bytes now, only its line settings are
+    restored.
+    """
+    descriptor = getattr(driver, "fileno", None)
+    before = getattr(driver, "attrs_before", None)
+    if not isinstance(descriptor, int) or before is None:
+        return
+    with contextlib.suppress(OSError, termios.error):
+        termios.tcsetattr(descriptor, termios.TCSANOW, before)
+    with contextlib.suppress(OSError):
+        if select.select([], [descriptor], [], 0)[1]:
+            os.write(descriptor, _RESET.encode("ascii"))
