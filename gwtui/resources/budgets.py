@@ -73,7 +73,7 @@ COLUMNS: tuple[Column[BudgetRow], ...] = (
     usd_column(
         "spent", "Spent", lambda row: row.spent, 12, "what the current keys spent of it, USD"
     ),
-    share_column("share", "Spent %", lambda row: row.use.share, 8, "the same in percent"),
+    share_column("share", "Spent %", lambda row: row.share, 8, "the same in percent"),
     Column(
         "resets",
         "Resets",
@@ -101,7 +101,7 @@ BUDGETS: ResourceSpec[BudgetRow] = ResourceSpec(
             lambda row, now: [
                 DetailRow("limit", cells.usd(row.budget.limit_usd)),
                 DetailRow("spent", cells.usd(row.spent), "by existing keys"),
-                DetailRow("share", cells.share(row.use.share)),
+                DetailRow("share", cells.share(row.share)),
                 DetailRow("resets", Cell(resets_words(row.interval, now))),
                 cells.moment_row("created", row.budget.created_at, now),
                 cells.moment_row("changed", row.budget.updated_at, now),

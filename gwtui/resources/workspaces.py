@@ -47,7 +47,7 @@ from gwtui.resources import choices
 from gwtui.resources.uses import Uses, WorkspaceContents, workspace_contents, workspace_uses
 from gwtui.watch.feeds.workspaces import (
     DEFAULT_SLUG,
-    BudgetUse,
+    BudgetRow,
     Figures,
     WorkspaceRow,
     default_workspace_id,
@@ -325,7 +325,7 @@ def shown_name(space: Workspace) -> str:
     return cells.text(space.shown_name).text
 
 
-def budget_uses(row: WorkspaceRow) -> tuple[BudgetUse, ...]:
+def budget_uses(row: WorkspaceRow) -> tuple[BudgetRow, ...]:
     """Return the budgets by ascending interval; unknown intervals come last."""
     figures = row.figures
     if figures is None or figures.budgets is None:
@@ -333,12 +333,11 @@ def budget_uses(row: WorkspaceRow) -> tuple[BudgetUse, ...]:
     known = [name for name in BUDGET_INTERVALS if name in figures.budgets]
     others = [name for name in figures.budgets if name not in BUDGET_INTERVALS]
     return tuple(
-        BudgetUse(name, figures.budgets[name].limit_usd, figures.spent.get(name))
-        for name in (*known, *others)
+        BudgetRow(figures.budgets[name], figures.spent.get(name)) for name in (*known, *others)
     )
 
 
-def tightest(row: WorkspaceRow) -> BudgetUse | None:
+def tightest(row: WorkspaceRow) -> BudgetRow | None:
     """Return the budget with the highest spent share, or the first one if no share is known."""
     uses = budget_uses(row)
     known = [use for use in uses if use.share is not None]
@@ -472,7 +471,7 @@ def _budget_parts(row: WorkspaceRow, now: datetime) -> Sequence[DetailRow | Deta
     return rows
 
 
-def _budget_rows(use: BudgetUse, now: datetime) -> Sequence[DetailRow]:
+def _budget_rows(use: BudgetRow, now: datetime) -> Sequence[DetailRow]:
     label = safe_line(use.interval, 20)
     period = PERIODS.get(use.interval, "")
     resets = f", {resets_words(use.interval, now)}"

@@ -166,22 +166,6 @@ figures_feed = FeedSpec("workspaces:figures", _figures, cadence.WORKSPACES)
 
 
 @dataclass(frozen=True, slots=True)
-class BudgetUse:
-    """A budget and its spending, None if unknown."""
-
-    interval: str
-    limit: Decimal | None
-    spent: Decimal | None
-
-    @property
-    def share(self) -> Decimal | None:
-        """The spent share of the budget, 0 to 1 and above; None if unknown."""
-        if self.limit is None or self.limit <= 0 or self.spent is None:
-            return None
-        return self.spent / self.limit
-
-
-@dataclass(frozen=True, slots=True)
 class BudgetRow:
     """A budget and the spending of the workspace's present keys, None until it is read."""
 
@@ -194,9 +178,16 @@ class BudgetRow:
         return self.budget.interval or f"?{self.budget.id}"
 
     @property
-    def use(self) -> BudgetUse:
-        """The budget with its spending."""
-        return BudgetUse(self.interval, self.budget.limit_usd, self.spent)
+    def limit(self) -> Decimal | None:
+        """The budget in USD, None if unreadable."""
+        return self.budget.limit_usd
+
+    @property
+    def share(self) -> Decimal | None:
+        """The spent share of the budget, 0 to 1 and above; None if unknown."""
+        if self.limit is None or self.limit <= 0 or self.spent is None:
+            return None
+        return self.spent / self.limit
 
 
 async def _budgets(reader: FeedReader, scope: Scope) -> Sequence[BudgetRow]:
