@@ -21,7 +21,6 @@ LATER = (
     "gwtui.contract.usage",
     "gwtui.contract.completion",
     "gwtui.contract.content_filters",
-    "gwtui.contract.keys",
     "gwtui.contract.errors",
     "gwtui.contract.guardrails",
     "gwtui.contract.models",
