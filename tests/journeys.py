@@ -26,7 +26,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey
 from gwtui.local.ledger import Ledger
 from gwtui.local.targets import TargetFacts
-from gwtui.ui.actions.first_steps import FirstStepsScreen
+from gwtui.ui.actions.app import FirstStepsScreen
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow

@@ -28,7 +28,7 @@ from gwtui.crud.plan import Change, Confirmation, Outcome, Plan, Refused, Unknow
 from gwtui.domain.clock import Clock
 from gwtui.local.ledger import Ledger
 from gwtui.local.targets import TargetFacts
-from gwtui.ui.actions.first_steps import STEPS, FirstStepsScreen, Step
+from gwtui.ui.actions.app import STEPS, FirstStepsScreen, Step
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.ui.forms.row import FieldRow

@@ -338,6 +338,6 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
     async def _offer(self) -> None:
         await unresolved_changes.offer_at_start(self._whole)
         if not self._whole.first_steps.is_dismissed:
-            from gwtui.ui.actions import first_steps  # noqa: PLC0415 - once ever
+            from gwtui.ui.actions.app import offer_first_steps  # noqa: PLC0415 - once ever
 
-            await first_steps.offer_at_start(self._whole)
+            await offer_first_steps(self._whole)

@@ -9,7 +9,7 @@ from textual.widgets import Static
 
 from gwtui.local.first_steps import FIRST_STEPS_FILE
 from gwtui.local.ledger import Ledger
-from gwtui.ui.actions.first_steps import FirstStepsScreen
+from gwtui.ui.actions.app import FirstStepsScreen
 from gwtui.ui.app import GwtuiApp
 from harness import Harness, dashboard, harness, listing, until
 from journeys import Terminal, at_rest

@@ -117,7 +117,6 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "crud": ("organization",),
     "alerts": ("alerts", "alert-rules", "findings"),
     "recovery": ("evidence", "app.undo"),
-    "first_steps": ("app.first_steps",),
 }
 """Modules of handlers, each with the ids or id prefixes of its actions.
 
