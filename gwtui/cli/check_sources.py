@@ -17,7 +17,6 @@ from gwtui.cli.target import Connect, serve_recorded
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.client.gateway import GatewayClient
 from gwtui.domain.alert_rules import (
-    FAR,
     RUNWAY,
     ConditionRule,
     CreditsRule,
@@ -214,7 +213,7 @@ def _judge(
 ) -> Finding:
     watching = [rule for rule in rules if rule.watches(subject, reading.facts)]
     value = watching[0].measure(reading) if watching else None
-    shown = None if value is None or value >= FAR else _rounded(value)
+    shown = None if value is None or value >= MAX_DAYS else _rounded(value)
     label = source.label.format(safe_line(subject.identity, 2 * _NAME))
     figure = CheckedFigure(label, shown, watching, source.unit, source.least, source.most)
     name = subject_name(subject, reading.facts) if source.things else subject.resource

@@ -195,19 +195,19 @@ def redacted(value: Any, redact: Callable[[str], str]) -> Any:
 
 
 def _loads(raw: bytes) -> Any:
-    """Parse JSON, tolerating a byte order mark; NaN, Infinity and huge numbers become text."""
+    """Parse JSON, with or without a byte order mark. NaN, Infinity and huge numbers become text."""
     return json.loads(
         raw.decode("utf-8-sig"), parse_float=_number, parse_int=_whole, parse_constant=str
     )
 
 
 def _replacing_halves(raw: bytes) -> bytes:
-    """JSON in which U+FFFD replaces each lone surrogate, which no UTF-8 text can hold."""
+    """Replace lone surrogates in JSON with U+FFFD, because UTF-8 cannot hold them."""
     return _ESCAPE.sub(lambda match: rb"\ufffd" if match["half"] else match[0], raw)
 
 
 def _too_much(answer: Any) -> str:
-    """Why the answer is more than can be worked on, empty when it is not."""
+    """Why an answer is too large or too deep to process, "" if it is not."""
     level = [answer] if isinstance(answer, dict | list) else []
     parts = values = 0
     for _ in range(MAX_DEPTH):

@@ -118,7 +118,7 @@ def query_params(**values: str | int | bool | None) -> Query:
 
 
 def _segment(name: str, value: str) -> str:
-    """Dots alone would be resolved as path steps, also when percent-encoded."""
+    # Dots alone would be resolved as path steps, even if percent-encoded.
     if value in {"", ".", ".."}:
         raise InvalidRequestError([Problem(name, "is not a usable identifier")])
     try:
@@ -226,7 +226,7 @@ class RetryingCaller:
         return answer
 
     def _wait(self, attempt: int, error: GatewayError) -> float:
-        """Full jitter keeps clients that failed together from coming back together."""
+        # Full jitter keeps clients that failed together from retrying together.
         backoff = self._clock.chance() * min(MAX_WAIT, BASE_WAIT * 2.0 ** (attempt - 1))
         return (retry_after_of(error) or 0.0) + backoff
 

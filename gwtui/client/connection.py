@@ -147,7 +147,7 @@ def _split(text: str) -> SplitResult:
 
 
 def _parsed(text: str) -> SplitResult | None:
-    """None instead of the parser's own error, which repeats what may be a password."""
+    """Parse an address; None instead of an error, whose text may contain a password."""
     try:
         parts = urlsplit(text)
         has_port = parts.port != 0

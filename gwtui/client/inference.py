@@ -159,14 +159,14 @@ class Inference:
     async def _send(
         self, path: str, body: RequestModel, headers: Mapping[str, str]
     ) -> tuple[Answer, float]:
-        """The answer, and how long it took in ms."""
+        """Send a request; returns the answer and its duration in ms."""
         transport = await self._transport.ready()
         started = self._clock.monotonic()
         answer = await transport.call(Call("POST", path, body=body, headers=headers))
         return answer, (self._clock.monotonic() - started) * _MS
 
     def _metadata_header(self) -> Mapping[str, str]:
-        """The header that asks for metadata on how the service handled the request."""
+        """The header that requests metadata on the routing of the request."""
         return {self.connection.dialect.metadata_header: "enabled"}
 
 
@@ -354,7 +354,7 @@ def whole_answer(
 
 
 def _refused(body: Mapping[str, Any], clock: Clock, redact: Callable[[str], str]) -> GatewayError:
-    """The error inside of an answer whose status was 200."""
+    """The error within an answer of status 200; None if there is none."""
     error = body["error"]
     code = error.get("code") if isinstance(error, dict) else None
     readable = isinstance(code, int) and HTTPStatus.BAD_REQUEST <= code < _NO_STATUS
@@ -396,7 +396,7 @@ class _KeyFilter:
 
 
 def _begun(text: str, key: str) -> str:
-    """The longest end of the text that the key begins with."""
+    """The longest end of the text that is a beginning of the key."""
     for length in range(min(len(text), len(key) - 1), 0, -1):
         if text.endswith(key[:length]):
             return key[:length]

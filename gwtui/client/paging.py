@@ -64,7 +64,7 @@ class Listing(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class _Page(Generic[ModelT]):
-    """One answer: each row's identity, and its model or None where it is not an object."""
+    """The rows of one answer: identities, and models or None for rows that are not objects."""
 
     identities: Sequence[object]
     items: list[ModelT | None]
@@ -80,7 +80,7 @@ class _Page(Generic[ModelT]):
 
 @dataclass(frozen=True, slots=True)
 class _KnownPage:
-    """A page that was read before, for as long as somebody holds its rows."""
+    """A page from an earlier reading. It lasts as long as somebody else holds its rows."""
 
     digest: bytes
     identities: Sequence[object]
@@ -90,7 +90,7 @@ class _KnownPage:
 
 @dataclass(slots=True, weakref_slot=True)
 class _Reads:
-    """State shared by the lists of a connection: known pages by target, and the turns of others."""
+    """State shared by the lists of a connection: known pages, and the turns to read ahead."""
 
     pages: dict[str, _KnownPage] = field(default_factory=dict)
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_AHEAD))
@@ -110,10 +110,10 @@ _reads: WeakKeyDictionary[Caller, _Reads] = WeakKeyDictionary()
 
 @dataclass(slots=True)
 class _Rows(Generic[ModelT]):
-    """Rows read so far, by identity, in the order they were met; None is what is no object.
+    """The rows read so far, by identity in order of arrival; None for rows that are not objects.
 
-    Of rows that are not ``kept`` only the identities of the last ones are remembered: of a row that
-    comes again the first reading counts, for it is gone already.
+    If rows are not ``kept``, only the identities of the last ones are remembered, and the first
+    reading of a repeated row counts.
     """
 
     kept: bool = True
@@ -218,10 +218,10 @@ class Pager(Generic[ModelT]):
         return collected.listing(total, complete=False)
 
     def _likely(self, offset: int, stride: int, pages: int, total: int | None) -> range:
-        """Offsets of the next pages that probably exist.
+        """The offsets of the next pages that probably exist.
 
-        Without a total, at most a quarter of the pages read so far is requested ahead in vain;
-        pages that existed the last time are likely to exist again.
+        Without a total, at most a quarter as many pages as were read so far are requested in vain.
+        Pages that existed in the last reading probably still exist.
         """
         if total is not None:
             return range(offset, total - OVERLAP, stride)[:pages]
@@ -256,23 +256,22 @@ class Pager(Generic[ModelT]):
         return replace(page, size=answer.size, digest=answer.digest)
 
     def _joins(self, collected: _Rows[ModelT], page: _Page[ModelT], offset: int) -> bool:
-        """Whether a page begins on a known row, so that no row is missing in between."""
+        """Whether a page begins with a known row, so that no row is missing before it."""
         if offset == 0:
             return True
         return bool(page.identities) and page.identities[0] in collected.items
 
     def _is_last(self, page: _Page[ModelT], end: int) -> bool:
-        """Whether this page is the last; a total smaller than the rows so far is ignored."""
+        """Whether a page is the last. A total below the number of rows is ignored."""
         if page.total is not None and end <= page.total:
             return end == page.total or not page.items
         return len(page) != self._page
 
 
 class _Ahead(Generic[ModelT]):
-    """Pages of one list, by offset, some of them requested before their turn.
+    """The pages of one list by offset, some of them requested in advance.
 
-    All lists of a connection together request as many as there are ``turns``. Leaving the context
-    cancels the requests that are under way.
+    The lists of a connection share the ``turns``. Leaving the context cancels pending requests.
     """
 
     def __init__(

@@ -69,7 +69,7 @@ def reading_log(log: ReadingLog | None = None, *, trying: bool = False) -> Itera
 
 
 def _log() -> ReadingLog:
-    """The log of the context; without one, what is recorded is lost."""
+    """The log of the context, or a new one that is discarded."""
     return _current.get() or ReadingLog()
 
 

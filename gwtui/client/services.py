@@ -77,7 +77,7 @@ _SEGMENT = re.compile(r"\{(\w+)\}")
 
 
 def _model(name: str) -> Any:
-    """A model of the contract, given as "module:NAME"."""
+    """Load a model of the contract, given as "module:NAME"."""
     module, _, model = name.partition(":")
     return getattr(import_module(f"gwtui.contract.{module}"), model)
 

@@ -143,7 +143,6 @@ class Transport:
         return await self._exchange(call, self._open, timeout=_timeout(self._patience, silence))
 
     async def _exchange(self, call: Call, take: _Take[T], **options: Any) -> T:
-        """Send one call and ``take`` its answer."""
         target = self._admitted(call)
         started = self._clock.monotonic()
         self.traffic.sent(read=call.is_read)
@@ -184,7 +183,7 @@ class Transport:
             return self._fault(error, redact)
 
     def _admitted(self, call: Call) -> str:
-        """The target of a call that may be sent. Raises GatewayError before any I/O."""
+        """The target of a call, if it may be sent. Raises GatewayError before any I/O."""
         if self.gate.closed is not None and not call.is_read:
             raise ReadOnlyError(
                 f"read-only: {call.method} {call.template} was not sent, {self.gate.closed}"
@@ -266,14 +265,14 @@ class Transport:
         )
 
     async def _error_body(self, received: _Received) -> bytes:
-        """The status alone already says what happened: a lost body costs only its message."""
+        # The status is enough: a lost body only costs its message.
         try:
             return await received.body(_MAX_ERROR_BODY) or b""
         except httpx.HTTPError:
             return b""
 
     def _fault(self, error: Exception, redact: Callable[[str], str]) -> GatewayError:
-        """The error for a failed connection, by what it means for the request under way."""
+        """The error for a failed request, by what may have happened to the request."""
         where = self._connection.where
         if isinstance(error, _NEVER_SENT):
             why, temporary = _cause(error)
@@ -292,7 +291,7 @@ class Transport:
         return NoAnswerError(f"the connection to {where} broke before the response was complete")
 
     def _redactor(self, call: Call) -> Callable[[str], str]:
-        """Hides the token, and what the request carries: the service may repeat it."""
+        """Return a function that removes the token and the secrets of the request from a text."""
         secrets: list[Secret] = [self._connection.token] if self._connection.token else []
         secrets += call.body.secrets() if call.body is not None else ()
         remember(*secrets)
@@ -359,7 +358,7 @@ class EventStream:
         await self._response.aclose()
 
     async def _receive(self) -> list[str] | GatewayError:
-        """Lines that have come. Errors are given: those of the HTTP library hold the request."""
+        """Receive lines; returns errors, because those of the HTTP library hold the request."""
         try:
             async with asyncio.timeout_at(self._deadline):
                 raw = await anext(self._raw, None)
@@ -420,7 +419,7 @@ _Take = Callable[[_Received], Awaitable[T | GatewayError]]
 
 
 class _BearerAuth(httpx.Auth):
-    """Puts the token into the header. The only place that unwraps it to send it."""
+    """Adds the token to the headers. Only this class unwraps it to send it."""
 
     def __init__(self, token: Secret) -> None:
         self._token = token
@@ -479,7 +478,7 @@ def tls_context(connection: Connection) -> ssl.SSLContext:
 
 @cache
 def _without_roots() -> ssl.SSLContext:
-    """Trusts no certificate."""
+    """A TLS context that trusts no certificate."""
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
@@ -497,7 +496,7 @@ def answer_headers(response: httpx.Response, redact: Callable[[str], str]) -> di
 
 
 def _cause(error: BaseException) -> tuple[str, bool]:
-    """Why there is no connection, and whether that is temporary."""
+    """Why a connection failed, and whether that is temporary."""
     if isinstance(error, httpx.TimeoutException):
         return "it did not respond in time", True
     if isinstance(error, httpx.InvalidURL | httpx.UnsupportedProtocol | httpx.LocalProtocolError):
@@ -515,7 +514,7 @@ def _cause(error: BaseException) -> tuple[str, bool]:
 
 
 def _reason(error: OSError) -> str:
-    """The plain wording; asyncio puts the address into the error's own."""
+    """The message of the system's error code, because asyncio's own contains the address."""
     if isinstance(error, socket.gaierror):
         return "its name cannot be resolved"
     return os.strerror(error.errno or 0).lower()

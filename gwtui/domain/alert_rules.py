@@ -24,6 +24,7 @@ from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.alert_state import Bounds, Direction, Timing
 from gwtui.domain.keys import EXPIRING_SOON, NEAR_LIMIT
 from gwtui.domain.money import percent_points, quantity, usd
+from gwtui.domain.runway import MAX_DAYS
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import duration, utc
 
@@ -38,8 +39,6 @@ RUNWAY = "runway_days"
 """A computed figure of the credits: days until they run out."""
 UNREADABLE = "unreadable"
 """A figure of a list, or of the whole gateway: 1 if it cannot be read, else 0."""
-FAR = Decimal(3650)
-"""The number of days that means never."""
 
 _MINUTE = timedelta(minutes=1)
 _DAY = timedelta(days=1)
@@ -458,10 +457,10 @@ class KeyExpiryRule(ConditionRule):
         return Bounds("below", self.within, self.within)
 
     def measure(self, reading: RuleReading) -> Decimal | None:
-        """Days until the key stops working; None for a day after that, then ``FAR``."""
+        """Days until the key stops working; None for a day after that, then ``MAX_DAYS``."""
         expires, at = _expiry(reading), reading.at
         if expires is None or reading.facts.get("disabled") is True or at - expires >= _DAY:
-            return FAR
+            return MAX_DAYS
         return Decimal((expires - at) / _DAY) if at < expires else None
 
 
@@ -528,7 +527,7 @@ class BudgetRule(BoundRule):
         return BUDGET_INTERVALS if self.interval == "any" else (self.interval,)
 
     def _shares(self, reading: RuleReading) -> Iterator[tuple[str, Decimal]]:
-        """The budgets whose spent percentage is known, with it."""
+        """Each budget with a known limit and spend, and its spent percentage."""
         for interval in self._intervals:
             limit = _amount(reading.facts.get(f"budget_{interval}"))
             share = limit_used_share(limit, reading.values.get(f"budget_{interval}_remaining"))
@@ -559,7 +558,7 @@ def _expiry(reading: RuleReading) -> datetime | None:
 
 
 def _amount(value: JsonValue) -> Decimal | None:
-    """An amount from a fact, which is decimal text."""
+    """Parse an amount of the facts, which is decimal text."""
     try:
         return None if value is None else Decimal(str(value))
     except ArithmeticError:

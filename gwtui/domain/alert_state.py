@@ -121,7 +121,6 @@ def begin(state: State, at: datetime) -> AlertState:
 
 
 def _observed(before: AlertState, at: datetime, patience: timedelta) -> AlertState:
-    """The same state with the newly observed time."""
     passed = timedelta() if before.last_reading is None else at - before.last_reading
     observed = before.observed + (passed if timedelta() < passed <= patience else timedelta())
     return AlertState(before.state, before.since, observed, at)

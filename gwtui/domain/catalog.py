@@ -163,7 +163,7 @@ def _without_traffic(endpoint: Endpoint, why: str) -> UptimeVerdict:
 
 
 def _unsaid(endpoint: Endpoint, window: str) -> bool:
-    """Whether the figure is missing or unreadable; null means no traffic."""
+    """Whether a figure is missing or unreadable, rather than null."""
     return endpoint.raw.get(window, "missing") is not None
 
 

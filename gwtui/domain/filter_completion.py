@@ -85,7 +85,7 @@ def suggestions(text: str, fields: Sequence[FilterField], values: Values) -> Sug
 
 
 def _part_begins(text: str) -> int:
-    """The start of the last part of a filter, after minus signs and parentheses."""
+    """The start of the last part of a filter, after its minus signs and parentheses."""
     start, quoted = 0, False
     for place, character in enumerate(text):
         if character == '"':
@@ -109,7 +109,7 @@ def _plain(name: str) -> str:
 
 
 def _find_field(name: str, fields: Sequence[FilterField]) -> FilterField | None:
-    """The field with this name, else with this heading."""
+    """The field with this name, or else with this heading."""
     plain = _plain(name)
     matching = [field for field in fields if _plain(field.name) == plain]
     matching += [field for field in fields if field.heading and _plain(field.heading) == plain]
@@ -117,14 +117,14 @@ def _find_field(name: str, fields: Sequence[FilterField]) -> FilterField | None:
 
 
 def _field_suggestion(field: FilterField) -> Suggestion:
-    """A field, followed by its operator if only one makes sense."""
+    """Suggest a field, with its operator if there is only one that makes sense."""
     text = f"{field.name}:" if field.kind in ("text", "flag") else field.name
     alike = _plain(field.heading) in ("", _plain(field.name))
     return Suggestion(field.name if alike else f"{field.name} ({field.heading})", text)
 
 
 def _field_suggestions(part: str, fields: Sequence[FilterField]) -> Iterator[Suggestion]:
-    """Fields whose name or else heading starts with ``part``, then those that contain it."""
+    """Suggest fields that start with ``part``, by name or heading, then fields that contain it."""
     plain = _plain(part)
     if part and not plain:
         return
@@ -138,9 +138,9 @@ def _field_suggestions(part: str, fields: Sequence[FilterField]) -> Iterator[Sug
 
 
 def _values(field: FilterField, op: str, typed: str, values: Values) -> Iterator[Suggestion]:
-    """Values that start with what was typed, then those that contain it.
+    """Suggest values that start with the typed text, then values that contain it.
 
-    If none match, all values, unless there are more than MOST.
+    Without a match, suggest all values if there are at most ``MOST``.
     """
     if op == PATTERN:
         return

@@ -120,7 +120,7 @@ class Term:
         return f"{self.shown}: expected {expected}{nothing}" if expected else ""
 
     def _expected(self, kind: ValueKind, *, equality: bool) -> str:
-        """The expected value, "" if the text is one."""
+        """The expected kind of value, "" if the text has it."""
         if kind == "number":
             return "" if self.number is not None else "a number such as 80 or 1.5k"
         if kind == "flag":
@@ -176,7 +176,7 @@ class Term:
         return _COMPARE[self.op](value, self.moment)
 
     def _accepts_day(self, value: datetime, begins: datetime) -> bool:
-        """A named day: its whole length for an equality, its first moment for an order."""
+        """Compare with a named day: with the whole day for equality, with its start for order."""
         if self.op in EQUALITY:
             return (begins <= value < begins + _DAY) != (self.op == "!=")
         return _COMPARE[self.op](value, begins)
@@ -261,7 +261,7 @@ _OR_IS_TEXT = '"or" is searched as text: put alternatives in ( )'
 
 
 def _conditions(bare: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """A comparison with a space before its operator, and every other condition."""
+    """Patterns of a comparison with spaces around its operator, and of all other conditions."""
     value = rf'(?:"(?P<quoted>[^"]*)"?|(?P<bare>{bare}))'
     apart = rf"(?P<no>(?!))?(?P<name>{NAME})(?P<gap>\s+)(?P<op>>=|<=|!=|[=<>])\s*(?={_SPACED})"
     joined = (
@@ -343,7 +343,7 @@ class _Parser:
         return group
 
     def _part(self, at: int, group: _ParsedGroup, *, in_group: bool) -> int:
-        """Read one part; returns where it ends."""
+        """Read one part; returns its end."""
         is_negated = self._text.startswith("-", at)
         nested = self._group(at + is_negated)
         if nested is None:
@@ -357,7 +357,7 @@ class _Parser:
         return nested.end
 
     def _group(self, at: int) -> _ParsedGroup | None:
-        """The group that begins there; None for any other text."""
+        """The group that begins at this position; None for other text."""
         if self._is_deep or not self._text.startswith("(", at):
             return None
         if at not in self._groups:
@@ -389,7 +389,7 @@ class _Parser:
 
 
 def _read_condition(match: re.Match[str], at_end: bool) -> tuple[Part, ...]:
-    """Nothing for a lonely sign. Raises ValueError."""
+    """Parse a condition; empty for a lone minus sign. Raises ValueError."""
     name, op, negated = match["name"], match["op"], bool(match["no"])
     is_quoted = match["quoted"] is not None
     typed = match["quoted"] if is_quoted else match["bare"]
@@ -414,7 +414,7 @@ def _past_space(text: str, at: int) -> int:
 
 
 def _depth(text: str) -> int:
-    """The depth of parentheses."""
+    """The maximum depth of parentheses."""
     depth = deepest = 0
     for sign in text:
         depth = max(depth + (sign == "(") - (sign == ")"), 0)
@@ -529,7 +529,7 @@ def _fitting(
     headings: Mapping[str, str],
     faults: list[FilterFault],
 ) -> tuple[Part, ...]:
-    """The parts with names of columns for headings, without what can never hold."""
+    """The parts that can match, with column names in place of headings."""
     kept: list[Part] = []
     for part in parts:
         known_faults = len(faults)

@@ -400,7 +400,7 @@ RULES: tuple[FindingRule, ...] = (
 
 
 def _key_rules(alert_rules: Mapping[str, AlertRule]) -> Iterator[FindingRule]:
-    """The alert rules on keys, as rules of findings."""
+    """The alert rules on keys, as rules for findings."""
     on_keys = {
         identity: rule
         for identity, rule in alert_rules.items()
@@ -426,7 +426,7 @@ def _by_alert_rule(
     facts: AccountFacts,
     now: datetime,
 ) -> Iterator[FindingDraft]:
-    """The keys on which a rule fires but no overriding one."""
+    """The keys on which a rule fires and no overriding rule does."""
     field = "limit" if isinstance(rule, KeyLimitRule) else "expires_at"
     for key, _, subject in _keys_in_use(facts, now):
         reading, name = key_reading(key, subject.workspace_id, now), ("key", key.hash or "")

@@ -81,7 +81,7 @@ def restrictions_of(source: Guardrail | Mapping[str, Any]) -> GuardrailRestricti
 
 
 def _unreadable(source: Guardrail | Mapping[str, Any]) -> frozenset[str]:
-    """Rules with a gap; that of an entry is named ``allowed_models[1]``."""
+    """The rules that could not be read completely."""
     gaps = source.gaps if isinstance(source, Guardrail) else ()
     return frozenset(gap.partition("[")[0] for gap in gaps) & {*_LISTS, *_SWITCHES}
 
@@ -284,7 +284,7 @@ def _model_reasons(
 
 
 def _names(model: Model, entries: Iterable[str], view: CatalogView) -> bool:
-    """Whether an entry names the model: by its identifier or by the slug its variants share."""
+    """Whether an entry of a list means the model, by its id or canonical slug."""
     own = {model.id, model.canonical_slug} - {None, ""}
     return any(entry in own or view.canonical.get(entry) in own for entry in entries)
 
@@ -292,7 +292,7 @@ def _names(model: Model, entries: Iterable[str], view: CatalogView) -> bool:
 def _provider_reasons(
     endpoint: Endpoint, guardrail: GuardrailRestrictions, slugs: Mapping[str, str]
 ) -> frozenset[Reason]:
-    """An entry is a provider's slug, or the tag of one of its variants."""
+    """The rules on providers that exclude an endpoint. An entry is a slug or an endpoint's tag."""
     own = {provider_slug(endpoint, slugs), endpoint.tag}
     reasons: set[Reason] = set()
     allowed = guardrail.allowed_providers
@@ -367,7 +367,7 @@ def actions_of(stage: PipelineStage) -> tuple[GuardrailOutcome, ...]:
 
 
 def _in_data(value: Any, depth: int) -> Iterator[GuardrailOutcome]:
-    """Actions by name (``{"action": "redact"}``), and as what was met (``{"redacted": 2}``)."""
+    """Actions in a stage: by name (``{"action": "redact"}``) or by count (``{"redacted": 2}``)."""
     if depth and isinstance(value, Mapping):
         for name, part in value.items():
             known = _ACTIONS.get(str(name).lower())

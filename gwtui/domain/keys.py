@@ -390,14 +390,14 @@ def _use(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> Rotation
 
 
 def _unseen(facts: RotationFacts) -> str:
-    """Why free requests of the old key would go unnoticed; empty where they would not."""
+    """A warning if free requests of the old key would go unnoticed, else ""."""
     if facts.old is None or "last_used_at" in facts.old.raw:
         return ""
     return "The gateway does not report the last request, so free requests go unnoticed. "
 
 
 def _takeover(rotation: KeyRotation, facts: RotationFacts) -> str:
-    """Whether the successor is in use."""
+    """Describe whether the successor is in use."""
     new = facts.new
     if new is not None and (new.last_used_at is not None or (new.usage or 0) > 0):
         return "The successor is in use."

@@ -127,7 +127,7 @@ def _forms(secret: str) -> list[str]:
 
 
 def _base64_forms(data: bytes) -> Iterable[str]:
-    """The base64 forms of the data at each offset in a longer text."""
+    """The base64 forms of the data at every offset within a longer text."""
     for shift in range(_ALIGNMENTS):
         encoded = base64.b64encode(bytes(shift) + data).decode("ascii")
         # The characters at the ends mix with what stands before and behind.

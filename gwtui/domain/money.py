@@ -113,12 +113,11 @@ def _round_usd(amount: Decimal, places: int | None) -> Decimal:
 
 
 def _significant(number: Decimal) -> Decimal:
-    """Rounded to three significant digits."""
     return number.normalize(Context(prec=SIGNIFICANT_DIGITS, rounding=ROUND_HALF_EVEN))
 
 
 def _trim(number: Decimal, keep: int) -> Decimal:
-    """Without trailing zeros, but with at least ``keep`` places."""
+    """Remove trailing zeros, but keep at least ``keep`` decimal places."""
     plain = number.normalize(_EXACT)
     exponent = plain.as_tuple().exponent
     places = -exponent if isinstance(exponent, int) else 0

@@ -80,7 +80,7 @@ def find_all(pattern: str, texts: Sequence[str], seconds: float) -> tuple[Spans,
 
 
 def _compiled(pattern: str, *, of_filter: bool = False) -> Any:
-    """The pattern of a filter ignores case, and its dot matches every character.
+    """Compile a pattern. That of a filter ignores case, and its dot matches line breaks.
 
     Raises PatternError.
     """

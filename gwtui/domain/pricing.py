@@ -125,7 +125,7 @@ def _problem(entry: PriceOverride) -> str:
 
 
 def _prices(entry: PriceOverride) -> Mapping[str, Decimal | None]:
-    """The prices that an entry sets, including keys unknown to override entries."""
+    """The prices that an override sets, including keys not declared for overrides."""
     return {
         key: entry.price(key) if key in type(entry).model_fields else _number(entry.raw[key])
         for key in PRICE_KEYS
@@ -141,9 +141,9 @@ def _number(value: Any) -> Decimal | None:
 
 
 def _window(entry: PriceOverride) -> tuple[int, int] | None:
-    """Start and end in minutes.
+    """Start and end in minutes of the day.
 
-    A side that is not given is the edge of the day; 0000 as an end is midnight, like 2400.
+    A missing start or end means the start or end of the day; an end of 0000 is midnight, like 2400.
     """
     if entry.utc_start is None and entry.utc_end is None:
         return None
@@ -160,9 +160,9 @@ def _minutes(hhmm: int | None) -> int | None:
 
 
 def _inside(minute: int, window: tuple[int, int]) -> bool:
-    """Start inclusive, end exclusive; one that is not before its end wraps midnight.
+    """Whether a window, which may cross midnight, contains a minute. Its end is exclusive.
 
-    Equal ends are a whole day: nobody writes a window that never opens.
+    Equal start and end mean the whole day.
     """
     start, end = window
     return start <= minute < end if start < end else minute >= start or minute < end
@@ -267,7 +267,7 @@ def effective_prices(
 
 
 def _quantities(usage: Usage, prices: Mapping[str, EffectivePrice]) -> Mapping[str, int]:
-    """The charged quantity per key; a part without its own price falls back to the next."""
+    """The charged quantity by price key; parts without a price fall back to the next key."""
     whole = {_PROMPT: usage.prompt_tokens, _COMPLETION: usage.completion_tokens}
     pieces = {key: count for key, count in usage.parts.items() if key not in _PARTS}
     charged = {"request": 1, **pieces}
@@ -441,7 +441,7 @@ def max_output_tokens(requested: int | None, endpoint: Endpoint) -> int | None:
 
 
 def _prompt_lengths(pricing: Pricing, most: int) -> list[int]:
-    """The longest prompt, and the longest one on the near side of each override's threshold."""
+    """The longest prompt, and the longest prompt below the threshold of each override."""
     thresholds = [
         int(rule.min_prompt_tokens)
         for rule in override_rules(pricing)
@@ -494,7 +494,7 @@ def _chat_tokens(request: ChatRequest) -> int | None:
 
 
 def _bytes_inside(value: JsonValue) -> int:
-    """Bytes of all texts in a JSON value, names included, and a few for what joins them."""
+    """The bytes of all texts in a JSON value, including names and separators."""
     if isinstance(value, dict):
         return sum(_bytes_inside(name) + _bytes_inside(part) for name, part in value.items())
     if isinstance(value, list):

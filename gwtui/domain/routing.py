@@ -19,10 +19,12 @@ Where the contract is silent, this is assumed:
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from itertools import accumulate
 from typing import Literal, cast
 
 from gwtui.contract.byok import ByokCredential
@@ -241,7 +243,7 @@ class Router:
     def _against(
         self, offers: ModelWithEndpoints, request: RouteRequest
     ) -> Iterator[tuple[Endpoint, tuple[Exclusion, ...]]]:
-        """Each endpoint of a model with what excludes it."""
+        """Yield each endpoint of a model with its exclusions."""
         effect = effect_on_model(offers, self.guardrails, self.view, self.dialect)
         by_guardrails = {id(blocked.endpoint): blocked.reasons for blocked in effect.blocked}
         tiers = frozenset(endpoint.service_tier for endpoint in offers.endpoints or ())
@@ -264,7 +266,7 @@ class Router:
             )
 
     def _trains(self, model: Model, endpoint: Endpoint) -> bool:
-        """Whether a guardrail forbids what the provider may do with the data."""
+        """Whether a guardrail excludes the endpoint because its provider trains on the data."""
         if self.view.training is None or endpoint_key(endpoint) not in self.view.training:
             return False
         kind = "free" if is_free(model) else "paid"
@@ -296,7 +298,7 @@ class Router:
         return (reason for reason in known if reason in demanded and known[reason] is None)
 
     def _attempts(self, ordered: Sequence[_Offer]) -> Iterator[RouteAttempt]:
-        """Own keys first, then the service's, then own keys that are for want of better."""
+        """Own keys first, then the service's keys, then own keys marked as fallback."""
         own = [(offer, credential) for offer in ordered for credential in self._own(offer)]
         tries: list[tuple[_Offer, ByokCredential | None]] = [
             *((offer, credential) for offer, credential in own if not credential.is_fallback),
@@ -308,7 +310,7 @@ class Router:
         )
 
     def _own(self, offer: _Offer) -> Iterator[ByokCredential]:
-        """The credentials that serve a model at an endpoint, in their order of trial."""
+        """The credentials for a model at an endpoint, in the order in which they are tried."""
         return (
             credential
             for credential in self._of_provider(offer)
@@ -336,7 +338,7 @@ class Router:
     def _without_key(
         self, left: Sequence[Sequence[_Offer]], attempts: Sequence[RouteAttempt]
     ) -> Iterator[ExcludedEndpoint]:
-        """Endpoints that need an own provider key which does not exist."""
+        """The endpoints that need an own provider key, which does not exist."""
         tried = {id(attempt.endpoint) for attempt in attempts}
         why = (Exclusion("own provider key needed", "credential"),)
         for offers in left:
@@ -351,7 +353,7 @@ def is_free(model: Model) -> bool:
 
 
 def _demanded(preferences: ProviderPreferences) -> Iterator[RouteReason]:
-    """The rules about data that a request demands."""
+    """The data policies that a request requires."""
     if preferences.zdr:
         yield "no zero data retention"
     if preferences.data_collection == "deny":
@@ -361,7 +363,7 @@ def _demanded(preferences: ProviderPreferences) -> Iterator[RouteReason]:
 
 
 def _chosen(endpoint: Endpoint, request: RouteRequest) -> Iterator[RouteReason]:
-    """Exclusions by the request's providers, quantizations, prices and parameters."""
+    """Exclusions by the providers, quantizations, prices and parameters of the request."""
     preferences = request.preferences
     if preferences.only is not None and not any(
         slug_names(entry, endpoint) for entry in preferences.only
@@ -382,7 +384,7 @@ def _chosen(endpoint: Endpoint, request: RouteRequest) -> Iterator[RouteReason]:
 
 
 def _too_dear(endpoint: Endpoint, request: RouteRequest) -> bool:
-    """Whether a price is above its bound; one that is not known may be."""
+    """Whether a price is, or may be, above its limit."""
     bounds = {key: request.preferences.max_price.bound(key) for key in _BOUNDED}
     if endpoint.pricing is None:
         return any(bound is not None for bound in bounds.values())
@@ -404,7 +406,7 @@ def _requested_tier(request: RouteRequest) -> str | None:
 def _tier(
     endpoint: Endpoint, request: RouteRequest, tiers: frozenset[str | None]
 ) -> Iterator[RouteReason]:
-    """Endpoints of a tier serve on request only; with flex asked for, they alone if there are."""
+    """Exclude tiers that were not requested, and with "flex" all other endpoints if possible."""
     requested = _requested_tier(request)
     named = (*(request.preferences.order or ()), *(request.preferences.only or ()))
     if endpoint.tag in named or endpoint.service_tier == requested:
@@ -432,7 +434,7 @@ def _too_small(endpoint: Endpoint, request: RouteRequest) -> Iterator[RouteReaso
 def _first_only(
     attempts: Sequence[RouteAttempt], order: Sequence[str] | None
 ) -> tuple[list[RouteAttempt], list[ExcludedEndpoint]]:
-    """The attempts that remain without fallbacks, and the endpoints that do not."""
+    """Split the attempts into those allowed without fallbacks, and the excluded endpoints."""
     first = id(attempts[0].endpoint) if attempts else None
     kept, spare = [], {}
     for attempt in attempts:
@@ -455,14 +457,14 @@ def _first_only(
 def _groups(
     left: Sequence[list[_Offer]], preferences: ProviderPreferences
 ) -> Sequence[list[_Offer]]:
-    """Offers that are ordered together: per model, or all at once."""
+    """The offers in groups that are sorted separately: one per model, or a single one."""
     if isinstance(preferences.sort, SortBy) and preferences.sort.partition == "none":
         return [[offer for offers in left for offer in offers]]
     return left
 
 
 def _ordered(offers: list[_Offer], request: RouteRequest, chance: Chance) -> list[_Offer]:
-    """The endpoints in the order in which they are tried.
+    """Sort the offers into the order in which they are tried.
 
     Without a sort order and ``order`` the first one is drawn with weight 1/price², and the others
     follow by price.
@@ -486,7 +488,7 @@ def _ordered(offers: list[_Offer], request: RouteRequest, chance: Chance) -> lis
 
 
 def _price(endpoint: Endpoint, request: RouteRequest) -> Decimal | None:
-    """The price of a prompt and a completion token together in USD, None if unknown."""
+    """The price of one prompt token plus one completion token in USD; None if unknown."""
     if endpoint.pricing is None:
         return None
     prices = effective_prices(endpoint.pricing, request.prompt_tokens, request.moment)
@@ -506,31 +508,22 @@ def _place(endpoint: Endpoint, order: Sequence[str]) -> int:
 
 
 def _draw_first(offers: list[_Offer], chance: Chance) -> None:
-    """Put one of those without an outage first, the cheaper the likelier."""
+    """Move a random offer without an outage to the front; cheaper ones are more likely."""
     drawn_from = [offer for offer in offers if not offer.has_outage and offer.price is not None]
     free = [offer for offer in drawn_from if offer.cost <= 0]
     if free:
         drawn = free[int(chance() * len(free))]
     elif drawn_from:
-        weights = [1 / float(offer.cost) ** 2 for offer in drawn_from]
-        drawn = drawn_from[_drawn(weights, chance())]
+        ends = list(accumulate(1 / float(offer.cost) ** 2 for offer in drawn_from))
+        drawn = drawn_from[min(bisect(ends, chance() * ends[-1]), len(ends) - 1)]
     else:
         return
     position = next(place for place, offer in enumerate(offers) if offer is drawn)
     offers.insert(0, offers.pop(position))
 
 
-def _drawn(weights: Sequence[float], share: float) -> int:
-    left = share * sum(weights)
-    for position, weight in enumerate(weights):
-        left -= weight
-        if left < 0:
-            return position
-    return len(weights) - 1
-
-
 def _figure(offer: _Offer, sort: str) -> Decimal:
-    """The sort value of an offer, best first."""
+    """The value to sort an offer by, ascending."""
     endpoint = offer.endpoint
     match sort:
         case "throughput":
@@ -551,40 +544,32 @@ def _median(figures: Percentiles | None) -> Decimal | None:
 
 
 def _misses(endpoint: Endpoint, request: RouteRequest) -> int:
-    """The number of preferences that an endpoint misses."""
+    """The number of preferences that an endpoint does not meet."""
     preferences = request.preferences
     preferred = request.parameters & PREFERRED_PARAMETERS
     lacking = len(preferred - set(endpoint.supported_parameters or ()))
     slow = not _keeps(
         endpoint.throughput_last_30m,
-        _bounds(preferences.preferred_min_throughput),
+        preferences.preferred_min_throughput,
         lambda figure, bound: figure >= bound,
     )
     late = not _keeps(
         endpoint.latency_last_30m,
-        _bounds(preferences.preferred_max_latency),
+        preferences.preferred_max_latency,
         lambda figure, bound: figure <= bound * _MS,
     )
     return lacking + slow + late
 
 
-def _bounds(
-    limit: Decimal | PercentileBounds | None,
-) -> Iterable[tuple[str, Decimal]]:
-    if isinstance(limit, PercentileBounds):
-        bounds = ((name, getattr(limit, name)) for name in _PERCENTILES)
-        return [(name, bound) for name, bound in bounds if bound is not None]
-    return [] if limit is None else [("p50", limit)]
-
-
 def _keeps(
     figures: Percentiles | None,
-    bounds: Iterable[tuple[str, Decimal]],
+    limit: Decimal | PercentileBounds | None,
     holds: Callable[[Decimal, Decimal], bool],
 ) -> bool:
-    for name, bound in bounds:
-        figure = None if figures is None else getattr(figures, name)
-        if figure is None or not holds(figure, bound):
+    bounds = limit if isinstance(limit, PercentileBounds) else PercentileBounds(p50=limit)
+    for name in _PERCENTILES:
+        bound, figure = getattr(bounds, name), getattr(figures, name, None)
+        if bound is not None and (figure is None or not holds(figure, bound)):
             return False
     return True
 
@@ -621,5 +606,5 @@ def pinned_to(endpoint: Endpoint, among: Iterable[Endpoint]) -> ProviderPreferen
 
 
 def _may_serve(endpoint: Endpoint, tag: str) -> bool:
-    """Endpoints of a tier serve only what names their own tag."""
+    """Whether preferences for a tag let the endpoint serve; tier endpoints need their own tag."""
     return endpoint.tag == tag or endpoint.service_tier is None

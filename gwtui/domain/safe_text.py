@@ -123,7 +123,7 @@ def _cut(shown: list[str], length: int, limit: int) -> str:
 
 
 def _pieces(text: str, newlines: bool) -> Iterator[str]:
-    """The text, piece by piece; a piece is a character or the mark that stands for it."""
+    """Split the text into pieces to show: safe characters, and marks for unsafe ones."""
     before = ""
     run = 0
     for char in text:
@@ -184,7 +184,7 @@ def _is_selector(char: str) -> bool:
 
 
 def _begins_symbol(before: str) -> bool:
-    """Whether a joiner or selector can belong to what stands before it."""
+    """Whether a joiner or selector can follow this character."""
     return _takes_selector(before) or before in _EMOJI_SELECTORS
 
 

@@ -103,7 +103,7 @@ def parse_date(text: str) -> datetime:
 
 
 def _typed_moment(text: str, now: datetime, way: int, expected: str) -> datetime:
-    """``way`` is 1 for the future and -1 for the past, where the text says neither."""
+    """Parse a moment. Ambiguous text means the future if ``way`` is 1, the past if -1."""
     typed = " ".join(text.split()).lower()
     now = _aware(now).astimezone(UTC)
     if typed == "now":
@@ -122,7 +122,7 @@ def _typed_moment(text: str, now: datetime, way: int, expected: str) -> datetime
 
 
 def _distance(typed: str, way: int) -> tuple[str, int] | None:
-    """A duration and its direction; None if the text is not a distance from now."""
+    """Parse a distance into duration and direction; None for other text."""
     if typed.startswith(("in ", "+")):
         return typed.removeprefix("in").lstrip(" +"), 1
     if ago := _AGO.fullmatch(typed):
@@ -153,7 +153,7 @@ def named_day(name: str, now: datetime, way: int = 1) -> datetime | None:
 
 
 def _at_time(day: datetime, clock: re.Match[str], now: datetime | None, way: int) -> datetime:
-    """That time of the day; with ``now`` the time alone was typed: the next or the last one."""
+    """Set the time of day. If only a time was typed, ``now`` chooses the next or last one."""
     try:
         moment = day.replace(hour=int(clock[1]), minute=int(clock[2]))
     except ValueError as error:
@@ -231,7 +231,7 @@ def _absolute(typed: str, expected: str) -> datetime:
 
 
 def _span(typed: str) -> tuple[int, timedelta]:
-    """The calendar months and the remaining duration of "1 month 2 days"."""
+    """The calendar months and the remaining duration of a text such as "1 month 2 days"."""
     months, seconds, position = 0, 0, 0
     while position < len(typed):
         match = _PART.match(typed, position)
@@ -254,7 +254,7 @@ def _span(typed: str) -> tuple[int, timedelta]:
 
 
 def _add_months(moment: datetime, months: int) -> datetime:
-    """The same day of a later month, or that month's last one."""
+    """Add months; a day that does not exist becomes the last day of the month."""
     years, month = divmod(moment.month - 1 + months, 12)
     year = moment.year + years
     if not 1 <= year <= MAXYEAR:
