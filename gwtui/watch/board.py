@@ -19,7 +19,7 @@ from gwtui.domain.times import next_reset
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.keys import KeyRow, used_today
 from gwtui.watch.feeds.models import EndpointRow
-from gwtui.watch.feeds.workspaces import Figures
+from gwtui.watch.feeds.workspaces import BudgetRow, Figures
 from gwtui.watch.history import model as figures
 from gwtui.watch.history.model import (
     ACCOUNT,
@@ -135,7 +135,7 @@ def _endpoint_row(
 def newest(live: BoardSnapshot, past: BoardSnapshot) -> BoardSnapshot:
     """The newer one of the live and the recorded value of each part.
 
-    Another process may have recorded more recently than this one has read.
+    While this process does not poll or cannot read, another one may record newer values.
     """
     return replace(
         live,
@@ -221,7 +221,7 @@ def _of_workspaces(workspaces: Mapping[str, Figures]) -> Iterable[Limit]:
             limit, spent = budget.limit_usd, contents.spent.get(interval)
             if limit is None:
                 continue
-            share = spent / limit if spent is not None and limit > 0 else None
+            share = BudgetRow(budget, spent).share
             left = None if spent is None else limit - spent
             yield Limit("workspace", identity, name, limit, left, share, interval)
 
