@@ -28,7 +28,7 @@ from gwtui.domain.cell_values import UNKNOWN
 from gwtui.embedded.routes import all_operations
 from gwtui.local.ledger import Ledger
 from gwtui.resources.recovery import declared_writes, find_evidence
-from gwtui.watch.feeds.ledger import created
+from gwtui.watch.feeds.ledger import created_identities
 from plan_kit import byok_plans, key_plans
 from writes_kit import CLOCK, NOW, PLANS, FaultWorld
 
@@ -182,12 +182,12 @@ async def test_resources_of_other_writes_are_no_candidates(
         assert isinstance(done, Applied)
         await lose(world, executor, key_plans.plan_create(twin, NOW), HAPPENED)
         assert len((await evidence(client, executor)).candidates) > 1
-        known = created(executor.ledger.entries())
+        known = created_identities(executor.ledger.entries())
         found = await evidence(client, executor, created_by_others=known)
         (mine,) = [one for one in found.candidates if one.name == "“ci”"]
         _, intent = executor.ledger.open_writes()
         executor.ledger.resolve(intent, NOW, "it is this one", mine.identity)
-        assert created(executor.ledger.entries()) == {*known, mine.identity}
+        assert created_identities(executor.ledger.entries()) == {*known, mine.identity}
 
 
 async def test_evidence_may_find_no_candidate(world: FaultWorld, tmp_path: Path) -> None:
