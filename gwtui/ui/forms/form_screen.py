@@ -208,6 +208,8 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         elif 0 <= goal < len(parts):
             open_fields = (row.field.name for row in parts[goal] if row.field.fixed is None)
             self._focus_field(next(open_fields, None))
+            if heading := parts[goal][0].heading:
+                self.call_after_refresh(heading.scroll_visible, animate=False, top=True)
 
     @staticmethod
     def _has_focus(rows: list[FieldRow]) -> bool:

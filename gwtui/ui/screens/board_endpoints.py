@@ -434,7 +434,7 @@ class EndpointPanel(Panel):
 
     def _beside(self, title: Content) -> Content:
         """Append the legend of the timeline, right-aligned, if there is room."""
-        name = toned("uptime 5m below", "muted")
+        name = toned("uptime 5m ↓", "muted")
         signs = Content.assemble(name, "  ", legend(STATES))
         for words in (signs, name):
             room = self.size.width - _MARGINS - title.cell_length - words.cell_length
