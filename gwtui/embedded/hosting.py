@@ -135,7 +135,9 @@ def _listen_on_port(host: str, port: int) -> socket.socket:
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise AddressError(f"Port {port} on {host} is already in use.") from error
-        raise AddressError(f"Cannot listen on {host}, port {port}: {error.strerror}.") from error
+        # ``create_server`` adds the address to the reason.
+        reason = str(error.strerror).partition(" (")[0]
+        raise AddressError(f"Cannot listen on {host}, port {port}: {reason}.") from error
     # Accepted connections inherit this. With Nagle's algorithm, every response would wait 40 ms for
     # an acknowledgement.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
