@@ -109,7 +109,7 @@ COUNTED = (
         "Disable the two most used keys, then undo it",
         12,
         (
-            Step(">>", "sorted by `Used`, highest first"),
+            Step('s "used" Enter', "sorted by `Used`, highest first"),
             Step("g", "to the first row", (r"▼Used.*\n▌",)),
             Step("Space Space", "both marked", (r"▼Used.*\n ●.*\n ●",)),
             Step("x", "the plan for both keys", (r"Disable 2 keys\?",)),
