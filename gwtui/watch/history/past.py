@@ -131,7 +131,9 @@ class _PastAccount:
 
     def at(self, moment: datetime) -> Iterator[Observation]:
         """The observations at a prepared moment."""
-        credits = self.credits.model_copy(update=self._totals[moment]._asdict())
+        purchased, used = self._totals[moment]
+        totals = {"total_credits": purchased, "total_usage": used}
+        credits = self.credits.model_copy(update=totals)
         yield observe_credits(credits, ObservedReading(moment, OFTEN))
         keys = [
             self._key(row, moment) for row in self.keys if _is_there(row.key.created_at, moment)

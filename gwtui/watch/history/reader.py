@@ -198,7 +198,7 @@ class HistoryReader:
             f"SELECT resource, identity, figure FROM series {where} ORDER BY 1, 2, 3",  # noqa: S608 - a constant
             values,
         )
-        return tuple(map(SeriesKey._make, rows))
+        return tuple(SeriesKey(*row) for row in rows)
 
     def every(self, key: SeriesKey) -> int | None:
         """Seconds between two readings of a series, None for an unknown one."""
@@ -251,7 +251,9 @@ class HistoryReader:
         Times are seconds since 1970.
         """
         span = {
-            **key._asdict(),
+            "resource": key.resource,
+            "identity": key.identity,
+            "figure": key.figure,
             "day": begin // DAY * DAY,
             "since": begin // HOUR * HOUR,
             "until": end,
