@@ -9,7 +9,7 @@ from functools import cached_property
 
 from gwtui.contract.models import Endpoint, Model
 from gwtui.contract.workspaces import slug_of
-from gwtui.domain.cell_values import Tone
+from gwtui.domain.cell_values import Verdict
 from gwtui.domain.money import percent_points
 
 EndpointKey = tuple[str | None, ...]
@@ -102,21 +102,10 @@ ROUGH_DAY_BELOW = Decimal(90)
 _WINDOWS = ("uptime_last_5m", "uptime_last_30m", "uptime_last_1d")
 
 
-@dataclass(frozen=True, slots=True)
-class UptimeVerdict:
-    """The health of an endpoint and its reason, as one sentence.
-
-    ``word`` is "healthy", "degraded", "down", "no traffic", "unknown" or "status N".
-    """
-
-    word: str
-    tone: Tone
-    why: str
-
-
-def verdict(endpoint: Endpoint) -> UptimeVerdict:
+def verdict(endpoint: Endpoint) -> Verdict:
     """The health of an endpoint by its status and its success rates.
 
+    The word is "healthy", "degraded", "down", "no traffic", "unknown" or "status N".
     Contract "Endpoint object": ``uptime_*`` are percentages and null without enough traffic. The
     newest window with traffic decides; older windows can only lower the verdict. The contract does
     not explain a status other than 0, so it is shown as it came unless the endpoint is down anyway.
@@ -126,14 +115,14 @@ def verdict(endpoint: Endpoint) -> UptimeVerdict:
     if not status:
         return by_rates
     if by_rates.word == "down":
-        return UptimeVerdict("down", "bad", f"{by_rates.why}; the gateway reports status {status}")
+        return Verdict("down", "bad", f"{by_rates.why}; the gateway reports status {status}")
     why = (
         f"the gateway reports status {status}, which the contract does not explain; {by_rates.why}"
     )
-    return UptimeVerdict(f"status {status}", "warn", why)
+    return Verdict(f"status {status}", "warn", why)
 
 
-def _by_figures(endpoint: Endpoint) -> UptimeVerdict:
+def _by_figures(endpoint: Endpoint) -> Verdict:
     newest, half_hour, day = (
         endpoint.uptime_last_5m,
         endpoint.uptime_last_30m,
@@ -144,22 +133,22 @@ def _by_figures(endpoint: Endpoint) -> UptimeVerdict:
     if recent is None:
         return _without_traffic(endpoint, why)
     if recent < DOWN_BELOW:
-        return UptimeVerdict("down", "bad", f"very low success rate: {why}")
+        return Verdict("down", "bad", f"very low success rate: {why}")
     if recent < DEGRADED_BELOW:
-        return UptimeVerdict("degraded", "warn", f"low success rate: {why}")
+        return Verdict("degraded", "warn", f"low success rate: {why}")
     if half_hour is not None and half_hour < DEGRADED_BELOW:
-        return UptimeVerdict("degraded", "warn", f"recovering: {why}")
+        return Verdict("degraded", "warn", f"recovering: {why}")
     if day is not None and day < ROUGH_DAY_BELOW:
-        return UptimeVerdict("degraded", "warn", f"works now after a rough day: {why}")
-    return UptimeVerdict("healthy", "good", why)
+        return Verdict("degraded", "warn", f"works now after a rough day: {why}")
+    return Verdict("healthy", "good", why)
 
 
-def _without_traffic(endpoint: Endpoint, why: str) -> UptimeVerdict:
+def _without_traffic(endpoint: Endpoint, why: str) -> Verdict:
     if all(window in endpoint.gaps and _unsaid(endpoint, window) for window in _WINDOWS):
-        return UptimeVerdict("unknown", "muted", "the response contains no readable uptime")
+        return Verdict("unknown", "muted", "the response contains no readable uptime")
     if endpoint.uptime_last_1d is None:
-        return UptimeVerdict("no traffic", "muted", "too few requests today to tell")
-    return UptimeVerdict("no traffic", "muted", f"too few requests in the last 30 minutes; {why}")
+        return Verdict("no traffic", "muted", "too few requests today to tell")
+    return Verdict("no traffic", "muted", f"too few requests in the last 30 minutes; {why}")
 
 
 def _unsaid(endpoint: Endpoint, window: str) -> bool:

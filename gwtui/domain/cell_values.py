@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 Tone = Literal["plain", "muted", "good", "warn", "bad", "accent"]
 """The meaning of a figure, shown by its colour. The text must be enough without the colour."""
@@ -18,6 +18,14 @@ ValueKind = Literal["text", "number", "moment", "flag"]
 
 UNKNOWN = "—"
 """The text of an unknown figure."""
+
+
+class Verdict(NamedTuple):
+    """A judgement in one ``word`` with its ``tone``, and the reason."""
+
+    word: str
+    tone: Tone
+    why: str
 
 
 T = TypeVar("T")

@@ -7,6 +7,7 @@ intersect, ignore-lists subtract, and zero data retention (ZDR) applies if one o
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -23,7 +24,7 @@ from gwtui.domain.catalog import (
     is_healthy,
     provider_slug,
 )
-from gwtui.domain.cell_values import Tone
+from gwtui.domain.cell_values import Tone, Verdict
 
 Reason = Literal[
     "model not allowed",
@@ -120,11 +121,8 @@ class ModelEffect:
     @property
     def reasons(self) -> tuple[Reason, ...]:
         """The reasons for exclusions, most frequent first."""
-        counted: dict[Reason, int] = {}
-        for blocked in self.blocked:
-            for reason in blocked.reasons:
-                counted[reason] = counted.get(reason, 0) + 1
-        return tuple(sorted(counted, key=lambda reason: -counted[reason]))
+        counts = Counter(reason for blocked in self.blocked for reason in blocked.reasons)
+        return tuple(reason for reason, _ in counts.most_common())
 
     @property
     def excluded(self) -> bool:
@@ -134,41 +132,32 @@ class ModelEffect:
         )
 
     @property
-    def verdict(self) -> EffectVerdict:
-        """The effect in one word, with its reasons."""
+    def verdict(self) -> Verdict:
+        """The effect on the model, with its reasons.
+
+        The word is "excluded" (by the lists of models), "none remains" (other rules exclude every
+        endpoint), "none healthy", "reduced", "all remain", "no endpoint" or "unknown".
+        """
         if not self.known:
-            return EffectVerdict("unknown", "muted", "its endpoints could not be read")
+            return Verdict("unknown", "muted", "its endpoints could not be read")
         if not self.total:
-            return EffectVerdict("no endpoint", "muted", "nothing serves this model now")
+            return Verdict("no endpoint", "muted", "nothing serves this model now")
         if self.unreadable:
-            return EffectVerdict("unknown", "warn", _not_read(self.unreadable))
+            return Verdict("unknown", "warn", _not_read(self.unreadable))
         if self.excluded:
-            return EffectVerdict("excluded", "muted", ", ".join(self.reasons))
+            return Verdict("excluded", "muted", ", ".join(self.reasons))
         if not self.remaining:
-            return EffectVerdict("none remains", "bad", ", ".join(self.reasons))
+            return Verdict("none remains", "bad", ", ".join(self.reasons))
         return self._of_remaining()
 
-    def _of_remaining(self) -> EffectVerdict:
+    def _of_remaining(self) -> Verdict:
         if not self.healthy:
             lost = any(is_healthy(blocked.endpoint) for blocked in self.blocked)
             why = "the healthy ones are blocked" if lost else "none is healthy without it either"
-            return EffectVerdict("none healthy", "warn", why)
+            return Verdict("none healthy", "warn", why)
         if self.blocked:
-            return EffectVerdict("reduced", "plain", ", ".join(self.reasons))
-        return EffectVerdict("all remain", "good", "every endpoint remains")
-
-
-@dataclass(frozen=True, slots=True)
-class EffectVerdict:
-    """The effect on a model as a ``word``, and its reasons in ``why``.
-
-    The word is "excluded" (by the lists of models), "none remains" (other rules exclude every
-    endpoint), "none healthy", "reduced", "all remain", "no endpoint" or "unknown".
-    """
-
-    word: str
-    tone: Tone
-    why: str
+            return Verdict("reduced", "plain", ", ".join(self.reasons))
+        return Verdict("all remain", "good", "every endpoint remains")
 
 
 @dataclass(frozen=True, slots=True)

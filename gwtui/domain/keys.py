@@ -14,7 +14,7 @@ from typing import Literal
 
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.keys import ApiKey, is_expired, limit_used_share
-from gwtui.domain.cell_values import Tone
+from gwtui.domain.cell_values import Verdict
 from gwtui.domain.money import percent
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import age, relative, utc
@@ -31,47 +31,38 @@ _USAGE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class KeyState:
-    """The state of a key: a ``word`` with a ``tone``, and a short reason."""
-
-    word: str
-    tone: Tone
-    why: str
-
-
-def key_state(key: ApiKey, now: datetime) -> KeyState:
+def key_state(key: ApiKey, now: datetime) -> Verdict:
     """The most important state of a key: blocked, soon blocked, else by usage."""
     return _stopped(key, now) or _threatened(key, now) or _in_use(key, now)
 
 
-def _stopped(key: ApiKey, now: datetime) -> KeyState | None:
+def _stopped(key: ApiKey, now: datetime) -> Verdict | None:
     if key.disabled:
-        return KeyState("disabled", "muted", "requests are refused")
+        return Verdict("disabled", "muted", "requests are refused")
     if is_expired(key.expires_at, now):
-        return KeyState("expired", "muted", f"stopped {relative(key.expires_at, now)}")
+        return Verdict("expired", "muted", f"stopped {relative(key.expires_at, now)}")
     if is_used_up(key):
-        return KeyState("over limit", "bad", "the limit is used up")
+        return Verdict("over limit", "bad", "the limit is used up")
     return None
 
 
-def _threatened(key: ApiKey, now: datetime) -> KeyState | None:
+def _threatened(key: ApiKey, now: datetime) -> Verdict | None:
     if key.expires_at is not None and key.expires_at - now <= EXPIRING_SOON:
-        return KeyState("expiring soon", "warn", f"stops working {relative(key.expires_at, now)}")
+        return Verdict("expiring soon", "warn", f"stops working {relative(key.expires_at, now)}")
     share = limit_used_share(key.limit, key.limit_remaining)
     if share is not None and share >= NEAR_LIMIT:
-        return KeyState("near limit", "warn", f"{percent(share)} of the limit used")
+        return Verdict("near limit", "warn", f"{percent(share)} of the limit used")
     return None
 
 
-def _in_use(key: ApiKey, now: datetime) -> KeyState:
+def _in_use(key: ApiKey, now: datetime) -> Verdict:
     if key.disabled is None:
-        return KeyState("unknown", "muted", "the response does not say")
+        return Verdict("unknown", "muted", "the response does not say")
     if is_never_used(key):
-        return KeyState("never used", "muted", "no request so far")
+        return Verdict("never used", "muted", "no request so far")
     if key.last_used_at is not None:
-        return KeyState("active", "good", f"last used {relative(key.last_used_at, now)}")
-    return KeyState("active", "good", "works and has been used")
+        return Verdict("active", "good", f"last used {relative(key.last_used_at, now)}")
+    return Verdict("active", "good", "works and has been used")
 
 
 def is_used_up(key: ApiKey) -> bool:

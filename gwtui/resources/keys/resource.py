@@ -23,7 +23,8 @@ from gwtui.crud.resource import (
 )
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain import money, times
-from gwtui.domain.keys import NEAR_LIMIT, KeyState, key_state
+from gwtui.domain.cell_values import Verdict
+from gwtui.domain.keys import NEAR_LIMIT, key_state
 from gwtui.domain.times import next_reset
 from gwtui.watch.feeds.keys import KeyBinding, KeyRow, keys_feed
 
@@ -38,7 +39,7 @@ _BAR = 16
 """Width of the bar in cells, so that bar and percentage fit into a pane of 38 cells."""
 
 
-def state_of(row: KeyRow, now: datetime) -> KeyState:
+def state_of(row: KeyRow, now: datetime) -> Verdict:
     """Return the state of a key, such as "expired"."""
     return key_state(row.key, now)
 
