@@ -187,7 +187,7 @@ class StoredResource:
     first: Callable[[Founder], Iterable[Document]] = lambda _founder: ()
     """Yields the initial documents of the simulated account."""
 
-    def found(self, call: OperationRequest) -> Document:
+    def document(self, call: OperationRequest) -> Document:
         """Return the document of the path. Raises a 404."""
         identity, *_ = call.path.values()
         if self.find is None:
@@ -215,7 +215,7 @@ class StoredResource:
                 call,
                 self.kind,
                 where(call),
-                lambda found: [self.show(call, each) for each in found],
+                lambda documents: [self.show(call, each) for each in documents],
             )
 
         return self.listed_by(handle, query=query)
@@ -269,7 +269,7 @@ class StoredResource:
             operation_id=f"get{self.name}",
             summary=summary or f"Get a {self.noun}",
             tag=self.tag,
-            handler=lambda call: self.data(call, self.found(call)),
+            handler=lambda call: self.data(call, self.document(call)),
             answer=one(self.kind.model),
             refusals=self.refusals,
         )
@@ -315,7 +315,7 @@ class StoredResource:
         """Return the delete operation; ``remove`` applies it."""
 
         def handle(call: OperationRequest) -> JsonValue:
-            remove(call, self.found(call))
+            remove(call, self.document(call))
             return {"deleted": True}
 
         return Operation(

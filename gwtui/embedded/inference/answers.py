@@ -289,8 +289,8 @@ async def _embedded(
         "model": endpoint.attempt.model.id,
         "provider": endpoint.attempt.endpoint.provider_name,
         "data": [
-            {"object": "embedding", "embedding": found, "index": index}
-            for index, found in enumerate(vectors)
+            {"object": "embedding", "embedding": values, "index": index}
+            for index, values in enumerate(vectors)
         ],
         "usage": {"prompt_tokens": prompt, "total_tokens": prompt, **cost_fields(cost)},
         **exchange.metadata_field(None),

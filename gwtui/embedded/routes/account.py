@@ -209,13 +209,13 @@ _ID = parameter("id", "identifier of the generation", required=True, minLength=1
 
 
 def _generation(call: OperationRequest) -> JsonValue:
-    details, _ = _found(call, call.query["id"])
+    details, _ = _generation_of(call, call.query["id"])
     return {"data": details}
 
 
 def _content(call: OperationRequest) -> JsonValue:
     # Content is stored only if the workspace logs inputs and outputs.
-    _, content = _found(call, call.query["id"])
+    _, content = _generation_of(call, call.query["id"])
     if content is None:
         raise not_found()
     return {"data": content}
@@ -224,11 +224,11 @@ def _content(call: OperationRequest) -> JsonValue:
 def _give_feedback(call: OperationRequest) -> JsonValue:
     # Feedback is not stored, because no operation returns it.
     request: FeedbackRequest = call.body
-    _found(call, request.generation_id)
+    _generation_of(call, request.generation_id)
     return {"data": {"success": True}}
 
 
-def _found(
+def _generation_of(
     call: OperationRequest, generation_id: str
 ) -> tuple[dict[str, Any], dict[str, Any] | None]:
     generation = generations.find(call.db, generation_id, call.now)

@@ -93,7 +93,7 @@ def _create(call: OperationRequest) -> tuple[Document, bytes | None]:
 
 def _update(call: OperationRequest) -> Document:
     request: UpdateByokRequest = call.body
-    document = RESOURCE.found(call)
+    document = RESOURCE.document(call)
     changes = changes_in(request, "key")
     new = {**document, **changes}
     if new["is_byok_only"] and new["is_fallback"]:

@@ -200,9 +200,9 @@ class Assignments:
     body: type[RequestModel]
     unknown: Callable[[OperationRequest, Sequence[str]], list[str]]
     """Returns the identities that do not exist."""
-    show: Callable[[OperationRequest, Sequence[Document]], list[Document]] = lambda _call, found: [
-        *found
-    ]
+    show: Callable[[OperationRequest, Sequence[Document]], list[Document]] = (
+        lambda _call, documents: [*documents]
+    )
 
     def _given(self, call: OperationRequest) -> list[str]:
         ((field, identities),) = call.body.model_dump().items()
@@ -215,7 +215,7 @@ class Assignments:
 
         Assignments to another guardrail are replaced; those to this guardrail stay unchanged.
         """
-        guardrail, given = RESOURCE.found(call), self._given(call)
+        guardrail, given = RESOURCE.document(call), self._given(call)
         holders = (json.dumps(given),)
         before = self.kind.documents(call.db, in_list(self.holder), holders)
         same = {each[self.holder] for each in before if each["guardrail_id"] == guardrail["id"]}
@@ -237,14 +237,14 @@ class Assignments:
 
     def unassign(self, call: OperationRequest) -> JsonValue:
         """Unassign the identities in the request, and return how many were assigned."""
-        guardrail, given = RESOURCE.found(call), json.dumps(self._given(call))
+        guardrail, given = RESOURCE.document(call), json.dumps(self._given(call))
         where = f"guardrail_id = ? AND {in_list(self.holder)}"
         return {"unassigned_count": self.kind.delete(call.db, where, (guardrail["id"], given))}
 
     def listed(self, condition: Callable[[OperationRequest], Condition]) -> Handler:
         """Return a handler that lists the assignments matching a condition, page by page."""
         return lambda call: page_of(
-            call, self.kind, condition(call), lambda found: self.show(call, found)
+            call, self.kind, condition(call), lambda documents: self.show(call, documents)
         )
 
     def operations(self) -> tuple[Operation, ...]:
@@ -258,7 +258,7 @@ class Assignments:
                 summary=f"List the {self.bound} that a guardrail binds",
                 tag=RESOURCE.tag,
                 handler=self.listed(
-                    lambda call: ("guardrail_id = ?", (RESOURCE.found(call)["id"],))
+                    lambda call: ("guardrail_id = ?", (RESOURCE.document(call)["id"],))
                 ),
                 answer=page(self.kind.model),
                 query=PAGING,

@@ -95,7 +95,7 @@ def _create(call: OperationRequest) -> JsonValue:
 
 def _update(call: OperationRequest) -> Document:
     changes = changes_in(call.body)
-    document = RESOURCE.found(call)
+    document = RESOURCE.document(call)
     if "workspace_id" in changes:
         changes["workspace_id"] = workspace_of(call, changes["workspace_id"])
     return RESOURCE.changed(call, document, changes)

@@ -115,7 +115,7 @@ def _create(call: OperationRequest) -> tuple[Document, None]:
 
 def _update(call: OperationRequest) -> Document:
     request: UpdateWorkspaceRequest = call.body
-    document = RESOURCE.found(call)
+    document = RESOURCE.document(call)
     return RESOURCE.changed(call, document, _changes(call, request, document["id"]))
 
 
@@ -167,10 +167,10 @@ def _delete(call: OperationRequest, workspace: Document) -> None:
 
 def _list_members(call: OperationRequest) -> JsonValue:
     # Members in the order of joining; everyone in the organization is in the default workspace.
-    workspace = RESOURCE.found(call)
+    workspace = RESOURCE.document(call)
     here = ("workspace_id = ?", (workspace["id"],))
     kind, condition = (PEOPLE, EVERY) if _is_default(call, workspace) else (MEMBERS, here)
-    return page_of(call, kind, condition, lambda found: _shown_members(call, workspace, found))
+    return page_of(call, kind, condition, lambda members: _shown_members(call, workspace, members))
 
 
 def _shown_members(
@@ -210,7 +210,7 @@ def _memberships(
 
 def _add_members(call: OperationRequest) -> JsonValue:
     # Existing members count as added; the role is the role in the organization.
-    workspace = RESOURCE.found(call)
+    workspace = RESOURCE.document(call)
     users: list[str] = call.body.user_ids
     unknown = outsiders(call, users)
     if unknown:
@@ -232,7 +232,7 @@ def _add_members(call: OperationRequest) -> JsonValue:
 
 def _remove_members(call: OperationRequest) -> JsonValue:
     # All members are removed or none. Users who are not members are not counted.
-    workspace = RESOURCE.found(call)
+    workspace = RESOURCE.document(call)
     users: list[str] = call.body.user_ids
     if _is_default(call, workspace):
         raise Refusal(
@@ -267,13 +267,13 @@ _ADDED = ResponseSchema(
 
 
 def _list_budgets(call: OperationRequest) -> JsonValue:
-    workspace = RESOURCE.found(call)
+    workspace = RESOURCE.document(call)
     return {"data": [*keys.budgets_of(call.db, workspace["id"]).values()], _BYOK: workspace[_BYOK]}
 
 
 def _get_budget(call: OperationRequest) -> JsonValue:
     interval = _interval(call)
-    workspace = RESOURCE.found(call)
+    workspace = RESOURCE.document(call)
     budget = keys.budgets_of(call.db, workspace["id"]).get(interval)
     if budget is None:
         raise not_found()
@@ -283,7 +283,7 @@ def _get_budget(call: OperationRequest) -> JsonValue:
 def _put_budget(call: OperationRequest) -> JsonValue:
     request: PutBudgetRequest = call.body
     interval = _interval(call)
-    workspace = RESOURCE.found(call)
+    workspace = RESOURCE.document(call)
     budgets = keys.budgets_of(call.db, workspace["id"])
     limits = {name: keys.exact(each["limit_usd"]) for name, each in budgets.items()}
     conflict = budget_conflict({**limits, interval: request.limit_usd})
@@ -312,7 +312,7 @@ def _put_budget(call: OperationRequest) -> JsonValue:
 def _delete_budget(call: OperationRequest) -> JsonValue:
     interval = _interval(call)
     where = "workspace_id = ? AND coalesce(reset_interval, 'lifetime') = ?"
-    BUDGETS.delete(call.db, where, (RESOURCE.found(call)["id"], interval))
+    BUDGETS.delete(call.db, where, (RESOURCE.document(call)["id"], interval))
     return {"deleted": True}
 
 
