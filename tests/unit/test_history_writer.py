@@ -99,6 +99,11 @@ def test_slots_are_as_fine_as_fits_and_begin_at_whole_multiples(history: Desk) -
     wide = history.reader.points(USED, START, START + timedelta(days=30), max_points=100)
     assert len(wide.points) <= 100
     assert wide.width == timedelta(hours=12)
+    aligned = moment_of(730 * 28 * 86400)
+    for days in (0.5, 1, 2, 7, 14, 28):
+        end = aligned + timedelta(days=100 * days)
+        curve = history.reader.points(USED, aligned, end, max_points=100)
+        assert (curve.width, len(curve.points)) == (timedelta(days=days), 100)
 
 
 def test_unrecorded_series_have_no_curve(history: Desk) -> None:
