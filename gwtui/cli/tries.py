@@ -441,7 +441,7 @@ async def _compare(
 
     try:
         async with open_inference(connection, key, arguments) as models:
-            compared = await compare(models, chosen, tell)
+            compared = await compare(models, chosen, tell, at_once=not arguments.in_turn)
     except asyncio.CancelledError:
         narrate(CANCELLED)
         raise
@@ -523,6 +523,11 @@ COMMAND = Command(
                     required=True,
                     metavar="PROVIDER_OR_TAG",
                     help="tag of an endpoint of the model, or a provider; give 2 to 4",
+                ),
+                Argument(
+                    "--in-turn",
+                    action="store_true",
+                    help="send the requests one after the other instead of all at once",
                 ),
                 *_SENT,
             ),

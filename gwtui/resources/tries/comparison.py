@@ -1,4 +1,4 @@
-"""Compare endpoints or models: send one prompt to each, concurrently."""
+"""Compare endpoints or models: send one prompt to each, concurrently or in sequence."""
 
 from __future__ import annotations
 
@@ -105,8 +105,10 @@ async def compare(
     models: Inference,
     contenders: Sequence[Contender],
     tell: Callable[[ContenderResult], None],
+    *,
+    at_once: bool = True,
 ) -> list[ContenderResult]:
-    """Send each request once, all concurrently; call ``tell`` for each result.
+    """Send each request once, concurrently or in sequence; call ``tell`` for each result.
 
     Cancellation closes all open requests.
     """
@@ -124,6 +126,8 @@ async def compare(
         tell(result)
         return result
 
+    if not at_once:
+        return [await ask(contender) for contender in contenders]
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(ask(contender)) for contender in contenders]
     return [task.result() for task in tasks]
