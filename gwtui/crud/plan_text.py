@@ -44,7 +44,7 @@ def conflict_lines(
 def deletion_warning(disabled: bool | None) -> str:
     """Return the warning that deletion is final, with the alternative for an enabled resource."""
     final = "Deleting cannot be undone."
-    return final if disabled else f"{final} If you may need it again, disable it instead."
+    return final if disabled else f"{final} If you might need it again, disable it instead."
 
 
 def quoted(name: str | None, *otherwise: str | None) -> str:

@@ -333,7 +333,7 @@ def plan_unassign(
         called,
         [Change(one, name, "none") for one in called.values()],
         detach=True,
-        effects=("From then on only the workspace default applies, if there is one.",),
+        effects=("Only the default guardrail of the workspace will apply, if there is one.",),
         before=held,
         undo=_back_to(kind, None, called, held),
     )
@@ -352,15 +352,15 @@ def _effects(
     noun: str, called: Names, held: Parents | None, guardrail: str, guardrails: Names
 ) -> tuple[str, ...]:
     if held is None:
-        return ("Current assignments could not be read; any that exist are replaced.",)
+        return ("Current assignments could not be read. Any that exist will be replaced.",)
     lines = [
-        f"It replaces guardrail {named(held[identity], guardrails)} on {noun} {name}."
+        f"Guardrail {named(held[identity], guardrails)} on {noun} {name} will be replaced."
         for identity, name in called.items()
         if identity in held and held[identity] != guardrail
     ]
     same = [name for identity, name in called.items() if held.get(identity) == guardrail]
     if same:
-        lines.append(f"Already assigned to {several(same)}.")
+        lines.append(f"It is already assigned to {several(same)}.")
     return tuple(lines)
 
 

@@ -161,7 +161,7 @@ class WorkspaceBudgets(NamedTuple):
             identity=space.id,
         )
         if not plans:
-            why = "The BYOK setting can only be changed together with a budget."
+            why = "“Count BYOK” can only be changed together with a budget."
             return replace(plan, obstacles=(why,))
         before = self.known
         if changed.keys() <= before.keys():
@@ -225,18 +225,18 @@ def plan_put(
     Obstacle: the budget is not smaller than every budget with a longer interval.
     """
     present, changes = _limits(budgets), []
-    effects = ["Requests of the whole workspace are refused once this is spent."]
+    effects = ["Once this budget is spent, all requests of the workspace are refused."]
     if interval == "lifetime":
-        effects.append("It never resets.")
+        effects.append("The budget never resets.")
     else:
-        effects.append(f"It resets on {describe_reset(interval, now)}.")
+        effects.append(f"The budget resets on {describe_reset(interval, now)}.")
     if BYOK in request.model_fields_set:
         at, before = PlanContext(now), workspace.include_byok_in_budgets
         was, flag = (
             FIELDS.format(BYOK, one, at) for one in (before, request.include_byok_in_budgets)
         )
         changes = [Change(FIELDS.labels[BYOK], was, flag)]
-        effects.append("The BYOK setting applies to every budget of the workspace.")
+        effects.append("“Count BYOK” applies to every budget of the workspace.")
     conflict = budget_conflict({**present, interval: request.limit_usd})
     return _plan(
         workspace,
@@ -266,7 +266,9 @@ def plan_delete(
     if rest:
         effect = f"Budgets that still apply: {several(rest)}."
     else:
-        effect = "No budget is left; only the limits of keys and guardrails apply."
+        effect = (
+            "The workspace will have no budget; only the limits of keys and guardrails will apply."
+        )
     return _plan(
         workspace,
         interval,

@@ -43,7 +43,7 @@ from gwtui.watch.feeds.byok import ByokRow, byok_feed, names_feed
 from gwtui.watch.feeds.models import providers_feed
 from gwtui.watch.hub import FeedHub, Scope
 
-_STORED = "The key is stored encrypted; it is never shown again."
+_STORED = "The new key will be stored encrypted and never shown again."
 
 # Fields -------------------------------------------------------------------------------------------
 
@@ -115,14 +115,14 @@ FIELDS = Fields(
         "Fallback",
         group="Routing",
         note="used after the others fail",
-        effect="Used only after every other {provider} key fails, including the gateway's.",
+        effect="It will be used only if every other {provider} key fails, including the gateway's.",
     ),
     Field(
         "is_byok_only",
         "BYOK only",
         group="Routing",
         note="no gateway key for the provider",
-        effect="Requests to {provider} never use the gateway's key.",
+        effect="Requests to {provider} will never use the gateway's key.",
     ),
     Field(
         "is_required",
@@ -135,7 +135,7 @@ FIELDS = Fields(
             id="required",
             kind="flag",
         ),
-        effect="If this credential cannot be used, {provider} requests for its models fail.",
+        effect="If this credential cannot be used, {provider} requests for its models will fail.",
     ),
     Field("disabled", "State", words=("enabled", "disabled"), editable=False, group="Routing"),
     _restriction("allowed_models", offers=choices.models, free=True),
@@ -382,7 +382,7 @@ def _update_effects(
     for name in RESTRICTIONS:
         if name in request.model_fields_set and getattr(request, name) == []:
             label = FIELDS.labels[name]
-            yield f"{label}: the list is empty, so no request can use the credential."
+            yield f"{label}: an empty list, so no request can use the credential."
 
 
 def _switch_effects(
@@ -392,14 +392,14 @@ def _switch_effects(
     _context: PlanContext,
 ) -> Iterator[str]:
     if not disabled:
-        yield f"Requests to {_provider(fresh)} use it again immediately."
+        yield f"Requests to {_provider(fresh)} will use it again immediately."
         return
-    yield "Requests no longer use it; its key stays stored."
+    yield "Requests will stop using it; its provider key remains stored."
     yield from _left_without(fresh, others)
 
 
 def _delete_effects(fresh: ByokCredential, others: Others, _context: PlanContext) -> Iterator[str]:
-    yield "The gateway erases the key and keeps only an audit record."
+    yield "The gateway will erase the provider key and keep only an audit record."
     yield deletion_warning(fresh.disabled)
     yield from _left_without(fresh, others)
     if fresh.label:
@@ -445,9 +445,9 @@ def provider_warning(provider: str, known: Sequence[Provider]) -> str:
 _ROTATION = Update(
     request=UpdateByokRequest,
     effects=lambda fresh, request, context: (
-        "The gateway forgets the old key immediately: this cannot be undone.",
-        "Requests use the new key from now on. Revoke the old key at the provider only once the "
-        "new one works.",
+        "The gateway will erase the old key immediately. This cannot be undone.",
+        "Requests will use the new key immediately. Revoke the old key at the provider only once "
+        "the new one works.",
         _STORED,
         *_update_effects(fresh, request, context),
     ),
@@ -480,7 +480,7 @@ CREDENTIALS: Writes[ByokCredential] = Writes(
     around=_read_others,
     create=Create(
         request=CreateByokRequest,
-        title=lambda request: f"Add a provider key for {_provider(request)}",
+        title=lambda request: f"Add a credential for {_provider(request)}",
         effects=lambda request, context: (_STORED, *_update_effects(request, request, context)),
         always=("provider", "workspace_id", "key"),
         help="add a provider key, read from stdin",

@@ -196,9 +196,9 @@ def plan_add(
     users = [identity_of(person.id, "member") for person in people]
     again = [_person(person) for person in people if person.id in present]
     new = [person for person in people if person.id not in present]
-    effects = ["Members get the same role as in the organization."]
+    effects = ["New members get the role that they have in the organization."]
     if again:
-        effects.append(f"Already members (role updated only): {several(again)}.")
+        effects.append(f"Already members, only their role is updated: {several(again)}.")
     return MEMBERSHIP.plan(
         identity,
         f"Add {count(len(users), 'member')} to workspace {WORKSPACES.name(workspace)}",
@@ -246,15 +246,13 @@ def plan_remove(
     users = [identity_of(member.user_id, "member") for member in members]
     going = [user for user in users if user not in held]
     staying = [
-        f"{named(user, people)} cannot be removed while {_owns(held[user])}."
-        for user in users
-        if user in held
+        f"{named(user, people)} still has {_owns(held[user])}." for user in users if user in held
     ]
-    effects = ["Removed members lose access to this workspace."]
+    effects = ["They will lose access to this workspace."]
     if keys is None:
         effects.append(
-            "The workspace's keys could not be read: "
-            "the gateway rejects the removal if one of these members has an active key."
+            "The workspace's keys could not be read. "
+            "The gateway will reject the removal if one of these members has an active key."
         )
     return MEMBERSHIP.plan(
         identity,
@@ -294,11 +292,13 @@ def _active_keys(keys: Iterable[ApiKey], now: datetime) -> dict[str, list[str]]:
 
 
 def _owns(keys: list[str]) -> str:
-    verb = "exists" if len(keys) == 1 else "exist"
-    return f"{count(len(keys), 'active key')} {verb} in this workspace: {several(keys, 3)}"
+    return f"{count(len(keys), 'active key')} in this workspace: {several(keys, 3)}"
 
 
 def _too_many(users: list[str]) -> tuple[str, ...]:
     if len(users) <= MAX_MEMBERS:
         return ()
-    return (f"Too many members: {len(users)} selected, maximum {MAX_MEMBERS} per request.",)
+    return (
+        f"Too many members: {len(users)} selected, "
+        f"but at most {MAX_MEMBERS} can be changed at a time.",
+    )

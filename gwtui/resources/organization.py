@@ -237,8 +237,8 @@ SETTINGS_WRITES: Writes[OrganizationSettings] = _SettingsWrites(
     update=Update(
         request=UpdateOrganizationSettingsRequest,
         effects=lambda *_given: (
-            "If on, keys of the organization see only the models that their guardrails allow.",
-            "This applies to every member of the organization immediately.",
+            "Keys will see only the models that their guardrails allow.",
+            "This takes effect immediately for the whole organization.",
         ),
         help="change the settings for all members",
         done=lambda _before, _after: "Settings of the organization changed",

@@ -412,7 +412,7 @@ def _effects(
     if old.disabled:
         yield "The old key is disabled; the successor works."
     if source.guardrail is not None:
-        yield "Its value is shown after the guardrail is assigned."
+        yield "Its value will be shown after the guardrail has been assigned."
 
 
 def _remembered(

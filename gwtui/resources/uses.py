@@ -145,7 +145,7 @@ def _spent_this_month(key: ApiKey) -> list[str]:
 
 def amounts(credits: Decimal | None, own: Decimal | None) -> str:
     """Return the spending in credits and on provider keys; "" if there is none."""
-    parts = ((credits, "of credits"), (own, "on provider keys"))
+    parts = ((credits, "in credits"), (own, "on provider keys"))
     return " and ".join(f"{usd(amount)} {where}" for amount, where in parts if amount)
 
 
@@ -183,16 +183,20 @@ def _naming(credentials: Sequence[ByokCredential], key: ApiKey) -> list[str]:
 def credential_uses(credential: ByokCredential) -> Uses:
     """Describe how many keys, members and models may use a provider key, as sentences."""
     restrictions = (
-        ("key", credential.allowed_api_key_hashes),
-        ("member", credential.allowed_user_ids),
-        ("model", credential.allowed_models),
+        ("of", "key", credential.allowed_api_key_hashes),
+        ("of", "member", credential.allowed_user_ids),
+        ("for", "model", credential.allowed_models),
     )
     lines = [
-        f"Only {count(len(allowed), noun)} may use it." if allowed else f"No {noun} may use it."
-        for noun, allowed in restrictions
+        f"Only requests {of} {count(len(allowed), noun)} can use it."
+        if allowed
+        else f"Its list of {noun}s is empty, so no request can use it."
+        for of, noun, allowed in restrictions
         if allowed is not None
     ]
-    return tuple(lines) or ("Every key and member of its workspace may use it, for any model.",)
+    return tuple(lines) or (
+        "Requests of every key and member of its workspace can use it, for any model.",
+    )
 
 
 async def people_names(client: GatewayClient) -> dict[str, str] | None:
@@ -248,7 +252,7 @@ def workspace_uses(contents: WorkspaceContents, now: datetime) -> Uses:
     held += [count(len(found), noun) for noun, found in parts if found is not None]
     missing = ["its keys"] if contents.keys is None else []
     missing += [f"its {noun}s" for noun, found in parts if found is None]
-    lines = (f"It holds {several(held)}.",) if held else ()
+    lines = (f"The workspace contains {several(held)}.",) if held else ()
     return (*lines, *unread_sentence(*missing))
 
 

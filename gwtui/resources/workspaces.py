@@ -175,7 +175,7 @@ FIELDS = Fields(
         group="Logging",
         short="private logging",
         words=ON_OFF,
-        effect="Inputs and outputs of requests are stored from now on.",
+        effect="Prompts and answers of requests will be stored.",
     ),
     _field(
         "io_logging_sampling_rate",
@@ -249,16 +249,16 @@ def _delete_effects(
 ) -> Iterator[str]:
     yield from workspace_uses(around.contents, context.now)
     yield (
-        "Its budgets and guardrails are deleted, its BYOK credentials are no longer used, and its "
-        "members lose access."
+        "Its budgets and guardrails will be deleted, its BYOK credentials will no longer be used, "
+        "and its members will lose access."
     )
     if around.contents.keys is None:
-        yield "The gateway rejects the deletion if any key is active."
+        yield "The gateway will reject the deletion if the workspace has an active key."
     yield "This cannot be undone."
     if around.is_default:
         yield (
-            "It is the default workspace: keys that belong to no workspace are disabled, "
-            "and requests that name no workspace are refused from then on."
+            "This is the default workspace: keys without a workspace will be disabled, "
+            "and requests that name no workspace will be refused."
         )
 
 

@@ -197,7 +197,7 @@ async def test_problems_of_a_secret_are_named_without_showing_it(pasted: str, wo
 # Filters ------------------------------------------------------------------------------------------
 
 
-BUILTINS = Field("content_filter_builtins", "Builtin filters", kind="builtins")
+BUILTINS = Field("content_filter_builtins", "Built-in filters", kind="builtins")
 
 CUSTOM = Field("content_filters", "Custom filters", kind="filters")
 

@@ -76,7 +76,7 @@ RULES = (
     Field(
         "enforce_zdr_vendor_a", "vendor A", kind="three_way", words=("off", "on"), empty="inherit"
     ),
-    Field("content_filter_builtins", "Builtin filters", kind="builtins"),
+    Field("content_filter_builtins", "Built-in filters", kind="builtins"),
     Field("content_filters", "Custom filters", kind="filters"),
 )
 

@@ -108,7 +108,7 @@ _NO_ROWS = "No requests in the 7 days before today."
         (
             {"last_used_at": "2026-11-21T06:51:00Z", "usage_monthly": 2, "byok_usage_monthly": 3},
             [40, 2],
-            "Last request 9 min ago; spent $2.00 of credits and $3.00 on provider keys this month "
+            "Last request 9 min ago; spent $2.00 in credits and $3.00 on provider keys this month "
             "(UTC); 42 requests in the 7 days before today.",
         ),
         ({"byok_usage_daily": 1, "byok_usage": 1}, None, "Used today."),
@@ -137,11 +137,11 @@ def test_uses_of_a_credential() -> None:
     lists = {"allowed_api_key_hashes": ["a" * 64, "b" * 64], "allowed_user_ids": ["user_1"]}
     made = ByokCredential.model_validate({**anyone.raw, **lists, "allowed_models": []})
     assert uses.credential_uses(made) == (
-        "Only 2 keys may use it.",
-        "Only 1 member may use it.",
-        "No model may use it.",
+        "Only requests of 2 keys can use it.",
+        "Only requests of 1 member can use it.",
+        "Its list of models is empty, so no request can use it.",
     )
-    expected = ("Every key and member of its workspace may use it, for any model.",)
+    expected = ("Requests of every key and member of its workspace can use it, for any model.",)
     assert uses.credential_uses(anyone) == expected
     assert set(expected) <= set(byok_plans.plan_delete(anyone, []).effects)
 
@@ -153,16 +153,16 @@ async def test_whom_a_guardrail_binds_as_its_change_and_the_way_back_say_it(worl
     request = UpdateGuardrailRequest(description="other")
     bound = await writes.uses(client, site.guardrail, at)
     assert len(bound) == 2
-    assert bound[0].startswith("Applies immediately to 1 key: ")
-    assert bound[1].startswith("Applies immediately to 1 member: “")
+    assert bound[0].startswith("The change will apply immediately to 1 key: ")
+    assert bound[1].startswith("The change will apply immediately to 1 member: “")
     plan = writes.plan_update(site.guardrail, request, at, bound)
     assert plan.effects == bound
     done = done_now(plan, await send(client, plan))
     assert (await UndoList(lambda: NOW).plan(client, done)).effects == bound
     removal = writes.plan_delete(site.guardrail, at, await writes.around(client, row.guardrail, at))
-    said = [line.removeprefix("Applies immediately to ") for line in bound]
+    said = [line.removeprefix("The change will apply immediately to ") for line in bound]
     assert removal.effects == (
-        *(f"Protection ends immediately for {line}" for line in said),
+        *(f"The guardrail will no longer apply to {line}" for line in said),
         "This cannot be undone.",
     )
 
@@ -174,7 +174,8 @@ async def test_uses_of_a_workspace(world: World) -> None:
     await credential(client, workspace_id=space)
     contents = await uses.workspace_contents(client, space)
     assert uses.workspace_uses(contents, NOW) == (
-        "It holds 1 key (1 active), 1 budget, 0 guardrails, 1 provider key and 1 member.",
+        "The workspace contains 1 key (1 active), 1 budget, 0 guardrails, 1 provider key "
+        "and 1 member.",
     )
     plan = workspace_plans.plan_delete(site.workspace, contents, NOW)
     assert plan.obstacles == ("1 active key must be moved, disabled or deleted first: “there”.",)
@@ -185,7 +186,7 @@ async def test_uses_of_a_workspace(world: World) -> None:
     )
     spent = used(disabled=False, usage_monthly=2, byok_usage_monthly=3)
     assert uses.budget_uses([spent], NOW) == (
-        "1 active key uses it and spent $2.00 of credits and $3.00 on provider keys this month.",
+        "1 active key uses it and spent $2.00 in credits and $3.00 on provider keys this month.",
     )
     assert uses.budget_uses([], NOW) == ("No active key uses it.",)
 

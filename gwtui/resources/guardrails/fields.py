@@ -122,7 +122,7 @@ def _declared(dialect: Dialect) -> Iterator[Field]:
     yield _zdr("enforce_zdr_other", "other vendors")
     yield _list(
         "content_filter_builtins",
-        "Builtin filters",
+        "Built-in filters",
         "Filters",
         format=_each(builtin_filter_text),
         dialect=dialect,

@@ -148,16 +148,15 @@ class BoundBy:
         sentences = [f"{what} {line}." for line in lines]
         if self.keys is None or self.members is None:
             sentences.append(
-                "Some assignments could not be read: keys and members that are not listed here "
-                "may be affected."
+                "Some assignments could not be read, so other keys and members may be affected too."
             )
         return tuple(sentences)
 
     @property
     def uses(self) -> Uses:
         """Sentences on the keys and members that a change affects."""
-        nobody = ("The guardrail is not assigned: no request is affected.",)
-        return self.in_words("Applies immediately to") or nobody
+        nobody = ("The guardrail is not assigned to any key or member, so no request is affected.",)
+        return self.in_words("The change will apply immediately to") or nobody
 
 
 def _create_effects(request: CreateGuardrailRequest, _context: PlanContext) -> Iterator[str]:
@@ -188,8 +187,8 @@ def _update_effects(
 def _delete_effects(
     _fresh: Guardrail, around: BoundBy | None, _context: PlanContext
 ) -> Iterator[str]:
-    lost = (around or BoundBy()).in_words("Protection ends immediately for")
-    yield from lost or ("The guardrail is not assigned.",)
+    lost = (around or BoundBy()).in_words("The guardrail will no longer apply to")
+    yield from lost or ("The guardrail is not assigned to any key or member.",)
     yield "This cannot be undone."
 
 
@@ -292,7 +291,10 @@ class _GuardrailWrites(Writes[Guardrail]):
             identity=identity,
             send=lambda client: self.service(client).update(identity, request),
             changes=self.fields.first_values(request, context),
-            effects=(f"Applies immediately to all traffic of workspace {_space(workspace)}.",),
+            effects=(
+                f"The change will apply immediately to all traffic of workspace "
+                f"{_space(workspace)}.",
+            ),
             warnings=tuple(self.fields.limit_warnings({}, request)),
             summary=request.body(),
         )

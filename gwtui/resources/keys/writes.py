@@ -116,7 +116,7 @@ async def _uses(client: GatewayClient, fresh: ApiKey, context: PlanContext) -> U
 
 def _create_effects(request: CreateKeyRequest, context: PlanContext) -> Iterator[str]:
     if is_expired(request.expires_at, context.now):
-        yield "Its value is shown only once."
+        yield "The value of the key will be shown only once."
     else:
         yield "The key works immediately; its value is shown only once."
 
@@ -139,9 +139,9 @@ def _update_effects(
         else:
             yield from _limit_effects(fresh, request.limit, same_window="limit_reset" not in given)
     if "limit_reset" in given and request.limit_reset is None:
-        yield "The limit no longer resets: everything the key has ever used counts against it."
+        yield "The limit will no longer reset: everything the key has ever spent counts against it."
     if "workspace_id" in given:
-        yield "Guardrail assignments are kept."
+        yield "Its guardrail assignments are kept."
 
 
 def _limit_effects(fresh: ApiKey, limit: Decimal, *, same_window: bool) -> Iterator[str]:
@@ -149,9 +149,9 @@ def _limit_effects(fresh: ApiKey, limit: Decimal, *, same_window: bool) -> Itera
         return
     used = fresh.limit - fresh.limit_remaining
     if used >= limit:
-        yield f"{usd(used)} is already used: new requests will be refused immediately."
+        yield f"{usd(used)} has already been spent, so new requests will be refused."
     else:
-        yield f"{usd(used)} is already used; {usd(limit - used)} will remain."
+        yield f"{usd(used)} has already been spent; {usd(limit - used)} will remain."
 
 
 def _switch_effects(
@@ -166,7 +166,7 @@ def _switch_effects(
     elif is_used_up(fresh):
         yield "The limit is used up, so requests will still be refused."
     else:
-        yield "Requests are accepted again immediately."
+        yield "Requests will be accepted again immediately."
 
 
 def _delete_effects(fresh: ApiKey, uses: Uses | None, context: PlanContext) -> Iterator[str]:
@@ -183,7 +183,7 @@ def _cut_off(key: ApiKey, now: datetime) -> str:
     if is_expired(key.expires_at, now):
         past = relative(key.expires_at, now)
         return f"Requests are already refused because the key expired {past}."
-    return "New requests are refused immediately."
+    return "New requests will be refused immediately."
 
 
 def _made(created: Any) -> ApiKey | None:

@@ -251,7 +251,7 @@ def test_a_plan_says_everything_and_sends_nothing(gwtui: Gwtui, state: Path) -> 
     code, out, _ = gwtui(*plan)
     assert code == exits.OK
     assert "Spending limit  $600.00 → $1.00" in out
-    assert "new requests will be refused immediately" in out
+    assert "so new requests will be refused" in out
     as_json = gwtui.json(*plan)
     assert as_json["changes"] == [
         {"field": "Spending limit", "before": "$600.00", "after": "$1.00"}
