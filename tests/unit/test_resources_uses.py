@@ -180,7 +180,7 @@ async def test_uses_of_a_workspace(world: World) -> None:
     plan = workspace_plans.plan_delete(site.workspace, contents, NOW)
     assert plan.obstacles == ("1 active key must be moved, disabled or deleted first: “there”.",)
     assert plan.effects[0] == uses.workspace_uses(contents, NOW)[0]
-    assert plan.effects[1].startswith("Its budgets and guardrails are deleted, its BYOK")
+    assert plan.effects[1].startswith("Its budgets and guardrails will be deleted, its BYOK")
     assert uses.budget_uses(contents.keys, NOW) == (
         "1 active key uses it and spent $0.00 this month.",
     )
