@@ -123,7 +123,7 @@ class NotFoundError(StatusError):
 
 
 class ConflictError(StatusError):
-    """409: the resource was changed meanwhile."""
+    """409: the resource has changed in the meantime."""
 
 
 class TooLargeError(StatusError):

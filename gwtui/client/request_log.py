@@ -102,7 +102,7 @@ async def page_read(rows: Sequence[Any], total: int | None) -> None:
 
 
 def keeps_rows() -> bool:
-    """Whether lists of the context keep their rows."""
+    """Whether lists that are read in this context keep their rows (not while streaming)."""
     return _log().keeps_rows
 
 

@@ -136,8 +136,8 @@ class Transport:
     async def open(self, call: Call, silence: float) -> EventStream:
         """Send one call and return its stream of events, which the caller must close.
 
-        The answer is lost after ``silence`` seconds without data. Raises GatewayError if the
-        gateway refuses or cannot be reached.
+        The stream fails after ``silence`` seconds without data. Raises GatewayError if the gateway
+        refuses the call or cannot be reached.
         """
         call = replace(call, headers={**_STREAM_HEADERS, **call.headers})
         return await self._exchange(call, self._open, timeout=_timeout(self._patience, silence))

@@ -36,7 +36,7 @@ class Budget(ResponseModel):
 
     @property
     def interval(self) -> str | None:
-        """The interval as paths name it: a null reset is "lifetime"; None if unreadable."""
+        """The interval as in URLs, "lifetime" if the budget never resets; None if unreadable."""
         if "reset_interval" in self.gaps:
             return None
         return self.reset_interval or "lifetime"

@@ -63,7 +63,7 @@ class BulkOperation:
 
     ``verb`` starts the title ("Disable"); ``noun`` is the singular name of the resource. ``plan``
     reads one resource and plans its request; it raises LeftOutError and GatewayError. ``again``
-    plans the same request right before it is sent, without the reads that only inform the person;
+    plans the same request right before it is sent, without the reads that only inform the user;
     None uses ``plan``. ``after`` is the new value displayed for a request that sets no field:
     "deleted".
     """
@@ -216,7 +216,7 @@ async def plan_many(
     """Read each resource and plan its request. Unreadable resources are skipped, not raised.
 
     ``names`` maps identity to display name, in sending order. ``hidden`` is the number of these
-    resources that a filter hides from the person.
+    resources that a filter hides from the user.
     """
     turns = asyncio.Semaphore(AT_ONCE)
 

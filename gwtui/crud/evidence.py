@@ -282,7 +282,7 @@ class InspectionContext:
 async def inspect_write(
     inspection: InspectionContext, writes: Writes[Any], context: PlanContext
 ) -> Evidence:
-    """Collect the evidence on a creation, a deletion or a change. Raises GatewayError.
+    """Read what shows whether an unresolved write happened. Raises GatewayError.
 
     ``writes`` is the declaration of the resource; ``context`` has the names to display.
     """

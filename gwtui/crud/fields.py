@@ -1,6 +1,6 @@
-"""Field declarations of a resource: label, group, text format and editor.
+"""The declaration of a resource's fields: label, group, text format and editor.
 
-Plans, forms, three-way comparison, undo, recovery and the command line read them. Limits, allowed
+It is used by lists, plans, forms, undo, recovery and the command line. Limits, allowed
 values, descriptions and types come from the request models of the contract.
 """
 
@@ -218,7 +218,7 @@ class Field:
     fixed: tuple[str, str] | None = None
     """The text displayed in place of an editor, and why the field cannot be edited."""
     suggest: Callable[[Mapping[str, Any]], str] | None = None
-    """Computes the text from the other values of a creation form until the person edits it."""
+    """Computes the text from the other values of a creation form until the user edits it."""
     options: Sequence[tuple[str, str]] = ()
     """The allowed values if the model does not list them: (value, label), safe to display."""
     offers: Callable[[FormContext], Choices] | None = None

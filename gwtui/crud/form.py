@@ -208,7 +208,7 @@ NO_INTEGERS = "[]"
 def parse_integers(text: str) -> list[int]:
     """Parse whole numbers separated by commas, semicolons or blanks, without duplicates.
 
-    Raises ValueError with a message for the person.
+    Raises ValueError with a message for the user.
     """
     if text.strip() == NO_INTEGERS:
         return []
@@ -231,5 +231,5 @@ _PARSERS: Mapping[Kind, Callable[[str, FieldRules, datetime], Any]] = {
 
 
 def parse_value(kind: Kind, text: str, rules: FieldRules, now: datetime) -> Any:
-    """Parse the text of a field. Raises ValueError with a message for the person."""
+    """Parse the text of a field. Raises ValueError with a message for the user."""
     return _PARSERS[kind](text, rules, now) if kind in _PARSERS else text

@@ -128,9 +128,9 @@ def bundle_alike(
 
 @dataclass(frozen=True, slots=True)
 class Confirmation(Generic[T]):
-    """A plan that a person confirmed, and how. The executor accepts nothing else.
+    """A plan that the user has confirmed, and how. The executor accepts nothing else.
 
-    Confirmations are created only where the person is asked: in ``ui/actions/writing.py`` and by
+    Confirmations are created only where the user is asked: in ``ui/actions/writing.py`` and by
     the command line.
     """
 

@@ -205,7 +205,7 @@ class UndoList:
         return _marked(back, done)
 
     def bulk(self, client: GatewayClient, done: AppliedChange, plan: Plan[Any]) -> BulkPlan:
-        """Return the bulk plan of an undo, from ``plan``, the undo plan of that change."""
+        """Return ``plan``, which undoes ``done``, as a bulk plan."""
         of_id = {part.plan_id: part for part in done.parts}
         undone = [(of_id[back.undoes or ""], back) for back in plan.parts]
         parts = tuple(BulkPart(part.identity, part.name, back) for part, back in undone)

@@ -122,7 +122,7 @@ GROUPINGS: tuple[Grouping, ...] = ("model", "provider", "workspace", "key", "use
 class ActivitySummary:
     """Sums over rows of activity; None is unknown.
 
-    ``unknown`` is the number of rows without a spend or a number of requests.
+    ``unknown`` is the number of rows that lack the spend, the number of requests or both.
     """
 
     spend: Decimal | None = Decimal(0)

@@ -420,7 +420,7 @@ class KeyLimitRule(BoundRule):
     )
 
     def measure(self, reading: RuleReading) -> Decimal | None:
-        """The used percentage; 0 for a key without a limit, or one that cannot be used."""
+        """The used percentage of the limit; 0 for a key without a limit or one that is unusable."""
         limit, expires = _amount(reading.facts.get("limit")), _expiry(reading)
         expired = expires is not None and expires <= reading.at
         if limit is None or expired or reading.facts.get("disabled") is True:

@@ -98,10 +98,11 @@ _TRANSITIONS: Mapping[tuple[State, Evidence], State] = {
 def step(
     before: AlertState, evidence: Evidence | None, at: datetime, timing: Timing, patience: timedelta
 ) -> AlertState:
-    """The state after one reading; None is a reading without evidence.
+    """Return the state of an alert after a reading; ``evidence`` None means it shows neither.
 
-    Readings further apart than ``patience`` leave a gap. A reading that is not newer than the last
-    one changes nothing, unless the clock was set back by more than ``patience``.
+    The time between readings further apart than ``patience`` does not count. A reading that is
+    not newer than the last one changes nothing, unless the clock was set back by more than
+    ``patience``.
     """
     late = timedelta() if before.last_reading is None else before.last_reading - at
     if evidence is None or (before.last_reading is not None and timedelta() <= late <= patience):

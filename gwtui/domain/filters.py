@@ -192,7 +192,7 @@ class Term:
 def make_term(
     name: str, op: str, typed: str, words: tuple[str, ...], *, negated: bool, ends_text: bool
 ) -> Term:
-    """Parse the text of a condition. Raises PatternError."""
+    """Return the term of one condition. Raises PatternError for an invalid regular expression."""
     value = typed.casefold()
     return Term(
         name=name.casefold(),

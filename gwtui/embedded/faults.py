@@ -63,7 +63,7 @@ class Exchange:
     clock: Clock
 
     async def forward(self) -> None:
-        """Let the gateway respond."""
+        """Pass the request on to the gateway."""
         await self.app(self.scope, self.receive, self.send)
 
     async def carry_out(self) -> tuple[Message, bytes]:

@@ -106,8 +106,9 @@ class EmbeddedGateway:
     ) -> str:
         """Issue a key and return its full text, which is not stored.
 
-        ``workspace_id`` is for ordinary keys, by default the default workspace; ``body`` is the
-        key's 64 hex digits, random by default. Raises NoWorkspaceError for an unknown workspace.
+        ``workspace_id`` only applies to keys that are no management keys; None is the default
+        workspace. ``body`` is the key's 64 hex digits; None generates them.
+        Raises NoWorkspaceError for an unknown workspace.
         """
         return issue(
             self._database,

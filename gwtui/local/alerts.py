@@ -135,7 +135,7 @@ def _inside(
 
 
 def rule_values(rule: AlertRule, base: AlertRule | None = None) -> dict[str, TomlValue]:
-    """The fields of a rule as text for the file, without those that equal the defaults.
+    """The fields of a rule as values for the file, without those that equal the defaults.
 
     The defaults are the fields of ``base``, the default rule with the same id, if there is one,
     else those of the kind of rule.

@@ -169,7 +169,7 @@ class WorkspaceBudgets(NamedTuple):
         return plan
 
     def series(self, changed: Mapping[str, Any], now: datetime) -> tuple[Plan[Any], ...]:
-        """Return a plan for each request that applies ``changed`` to the budgets.
+        """Return the plans that together apply ``changed`` to the budgets, one per request.
 
         ``changed`` has limits by interval (None removes a budget) and the BYOK flag; anything
         missing stays unchanged. Empty if only the flag changes and there is no budget to send it

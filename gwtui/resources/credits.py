@@ -1,6 +1,6 @@
-"""Credits as a single-row list for commands, and keys and workspaces ranked by spending.
+"""Two lists: credits, in a single row, and keys and workspaces ranked by spending.
 
-Contract "Credits". Amounts are USD. The dashboard has its own screen for both.
+Contract "Credits". Amounts are USD. The dashboard shows both on one screen.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ def preferences_file(path: Path) -> SettingsFile:
 
 
 def sorting(text: str) -> tuple[str, bool]:
-    """Parse a sort order, such as "used:desc", into column and whether descending."""
+    """Parse a sort order, such as "used:desc"; return the column and whether it is descending."""
     column, _, direction = text.partition(":")
     return column, direction == "desc"
 

@@ -489,7 +489,7 @@ async def binding_plan(client: GatewayClient, row: RotationRow) -> Plan[Any]:
 async def retiring_plan(
     client: GatewayClient, row: RotationRow, at: PlanContext, *, delete: bool
 ) -> Plan[Any]:
-    """Plan to disable or delete the old key, from a fresh reading. Raises GatewayError."""
+    """Return the plan that disables or deletes the old key, read afresh. Raises GatewayError."""
     fresh: ApiKey = await KEYS.read(client, row.rotation.old_hash)
     around = await KEYS.around(client, fresh, at)
     if delete:

@@ -52,7 +52,7 @@ _BACKGROUND = "background"
 _WRITTEN = 0.001
 """Seconds for the writer thread to send the first frame before imports block all threads."""
 _LAST_ANSWER = 4.0
-"""Maximum seconds to wait for a write in flight when the person quits or switches profile."""
+"""Maximum seconds to wait for a write in flight when the user quits or switches profile."""
 _AHEAD = 0.25
 """Maximum seconds that the start screen waits for the connection."""
 
@@ -65,7 +65,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
     - ``data``: directory for recorded samples; None records nothing
     - ``config``: directory of preferences and alert rules; None uses defaults and saves nothing
     - ``tries``: credentials for test requests; None allows none while read-only
-    - ``targets``: the profiles that the person can switch to
+    - ``targets``: the profiles that the user can switch to
     - ``state``: directory that records whether the first steps were offered; None offers none
     """
 

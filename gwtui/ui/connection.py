@@ -268,7 +268,7 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
         return self.hold_reason is not None
 
     def exit(self, *arguments: Any, **options: Any) -> None:
-        """End the program, and start closing the session at once."""
+        """End the program, and immediately start to close the session."""
         self.connection_manager.begin_to_stop()
         super().exit(*arguments, **options)
 

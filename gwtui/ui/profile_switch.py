@@ -47,7 +47,7 @@ class ProfileSwitch:
         self._targets = targets
 
     async def run(self, name: str) -> None:
-        """Switch to the named profile; let the person choose one if ``name`` is empty.
+        """Switch to the named profile; let the user choose one if ``name`` is empty.
 
         The name of the current profile reconnects with its current token.
         """

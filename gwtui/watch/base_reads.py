@@ -94,7 +94,7 @@ def keys_of(workspace: str | None) -> BaseRead[tuple[ApiKey, ...]]:
 
 
 def members_of(workspace: str) -> BaseRead[tuple[WorkspaceMember, ...]]:
-    """The members of a workspace."""
+    """The read that fetches the members of a workspace."""
     return _list_of(
         FeedKey("members", (workspace,)), lambda client: client.workspaces.members(workspace)
     )

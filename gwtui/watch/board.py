@@ -309,7 +309,7 @@ class RecentChanges:
 
 
 def recent_changes(reader: HistoryReader, since: datetime, until: datetime) -> RecentChanges:
-    """The changes of a span of at least a day that ends at ``until``."""
+    """The changes from ``since`` to ``until``, or of the day before ``until`` if that is longer."""
     since = min(since, until - RECENT)
     span = reader.span()
     if span is None or span[0] > until:

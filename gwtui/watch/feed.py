@@ -255,10 +255,10 @@ class Feed(Generic[T]):
     async def latest(
         self, *, after: int, within: float, since: int, on_page: PageListener | None = None
     ) -> T:
-        """The value of a read with a number above ``after``, for a derived feed.
+        """Return the value of a read that began after read number ``after``, for a derived feed.
 
-        It is at most ``within`` seconds old unless its read is already in progress. Requests and
-        missing rows count for the caller's read. So does the age of a value whose number is not
+        It is at most ``within`` seconds old, unless its read is already in progress. The read of
+        the caller takes over its requests and missing rows, and its age if its number is not
         above ``since``. ``on_page`` receives the pages of a long list as they arrive. Raises
         GatewayError.
         """

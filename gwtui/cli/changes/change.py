@@ -60,7 +60,7 @@ class NothingToDoError(Exception):
 
 
 class ChangeContext:
-    """The input of a planned change; ``given`` has the valid values by field."""
+    """The input of a planned change; ``given`` has the validated values by field."""
 
     def __init__(
         self, session: Session, arguments: Namespace, given: Mapping[str, Any], now: datetime

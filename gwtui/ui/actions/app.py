@@ -60,7 +60,7 @@ async def open_palette(context: ActionContext) -> None:
 
 
 async def open_goto(context: ActionContext) -> None:
-    """Let the person type a path, above the status line."""
+    """Let the user type a path, above the status line."""
     screen = context.screen
     prompt = next(iter(screen.query(GotoPrompt)), None)
     if prompt is None:
@@ -103,7 +103,7 @@ async def refresh(context: ActionContext) -> None:
 
 
 async def switch_profile(context: ActionContext) -> None:
-    """Switch to the profile named in the command, else let the person choose one."""
+    """Switch to the profile named in the command; without a name, let the user choose one."""
     from gwtui.ui.profile_switch import ProfileSwitch  # noqa: PLC0415 - few switch
 
     app = context.app
@@ -114,7 +114,7 @@ async def switch_profile(context: ActionContext) -> None:
 
 
 async def choose_theme(context: ActionContext) -> None:
-    """Switch to the theme named in the command, else let the person choose one."""
+    """Switch to the theme named in the command, else let the user choose one."""
     app = context.screen.app
     try:
         chosen = known_theme(context.argument) if context.argument else await _ask_theme(context)

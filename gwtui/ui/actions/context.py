@@ -62,7 +62,7 @@ class ActionContext(Generic[T]):
         return self.app.screen is not self.screen
 
     def expect_removed(self, *others: str | None) -> None:
-        """Tell the list that this program removes the chosen rows and ``others``."""
+        """Tell the list that gwtui itself removes the chosen rows and ``others``."""
         known = () if self.spec is None else map(self.spec.identity, self.chosen)
         self.screen.expect_gone(filter(None, (*known, *others)))
 
@@ -152,7 +152,7 @@ def handler(action: Action) -> tuple[Handler, bool]:
 
 
 def report_failure(app: GwtuiApp, error: Exception) -> bool:
-    """Report why an action failed; return False for an unexpected error.
+    """Report why an action failed; return False, without a report, for an unexpected error.
 
     A request built from a gateway answer may violate the contract: then it is not sent.
     """

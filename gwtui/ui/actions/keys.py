@@ -1,4 +1,4 @@
-"""Create and rotate API keys: a value is shown once, until the person has stored it.
+"""Create and rotate API keys: a value is shown once, until the user has stored it.
 
 A key whose value was lost is deleted and created again.
 """

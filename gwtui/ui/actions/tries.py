@@ -128,7 +128,7 @@ def _key_name(key: ApiKey) -> str:
 
 
 async def try_it(context: ActionContext) -> None:
-    """Show the form, filled from the selected row, and open the generation on request."""
+    """Show the form of a test request, filled from the selected row, and then its result."""
     app = context.app
     if app.session is None:
         return
@@ -455,7 +455,7 @@ class TryScreen(FormScreen[str]):
 
     @property
     def unsaved(self) -> bool:
-        """Whether the person typed something, which is lost when gwtui quits."""
+        """Whether the user typed something, which is lost when gwtui quits."""
         return self.state.changed
 
     @property

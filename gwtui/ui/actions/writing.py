@@ -116,7 +116,7 @@ async def submitted(
 async def go_instead(
     context: ActionContext, plan: Plan[Any], way_out: str, notes: tuple[str, ...] = ()
 ) -> bool:
-    """Show the plan's obstacles; return whether the person chose the alternative."""
+    """Show the plan's obstacles; return whether the user chose the alternative."""
     where = gateway_label(context.app)
     screen = ConfirmScreen(plan, deliberate="", notes=notes, way_out=way_out, where=where)
     return await context.app.push_screen_wait(screen)
@@ -253,7 +253,7 @@ async def pick(
     request: type[RequestModel],
     options: Mapping[str, tuple[T, PickOption]],
 ) -> Mapping[str, T]:
-    """Let the person tick entries of a list, and return them; empty if cancelled.
+    """Let the user tick entries of a list, and return them; empty if cancelled.
 
     ``field`` of ``request`` takes the identities, which are the keys of ``options``.
     """

@@ -20,10 +20,10 @@ from gwtui.ui.widgets.containers import DialogBox, FoldingScroll
 
 
 class ConfirmScreen(Question):
-    """Shows a plan and returns True only if the person confirms it.
+    """Shows a plan and returns True only if the user confirms it.
 
     The cancel button has the focus, and Escape cancels. If the danger is low, y confirms too; a
-    write that cannot be undone needs its button. If ``typed`` is given, the person must type that
+    write that cannot be undone needs its button. If ``typed`` is given, the user must type that
     text first: its field has the focus and receives every letter. A plan with obstacles lists them
     and cannot be confirmed; ``way_out`` is then the label of the other button, which leads to the
     obstacles.

@@ -37,7 +37,7 @@ _GAP = 2
 
 @dataclass
 class Edited(Message):
-    """Message: the value of an editor was changed by the person."""
+    """Message: the value of an editor was changed by the user."""
 
     typed: Typed
 
@@ -64,7 +64,7 @@ class TextEditor(QuietInput):
         self.select_on_focus, self._cursor_kept = not self._cursor_kept, False
 
     def follow(self, value: str) -> None:
-        """Show a text that the form suggests, without reporting an edit."""
+        """Show text that the form suggests, without reporting an edit."""
         if value != self.value:
             self._given = self.value = value
             self.cursor_position = len(value)
@@ -292,7 +292,7 @@ class OpeningEditor(Widget, can_focus=True):
 
     @abstractmethod
     async def ask(self, search_text: str) -> Typed:
-        """Let the person change the value, and return the new value.
+        """Let the user change the value, and return the new value.
 
         ``search_text`` is the initial search text of a list.
         """
@@ -315,7 +315,7 @@ class OpeningEditor(Widget, can_focus=True):
 
     @work(group=OPENING, exclusive=True)
     async def action_open(self, search_text: str = "") -> None:
-        """Let the person change the value."""
+        """Let the user change the value."""
         typed = await self.ask(search_text)
         if typed != self.typed:
             self.typed = typed

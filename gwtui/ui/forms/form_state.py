@@ -53,7 +53,7 @@ NOTHING_CHANGED = "Nothing has been changed yet."
 def to_value(field: Field, rules: FieldRules, typed: Typed, now: datetime) -> Any:
     """Parse a typed value for the request model.
 
-    Raises ValueError with a message for the person.
+    Raises ValueError with a message for the user.
     """
     match typed:
         case bool():
@@ -190,7 +190,7 @@ class FormState:
                 self._typed[name] = field.suggest(self.values())
 
     def leave(self, name: str) -> None:
-        """Record that the person left the field, so that a problem is shown as an error."""
+        """Record that the user left the field, so that a problem is shown as an error."""
         self._settled.add(name)
 
     def forget_secrets(self) -> None:

@@ -34,7 +34,7 @@ class ProgressScreen(Dialog[Next]):
     """Carries out a bulk change, and closes by itself once every request was applied.
 
     Escape stops the change: the request in flight is completed, the others are not sent. Returns
-    the next step that the person chose.
+    the next step that the user chose.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -1,6 +1,6 @@
 """The screen that shows a new key once, and the field for typing a secret.
 
-A new value is masked until the person reveals it, and its screen closes only once the person has
+A new value is masked until the user reveals it, and its screen closes only once the user has
 ticked that it is stored. A typed secret is never shown, selected or copied.
 """
 
@@ -53,7 +53,7 @@ class SecretView(Static):
 
 
 class SecretScreen(Dialog[None]):
-    """Shows the value of a new key until the person has stored it, then forgets the value.
+    """Shows the value of a new key until the user has stored it, then forgets the value.
 
     ``attempt`` sends a test request with the value.
     """
@@ -115,7 +115,7 @@ class SecretScreen(Dialog[None]):
 
     @property
     def unsaved(self) -> bool:
-        """Whether the person has not stored the value yet."""
+        """Whether the user has not stored the value yet."""
         return self._value is not None
 
     @property

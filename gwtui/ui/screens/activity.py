@@ -1,6 +1,6 @@
 """Activity screen: cost and usage of the last 30 complete UTC days, by day and as a ranking.
 
-The person can select some of the days: the chart still shows all days, but totals and ranking
+The user can select some of the days: the chart still shows all days, but totals and ranking
 cover only the selected ones.
 """
 
@@ -90,7 +90,7 @@ class ActivityScreen(TableScreen):
         """Activity per key or person, while keys or people are ranked."""
         self._days: tuple[date, ...] = ()
         self._chosen: DayRange | None = None
-        """The days that the person selected; None for all days."""
+        """The days that the user selected; None for all days."""
         self._rows: tuple[ActivityRow, ...] = ()
         """The activity of the complete days."""
         self.grouping: Grouping = GROUPINGS[0]

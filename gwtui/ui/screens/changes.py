@@ -1,4 +1,4 @@
-"""Changes screen: what changed between two recorded times that the person enters."""
+"""Changes screen: what changed between two recorded times that the user enters."""
 
 from __future__ import annotations
 

@@ -263,7 +263,7 @@ class Editing(Dialog[Result]):
 
 
 class WaitScreen(Question):
-    """Shows what gwtui is waiting for. Closes when ``until`` is done or the person stops waiting.
+    """Shows what gwtui is waiting for. Closes when ``until`` is done or the user stops waiting.
 
     ``enough`` is the label of the button that stops waiting.
     """
@@ -288,7 +288,7 @@ class WaitScreen(Question):
 class SaveScreen(Dialog[Path | None]):
     """Asks for a path to write to; returns None if cancelled. The file may exist already.
 
-    ``name`` is the file name if the person enters a directory, ``start`` the initial text, and
+    ``name`` is the file name if the user enters a directory, ``start`` the initial text, and
     ``problem`` why the last attempt failed.
     """
 

@@ -156,7 +156,7 @@ class ListSettings:
 
     @property
     def columns(self) -> tuple[int, ...] | None:
-        """Indices of the columns that the person chose, in order; None for the default."""
+        """Indices of the columns that the user chose, in order; None for the default."""
         ids = [column.id for column in self._spec.columns]
         return tuple(ids.index(one) for one in self.preferences.columns or () if one in ids) or None
 
@@ -237,7 +237,7 @@ class ListFilter:
         self._show()
 
     def closed(self) -> None:
-        """Hide the suggestions: the person left the prompt."""
+        """Hide the suggestions: the user left the prompt."""
         if self._lines is not None:
             self._lines[0].display = False
 
@@ -276,7 +276,7 @@ class DetailPane(LinesView):
         self._screen = screen
         self._settings = settings
         self.chosen: bool | None = None
-        """Whether the person wants the pane; None lets width and settings decide."""
+        """Whether the user wants the pane; None lets width and settings decide."""
         self._resting: Timer | None = None
         """Timer since the last cursor movement; None if the cursor has rested long enough."""
         self._identity: str | None = None
@@ -415,9 +415,9 @@ class PathResolver:
             await self._miss(state)
 
     async def _rows(self, *, is_fresh: bool) -> FeedState[Sequence[Any]]:
-        """Return the list once it has the row, or was read after the path was requested.
+        """Wait until the list contains the requested row, or was read after the request; return it.
 
-        A failure to read the list is reported; then this waits for the next state.
+        If the list cannot be read, this reports why and goes on waiting.
         """
         screen, failure = self._screen, None
         while True:

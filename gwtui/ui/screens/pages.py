@@ -42,7 +42,7 @@ _TEXT, _NOTE = 4000, 420
 class ReadingScreen(Dialog[None]):
     """A full-screen page with a title and scrollable lines.
 
-    ``copy`` lets the person choose a part of the text to copy, with the copy key of lists.
+    ``copy`` lets the user choose a part of the text to copy, with the copy key of lists.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -85,7 +85,7 @@ class ReadingScreen(Dialog[None]):
 
     @work(group=OPENING, exclusive=True)
     async def action_copy(self) -> None:
-        """Let the person choose a part of the text and copy it."""
+        """Let the user choose a part of the text and copy it."""
         if self._copy is not None:
             await self._copy()
 
@@ -225,7 +225,7 @@ def _entries(
     spec: ResourceSpec[Any] | None,
     hold_reason: Callable[[Action], object],
 ) -> Iterator[tuple[str, Content, Content, str]]:
-    """Yield the group, name, explanation and search keywords of each entry."""
+    """Yield the group, name, explanation and search keywords of each action on the help page."""
     places = [action for action in actions if tab_of(action) is not None]
     possible = [one for one in actions if one not in places and hold_reason(one) is None]
     for action in sorted(possible, key=lambda one: not one.footer)[:_FEW]:

@@ -491,7 +491,7 @@ def _menu_line(entry: MenuEntry, widest: int) -> Content:
 
 
 class ColumnsScreen(TickList[tuple[str, ...] | None]):
-    """Lets the person choose and order the columns of a list.
+    """Lets the user choose and order the columns of a list.
 
     Returns the ids of the visible columns in order; empty for the default columns, None if
     cancelled. ``choice`` holds the indices of the columns that were chosen earlier. If it is None,

@@ -35,7 +35,7 @@ _MOST_ROWS = 7
 
 
 class RecoveryScreen(TableScreen):
-    """The evidence on an unresolved change. It suggests no answer: the person decides.
+    """The evidence on an unresolved change. It suggests no answer: the user decides.
 
     ``parent`` is the id of the plan that sent the change.
     """

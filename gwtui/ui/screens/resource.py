@@ -185,7 +185,7 @@ class ResourceScreen(TableScreen):
     # Actions of every list --------------------------------------------------------------------
 
     async def choose_sort(self) -> None:
-        """Let the person choose the sort column; the current one reverses the order."""
+        """Let the user choose the sort column; the current one reverses the order."""
         from gwtui.crud.fields import PickOption  # noqa: PLC0415 - when asked for
         from gwtui.ui.screens.picker import Picker  # noqa: PLC0415 - when asked for
 
@@ -208,7 +208,7 @@ class ResourceScreen(TableScreen):
         self.table.sort_by(column, descending=not descending)
 
     async def choose_columns(self) -> None:
-        """Let the person choose the visible columns and their order."""
+        """Let the user choose the visible columns and their order."""
         from gwtui.ui.screens.picker import ColumnsScreen  # noqa: PLC0415 - when asked for
 
         spec, table = self.declared, self.table
@@ -285,7 +285,7 @@ class ResourceScreen(TableScreen):
         self.refresh_frame()
 
     def on_filter_prompt_changed(self, message: FilterPrompt.Changed) -> None:
-        """Filter the list while the person types."""
+        """Filter the list while the user types."""
         self.filtering.typed(message.text)
         self.refresh_frame()
 

@@ -61,7 +61,7 @@ class PartsLine(OneLine):
 
     @dataclass
     class Clicked(Message):
-        """The person clicked a part; ``action`` is the id of its action."""
+        """The user clicked a part; ``action`` is the id of its action."""
 
         action: str
 

@@ -137,7 +137,7 @@ class PlotFigure(Drawing):
         return (point for line in self.lines for point in line.points(self.window))
 
     def draw(self, width: int, height: int) -> list[Content]:
-        """Return the plot as lines, in ``width`` cells and ``height`` lines, but at least three."""
+        """Return the lines of the plot, ``width`` cells wide and at least 3 lines high."""
         rows = max(1, height - 2)
         scale = _scale(self, rows)
         empty = all(point.state == "gap" for point in self.points)

@@ -159,7 +159,7 @@ class Prompt(Horizontal):
 
     @dataclass
     class Entered(Message):
-        """The person entered ``text``, or left the prompt (``text`` is empty)."""
+        """The user entered ``text``, or left the prompt; ``text`` is then empty."""
 
         prompt: Prompt
         text: str
@@ -234,7 +234,7 @@ class FilterPrompt(Prompt):
         text: str
 
     class Closed(Message):
-        """The person finished or cleared the filter; the list should get the focus."""
+        """The user finished or cleared the filter; the focus should move to the list."""
 
     @property
     def text(self) -> str:

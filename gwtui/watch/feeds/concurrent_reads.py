@@ -97,7 +97,7 @@ class GrowingList(Generic[R]):
     ``things`` names the rows, such as "keys"; ``rows_of`` converts the items of each part. Rows of
     several parts need an ``identity``. The shown rows are updated when their number has doubled,
     because showing a long list takes time. When streaming (``FeedHub.streaming``), the rows are
-    passed on in the order of the parts, and ``read`` returns none.
+    passed on in the order of the parts, and ``read`` returns an empty list.
     """
 
     def __init__(

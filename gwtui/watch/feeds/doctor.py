@@ -1,4 +1,4 @@
-"""Checks of the gateway for ``gwtui doctor``, and all checks as a feed."""
+"""The checks of ``gwtui doctor`` that need the gateway, and a feed of all checks."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ class Readings(Sources):
         super().__init__(hub, self._keep)
 
     async def start(self, models: Iterable[str] | None = None) -> None:
-        """Start reading; ``models`` None means the most used ones."""
+        """Start recording; ``models`` are the watched models, None for the most used ones."""
         self.open()
         if models is None:
             models = (await most_used_feed(self._hub).refresh()).value or ()

@@ -41,7 +41,7 @@ class Layout:
     """The visible columns of one page.
 
     The first column is frozen: every page shows it. Page 0 shows the most important columns; the
-    others follow on further pages, in the order of declaration. If the person chose columns, the
+    others follow on further pages, in the order of declaration. If the user chose columns, the
     pages show only these, in the chosen order.
     """
 
@@ -87,7 +87,7 @@ def arrange(
 ) -> Layout:
     """Return the layout of a page in ``width`` cells; a page out of range is clamped.
 
-    ``choice`` lists the indices of the columns that the person chose; None shows all columns in the
+    ``choice`` lists the indices of the columns that the user chose; None shows all columns in the
     order of declaration. ``longest`` is the width of the longest text by column index. A frozen
     column that can grow gets that width, up to a quarter of the room, before other columns are
     added.

@@ -62,9 +62,9 @@ class TableModel(Generic[T]):
         """Column id, and whether the order is descending; "" keeps the order of the items."""
         self.filter_error: str | None = None
         self.filter_unfinished = False
-        """Whether the error is at the end of the text, where the person may still be typing."""
+        """Whether the error is at the end of the text, where the user may still be typing."""
         self.filter_note = ""
-        """A warning about a part of the filter that is probably not what the person meant."""
+        """A warning about a part of the filter that is probably not what the user meant."""
         self.provisional = False
         """Whether rows are missing because their text is not read yet; see ``read_texts``."""
         self.order: Sequence[str] = ()
@@ -175,8 +175,8 @@ class TableModel(Generic[T]):
         """Filter the rows. If the query has an error, the last valid query stays active.
 
         Exception: if the last valid query was only the beginning of a column condition ("used" of
-        "used>x"), it would search for the column's name as text. Then the valid part of the new
-        query applies.
+        "used>x"), it would now match the column's name as text. In that case the valid part of
+        the new query applies.
         """
         from gwtui.domain.filters import parse  # noqa: PLC0415 - with the first filter
 

@@ -52,7 +52,7 @@ class Highlighted(TableMessage, namespace="resource_table"):
 
 @dataclass
 class Opened(TableMessage, namespace="resource_table"):
-    """The person opened the selected row with Enter or a click."""
+    """The user opened the selected row with Enter or a click."""
 
     identity: str
 
@@ -79,7 +79,7 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
     never move the cursor to another row without a ``SelectionLost``.
 
     ``now`` returns the time that cells are drawn for. ``facets`` are additional filter fields.
-    ``can_mark`` lets the person mark rows.
+    ``can_mark`` lets the user mark rows.
     """
 
     ALLOW_SELECT = False
@@ -111,13 +111,13 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
         self.model = TableModel(columns, identity, now, facets or {})
         self.can_mark = can_mark
         self.choice: tuple[int, ...] | None = None
-        """Indices of the columns that the person chose; None for the default."""
+        """Indices of the columns that the user chose; None for the default."""
         self.page = 0
         """The requested page of columns; the layout clamps it."""
         self._shape: tuple[object, Layout] | None = None
         """The layout, preceded by the inputs that it was computed from."""
         self._end: str | None = None
-        """Identity of the last row, if the person sent the cursor there."""
+        """Identity of the last row, if the user sent the cursor there."""
         self._counts = (0, 0, 0, 0)
         self._highlighted: str | None = None
 
@@ -163,7 +163,7 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
 
     @property
     def shape(self) -> Layout:
-        """The column layout for the current width, without the scroll bar."""
+        """The column layout for the width that is left beside the scroll bar."""
         width = self.scrollable_content_region.width
         inputs = (width, self.page, self.choice, self.model.longest)
         if self._shape is None or self._shape[0] != inputs:
