@@ -10,11 +10,11 @@ from typing import Any
 
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.client.paging import Listing
-from gwtui.contract.budgets import Budget
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.models import ModelEndpoints
 from gwtui.contract.usage import ActivityRow, Credits
+from gwtui.contract.workspaces import Budget
 from resource_samples import endpoint_body, key, model, model_endpoints, workspace
 
 MODEL = "aurora/glass-2"

@@ -21,7 +21,6 @@ from gateway_facts import made_request
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
-from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import (
@@ -37,7 +36,11 @@ from gwtui.contract.organization import (
     UpdateOrganizationSettingsRequest,
 )
 from gwtui.contract.usage import FeedbackRequest
-from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
+from gwtui.contract.workspaces import (
+    CreateWorkspaceRequest,
+    PutBudgetRequest,
+    UpdateWorkspaceRequest,
+)
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
 from gwtui.crud.undo import AppliedChange, UndoList

@@ -16,9 +16,9 @@ from gwtui.cli.command import ALLOW_TRIES, DAY, DEMO, Argument, Command, whole_n
 from gwtui.cli.commands import DISPLAY
 from gwtui.cli.output import narrate, print_ndjson
 from gwtui.cli.target import Connect, hub_over, on_signals, resolve_connection, run_async
-from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.keys import limit_used_share
 from gwtui.contract.scalars import timestamp_text
+from gwtui.contract.workspaces import BUDGET_INTERVALS
 from gwtui.local.paths import Paths
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.credits import credits_feed

@@ -112,11 +112,8 @@ class Inference:
 
     async def chat(self, request: ChatRequest) -> ChatAnswer:
         """Request a whole answer. An incomplete one has an ``error``, and may be billed."""
-        given = {name: getattr(request, name) for name in request.model_fields_set}
-        body = validated(ChatRequest.model_construct(**{**given, "stream": False}), ChatRequest)
+        body = _chat_request(request, stream=False)
         answer, elapsed = await self._send("/chat/completions", body, self._metadata_header())
-        if not isinstance(answer.json, dict):
-            raise UnreadableAnswerError("the response is not what the API describes")
         return whole_answer(answer.json, answer.generation_id, self._clock, elapsed)
 
     @asynccontextmanager
@@ -125,8 +122,7 @@ class Inference:
 
         Errors before the first piece are raised; later ones are in the ``error`` of the answer.
         """
-        given = {name: getattr(request, name) for name in request.model_fields_set}
-        body = validated(ChatRequest.model_construct(**{**given, "stream": True}), ChatRequest)
+        body = _chat_request(request, stream=True)
         transport = await self._transport.ready()
         started = self._clock.monotonic()
         call = Call("POST", "/chat/completions", body=body, headers=self._metadata_header())
@@ -140,8 +136,6 @@ class Inference:
         """Compute the vectors of texts."""
         body = validated(request, EmbeddingRequest)
         answer, elapsed = await self._send("/embeddings", body, {})
-        if not isinstance(answer.json, dict):
-            raise UnreadableAnswerError("the response is not what the API describes")
         result = EmbeddingsResult.model_validate(answer.json)
         if result.data is None:
             raise UnreadableAnswerError("the response has no vectors that can be read")
@@ -159,15 +153,22 @@ class Inference:
     async def _send(
         self, path: str, body: RequestModel, headers: Mapping[str, str]
     ) -> tuple[Answer, float]:
-        """Send a request; returns the answer and its duration in ms."""
+        """Send a request; returns the answer, whose JSON is an object, and its duration in ms."""
         transport = await self._transport.ready()
         started = self._clock.monotonic()
         answer = await transport.call(Call("POST", path, body=body, headers=headers))
+        if not isinstance(answer.json, dict):
+            raise UnreadableAnswerError("the response is not what the API describes")
         return answer, (self._clock.monotonic() - started) * _MS
 
     def _metadata_header(self) -> Mapping[str, str]:
         """The header that requests metadata on the routing of the request."""
         return {self.connection.dialect.metadata_header: "enabled"}
+
+
+def _chat_request(request: ChatRequest, *, stream: bool) -> ChatRequest:
+    given = {name: getattr(request, name) for name in request.model_fields_set}
+    return validated(ChatRequest.model_construct(**{**given, "stream": stream}), ChatRequest)
 
 
 _MS = 1000

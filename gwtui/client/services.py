@@ -31,7 +31,6 @@ from gwtui.contract.values import KEYS_PAGE, MAX_PAGE, MODELS_PAGE
 from gwtui.domain.known_secrets import remember
 
 if TYPE_CHECKING:
-    from gwtui.contract.budgets import Budget, PutBudgetRequest
     from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
     from gwtui.contract.guardrails import (
         AssignKeysRequest,
@@ -66,7 +65,13 @@ if TYPE_CHECKING:
         Generation,
         GenerationContent,
     )
-    from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
+    from gwtui.contract.workspaces import (
+        Budget,
+        CreateWorkspaceRequest,
+        PutBudgetRequest,
+        UpdateWorkspaceRequest,
+        Workspace,
+    )
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -221,7 +226,7 @@ def _author_and_slug(model_id: str) -> dict[str, str]:
 
 
 def _budget_path(id_or_slug: str, interval: str) -> dict[str, str]:
-    intervals = _model("budgets:BUDGET_INTERVALS")
+    intervals = _model("workspaces:BUDGET_INTERVALS")
     if interval not in intervals:
         raise InvalidRequestError([Problem("interval", f"must be one of {', '.join(intervals)}")])
     return {"id": id_or_slug, "interval": interval}
@@ -310,19 +315,19 @@ class WorkspacesService(Service):
     )
     """Remove members. Refused for members with active keys in the workspace."""
     _budgets: ServiceMethod[[str], Listing[Budget]] = ServiceMethod(
-        "GET", "/workspaces/{id}/budgets", _rows("budgets:Budget", "id")
+        "GET", "/workspaces/{id}/budgets", _rows("workspaces:Budget", "id")
     )
     budget: ServiceMethod[[str, str], Budget] = ServiceMethod(
         "GET",
         "/workspaces/{id}/budgets/{interval}",
-        _one("budgets:Budget"),
+        _one("workspaces:Budget"),
         segments=_budget_path,
     )
     put_budget: ServiceMethod[[str, str, PutBudgetRequest], Budget] = ServiceMethod(
         "PUT",
         "/workspaces/{id}/budgets/{interval}",
-        _one("budgets:Budget"),
-        body="budgets:PutBudgetRequest",
+        _one("workspaces:Budget"),
+        body="workspaces:PutBudgetRequest",
         segments=_budget_path,
     )
     """Create or replace the budget of an interval."""
@@ -349,7 +354,7 @@ class WorkspacesService(Service):
             return await self._budgets(id_or_slug)
         except NotFoundError:
             await self.get(id_or_slug)
-            return listing_of(Rows([], None), _model("budgets:Budget"), "id")
+            return listing_of(Rows([], None), _model("workspaces:Budget"), "id")
 
 
 class GuardrailsService(Service):

@@ -17,10 +17,10 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, JsonValue, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.keys import ApiKey, limit_used_share
 from gwtui.contract.request import RequestModel, field_rules
 from gwtui.contract.scalars import timestamp_text
+from gwtui.contract.workspaces import BUDGET_INTERVALS
 from gwtui.domain.alert_state import Bounds, Direction, Timing
 from gwtui.domain.keys import EXPIRING_SOON, NEAR_LIMIT
 from gwtui.domain.money import percent_points, quantity, usd

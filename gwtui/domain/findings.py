@@ -14,10 +14,9 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Literal, NamedTuple, get_args
 
-from gwtui.contract.budgets import Budget
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey, is_expired
-from gwtui.contract.workspaces import Workspace
+from gwtui.contract.workspaces import Budget, Workspace
 from gwtui.domain.alert_rules import (
     AlertRule,
     ConditionRule,

@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Literal
 
-from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.keys import ApiKey, is_expired, limit_used_share
+from gwtui.contract.workspaces import BUDGET_INTERVALS
 from gwtui.domain.cell_values import Verdict
 from gwtui.domain.money import percent
 from gwtui.domain.safe_text import safe_line

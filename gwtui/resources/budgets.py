@@ -16,17 +16,17 @@ from typing import Any, NamedTuple
 import pydantic
 
 from gwtui.client.gateway import GatewayClient
-from gwtui.contract.budgets import (
+from gwtui.contract.request import Problem, RequestModel
+from gwtui.contract.workspaces import (
     BUDGET_INTERVALS,
     Budget,
     BudgetInterval,
     BudgetUsd,
     PutBudgetRequest,
+    Workspace,
     budget_conflict,
     budget_conflicts,
 )
-from gwtui.contract.request import Problem, RequestModel
-from gwtui.contract.workspaces import Workspace
 from gwtui.crud import cells
 from gwtui.crud.cells import moment_column, share_column, text_column, usd_column
 from gwtui.crud.evidence import Evidence, InspectionContext, compared

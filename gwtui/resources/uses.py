@@ -16,12 +16,12 @@ from typing import TypeVar
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.paging import Listing
-from gwtui.contract.budgets import Budget
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.keys import ApiKey, is_active
 from gwtui.contract.organization import WorkspaceMember
 from gwtui.contract.usage import ActivityRow
+from gwtui.contract.workspaces import Budget
 from gwtui.crud.plan_text import count, quoted, several
 from gwtui.domain.keys import is_never_used
 from gwtui.domain.money import usd

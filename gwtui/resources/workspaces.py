@@ -10,10 +10,10 @@ from functools import partial
 from typing import Any, TypeVar
 
 from gwtui.client.gateway import GatewayClient
-from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.keys import ApiKey, is_active
 from gwtui.contract.values import SERVER_TOOLS
 from gwtui.contract.workspaces import (
+    BUDGET_INTERVALS,
     CreateWorkspaceRequest,
     UpdateWorkspaceRequest,
     Workspace,

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
     from gwtui.client.paging import Listing
-    from gwtui.contract.budgets import Budget
     from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
     from gwtui.contract.keys import ApiKey
     from gwtui.contract.models import Endpoint, Model, ModelEndpoints, Provider
     from gwtui.contract.organization import OrganizationMember, WorkspaceMember
-    from gwtui.contract.workspaces import Workspace
+    from gwtui.contract.workspaces import Budget, Workspace
 
 T = TypeVar("T")
 

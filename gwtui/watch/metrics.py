@@ -19,8 +19,8 @@ from prometheus_client.registry import Collector
 from pydantic import JsonValue
 
 from gwtui import __version__
-from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.models import PRICE_KEYS
+from gwtui.contract.workspaces import BUDGET_INTERVALS
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch.history import model as figures
 from gwtui.watch.history.model import NAME, Observation, ReadingsSnapshot, Subject, model_of

@@ -11,9 +11,8 @@ import pytest
 from textual.widgets import Button
 
 from gwtui.client.errors import NotFoundError
-from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.contract.keys import UpdateKeyRequest, is_active
-from gwtui.contract.workspaces import CreateWorkspaceRequest
+from gwtui.contract.workspaces import CreateWorkspaceRequest, PutBudgetRequest
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.field_editors import TextEditor
 from gwtui.ui.forms.form_screen import FormScreen

@@ -18,7 +18,7 @@ from textual.widget import Widget
 
 import gwtui.ui.terminal.app
 from board_kit import at_rest
-from gwtui.contract.budgets import PutBudgetRequest
+from gwtui.contract.workspaces import PutBudgetRequest
 from gwtui.resources.registry import PLACES
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.pages import ReadingScreen

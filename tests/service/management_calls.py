@@ -11,7 +11,6 @@ import pytest
 from pydantic import SecretStr
 
 from gwtui.client.gateway import GatewayClient
-from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
 from gwtui.contract.content_filters import BuiltinFilterRequest, CustomFilterRequest
 from gwtui.contract.guardrails import (
@@ -23,7 +22,11 @@ from gwtui.contract.guardrails import (
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
 from gwtui.contract.organization import ChangeMembersRequest, UpdateOrganizationSettingsRequest
 from gwtui.contract.usage import FeedbackRequest
-from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
+from gwtui.contract.workspaces import (
+    CreateWorkspaceRequest,
+    PutBudgetRequest,
+    UpdateWorkspaceRequest,
+)
 
 ID = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"
 HASH = "ab" * 32

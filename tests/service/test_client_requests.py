@@ -16,12 +16,11 @@ from service_kit import TOKEN, data, refusal, rig
 from gwtui.client import errors
 from gwtui.client.connection import Connection, InvalidConnectionError
 from gwtui.client.errors import InvalidRequestError, ReadOnlyError, UnreadableAnswerError
-from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.contract.content_filters import BuiltinFilterRequest
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.contract.guardrails import CreateGuardrailRequest, UpdateGuardrailRequest
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
-from gwtui.contract.workspaces import UpdateWorkspaceRequest
+from gwtui.contract.workspaces import PutBudgetRequest, UpdateWorkspaceRequest
 
 HASH = "ab" * 32
 WORKSPACE = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"

@@ -19,8 +19,8 @@ from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.paging import Listing
 from gwtui.client.transport import Transport
-from gwtui.contract.budgets import Budget
 from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest
+from gwtui.contract.workspaces import Budget
 from gwtui.crud.evidence import Evidence, InspectionContext
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Applied, Confirmation, Plan, Unknown

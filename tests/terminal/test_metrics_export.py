@@ -109,20 +109,20 @@ def prometheus(folder: Path, target: str) -> Iterator[str]:
         config = config.replace(told, meant)
     (folder / "prometheus.yml").write_text(config)
     shutil.copy(DOCS / "gwtui.rules.yml", folder)
-    with socket.create_server(("127.0.0.1", 0)) as free:
+    with socket.create_server(("127.0.0.2", 0)) as free:
         port = free.getsockname()[1]
     process = subprocess.Popen(
         [
             PROMETHEUS or "prometheus",
             f"--config.file={folder / 'prometheus.yml'}",
             f"--storage.tsdb.path={folder / 'tsdb'}",
-            f"--web.listen-address=127.0.0.1:{port}",
+            f"--web.listen-address=127.0.0.2:{port}",
         ],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         env={**os.environ, "GOMAXPROCS": "1"},
     )
-    api = f"http://127.0.0.1:{port}/api/v1"
+    api = f"http://127.0.0.2:{port}/api/v1"
     try:
         yield api
     finally:

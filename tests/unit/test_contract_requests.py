@@ -11,14 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue, ValidationError
 
-from gwtui.contract.budgets import PutBudgetRequest, budget_conflict
 from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
 from gwtui.contract.dialects import GENERIC, OPENROUTER
 from gwtui.contract.guardrails import CreateGuardrailRequest, guardrail_problems, legal_actions
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
 from gwtui.contract.organization import ChangeMembersRequest
 from gwtui.contract.request import MASK, field_rules, problems
-from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
+from gwtui.contract.workspaces import (
+    CreateWorkspaceRequest,
+    PutBudgetRequest,
+    UpdateWorkspaceRequest,
+    budget_conflict,
+)
 
 
 def refusals(model: Any, body: Any) -> list[str]:

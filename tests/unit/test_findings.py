@@ -11,9 +11,9 @@ import pytest
 
 from gwtui.cli import exits
 from gwtui.cli.alerts import verdict
-from gwtui.contract.budgets import Budget
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
+from gwtui.contract.workspaces import Budget
 from gwtui.crud.resource import DetailRow
 from gwtui.domain.alert_rules import KeyExpiryRule, KeyLimitRule, default_rules
 from gwtui.domain.findings import (

@@ -17,7 +17,6 @@ from pydantic import SecretStr
 from syrupy.assertion import SnapshotAssertion
 
 from form_kit import api_key
-from gwtui.contract.budgets import Budget, PutBudgetRequest
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.contract.content_filters import BuiltinFilterRequest, CustomFilterRequest
 from gwtui.contract.dialects import GENERIC, OPENROUTER
@@ -35,7 +34,13 @@ from gwtui.contract.organization import (
     UpdateOrganizationSettingsRequest,
     WorkspaceMember,
 )
-from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
+from gwtui.contract.workspaces import (
+    Budget,
+    CreateWorkspaceRequest,
+    PutBudgetRequest,
+    UpdateWorkspaceRequest,
+    Workspace,
+)
 from gwtui.crud.plan import Plan
 from gwtui.domain.diffs import three_way
 from gwtui.resources.budgets import WorkspaceBudgets, plan_delete, plan_put

@@ -18,7 +18,6 @@ from syrupy.assertion import SnapshotAssertion
 from guardrail_rows import BOUND, DEFAULT_ID, SPACE, on_key, on_member
 from guardrail_rows import bindings as key_bindings
 from guardrail_rows import row as guardrail
-from gwtui.contract.budgets import Budget
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
@@ -27,7 +26,7 @@ from gwtui.contract.models import Endpoint, Model, Provider
 from gwtui.contract.organization import OrganizationMember, WorkspaceMember
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.usage import Generation
-from gwtui.contract.workspaces import Workspace
+from gwtui.contract.workspaces import Budget, Workspace
 from gwtui.crud.resource import Cell, DetailRow, ResourceSpec
 from gwtui.domain.catalog import CatalogView, ModelWithEndpoints
 from gwtui.domain.keys import KeyCount

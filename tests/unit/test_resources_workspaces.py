@@ -12,8 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from form_kit import FACTS
-from gwtui.contract.budgets import BUDGET_INTERVALS, Budget, budget_conflict
-from gwtui.contract.workspaces import SLUG, Workspace, slug_of
+from gwtui.contract.workspaces import (
+    BUDGET_INTERVALS,
+    SLUG,
+    Budget,
+    Workspace,
+    budget_conflict,
+    slug_of,
+)
 from gwtui.domain.keys import KeyCount, spent_by_interval, spent_by_keys
 from gwtui.resources.budgets import (
     BYOK,

@@ -16,8 +16,8 @@ from gwtui.cli.command import Argument
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.guardrail_test import VERBS as TESTS
 from gwtui.cli.lists.selection import find
-from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.organization import OrganizationMember
+from gwtui.contract.workspaces import BUDGET_INTERVALS
 from gwtui.crud.plan import Plan
 from gwtui.crud.plan_text import named
 from gwtui.crud.undo import as_one

@@ -8,12 +8,6 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from gwtui.contract.budgets import (
-    BUDGET_INTERVALS,
-    Budget,
-    PutBudgetRequest,
-    budget_conflict,
-)
 from gwtui.contract.organization import (
     ChangeMembersRequest,
     MembersAdded,
@@ -23,7 +17,14 @@ from gwtui.contract.organization import (
 from gwtui.contract.request import Problem
 from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.values import SERVER_TOOLS
-from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
+from gwtui.contract.workspaces import (
+    BUDGET_INTERVALS,
+    Budget,
+    CreateWorkspaceRequest,
+    PutBudgetRequest,
+    UpdateWorkspaceRequest,
+    budget_conflict,
+)
 from gwtui.embedded.messages import (
     DELETED,
     PAGING,

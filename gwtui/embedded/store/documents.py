@@ -153,7 +153,7 @@ MEMBERS = Kind(
 )
 BUDGETS = Kind(
     "budgets",
-    "budgets.Budget",
+    "workspaces.Budget",
     columns=("workspace_id", "reset_interval"),
     indexes=("workspace_id",),
 )

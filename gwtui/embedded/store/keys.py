@@ -13,9 +13,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.values import KEYS_PAGE
+from gwtui.contract.workspaces import BUDGET_INTERVALS
 from gwtui.embedded.store import account
 from gwtui.embedded.store.account import Sums, Whose, from_pico
 from gwtui.embedded.store.documents import (

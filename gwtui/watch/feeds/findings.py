@@ -36,9 +36,8 @@ from gwtui.watch.hub import ACCOUNT_FEEDS, FeedHub, FeedReader, FeedSpec, Scope,
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
-    from gwtui.contract.budgets import Budget
     from gwtui.contract.keys import ApiKey
-    from gwtui.contract.workspaces import Workspace
+    from gwtui.contract.workspaces import Budget, Workspace
 
 T = TypeVar("T")
 

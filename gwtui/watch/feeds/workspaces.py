@@ -12,11 +12,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from gwtui.client.errors import GatewayError, NotFoundError
-from gwtui.contract.budgets import Budget
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey, is_active
 from gwtui.contract.organization import OrganizationMember, OrganizationSettings, WorkspaceMember
-from gwtui.contract.workspaces import Workspace
+from gwtui.contract.workspaces import Budget, Workspace
 from gwtui.domain.keys import KeyCount, spent_by_interval
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch import cadence

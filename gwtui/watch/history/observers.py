@@ -14,12 +14,12 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.models import PRICE_KEYS, Endpoint, Percentiles, Pricing
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.usage import Credits
+from gwtui.contract.workspaces import BUDGET_INTERVALS
 from gwtui.domain.pricing import discount_of
 from gwtui.domain.safe_text import safe_text
 from gwtui.watch.feeds.guardrails import GuardrailRow

@@ -15,9 +15,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.models import Endpoint
 from gwtui.contract.usage import Credits
+from gwtui.contract.workspaces import BUDGET_INTERVALS
 from gwtui.domain.history_source import HistorySource, KeyUsage
 from gwtui.domain.times import window_start
 from gwtui.watch.feeds.credits import credits_feed
