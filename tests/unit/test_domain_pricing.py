@@ -343,7 +343,7 @@ def test_a_price_that_is_not_known_makes_no_cost_up() -> None:
 
 
 def test_a_shorter_prompt_can_be_the_dearest() -> None:
-    cheap = [{"min_prompt_tokens": 100, "prompt": "0.000001"}]
+    cheap = [{"min_prompt_tokens": 100, "prompt": "0.000001"}, {"completion": "0.000001"}]
     assert max_request_cost(pricing(overrides=cheap), 150, 0, SATURDAY).cost == Decimal("0.0003")
 
 
