@@ -334,7 +334,7 @@ def next_reset(reset: str | None, now: datetime) -> datetime | None:
         return None
 
 
-RESET_PERIODS = {"daily": "each UTC day", "weekly": "each UTC week", "monthly": "each UTC month"}
+RESET_PERIODS = {"daily": "per day (UTC)", "weekly": "per week (UTC)", "monthly": "per month (UTC)"}
 """The period of a limit in words, by its reset interval."""
 
 

@@ -52,7 +52,7 @@ async def test_typing_and_sending() -> None:
         await desk.press(*"ci", "enter", *"1,000.50", "enter", "m", "enter", "space", "enter")
         await desk.press(*"in 30 days")
         text = desk.shown()
-        assert "$1,000.50 each UTC month" in text
+        assert "$1,000.50 per month (UTC)" in text
         assert "next reset Tue 2026-12-01 00:00 UTC, in 10 days" in text
         assert "in 30 days · 2026-12-21 07:00 UTC" in text
         await desk.press("ctrl+s")

@@ -103,7 +103,7 @@ def test_the_cap_and_its_interval_go_together_where_the_dialect_demands_it() -> 
 def test_the_cap_is_explained_as_one_for_each() -> None:
     state = editing(guardrail(limit_usd=Decimal(5), reset_interval="weekly"))
     note = state.note("limit_usd")
-    assert note.text == "each key and each member may spend $5.00 each UTC week"
+    assert note.text == "each key and each member may spend $5.00 per week (UTC)"
     reset = state.note("reset_interval")
     assert reset.text.startswith("next reset Mon 2026-11-23 00:00 UTC")
 

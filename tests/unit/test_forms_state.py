@@ -385,7 +385,7 @@ def note(state: FormState, name: str) -> str:
 
 def test_previews() -> None:
     state = creating(name="ci", limit="50", limit_reset="monthly", expires_at="in 30 days")
-    assert note(state, "limit") == "$50.00 each UTC month"
+    assert note(state, "limit") == "$50.00 per month (UTC)"
     assert note(state, "limit_reset") == "next reset Tue 2026-12-01 00:00 UTC, in 10 days"
     assert note(state, "expires_at").startswith("in 30 days · 2026-12-21 07:00 UTC · here Mon")
     state.put("limit", "")
