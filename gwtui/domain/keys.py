@@ -142,7 +142,6 @@ RotationStage = Literal[
 RotationStep = Literal["", "resolve", "assign", "show", "disable", "delete"]
 """The next step; empty if there is nothing to do or it is too early."""
 
-ENDED: frozenset[RotationStage] = frozenset({"done", "not made", "forgotten"})
 UNUSED_FOR = timedelta(hours=24)
 """Default time without usage after which the old key is disabled."""
 KEPT_FOR = timedelta(days=7)

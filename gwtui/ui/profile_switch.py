@@ -25,7 +25,7 @@ from gwtui.ui.widgets.frame import CRITICAL, READ_ONLY, badge
 from gwtui.watch.feeds.ledger import unresolved_feed
 
 if TYPE_CHECKING:
-    from gwtui.local.targets import Target, TargetFacts, Targets
+    from gwtui.local.targets import Target, Targets
     from gwtui.ui.app import GwtuiApp
 
 _NAME = 60

@@ -393,7 +393,7 @@ def test_previews() -> None:
     assert "only applies with a spending limit" in note(state, "limit_reset")
     state.put("expires_at", "2020-01-01")
     assert "in the past" in note(state, "expires_at")
-    assert note(UNREAD(), "limit").startswith("unknown")
+    assert note(UNREAD(), "limit").startswith("left as it is")
     tokyo = FormState(state.spec, replace(FACTS, zone=ZoneInfo("Asia/Tokyo")))
     tokyo.put("expires_at", "2026-12-31 18:00")
     assert "2026-12-31 18:00 UTC" in note(tokyo, "expires_at")

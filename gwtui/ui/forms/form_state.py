@@ -316,7 +316,7 @@ class FormState:
     def note(self, name: str) -> Cell | None:
         """Return the explanation of the current value, if it needs one."""
         if self.is_unknown(name):
-            return Cell("unknown: the gateway did not return it; left as it is", "muted")
+            return Cell("left as it is unless you enter a value", "muted")
         preview = self.fields[name].preview
         value = self.value(name)
         if preview is None or value is ABSENT:

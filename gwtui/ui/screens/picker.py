@@ -504,7 +504,7 @@ class ColumnsScreen(TickList[tuple[str, ...] | None]):
         Binding("right", "shift(1)", show=False, priority=True),
         Binding("ctrl+r", "reset", show=False),
     ]
-    hint = "Enter applies · Esc cancels · Space shows or hides · ← → moves it · Ctrl+R resets"
+    hint = "Enter applies · Esc cancels · Space shows, hides · ← → move · Ctrl+R resets"
 
     def __init__(
         self,
