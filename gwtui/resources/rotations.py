@@ -391,9 +391,9 @@ def _effects(
 ) -> Iterator[str]:
     old = source.old
     yield (
-        "The old key goes on working. It is to be disabled once its figures stood still for "
-        f"{age(asked.unused_for.total_seconds())}, and deleted "
-        f"{age(asked.kept_for.total_seconds())} later; each is planned and asked for."
+        "The old key keeps working. Once it has been unused for "
+        f"{age(asked.unused_for.total_seconds())}, you can disable it, and delete it "
+        f"{age(asked.kept_for.total_seconds())} later. You confirm each step."
     )
     yield "Not copied: its value and its usage; the limit starts at zero."
     if request.expires_at is not None:
