@@ -135,7 +135,7 @@ DISPLAY = (
         metavar="NAME",
         group="display",
         help="gwtui-dark (default), gwtui-light, gwtui-contrast, or gwtui-terminal, which uses the "
-        "colours of the terminal",
+        "colors of the terminal",
     ),
     Argument("--no-mouse", action="store_true", group="display", help="do not capture the mouse"),
 )

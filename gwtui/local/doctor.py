@@ -125,19 +125,19 @@ def encoding_line(facts: TerminalFacts) -> DoctorLine:
 
 def colours_line(facts: TerminalFacts, option: TmuxOption) -> DoctorLine:
     """Check how many colours the terminal has."""
-    line = partial(DoctorLine, "colours", "Colours")
+    line = partial(DoctorLine, "colors", "Colors")
     environment = facts.environment
     kind = environment.get("TERM", "")
     if "NO_COLOR" in environment:
-        return line("advice", "NO_COLOR is set: no colours are used", "Unset NO_COLOR.")
+        return line("advice", "NO_COLOR is set: no colors are used", "Unset NO_COLOR.")
     if environment.get("COLORTERM", "").lower() in {"truecolor", "24bit"} or "direct" in kind:
         features = f"{option('terminal-features') or ''} {option('terminal-overrides') or ''}"
         if environment.get("TMUX") and not ("RGB" in features or "Tc" in features):
-            result = "COLORTERM announces 24-bit colour, but tmux does not pass it on"
+            result = "COLORTERM announces 24-bit color, but tmux does not pass it on"
             return line("advice", result, "In tmux.conf: set -as terminal-features ',*:RGB'")
-        return line("ok", "24-bit colour")
-    result = "256 colours" if "256" in kind else "16 colours or fewer, according to TERM"
-    advice = "If the terminal has 24-bit colour, set COLORTERM=truecolor (SSH: SendEnv COLORTERM)."
+        return line("ok", "24-bit color")
+    result = "256 colors" if "256" in kind else "16 colors or fewer, according to TERM"
+    advice = "If the terminal has 24-bit color, set COLORTERM=truecolor (SSH: SendEnv COLORTERM)."
     return line("advice", result, advice)
 
 

@@ -73,7 +73,7 @@ FRAME_ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "app.theme",
             "Theme",
-            "Choose colours: dark, light, high contrast, terminal",
+            "Choose colors: dark, light, high contrast, terminal",
             "t",
             command_words=("theme",),
             keywords="colors appearance",

@@ -74,7 +74,7 @@ def _action(name: str) -> str:
 
 
 SETTINGS: tuple[Setting, ...] = (
-    Setting("theme", "text", f"colours: {', '.join(THEME_NAMES)}", THEME_NAMES[0], _theme),
+    Setting("theme", "text", f"colors: {', '.join(THEME_NAMES)}", THEME_NAMES[0], _theme),
     Setting(
         "lists.LIST.sort",
         "text",
