@@ -121,7 +121,7 @@ async def keys_are_assigned_and_what_is_replaced_is_shown(desk: Desk) -> None:
     await desk.reads(f"has {PRIVATE[:16]}")
     await desk.press("enter")
     await desk.wait_for(ConfirmScreen)
-    assert f"It replaces guardrail “{PRIVATE}” on key “{HOLDER}”" in desk.text
+    assert f"Guardrail “{PRIVATE}” on key “{HOLDER}”" in desk.text
     assert f"“{FREE}” no guardrail → “{APPROVED}”" in desk.text
     assert await desk.held() == before, "nothing happens before it is confirmed"
     await desk.press("y")
@@ -139,7 +139,7 @@ async def members_are_assigned(desk: Desk) -> None:
     [user] = screen.picked
     await desk.press("enter")
     await desk.wait_for(ConfirmScreen)
-    assert "It replaces guardrail “No previews” on member" in desk.text
+    assert "Guardrail “No previews” on member" in desk.text
     await desk.press("y")
     await desk.said("assigned to 1 member")
     assert (await desk.held())[user] == APPROVED
@@ -237,7 +237,7 @@ async def test_marked_keys_get_a_guardrail_and_what_it_replaces_is_shown() -> No
             await desk.select(name=name)
             await desk.press("space")
         said = await desk.pick_approved()
-        assert f"It replaces guardrail “{PRIVATE}” on key “{HOLDER}”" in said
+        assert f"Guardrail “{PRIVATE}” on key “{HOLDER}”" in said
         await desk.press("y")
         await desk.said("assigned to 2 keys")
         after = await desk.held()
