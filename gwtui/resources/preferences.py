@@ -55,7 +55,7 @@ def _sort_column(name: str, value: str) -> str:
 
 def _each_once(_name: str, value: list[str]) -> str:
     if not value:
-        return "must name a column at least; without it the usual ones are shown"
+        return "must name at least one column; unset it to show the default columns"
     return "" if len(set(value)) == len(value) else "must name each column once"
 
 
@@ -78,7 +78,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "lists.LIST.sort",
         "text",
-        "order of the rows: COLUMN, or COLUMN:desc",
+        "sort order: COLUMN, or COLUMN:desc",
         "the list's own",
         _direction,
         _sort_column,
@@ -87,8 +87,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "lists.LIST.columns",
         "names",
-        "columns that are shown, in their order; called as for --columns",
-        "what matters most, as many as fit",
+        "visible columns, in this order; names as in --columns",
+        "the most important ones that fit",
         _each_once,
         _columns,
         lists=_LISTS,
@@ -96,14 +96,14 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "lists.LIST.detail",
         "flag",
-        "whether the detail pane stands beside the list",
+        "whether the detail pane is shown beside the list",
         "shown where there is room",
         lists=_LISTS,
     ),
     Setting(
         f"{KEYS}.ACTION",
         "names",
-        "keys of an action, called by its id: X, ?, ctrl+p, f2; the first one is shown",
+        "keys of an action, by its id: X, ?, ctrl+p, f2; the first one is shown",
         "the action's own",
         _action_keys,
     ),

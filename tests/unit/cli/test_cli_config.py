@@ -22,7 +22,7 @@ def test_set_get_unset(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"{file}\n"
     assert main(["config", "get", "lists.keys.columns"]) == exits.FAILED
     answer = capsys.readouterr()
-    assert (answer.out, "is not set: what matters most" in answer.err) == ("", True)
+    assert (answer.out, "is not set: the most important ones" in answer.err) == ("", True)
     assert main(["config", "set", "lists.keys.columns", "name, used"]) == exits.OK
     assert main(["config", "set", "lists.keys.detail", "no"]) == exits.OK
     assert file.read_text() == '[lists.keys]\ncolumns = ["name", "used"]\ndetail = false\n'
