@@ -188,9 +188,9 @@ _REMEDIES: Mapping[RefusalKind, str] = {
     "refused by moderation": "the provider refused the content: reword it or choose another model",
     "too many requests": "wait and try again",
     "provider failed": "try again, or choose another provider with --provider",
-    "read-only": "nothing was sent; --allow-tries sends it all the same, and costs money",
+    "read-only": "nothing was sent; --allow-tries sends it anyway; it costs money",
     "not connected": "nothing was sent: check the address and the network",
-    "response lost": "it may be billed all the same: look at the key's usage before trying again",
+    "response lost": "it may be billed nevertheless: look at the key's usage before trying again",
     "refused": "change what the message names, and try again",
 }
 

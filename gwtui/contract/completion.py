@@ -223,4 +223,6 @@ class ChatChunk(ResponseModel):
     service_metadata: ServiceMetadata | None = wire(
         "how it was handled", nullable=True, optional=True
     )
-    debug: dict[str, Any] | None = wire("what was asked to be told", nullable=True, optional=True)
+    debug: dict[str, Any] | None = wire(
+        "debug information that was requested", nullable=True, optional=True
+    )

@@ -24,7 +24,7 @@ class SortBy(RequestModel):
 
     by: ProviderSort | None = Field(None, description="sort order")
     partition: Literal["model", "none"] | None = Field(
-        None, description="order within each model, or over all models at once"
+        None, description="order within each model, or across all models"
     )
 
 

@@ -470,7 +470,7 @@ class UnreadableRule(ConditionRule):
     kind = RuleKind(
         "unreadable",
         "Gateway cannot be read",
-        "reading fails, of everything or of one list; other rules get no data meanwhile",
+        "all reads fail, or those of one list; other rules get no data until then",
         "Run gwtui doctor to check the connection and the permissions of your key.",
         GATEWAY,
         (UNREADABLE,),

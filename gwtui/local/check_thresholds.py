@@ -77,5 +77,5 @@ def threshold_conflict(given: Thresholds) -> str:
         if warning is None or critical is None:
             continue
         if warning < critical if name in _FALLING else warning > critical:
-            return f"{name}: the warning must come before what is critical"
+            return f"{name}: the warning threshold must be reached before the critical one"
     return ""

@@ -90,7 +90,7 @@ FRAME_ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "app.back",
             "Back",
-            "Close what is open, else return to the screen before",
+            "Close what is open, or return to the previous screen",
             "escape",
             "backspace",
         ),
@@ -172,7 +172,7 @@ FRAME_ACTIONS: Mapping[str, tuple[Action, ...]] = {
     ),
     FIGURES: (
         show_action(
-            "figures.raw", "Raw JSON", "What is shown as the gateway sent it", "v", footer=True
+            "figures.raw", "Raw JSON", "The selected row as the gateway sent it", "v", footer=True
         ),
     ),
 }

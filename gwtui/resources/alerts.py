@@ -200,8 +200,8 @@ ALERTS: ResourceSpec[Alert] = ResourceSpec(
         "acknowledged_by": alert.acknowledged_by or None,
         "silenced_until": alert.silenced_until and timestamp_text(alert.silenced_until),
     },
-    empty="All is well. {alerts.rules} shows what is watched, "
-    "{alerts.history} what happened before.",
+    empty="No alert is firing. {alerts.rules} lists the rules, "
+    "{alerts.history} shows past alerts.",
     default_sort=("state", False),
     facets={
         "state": lambda alert, _now: state_cell(alert).text,
@@ -247,7 +247,9 @@ EVENT_COLUMNS: tuple[Column[AlertEvent], ...] = (
 
 def _event_rows(event: AlertEvent, now: datetime) -> Sequence[DetailRow]:
     rows = [
-        DetailRow("event", event_cell(event), "silenced: nobody was told" if event.quiet else ""),
+        DetailRow(
+            "event", event_cell(event), "silenced: no notification was sent" if event.quiet else ""
+        ),
         cells.moment_row("at", event.at, now),
         DetailRow("message", cells.prose(event.message)),
         DetailRow("severity", severity_cell(event.severity)),
@@ -272,7 +274,7 @@ ALERT_HISTORY: ResourceSpec[AlertEvent] = ResourceSpec(
     ),
     feed=alert_history_feed,
     raw=lambda event: event.as_json(),
-    empty="No alert fired yet. :alert-rules shows what is watched.",
+    empty="No alert has fired yet. :alert-rules lists the rules.",
     default_sort=("at", True),
     facets={
         "resource": lambda event, _now: event.key.subject.resource,
@@ -418,7 +420,7 @@ class SilenceRequest(RequestModel):
     """The form model of a silence: its duration."""
 
     lasts: Annotated[timedelta, Field(ge=timedelta(minutes=1), le=timedelta(days=30))] = Field(
-        description="then it is told again, if it still lasts"
+        description="notifications resume afterwards if the alert still fires"
     )
 
 

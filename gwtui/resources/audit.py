@@ -36,12 +36,14 @@ COLUMNS: tuple[Column[LedgerEntry], ...] = (
         lambda entry, _now: _outcome(entry),
         lambda entry, _now: entry.outcome,
         8,
-        help="applied, refused, unknown (the response was lost) or resolved (a person found out)",
+        help="applied, refused, unknown (the response was lost) or resolved (by a person)",
     ),
     text_column("who", "Who", lambda entry: entry.who, 16, help="user and machine"),
     text_column("profile", "Profile", lambda entry: entry.profile, 12, help="which gateway"),
-    text_column("consent", "Agreed by", lambda entry: entry.consent, 12, help="how it was told"),
-    text_column("action", "Action", lambda entry: entry.action, 20, help="which action it was"),
+    text_column(
+        "consent", "Agreed by", lambda entry: entry.consent, 12, help="how the change was confirmed"
+    ),
+    text_column("action", "Action", lambda entry: entry.action, 20, help="name of the action"),
     text_column("key", "Key", lambda entry: entry.key or None, 18, help="management key, masked"),
     text_column(
         "request",

@@ -76,7 +76,7 @@ def balance_lines(credits: Credits) -> Sequence[Line]:
 def _left(credits: Credits) -> Cell:
     balance = credits.balance
     if balance is None:
-        return Cell("unknown: the gateway did not say what was bought or used", "warn")
+        return Cell("unknown: the gateway did not report credits bought or used", "warn")
     if balance < 0:
         return Cell(f"overdrawn by {money.usd(-balance)}", "bad")
     if balance == 0:
@@ -208,17 +208,15 @@ def _days_cell(row: CreditsRow, now: datetime) -> Cell:
 
 
 COLUMNS: tuple[Column[CreditsRow], ...] = (
-    usd_column("balance", "Balance", lambda row: row.credits.balance, 12, "what is left, USD"),
+    usd_column("balance", "Balance", lambda row: row.credits.balance, 12, "remaining credits, USD"),
     usd_column(
         "purchased",
         "Purchased",
         lambda row: row.credits.total_credits,
         12,
-        "what was bought in all, USD",
+        "credits bought so far, USD",
     ),
-    usd_column(
-        "used", "Used", lambda row: row.credits.total_usage, 12, "what was used in all, USD"
-    ),
+    usd_column("used", "Used", lambda row: row.credits.total_usage, 12, "credits used so far, USD"),
     share_column(
         "share",
         "Used %",

@@ -41,7 +41,7 @@ COLUMNS: tuple[Column[LedgerEntry], ...] = (
     text_column("what", "Change", lambda one: one.title, 24, help="the planned change", grow=True),
     moment_column("at", "Sent", lambda one: one.at, 10, "when it was sent"),
     text_column("why", "Reason", unknown_reason, 30, help="why the outcome is unknown"),
-    text_column("action", "Action", lambda one: one.action, 20, help="which action it was"),
+    text_column("action", "Action", lambda one: one.action, 20, help="name of the action"),
     text_column("profile", "Profile", lambda one: one.profile, 12, help="which gateway"),
     text_column("user", "By", lambda one: one.user, 12, help="who sent it"),
 )

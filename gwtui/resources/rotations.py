@@ -196,7 +196,7 @@ ROTATIONS: ResourceSpec[RotationRow] = ResourceSpec(
                 DetailRow("stage", stage_cell(row)),
                 DetailRow("message", cells.prose(row.status.message)),
                 DetailRow("next", cells.prose(row.status.next)),
-                cells.moment_row("due", row.status.due, now, Cell("at once", "muted")),
+                cells.moment_row("due", row.status.due, now, Cell("immediately", "muted")),
                 cells.hint(
                     "{rotations.next} does the next step, {rotations.old} goes to the old key, "
                     "{rotations.new} to the successor"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _PAUSE = 1.0
 """Seconds to wait for further changes before the file is written."""
-_NOT_KEPT = "What you choose is not remembered: "
+_NOT_KEPT = "Your preferences are not saved: "
 
 
 class PreferenceStore:

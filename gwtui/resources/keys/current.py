@@ -58,7 +58,7 @@ def shown_name(current: CurrentKey) -> str:
 def _rights_rows(current: CurrentKey, _now: datetime) -> Sequence[DetailRow]:
     manages = current.is_management_key
     if manages is None:
-        offers = Cell("the gateway did not say; what it refuses is told", "warn")
+        offers = Cell("the gateway did not say; refusals are shown as they occur", "warn")
     elif manages:
         offers = Cell("reading and changing, in every workspace", "good")
     else:

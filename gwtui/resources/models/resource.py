@@ -168,7 +168,7 @@ COLUMNS: tuple[Column[Model], ...] = (
             "Other prices",
             lambda model: other_prices(model.pricing),
             20,
-            help="what is charged besides tokens of text, discount applied",
+            help="charges besides text tokens, discount applied",
         ),
         cell=lambda model, _now: other_prices_cell(model.pricing),
         export=lambda model, _now: other_prices(model.pricing),

@@ -59,7 +59,7 @@ def key_at_hand(memory: TryMemory, preselected: TriedKey | None) -> KeyAtHand | 
 DEFAULT_MAX_TOKENS = 512
 
 IN_FORM = CapAdvice(
-    "leave the field empty to send it all the same",
+    "leave the field empty to send it anyway",
     "ask for fewer tokens, shorten the prompt, or raise the maximum",
 )
 

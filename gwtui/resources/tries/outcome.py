@@ -49,7 +49,7 @@ _ON_SCREEN: Mapping[RefusalKind, str] = {
     "unknown model": "check its name: the form lists the models",
     "wrong operation": "choose a model that answers in text: the form lists them",
     "provider failed": "try again, or choose another provider",
-    "read-only": "nothing was sent; gwtui --allow-tries sends it all the same, and costs money",
+    "read-only": "nothing was sent; gwtui --allow-tries sends it anyway; it costs money",
 }
 """Remedies whose default text names command-line options."""
 

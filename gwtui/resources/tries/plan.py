@@ -189,7 +189,7 @@ class CapAdvice:
 
 
 ON_COMMAND_LINE = CapAdvice(
-    "--max-cost none sends it all the same",
+    "--max-cost none sends it anyway",
     "lower --max-tokens, shorten the prompt, or raise --max-cost",
 )
 
@@ -274,7 +274,7 @@ def cap_problem(
     most = plan.most_cost
     if most is None:
         return (
-            "what it may cost at most is not known: a price, or the longest answer, is missing; "
+            "the highest possible cost is unknown: a price or the maximum output is missing; "
             f"{ways.unknown}"
         )
     if most > max_cost:

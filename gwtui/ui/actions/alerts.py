@@ -102,7 +102,7 @@ class AlertRuleScreen(FormScreen[str]):
 def preview_cell(found: Preview, rule: AlertRule) -> Cell:
     """Return one sentence about the alerts that a rule would have raised."""
     if rule.kind.resource == GATEWAY:
-        return Cell("No preview: what this rule watches is not recorded.", "muted")
+        return Cell("No preview: the metric of this rule is not recorded.", "muted")
     if not found.recorded:
         return Cell("No preview: nothing is recorded yet.", "muted")
     noun = _NOUNS.get(rule.kind.resource, "")
@@ -159,7 +159,7 @@ async def silence(context: ActionContext[Alert]) -> None:
     keys = [alert.key for alert in chosen]
     if all(alert.silenced_until is not None for alert in chosen):
         question = f"Unsilence {_counted(len(chosen))}?"
-        text = "Alerts that still fire notify at once."
+        text = "Alerts that still fire send a notification immediately."
         screen = AskScreen(question, text, safe="Keep silenced", deliberate="Unsilence")
         if await context.app.push_screen_wait(screen):
             await _kept(alerts.lift(keys))
