@@ -200,8 +200,7 @@ ALERTS: ResourceSpec[Alert] = ResourceSpec(
         "acknowledged_by": alert.acknowledged_by or None,
         "silenced_until": alert.silenced_until and timestamp_text(alert.silenced_until),
     },
-    empty="No alert is firing. {alerts.rules} lists the rules, "
-    "{alerts.history} shows past alerts.",
+    empty="No alert is firing. {alerts.rules} lists the rules, {alerts.history} shows past alerts.",
     default_sort=("state", False),
     facets={
         "state": lambda alert, _now: state_cell(alert).text,
