@@ -241,7 +241,7 @@ class ChatRequest(RequestModel):
     verbosity: Verbosity | None = Field(None, description="length of answers")
     structured_outputs: bool | None = Field(None, description="follow the schema of the answer")
     web_search_options: JsonObject | None = Field(None, description="web search settings")
-    user: str | None = Field(None, description="your own your own ID for the end user")
+    user: str | None = Field(None, description="your own ID for the end user")
     session_id: SessionId | None = Field(None, description="id of a session of requests")
     metadata: Annotated[dict[LabelKey, LabelValue], Field(max_length=16)] | None = Field(
         None, description="your own labels"

@@ -90,7 +90,7 @@ class CostDetails(ResponseModel):
     """The provider's prices for the request, in USD."""
 
     upstream_inference_cost: Number | None = wire(
-        "list price on an own provider key", unit="USD", nullable=True, optional=True
+        "list price of the request on a BYOK credential", unit="USD", nullable=True, optional=True
     )
     upstream_inference_prompt_cost: Number | None = wire("of the prompt", unit="USD")
     upstream_inference_completions_cost: Number | None = wire("of the answer", unit="USD")
@@ -122,7 +122,7 @@ class TokenUsage(ResponseModel):
     completion_tokens: Whole | None = wire("of the answer, thoughts included", unit="tokens")
     total_tokens: Whole | None = wire("both", unit="tokens")
     cost: Number | None = wire("credits spent", unit="USD", nullable=True, optional=True)
-    is_byok: bool | None = wire("whether an own provider key was used", optional=True)
+    is_byok: bool | None = wire("whether a BYOK credential was used", optional=True)
     cost_details: CostDetails | None = wire("what the provider asks", nullable=True, optional=True)
     prompt_tokens_details: PromptTokensDetails | None = wire(
         "parts of the prompt", nullable=True, optional=True
@@ -177,7 +177,7 @@ class ServiceMetadata(ResponseModel):
     region: str | None = wire("where it was processed", nullable=True)
     summary: str | None = wire("what happened, in words", nullable=True)
     attempt: Whole | None = wire("which attempt answered, 0 when no provider was reached")
-    is_byok: bool | None = wire("whether an own provider key was used")
+    is_byok: bool | None = wire("whether a BYOK credential was used")
     endpoints: AvailableEndpoints | None = wire("what could have served it")
     attempts: list[EndpointAttempt] | None = wire("what was asked", nullable=True, optional=True)
     generation_time: Number | None = wire(

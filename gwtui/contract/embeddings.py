@@ -60,7 +60,7 @@ class EmbeddingRequest(RequestModel):
     )
     input_type: str | None = Field(None, description="purpose of the vectors")
     provider: ProviderPreferences | None = Field(None, description="which endpoints may serve it")
-    user: str | None = Field(None, description="your own your own ID for the end user")
+    user: str | None = Field(None, description="your own ID for the end user")
     session_id: SessionId | None = Field(None, description="id of a session of requests")
     trace: JsonObject | None = Field(None, description="trace of the request")
 
@@ -79,7 +79,7 @@ class EmbeddingUsage(ResponseModel):
     prompt_tokens: Whole | None = wire("of the inputs", unit="tokens")
     total_tokens: Whole | None = wire("the same", unit="tokens")
     cost: Number | None = wire("credits spent", unit="USD", nullable=True, optional=True)
-    is_byok: bool | None = wire("whether an own provider key was used", optional=True)
+    is_byok: bool | None = wire("whether a BYOK credential was used", optional=True)
     cost_details: CostDetails | None = wire("what the provider asks", nullable=True, optional=True)
     prompt_tokens_details: dict[str, Any] | None = wire(
         "by modality, when there are two or more", nullable=True, optional=True

@@ -100,7 +100,7 @@ class ErrorMetadata(ResponseModel):
     headers: dict[str, str] | None = wire("limits, as header fields", optional=True)
     limit_source: str | None = wire("whose limit was met", nullable=True, optional=True)
     remedy_hint: str | None = wire("what to do", nullable=True, optional=True)
-    is_byok: bool | None = wire("whether an own provider key was used", optional=True)
+    is_byok: bool | None = wire("whether a BYOK credential was used", optional=True)
     previous_errors: list[PriorError] | None = wire(
         "what other endpoints responded before", nullable=True, optional=True
     )

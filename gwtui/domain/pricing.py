@@ -1,7 +1,7 @@
 """The cost of a request at an endpoint line by line, and its maximum before it is sent.
 
 Contract "Pricing object" and "Override rules", extended contract section 7; inference contract
-section 6 for own provider keys (BYOK), the discount for logged data and requests that are not
+section 6 for BYOK credentials (BYOK), the discount for logged data and requests that are not
 charged. Amounts are USD, exact.
 
 An override applies if all its conditions match; prices that it does not set stay. An override with
@@ -286,15 +286,15 @@ def _priced_apart(key: str, prices: Mapping[str, EffectivePrice]) -> bool:
 
 
 BYOK_FEE = Decimal("0.05")
-"""Fee for requests on own provider keys beyond the allowance, as a share of the list price."""
+"""Fee for requests on BYOK credentials beyond the allowance, as a share of the list price."""
 BYOK_ALLOWANCE = Decimal(25_000)
-"""List price in USD per month up to which own provider keys are free of charge."""
+"""List price in USD per month up to which BYOK credentials are free of charge."""
 DATA_DISCOUNT = Decimal("0.01")
 """Discount for workspaces that allow the service to use their logged data."""
 
 
 class ByokUse(NamedTuple):
-    """A request on an own provider key.
+    """A request on a BYOK credential.
 
     ``used`` is the list price of earlier such requests this UTC month, in USD. If it is None
     (unknown), the allowance counts as used up.
@@ -312,8 +312,8 @@ class ByokUse(NamedTuple):
         """The BYOK pricing rule in words, for a request with this fee."""
         allowance = f"{usd(BYOK_ALLOWANCE, places=0)} a month"
         if self.used is not None and not fee:
-            return f"own provider key: within the allowance of {allowance}"
-        return f"own provider key: {percent(BYOK_FEE)} of the list price beyond {allowance}"
+            return f"BYOK credential: within the allowance of {allowance}"
+        return f"BYOK credential: {percent(BYOK_FEE)} of the list price beyond {allowance}"
 
 
 class CostLine(NamedTuple):
@@ -355,7 +355,7 @@ def request_cost(
 ) -> RequestCost:
     """Compute the cost of a request from its usage.
 
-    ``byok`` is set if an own provider key was used, ``data_discount`` if the workspace gets the
+    ``byok`` is set if a BYOK credential was used, ``data_discount`` if the workspace gets the
     discount for logged data. A request that is not ``charged`` (see ``is_charged``) costs nothing.
     """
     prices = effective_prices(pricing, usage.prompt_tokens, usage.moment)

@@ -54,7 +54,7 @@ RouteReason = (
         "cannot answer that long",
         "tier not requested",
         "other tier asked for",
-        "own provider key needed",
+        "BYOK credential needed",
         "no fallbacks allowed",
     ]
 )
@@ -142,7 +142,7 @@ class ExcludedEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class RouteAttempt:
-    """One attempt: an endpoint with an own provider key, or None for the service's key."""
+    """One attempt: an endpoint with a BYOK credential, or None for the service's key."""
 
     model: Model
     endpoint: Endpoint
@@ -338,9 +338,9 @@ class Router:
     def _without_key(
         self, left: Sequence[Sequence[_Offer]], attempts: Sequence[RouteAttempt]
     ) -> Iterator[ExcludedEndpoint]:
-        """The endpoints that need an own provider key, which does not exist."""
+        """The endpoints that need a BYOK credential, which does not exist."""
         tried = {id(attempt.endpoint) for attempt in attempts}
-        why = (Exclusion("own provider key needed", "credential"),)
+        why = (Exclusion("BYOK credential needed", "credential"),)
         for offers in left:
             for offer in offers:
                 if id(offer.endpoint) not in tried:

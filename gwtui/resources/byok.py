@@ -88,8 +88,8 @@ FIELDS = Fields(
         group="Key",
         offers=choices.providers,
         placeholder="such as openai",
-        column=ListColumn(14, "whose key it is"),
-        help="whose key it is; the slug of the provider",
+        column=ListColumn(14, "slug of the provider that issued the key"),
+        help="slug of the provider that issued the key",
         fixed_because="fixed at creation; {byok.rotate} in the list rotates the key",
     ),
     Field(
@@ -343,7 +343,7 @@ BYOK: ResourceSpec[ByokRow] = ResourceSpec(
     writes=lambda: CREDENTIALS,
     raw=lambda row: row.credential.raw,
     read_by=lambda row: ReadBy("byok.get", (row.identity,)),
-    empty="No provider keys yet: press {byok.create} to add one.",
+    empty="No credentials yet: press {byok.create} to add one.",
     scoped=True,
     default_sort=("order", False),
     facets={

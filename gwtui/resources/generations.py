@@ -148,7 +148,7 @@ SECTIONS: tuple[Section[Generation], ...] = (
         lambda one, _now: [
             DetailRow("cost", cells.usd(one.total_cost)),
             DetailRow("credits spent", cells.usd(one.usage)),
-            DetailRow("own provider key", _flag(one, "is_byok")),
+            DetailRow("BYOK credential", _flag(one, "is_byok")),
             DetailRow("provider's price", cells.usd(one.upstream_inference_cost)),
             DetailRow("cache discount", cells.usd(one.cache_discount), "saved by caching"),
         ],
@@ -209,7 +209,7 @@ COLUMNS: tuple[Column[Generation], ...] = (
         "normalised tokens of the completion",
     ),
     text_column("finished", "Finished", lambda one: one.finish_reason, 10, help="why it ended"),
-    flag_column("byok", "BYOK", lambda one: one.is_byok, 4, "an own provider key was used"),
+    flag_column("byok", "BYOK", lambda one: one.is_byok, 4, "a BYOK credential was used"),
 )
 
 ONE_GENERATION: ResourceSpec[Generation] = ResourceSpec(

@@ -77,7 +77,7 @@ async def key_uses(client: GatewayClient, key: ApiKey, now: datetime) -> Uses:
     elif held:
         lines.append(f"Guardrail {held} is assigned to it.")
     if credentials is None:
-        missing.append("the provider keys that name it")
+        missing.append("the BYOK credentials that name it")
     else:
         lines += _naming(credentials, key)
     return (*lines, *unread_sentence(*missing))

@@ -307,7 +307,7 @@ def test_an_own_key_costs_five_percent_of_what_is_beyond_the_allowance(
     found = request_cost(pricing(), usage(1_000_000, 0), byok=own)
     assert found.cost == Decimal(fee)
     assert found.upstream_cost == 3
-    assert found.rules[-1].startswith("own provider key: ")
+    assert found.rules[-1].startswith("BYOK credential: ")
 
 
 def test_logged_data_takes_one_percent_off() -> None:

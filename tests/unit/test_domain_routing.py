@@ -259,7 +259,7 @@ def test_overrides_and_discounts_make_the_price():
         ),
         (
             {"credentials": (credential("c", "cheap", is_byok_only=True, allowed_models=["x"]),)},
-            ("own provider key needed", "credential"),
+            ("BYOK credential needed", "credential"),
         ),
     ],
 )

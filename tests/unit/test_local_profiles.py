@@ -220,10 +220,12 @@ async def test_a_command_prints_the_token() -> None:
 async def test_a_command_that_fails_is_an_error_without_its_output(
     command: tuple[str, ...], says: str
 ) -> None:
+    # Only a program that does not end meets the limit: a busy machine starts Python slowly.
+    limit = 0.5 if "0.5 s" in says else 30
     started = time.monotonic()
     with pytest.raises(TokenError, match=says) as caught:
-        await token_from_command(command, dict(os.environ), limit=0.5)
-    assert time.monotonic() - started < 5
+        await token_from_command(command, dict(os.environ), limit=limit)
+    assert time.monotonic() - started < limit + 4.5
     assert SECRET not in str(caught.value).replace(repr(command), "")
 
 

@@ -219,7 +219,7 @@ async def test_a_gateway_that_never_answers_holds_nothing_up(
         assert await uses.key_uses(client, site.key, NOW) == (
             "Never used.",
             "Could not be read: its activity, the guardrail on it "
-            "and the provider keys that name it.",
+            "and the BYOK credentials that name it.",
         )
         bound = await uses.guardrail_bindings(client, site.guardrail.id or "")
     assert bound == (None, None)

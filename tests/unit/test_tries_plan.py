@@ -81,7 +81,7 @@ def test_an_unknown_cost_stops_a_try_with_a_maximum() -> None:
     plan = planned(asks(max_tokens=1), facts(endpoint("one", pricing={"prompt": "-1"})))
     assert plan.most_cost is None
     problem = cap_problem(plan, Decimal(1000))
-    assert "not known" in problem
+    assert "unknown" in problem
     assert cap_problem(plan, None) is None
     image = [{"type": "image_url", "image_url": {"url": "x"}}]
     seen = planned(asks(messages=[{"role": "user", "content": image}]), facts(endpoint("one")))

@@ -367,7 +367,7 @@ class InferenceExchange:
         is_byok = taken is not None and taken.credential is not None
         summary = f"no provider answered in {tried} tries" if tried else "no provider was reached"
         if taken is not None:
-            whose = " on an own provider key" if is_byok else ""
+            whose = " on a BYOK credential" if is_byok else ""
             summary = f"answered by {taken.endpoint.provider_name}{whose} at try {tried}"
         available: list[JsonValue] = [
             {

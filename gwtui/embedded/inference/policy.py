@@ -61,7 +61,7 @@ class KeyPolicy:
     """Encrypted provider keys by credential id."""
     balance: Decimal
     byok_this_month: Decimal
-    """Total list price of the account's requests on own provider keys."""
+    """Total list price of the account's requests on BYOK credentials."""
     free: generations.FreeUse
 
     def check_payment(self, attempt: RouteAttempt, parsed: ParsedRequest, now: datetime) -> None:
@@ -123,7 +123,7 @@ class KeyPolicy:
         return self.balance if limit is None else min(self.balance, limit)
 
     def byok_use(self, attempt: RouteAttempt) -> ByokUse | None:
-        """Return the pricing of an attempt on an own provider key; None for other attempts."""
+        """Return the pricing of an attempt on a BYOK credential; None for other attempts."""
         return None if attempt.credential is None else ByokUse(used=self.byok_this_month)
 
 
@@ -216,7 +216,7 @@ def _too_many(message: str, what: str, limit: int, reset: datetime, now: datetim
             "error_type": "rate_limit_exceeded",
             "headers": dict(headers),
             "limit_source": f"free_tier_{what}",
-            "remedy_hint": "Wait for the reset, use a paid model or an own provider key.",
+            "remedy_hint": "Wait for the reset, use a paid model or a BYOK credential.",
         },
         headers={**headers, "Retry-After": str(wait)},
     )

@@ -89,7 +89,7 @@ def recent_generations(database: Path, *, clock: Clock = SYSTEM_CLOCK) -> list[R
 
 
 class FreeUse(NamedTuple):
-    """Requests to free variants, without those on own provider keys."""
+    """Requests to free variants, without those on BYOK credentials."""
 
     limit: int
     """Allowed requests per day: inference contract section 9."""

@@ -182,7 +182,7 @@ def _reset_rows(row: KeyRow, now: datetime) -> Iterator[DetailRow]:
 
 
 def usage_table(key: ApiKey | CurrentKey) -> DetailTable:
-    """Return a table of spending by period: in credits and on provider keys (BYOK)."""
+    """Return a table of spending by period: in credits and on BYOK credentials."""
     return DetailTable(
         ("USD", "usage", "BYOK"),
         tuple(

@@ -176,7 +176,7 @@ def _rule(tried: TryOutcome) -> str:
     if usage is not None and usage.is_byok:
         details = usage.cost_details
         price = None if details is None else details.upstream_inference_cost
-        return f"own provider key: the provider asks {usd(price)} of its owner"
+        return f"BYOK credential: the provider asks {usd(price)} of its owner"
     if expected is None or expected.cost is None:
         return "" if usage is None else "the rule is not known"
     rule = safe_line(expected.rule, _MESSAGE)

@@ -2,7 +2,7 @@
 
 The model catalog is readable with any key. The restrictions of a key need a management key; without
 one, the plan names them as unknown. After the answer, the cost by the catalog is compared with the
-reported cost (inference contract section 6); it is unknown for requests on an own provider key,
+reported cost (inference contract section 6); it is unknown for requests on a BYOK credential,
 because the used part of the monthly allowance is not reported.
 """
 
@@ -204,7 +204,7 @@ _BYTES_PER_TOKEN = 4
 class PlannedTry:
     """An endpoint that may serve the request; ``most`` is its maximum cost there.
 
-    With an own provider key, the provider's charge is included.
+    With a BYOK credential, the provider's charge is included.
     """
 
     attempt: RouteAttempt

@@ -237,7 +237,7 @@ STATUS = "status"
 USAGE = "usage"
 USAGE_DAILY = "usage_daily"
 BYOK_USAGE = "byok_usage"
-"""The list price of a key's usage of own provider keys."""
+"""The list price of a key's usage of BYOK credentials."""
 LIMIT = "limit"
 LIMIT_REMAINING = "limit_remaining"
 
