@@ -372,7 +372,7 @@ def _use(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> Rotation
     return RotationStatus(
         "in use",
         message,
-        f"unused {relative(due, now)} if unchanged; hand out the new key",
+        f"counts as unused {relative(due, now)} if it gets no request; hand out the new key",
         "disable",
         due,
         since,

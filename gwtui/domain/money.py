@@ -152,9 +152,9 @@ def parse_share(text: str) -> Decimal:
 
 
 def parse_quantity(text: str, unit: str) -> Decimal:
-    """Parse a number with or without a unit: "10", "$10", "95 %", "7 days".
+    """Parse a number with or without a unit: "10", "$10", "95%", "7 days".
 
-    Raises ValueError with a message for the person.
+    Raises ValueError with a message for the user.
     """
     typed = " ".join(text.replace("_", "").split())
     if unit == "USD" and typed.startswith("$"):
@@ -169,8 +169,12 @@ def parse_quantity(text: str, unit: str) -> Decimal:
 
 
 def quantity(value: Decimal, unit: str) -> str:
-    """Format a number in full with its unit: "12.5 USD", "95 %"."""
+    """Format a number in full with its unit: "12.5 USD", "95%", "1 day"."""
     number = f"{value.normalize():f}"
+    if unit == "%":
+        return f"{number}%"
+    if unit == "days" and value == 1:
+        return "1 day"
     return f"{number} {unit}" if unit else number
 
 

@@ -57,7 +57,7 @@ def test_a_rule_is_written_in_the_words_of_people_and_read_back(file: Path) -> N
     )
     put_rule(file, "atlas", rule)
     text = file.read_text()
-    assert 'fires_at = "99.5 %"' in text
+    assert 'fires_at = "99.5%"' in text
     assert 'fire_after = "1 h 30 min"' in text
     assert "clear_after" not in text, "what is as usual is not written"
     assert load_alerts(file).rules["atlas"] == rule
