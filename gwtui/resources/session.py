@@ -55,6 +55,8 @@ class Session:
         self.completed = asyncio.Event()
         """Set once the session is complete."""
         self._clock = clock
+        self.began = clock.now()
+        """When the session was opened."""
         self._files = files
         self._rest = AsyncExitStack()
         self._completing: asyncio.Task[None] | None = None

@@ -30,7 +30,7 @@ class AlertNotices:
         self._app = app
         self._session = session
         self._alerts = alerts
-        self._last: int | None = None
+        self._last = 0
         self.badge: Cell | None = None
         """The number of active alerts for the header; None if there are none."""
         alerts.notifier.failed = lambda why: app.call_later(app.say, why, severity="warning")
@@ -54,7 +54,7 @@ class AlertNotices:
         if state.value is None or state.refreshing:
             return
         newest = state.value[0].id if state.value else 0
-        if self._last is not None and newest > self._last:
+        if newest > self._last:
             new = [event for event in state.value if event.id > self._last and self._is_news(event)]
             self._app.call_later(self._notify, new[::-1])
         self._last = newest
@@ -63,7 +63,8 @@ class AlertNotices:
         # The demo starts with a prefilled history, which is not news.
         history = self._session.history
         past = None if history is None else history.filled_until
-        return event.notifies and (past is None or event.at - past >= _FIRST_LOOK)
+        is_present = event.at >= self._session.began
+        return is_present and event.notifies and (past is None or event.at - past >= _FIRST_LOOK)
 
     # What is shown ----------------------------------------------------------------------------
 

@@ -112,7 +112,7 @@ async def test_a_field_that_both_changed_is_for_the_person_to_decide(
             return
         [warning] = [line for line in desk.person.plans[-1].warnings if CHANGED_ELSEWHERE in line]
         assert warning.startswith(desk.writes.fields.labels[name])
-        assert warning.endswith("Your value replaces it")
+        assert warning.endswith("Your value will replace it.")
         desk.person.meanwhile, desk.person.agrees = None, True
         await desk.verbs["edit"]()
         assert [body.keys() for _, body in desk.door.writes] == [{name}]
@@ -146,7 +146,7 @@ async def test_changes_by_others_are_kept_and_named(
         for name, note in zip(changed, desk.person.notes, strict=True):
             label = desk.writes.fields.labels[name]
             assert note.startswith(f"{label} {CHANGED_ELSEWHERE}")
-            assert note.endswith("and stays")
+            assert note.endswith("It stays as it is.")
 
 
 @having("edit")

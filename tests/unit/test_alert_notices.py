@@ -39,7 +39,7 @@ def test_events_of_a_filled_past_raise_no_notice(told: bool, news: list[str]) ->
     history = SimpleNamespace(filled_until=began if told else None)
     feed = SimpleNamespace(watch=lambda *_called, **_options: list)
     session = SimpleNamespace(
-        hub=SimpleNamespace(derive=lambda *_facts, **_options: feed), history=history
+        hub=SimpleNamespace(derive=lambda *_facts, **_options: feed), history=history, began=began
     )
     alerts = SimpleNamespace(notifier=SimpleNamespace(), effects=AlertEffects())
     notices = AlertNotices(cast("Any", app), cast("Any", session), cast("Any", alerts))
@@ -49,8 +49,9 @@ def test_events_of_a_filled_past_raise_no_notice(told: bool, news: list[str]) ->
         at = began + after
         return AlertEvent(at, "fired", key, "warning", title, "x", "y", id=number)
 
-    first = event(1, "a", timedelta(seconds=20))
-    later = event(2, "b", timedelta(seconds=90))
-    for events in ((), (first,), (later, first)):
+    first = event(2, "a", timedelta(seconds=20))
+    later = event(3, "b", timedelta(seconds=90))
+    before = event(1, "c", timedelta(seconds=-1))
+    for events in ((first, before), (later, first, before)):  # it fired before the first look
         notices._happened(FeedState(events))
     assert said == news

@@ -92,13 +92,13 @@ class EditFlow(Generic[T]):
             raise NotSentError(why)
         plan = self.plan(fresh, changes)
         conflicts = tuple(
-            f"{self._elsewhere(field)}. Your value replaces it" for field in merged.conflicts
+            f"{self._elsewhere(field)}. Your value will replace it." for field in merged.conflicts
         )
         plan = replace(plan, warnings=(*plan.warnings, *conflicts))
         if self.uses is not None:
             plan = replace(plan, effects=(*plan.effects, *await self.uses(fresh)))
         notes = tuple(
-            f"{self._elsewhere(field)}, and stays"
+            f"{self._elsewhere(field)}. It stays as it is."
             for field in merged.changed_elsewhere
             if field.field not in changes
         )
