@@ -168,7 +168,7 @@ CANDIDATE_COLUMNS: tuple[Column[Candidate], ...] = (
     text_column(
         "name",
         "Created around that time",
-        lambda one: one.name,
+        lambda candidate: candidate.name,
         20,
         help="name of the resource",
         grow=True,
@@ -176,8 +176,10 @@ CANDIDATE_COLUMNS: tuple[Column[Candidate], ...] = (
     Column(
         "apart",
         "After",
-        lambda one, _now: Cell(offset_text(one.offset)),
-        lambda one, _now: None if one.offset is None else abs(one.offset.total_seconds()),
+        lambda candidate, _now: Cell(offset_text(candidate.offset)),
+        lambda candidate, _now: (
+            None if candidate.offset is None else abs(candidate.offset.total_seconds())
+        ),
         10,
         right=True,
         help="time between sending the change and its creation (gateway time)",
@@ -186,14 +188,14 @@ CANDIDATE_COLUMNS: tuple[Column[Candidate], ...] = (
     Column(
         "agreement",
         "Matching",
-        lambda one, _now: Cell(_agreement(one)),
-        lambda one, _now: one.as_requested,
+        lambda candidate, _now: Cell(_agreement(candidate)),
+        lambda candidate, _now: candidate.as_requested,
         9,
         right=True,
         help="fields that match the request, of those that are known",
         kind="number",
     ),
-    text_column("identity", "Id", lambda one: one.identity, 14, help="its identity"),
+    text_column("identity", "Id", lambda candidate: candidate.identity, 14, help="its identity"),
 )
 
 
@@ -325,7 +327,7 @@ class _Inspection:
             return Evidence(self._intent, ("The workspace of this change no longer exists.",))
         candidates = sorted(
             (one for one in map(self._candidate, listed.items) if self._may_be_made(one)),
-            key=lambda one: (one.offset is None, abs(one.offset or timedelta())),
+            key=lambda candidate: (candidate.offset is None, abs(candidate.offset or timedelta())),
         )
         where = "in its workspace" if scoped else "in the account"
         undated = sum(one.offset is None for one in candidates)

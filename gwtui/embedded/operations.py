@@ -215,7 +215,7 @@ class StoredResource:
                 call,
                 self.kind,
                 where(call),
-                lambda documents: [self.show(call, each) for each in documents],
+                lambda documents: [self.show(call, document) for document in documents],
             )
 
         return self.listed_by(handle, query=query)

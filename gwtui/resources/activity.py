@@ -218,24 +218,24 @@ def share_cell(group: RankedGroup) -> Cell:
 def _tokens(
     name: str, title: str, help: str, value: Callable[[ActivitySummary], int | None]
 ) -> Column[RankedGroup]:
-    return tokens_column(name, title, lambda one: value(one.summary), 7, help)
+    return tokens_column(name, title, lambda row: value(row.summary), 7, help)
 
 
 COLUMNS: tuple[Column[RankedGroup], ...] = (
-    text_column("name", "Name", lambda one: one.name, 26, help="what did it", grow=True),
-    usd_column("spend", "Spend", lambda one: one.summary.spend, 10, "credits spent, USD"),
+    text_column("name", "Name", lambda row: row.name, 26, help="what did it", grow=True),
+    usd_column("spend", "Spend", lambda row: row.summary.spend, 10, "credits spent, USD"),
     Column(
         "share",
         "Share",
-        lambda one, _now: share_cell(one),
-        lambda one, _now: cells.in_percent(one.share),
+        lambda row, _now: share_cell(row),
+        lambda row, _now: cells.in_percent(row.share),
         15,
         help="share of the measure that is drawn",
         kind="number",
     ),
-    count_column("requests", "Requests", lambda one: one.summary.requests, 9, "requests"),
+    count_column("requests", "Requests", lambda row: row.summary.requests, 9, "requests"),
     _tokens("tokens", "Tokens", "prompt and completion tokens", lambda summary: summary.tokens),
-    usd_column("byok", "BYOK", lambda one: one.summary.byok, 10, "BYOK cost, USD"),
+    usd_column("byok", "BYOK", lambda row: row.summary.byok, 10, "BYOK cost, USD"),
     _tokens("prompt", "In", "prompt tokens", lambda summary: summary.prompt),
     _tokens("completion", "Out", "completion tokens", lambda summary: summary.completion),
     _tokens("reasoning", "Reason", "reasoning tokens", lambda summary: summary.reasoning),

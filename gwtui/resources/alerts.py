@@ -67,8 +67,8 @@ def event_cell(event: AlertEvent) -> Cell:
 def active_alerts(alerts: Sequence[Alert]) -> list[Alert]:
     """Return active alerts, critical ones first, then the newest first."""
     shown = [alert for alert in alerts if alert.loud]
-    shown.sort(key=lambda one: one.fired_at.timestamp() if one.fired_at else 0, reverse=True)
-    shown.sort(key=lambda one: one.severity != "critical")
+    shown.sort(key=lambda alert: alert.fired_at.timestamp() if alert.fired_at else 0, reverse=True)
+    shown.sort(key=lambda alert: alert.severity != "critical")
     return shown
 
 
@@ -137,11 +137,11 @@ COLUMNS: tuple[Column[Alert], ...] = (
 
 _ABOUT: Section[Any] = Section(
     "About",
-    lambda one, _now: [
-        DetailRow("rule", cells.text(one.title), cells.text(one.key.rule).text),
-        DetailRow("subject", cells.text(one.name)),
-        DetailRow("kind", cells.text(one.key.subject.resource)),
-        DetailRow("identity", cells.text(one.key.subject.identity)),
+    lambda alert, _now: [
+        DetailRow("rule", cells.text(alert.title), cells.text(alert.key.rule).text),
+        DetailRow("subject", cells.text(alert.name)),
+        DetailRow("kind", cells.text(alert.key.subject.resource)),
+        DetailRow("identity", cells.text(alert.key.subject.identity)),
     ],
 )
 

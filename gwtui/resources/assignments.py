@@ -251,8 +251,10 @@ KEYS = AssignmentKind(
     assignment=KeyAssignment,
     request=AssignKeysRequest,
     field="key_hashes",
-    holder=lambda one: one.key_hash,
-    called=lambda one, _people: quoted(one.key_name, one.key_label, one.key_hash),
+    holder=lambda assignment: assignment.key_hash,
+    called=lambda assignment, _people: quoted(
+        assignment.key_name, assignment.key_label, assignment.key_hash
+    ),
     names=_names_of_keys,
     rows=lambda client, guardrail: client.guardrails.key_assignments(guardrail),
     current=lambda bindings: bindings.keys,
@@ -267,8 +269,8 @@ MEMBERS = AssignmentKind(
     assignment=MemberAssignment,
     request=AssignMembersRequest,
     field="member_user_ids",
-    holder=lambda one: one.user_id,
-    called=lambda one, people: named(one.user_id, people),
+    holder=lambda assignment: assignment.user_id,
+    called=lambda assignment, people: named(assignment.user_id, people),
     names=names_of_people,
     rows=lambda client, guardrail: client.guardrails.member_assignments(guardrail),
     current=lambda bindings: bindings.members,

@@ -353,7 +353,7 @@ def _share_of(amount: Decimal | None, total: Decimal) -> Decimal | None:
 def _ranked(spenders: Iterable[Spender]) -> tuple[Spender, ...]:
     ordered = sorted(
         spenders,
-        key=lambda one: (one.amount is None, -(one.amount or 0), (one.name or "").casefold()),
+        key=lambda row: (row.amount is None, -(row.amount or 0), (row.name or "").casefold()),
     )
     return tuple(replace(one, largest=ordered[0].share) for one in ordered)
 
@@ -371,37 +371,37 @@ def _state(spender: Spender, now: datetime) -> Cell:
 
 
 _AMOUNT: Column[Spender] = usd_column(
-    "amount", "Used", lambda one: one.amount, 11, "usage in the chosen window, USD"
+    "amount", "Used", lambda row: row.amount, 11, "usage in the chosen window, USD"
 )
 
 _SHARE: Column[Spender] = Column(
     "share",
     "Share of total",
-    lambda one, _now: share_cell(one),
-    lambda one, _now: cells.in_percent(one.share),
+    lambda row, _now: share_cell(row),
+    lambda row, _now: cells.in_percent(row.share),
     18,
     help="share of what all keys used in the window",
     kind="number",
 )
 
 KEY_COLUMNS: tuple[Column[Spender], ...] = (
-    text_column("name", "Key", lambda one: one.name, 20, help="name of the key", grow=True),
+    text_column("name", "Key", lambda row: row.name, 20, help="name of the key", grow=True),
     _AMOUNT,
     _SHARE,
     text_column(
         "workspace",
         "Workspace",
-        lambda one: None if one.key is None else one.key.workspace_name,
+        lambda row: None if row.key is None else row.key.workspace_name,
         16,
         help="workspace that the key belongs to",
         most=32,
     ),
-    Column("state", "State", _state, lambda one, now: _state(one, now).text, 13, help="key state"),
+    Column("state", "State", _state, lambda row, now: _state(row, now).text, 13, help="key state"),
 )
 
 WORKSPACE_COLUMNS: tuple[Column[Spender], ...] = (
-    text_column("name", "Workspace", lambda one: one.name, 14, help="workspace", grow=True),
+    text_column("name", "Workspace", lambda row: row.name, 14, help="workspace", grow=True),
     _AMOUNT,
     _SHARE,
-    count_column("keys", "Keys", lambda one: one.keys, 5, "keys in the workspace"),
+    count_column("keys", "Keys", lambda row: row.keys, 5, "keys in the workspace"),
 )

@@ -98,7 +98,7 @@ def _tries(generation: Generation, _now: datetime) -> Sequence[DetailRow | Detai
     if not tries:
         none = cells.missing(generation, "provider_responses", _NOT_USED)
         return [DetailRow("", none if tries is None else cells.names(()))]
-    return [DetailTable(_TRY, tuple(_try(each) for each in tries))]
+    return [DetailTable(_TRY, tuple(_try(attempt) for attempt in tries))]
 
 
 def _try(each: dict[str, Any]) -> tuple[Cell, ...]:
@@ -124,105 +124,121 @@ def _any(value: object) -> Cell:
 SECTIONS: tuple[Section[Generation], ...] = (
     Section(
         "Request",
-        lambda one, now: [
-            DetailRow("id", cells.text(one.id)),
-            cells.moment_row("began", one.created_at, now),
-            DetailRow("model", cells.text(one.model)),
-            DetailRow("provider", cells.text(one.provider_name)),
-            DetailRow("API", cells.text_or(one, "api_type", _NOT_USED)),
-            DetailRow("streamed", _flag(one, "streamed")),
-            DetailRow("workspace", cells.text_or(one, "workspace_id", _NOT_USED)),
-            DetailRow("data region", cells.text(one.data_region)),
+        lambda generation, now: [
+            DetailRow("id", cells.text(generation.id)),
+            cells.moment_row("began", generation.created_at, now),
+            DetailRow("model", cells.text(generation.model)),
+            DetailRow("provider", cells.text(generation.provider_name)),
+            DetailRow("API", cells.text_or(generation, "api_type", _NOT_USED)),
+            DetailRow("streamed", _flag(generation, "streamed")),
+            DetailRow("workspace", cells.text_or(generation, "workspace_id", _NOT_USED)),
+            DetailRow("data region", cells.text(generation.data_region)),
         ],
     ),
     Section(
         "Outcome",
-        lambda one, _now: [
-            DetailRow("finished", cells.text_or(one, "finish_reason", _NOT_USED)),
-            DetailRow("provider's word", cells.text_or(one, "native_finish_reason", _NOT_USED)),
-            DetailRow("cancelled", _flag(one, "cancelled"), "by the caller"),
+        lambda generation, _now: [
+            DetailRow("finished", cells.text_or(generation, "finish_reason", _NOT_USED)),
+            DetailRow(
+                "provider's word", cells.text_or(generation, "native_finish_reason", _NOT_USED)
+            ),
+            DetailRow("cancelled", _flag(generation, "cancelled"), "by the caller"),
         ],
     ),
     Section(
         "Cost",
-        lambda one, _now: [
-            DetailRow("cost", cells.usd(one.total_cost)),
-            DetailRow("credits spent", cells.usd(one.usage)),
-            DetailRow("BYOK credential", _flag(one, "is_byok")),
-            DetailRow("provider's price", cells.usd(one.upstream_inference_cost)),
-            DetailRow("cache discount", cells.usd(one.cache_discount), "saved by caching"),
+        lambda generation, _now: [
+            DetailRow("cost", cells.usd(generation.total_cost)),
+            DetailRow("credits spent", cells.usd(generation.usage)),
+            DetailRow("BYOK credential", _flag(generation, "is_byok")),
+            DetailRow("provider's price", cells.usd(generation.upstream_inference_cost)),
+            DetailRow("cache discount", cells.usd(generation.cache_discount), "saved by caching"),
         ],
     ),
     Section("Tokens", _token_table),
     Section("Time", _time_rows),
     Section(
         "Routing",
-        lambda one, _now: [
-            DetailRow("router", cells.text_or(one, "router", _NOT_USED)),
-            DetailRow("service tier", cells.text_or(one, "service_tier", "standard")),
-            DetailRow("preset", cells.text_or(one, "preset_id", _NOT_USED)),
-            DetailRow("provider's id", cells.text_or(one, "upstream_id", _NOT_USED)),
-            DetailRow("from cache of", cells.text_or(one, "response_cache_source_id", _NOT_USED)),
+        lambda generation, _now: [
+            DetailRow("router", cells.text_or(generation, "router", _NOT_USED)),
+            DetailRow("service tier", cells.text_or(generation, "service_tier", "standard")),
+            DetailRow("preset", cells.text_or(generation, "preset_id", _NOT_USED)),
+            DetailRow("provider's id", cells.text_or(generation, "upstream_id", _NOT_USED)),
+            DetailRow(
+                "from cache of", cells.text_or(generation, "response_cache_source_id", _NOT_USED)
+            ),
         ],
     ),
     Section("Every try", _tries),
     Section(
         "Caller",
-        lambda one, _now: [
-            DetailRow("origin", cells.text(one.origin)),
-            DetailRow("client", cells.text_or(one, "user_agent", _NOT_USED)),
-            DetailRow("client's page", cells.text_or(one, "http_referer", _NOT_USED)),
-            DetailRow("application", cells.count(one.app_id)),
-            DetailRow("external user", cells.text_or(one, "external_user", _NOT_USED)),
-            DetailRow("request", cells.text_or(one, "request_id", _NOT_USED)),
-            DetailRow("session", cells.text_or(one, "session_id", _NOT_USED)),
+        lambda generation, _now: [
+            DetailRow("origin", cells.text(generation.origin)),
+            DetailRow("client", cells.text_or(generation, "user_agent", _NOT_USED)),
+            DetailRow("client's page", cells.text_or(generation, "http_referer", _NOT_USED)),
+            DetailRow("application", cells.count(generation.app_id)),
+            DetailRow("external user", cells.text_or(generation, "external_user", _NOT_USED)),
+            DetailRow("request", cells.text_or(generation, "request_id", _NOT_USED)),
+            DetailRow("session", cells.text_or(generation, "session_id", _NOT_USED)),
         ],
     ),
     Section(
         "Extras",
-        lambda one, _now: [
-            DetailRow("media in", cells.count(one.num_media_prompt)),
-            DetailRow("media out", cells.count(one.num_media_completion)),
-            DetailRow("audio clips in", cells.count(one.num_input_audio_prompt)),
-            DetailRow("search results", cells.count(one.num_search_results)),
-            DetailRow("pages fetched", cells.count(one.num_fetches)),
-            DetailRow("search engine", cells.text_or(one, "web_search_engine", _NOT_USED)),
+        lambda generation, _now: [
+            DetailRow("media in", cells.count(generation.num_media_prompt)),
+            DetailRow("media out", cells.count(generation.num_media_completion)),
+            DetailRow("audio clips in", cells.count(generation.num_input_audio_prompt)),
+            DetailRow("search results", cells.count(generation.num_search_results)),
+            DetailRow("pages fetched", cells.count(generation.num_fetches)),
+            DetailRow("search engine", cells.text_or(generation, "web_search_engine", _NOT_USED)),
         ],
     ),
     *own_drift_sections(Generation),
 )
 
 COLUMNS: tuple[Column[Generation], ...] = (
-    text_column("id", "Generation", lambda one: one.id, 36, help="its id", grow=True),
-    moment_column("began", "Began", lambda one: one.created_at, 11, "when it began"),
-    text_column("model", "Model", lambda one: one.model, 28, help="model that was asked"),
-    text_column("provider", "Provider", lambda one: one.provider_name, 16, help="who ran it"),
-    usd_column("cost", "Cost", lambda one: one.total_cost, 10, "what it cost"),
+    text_column("id", "Generation", lambda generation: generation.id, 36, help="its id", grow=True),
+    moment_column("began", "Began", lambda generation: generation.created_at, 11, "when it began"),
+    text_column(
+        "model", "Model", lambda generation: generation.model, 28, help="model that was asked"
+    ),
+    text_column(
+        "provider", "Provider", lambda generation: generation.provider_name, 16, help="who ran it"
+    ),
+    usd_column("cost", "Cost", lambda generation: generation.total_cost, 10, "what it cost"),
     count_column(
-        "in", "Tokens in", lambda one: one.tokens_prompt, 9, "normalised tokens of the prompt"
+        "in",
+        "Tokens in",
+        lambda generation: generation.tokens_prompt,
+        9,
+        "normalised tokens of the prompt",
     ),
     count_column(
         "out",
         "Tokens out",
-        lambda one: one.tokens_completion,
+        lambda generation: generation.tokens_completion,
         10,
         "normalised tokens of the completion",
     ),
-    text_column("finished", "Finished", lambda one: one.finish_reason, 10, help="why it ended"),
-    flag_column("byok", "BYOK", lambda one: one.is_byok, 4, "a BYOK credential was used"),
+    text_column(
+        "finished", "Finished", lambda generation: generation.finish_reason, 10, help="why it ended"
+    ),
+    flag_column(
+        "byok", "BYOK", lambda generation: generation.is_byok, 4, "a BYOK credential was used"
+    ),
 )
 
 ONE_GENERATION: ResourceSpec[Generation] = ResourceSpec(
     id="generation",
     title="Generation",
     singular="generation",
-    identity=lambda one: one.id or "",
+    identity=lambda generation: generation.id or "",
     name=shown_name,
     columns=COLUMNS,
     sections=SECTIONS,
     feed=generation_feed,
-    raw=lambda one: one.raw,
-    read_by=lambda one: ReadBy("generations.get", (one.id or "",)),
+    raw=lambda generation: generation.raw,
+    read_by=lambda generation: ReadBy("generations.get", (generation.id or "",)),
     empty="The gateway said nothing about it.",
     default_sort=("id", False),
 )

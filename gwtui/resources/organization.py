@@ -139,11 +139,13 @@ ORGANIZATION: ResourceSpec[PersonRow] = ResourceSpec(
 )
 
 _SETTINGS_COLUMNS: tuple[Column[OrganizationSettings], ...] = (
-    text_column("id", "Organization", lambda one: one.id, 30, help="organization id", grow=True),
+    text_column(
+        "id", "Organization", lambda settings: settings.id, 30, help="organization id", grow=True
+    ),
     flag_column(
         "filtered_catalog",
         "Filtered catalog",
-        lambda one: one.is_filtered_model_catalog_enabled,
+        lambda settings: settings.is_filtered_model_catalog_enabled,
         16,
         "whether members see only the models that their guardrails allow",
     ),
@@ -154,17 +156,17 @@ SETTINGS: ResourceSpec[OrganizationSettings] = ResourceSpec(
     id="settings",
     title="Settings",
     singular="organization",
-    identity=lambda one: one.id or "settings",
+    identity=lambda settings: settings.id or "settings",
     name=lambda _one: "Settings of the organization",
     columns=_SETTINGS_COLUMNS,
     sections=(
         Section(
             "Settings",
-            lambda one, _now: [
-                DetailRow("organization", cells.text(one.id)),
+            lambda settings, _now: [
+                DetailRow("organization", cells.text(settings.id)),
                 DetailRow(
                     "filtered catalog",
-                    cells.yes_no(one.is_filtered_model_catalog_enabled),
+                    cells.yes_no(settings.is_filtered_model_catalog_enabled),
                     "members see only the models that their guardrails allow",
                 ),
             ],
@@ -172,7 +174,7 @@ SETTINGS: ResourceSpec[OrganizationSettings] = ResourceSpec(
         *own_drift_sections(OrganizationSettings),
     ),
     feed=settings_feed,
-    raw=lambda one: one.raw,
+    raw=lambda settings: settings.raw,
     empty="The gateway gave no settings.",
     default_sort=("id", False),
     writes=lambda: SETTINGS_WRITES,

@@ -38,12 +38,14 @@ _LONG = 2000
 
 
 COLUMNS: tuple[Column[LedgerEntry], ...] = (
-    text_column("what", "Change", lambda one: one.title, 24, help="the planned change", grow=True),
-    moment_column("at", "Sent", lambda one: one.at, 10, "when it was sent"),
+    text_column(
+        "what", "Change", lambda entry: entry.title, 24, help="the planned change", grow=True
+    ),
+    moment_column("at", "Sent", lambda entry: entry.at, 10, "when it was sent"),
     text_column("why", "Reason", unknown_reason, 30, help="why the outcome is unknown"),
-    text_column("action", "Action", lambda one: one.action, 20, help="name of the action"),
-    text_column("profile", "Profile", lambda one: one.profile, 12, help="which gateway"),
-    text_column("user", "By", lambda one: one.user, 12, help="who sent it"),
+    text_column("action", "Action", lambda entry: entry.action, 20, help="name of the action"),
+    text_column("profile", "Profile", lambda entry: entry.profile, 12, help="which gateway"),
+    text_column("user", "By", lambda entry: entry.user, 12, help="who sent it"),
 )
 
 
@@ -70,8 +72,8 @@ UNRESOLVED: ResourceSpec[LedgerEntry] = ResourceSpec(
     title="Unresolved changes",
     singular="unresolved change",
     plural="unresolved changes",
-    identity=lambda one: one.id,
-    name=lambda one: cells.text(one.title).text,
+    identity=lambda entry: entry.id,
+    name=lambda entry: cells.text(entry.title).text,
     columns=COLUMNS,
     sections=(
         Section(
@@ -89,7 +91,7 @@ UNRESOLVED: ResourceSpec[LedgerEntry] = ResourceSpec(
         Section("Request", lambda intent, _now: [*intended_rows(intent), *_sent(intent)]),
     ),
     feed=unresolved_feed,
-    raw=lambda one: one.as_line(),
+    raw=lambda entry: entry.as_line(),
     empty="No unresolved changes.",
     default_sort=("at", True),
     opens="evidence",

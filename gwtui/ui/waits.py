@@ -78,4 +78,4 @@ class Waits:
         return False
 
     def _longest(self) -> list[_Wait]:
-        return sorted(self._waits, key=lambda one: -one.pending.seconds)
+        return sorted(self._waits, key=lambda wait: -wait.pending.seconds)

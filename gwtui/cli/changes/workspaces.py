@@ -132,7 +132,7 @@ async def _remove_members(context: ChangeContext) -> Plan[Any]:
             members,
             text,
             "member",
-            lambda one: (one.user_id, *_called(known.get(one.user_id or ""))),
+            lambda person: (person.user_id, *_called(known.get(person.user_id or ""))),
         )
         for text in dict.fromkeys(context.arguments.person)
     ]
@@ -142,7 +142,7 @@ async def _remove_members(context: ChangeContext) -> Plan[Any]:
 
 def find_person(people: tuple[OrganizationMember, ...], text: str) -> OrganizationMember:
     """Return a person in the organization by id, name or email address. Raises CommandError."""
-    return find(people, text, "person", lambda one: (one.id, *_called(one)))
+    return find(people, text, "person", lambda person: (person.id, *_called(person)))
 
 
 def _called(person: OrganizationMember | None) -> tuple[str | None, ...]:
@@ -219,7 +219,7 @@ async def _unassign(context: ChangeContext) -> Plan[Any]:
     if context.arguments.key:
         of_keys = (await context.gateway.guardrails.key_assignments(row.identity)).items
         held = [
-            find(of_keys, text, "key", lambda one: (one.key_hash, one.key_name))
+            find(of_keys, text, "key", lambda person: (person.key_hash, person.key_name))
             for text in context.arguments.key
         ]
         plans.append(plan_unassign(assignments.KEYS, fresh, held, {}))
@@ -228,7 +228,9 @@ async def _unassign(context: ChangeContext) -> Plan[Any]:
         people = (await context.gateway.organization.members()).items
         called = {person.id or "": shown_person(person, person.id) for person in people}
         users = [_user(people, text) for text in context.arguments.member]
-        chosen = [find(of_members, user, "member", lambda one: (one.user_id,)) for user in users]
+        chosen = [
+            find(of_members, user, "member", lambda person: (person.user_id,)) for user in users
+        ]
         plans.append(plan_unassign(assignments.MEMBERS, fresh, chosen, called))
     return as_one("Unassign a guardrail in 2 requests", plans)
 

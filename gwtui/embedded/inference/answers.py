@@ -300,7 +300,7 @@ async def _embedded(
 
 def _vectors(exchange: InferenceExchange, request: EmbeddingRequest) -> list[list[float] | str]:
     size = request.dimensions or DIMENSIONS
-    vectors = [vector(each.text, size) for each in exchange.parsed.texts]
+    vectors = [vector(text.text, size) for text in exchange.parsed.texts]
     if request.encoding_format != "base64":
         return [*vectors]
     packed = (struct.pack(f"<{size}f", *values) for values in vectors)

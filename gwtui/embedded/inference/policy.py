@@ -76,7 +76,7 @@ class KeyPolicy:
             return
         room = endpoint.context_length and max(endpoint.context_length - prompt, 0)
         bounds = (max_output_tokens(parsed.max_tokens, endpoint), room)
-        longest = min((each for each in bounds if each is not None), default=0)
+        longest = min((bound for bound in bounds if bound is not None), default=0)
         byok = self.byok_use(attempt)
         most = max_request_cost(endpoint.pricing, prompt, longest, now, byok=byok)
         high = most.cost if byok is None else most.upstream_cost
@@ -361,7 +361,9 @@ def _nothing_left(
         message = "No allowed providers are available for the selected model."
         preferences = parsed.preferences
         metadata["requested_providers"] = list(preferences.only or preferences.order or ())
-        slugs = (provider_slug(each, {}) for offer in offers for each in offer.endpoints or ())
+        slugs = (
+            provider_slug(endpoint, {}) for offer in offers for endpoint in offer.endpoints or ()
+        )
         metadata["available_providers"] = list(dict.fromkeys(slug for slug in slugs if slug))
     elif too_long := _too_long(excluded, parsed):
         return too_long

@@ -89,7 +89,7 @@ def tokens_of(text: str) -> list[str]:
 
 
 def _tokens(texts: Iterable[InputText]) -> int:
-    return sum(len(tokens_of(each.text)) for each in texts)
+    return sum(len(tokens_of(text.text)) for text in texts)
 
 
 def parse_chat(request: ChatRequest, default_model: str | None) -> ParsedRequest:
@@ -347,7 +347,7 @@ def _blocked(by: ContentFilter, texts: Sequence[InputText]) -> Refusal:
     shown = _DISPLAY_NAMES.get(by.slug) or by.slug or by.label or "[BLOCKED]"
     message = f"Request blocked by content filter: {shown}"
     if by.slug == PROMPT_INJECTION:
-        read = " \n ".join(each.text for each in texts if each.by_user or not by.user_only)
+        read = " \n ".join(text.text for text in texts if text.by_user or not by.user_only)
         message = "Request blocked: prompt injection patterns detected"
         metadata["patterns"] = [name for name in _INJECTIONS if _INJECTIONS[name].search(read)]
     elif by.slug in _PII_NAMES:

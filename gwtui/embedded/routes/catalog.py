@@ -130,7 +130,7 @@ _FILTERS = (
     ),
     _Filter(
         parameter("region", "only models served in this region", enum=["eu", "us"]),
-        lambda model, region, _: any(region in each.regions for each in model.endpoints),
+        lambda model, region, _: any(region in endpoint.regions for endpoint in model.endpoints),
     ),
     _Filter(
         _names("model_authors", "only models of one of these authors"),
@@ -138,7 +138,9 @@ _FILTERS = (
     ),
     _Filter(
         _names("providers", "only models that one of these providers serves, by slug"),
-        lambda model, slugs, _: any(each.provider["slug"] in slugs for each in model.endpoints),
+        lambda model, slugs, _: any(
+            endpoint.provider["slug"] in slugs for endpoint in model.endpoints
+        ),
     ),
     _Filter(
         parameter("context", "only models with at least this context length", "integer", minimum=0),
@@ -161,7 +163,7 @@ _FILTERS = (
     ),
     _Filter(
         parameter("zdr", "only models with an endpoint that keeps no data", enum=["true"]),
-        lambda model, _value, _: any(each.is_zero_retention for each in model.endpoints),
+        lambda model, _value, _: any(endpoint.is_zero_retention for endpoint in model.endpoints),
     ),
     *(
         each
@@ -183,8 +185,8 @@ _Figure = Callable[["Catalog", "CatalogModel", datetime], Any]
 
 def _median(name: str, best: Callable[[list[float]], float]) -> _Figure:
     def figure(catalog: Catalog, model: CatalogModel, now: datetime) -> float | None:
-        stats = [live_figures(catalog, each.key, now)[name] for each in model.endpoints]
-        medians = [each["p50"] for each in stats if each is not None]
+        stats = [live_figures(catalog, endpoint.key, now)[name] for endpoint in model.endpoints]
+        medians = [stat["p50"] for stat in stats if stat is not None]
         return best(medians) if medians else None
 
     return figure
@@ -330,13 +332,17 @@ def _with_figures(call: OperationRequest, endpoint: CatalogEndpoint) -> dict[str
 def _endpoints(call: OperationRequest) -> JsonValue:
     model = _model(call)
     names = ("id", "name", "created", "description", "architecture")
-    endpoints: list[JsonValue] = [_with_figures(call, each) for each in model.endpoints]
+    endpoints: list[JsonValue] = [_with_figures(call, endpoint) for endpoint in model.endpoints]
     return {"data": {**{name: model.wire[name] for name in names}, "endpoints": endpoints}}
 
 
 def _zero_retention(call: OperationRequest) -> JsonValue:
-    endpoints = (each for model in call.site.catalog.models for each in model.endpoints)
-    return {"data": [_with_figures(call, each) for each in endpoints if each.is_zero_retention]}
+    endpoints = (endpoint for model in call.site.catalog.models for endpoint in model.endpoints)
+    return {
+        "data": [
+            _with_figures(call, endpoint) for endpoint in endpoints if endpoint.is_zero_retention
+        ]
+    }
 
 
 def _providers(call: OperationRequest) -> JsonValue:

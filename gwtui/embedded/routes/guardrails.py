@@ -176,15 +176,15 @@ def _builtin(request: BuiltinFilterRequest) -> Document:
 
 def _with_keys(call: OperationRequest, assignments: Sequence[Document]) -> list[Document]:
     # Assignments show the current names and labels of keys.
-    hashes = json.dumps([each["key_hash"] for each in assignments])
+    hashes = json.dumps([assignment["key_hash"] for assignment in assignments])
     known = {key["hash"]: key for key in KEYS.documents(call.db, in_list("id"), (hashes,))}
     return [
         {
-            **each,
-            "key_name": known[each["key_hash"]]["name"],
-            "key_label": known[each["key_hash"]]["label"],
+            **assignment,
+            "key_name": known[assignment["key_hash"]]["name"],
+            "key_label": known[assignment["key_hash"]]["label"],
         }
-        for each in assignments
+        for assignment in assignments
     ]
 
 

@@ -177,7 +177,7 @@ def _list_members(call: OperationRequest) -> JsonValue:
 def _shown_members(
     call: OperationRequest, workspace: Document, members: Sequence[Document]
 ) -> list[Document]:
-    users = [str(each.get("user_id", each["id"])) for each in members]
+    users = [str(member.get("user_id", member["id"])) for member in members]
     people = PEOPLE.documents(call.db, in_list("id"), (json.dumps(users),))
     roles = {person["id"]: person["role"] for person in people}
     return [

@@ -344,8 +344,8 @@ class Founder:
             counted = used.usd + (used.byok_usd if entry.get("counts_byok") else 0)
             factor = float(entry["limit"]) * entry["used"] / float(counted) if counted else 1.0
             streams = (
-                replace(each, requests_per_day=each.requests_per_day * factor)
-                for each in profile.streams
+                replace(stream, requests_per_day=stream.requests_per_day * factor)
+                for stream in profile.streams
             )
             profile = replace(profile, streams=tuple(streams))
         return profile

@@ -104,7 +104,7 @@ COLUMNS: tuple[Column[GuardrailOnModel], ...] = (
     text_column(
         "guardrail",
         "Guardrail",
-        lambda one: one.row.display_name,
+        lambda row: row.row.display_name,
         22,
         help="display name",
         grow=True,
@@ -112,34 +112,34 @@ COLUMNS: tuple[Column[GuardrailOnModel], ...] = (
     Column(
         "verdict",
         "Leaves",
-        lambda one, now: verdict_cell(one.effect, now),
-        lambda one, _now: f"{rank(one.effect, blocked_first=True)} {one.row.display_name}",
+        lambda row, now: verdict_cell(row.effect, now),
+        lambda row, _now: f"{rank(row.effect, blocked_first=True)} {row.row.display_name}",
         12,
         help="effect on the model; blocked ones first",
     ),
     figure_column(
         "left",
         "Left",
-        lambda one: len(one.effect.remaining),
+        lambda row: len(row.effect.remaining),
         7,
-        show=lambda one: left_cell(one.effect),
+        show=lambda row: left_cell(row.effect),
         help="endpoints that remain",
     ),
     figure_column(
         "healthy",
         "Healthy",
-        lambda one: one.effect.healthy,
+        lambda row: row.effect.healthy,
         7,
-        show=lambda one: healthy_cell(one.effect),
+        show=lambda row: healthy_cell(row.effect),
         help="remaining endpoints that work now",
     ),
     text_column(
-        "why", "Why", lambda one: one.effect.verdict.why, 22, help="what takes endpoints away"
+        "why", "Why", lambda row: row.effect.verdict.why, 22, help="what takes endpoints away"
     ),
     text_column(
         "workspace",
         "Workspace",
-        lambda one: one.row.workspace_name,
+        lambda row: row.row.workspace_name,
         16,
         help="workspace that the guardrail belongs to",
     ),
@@ -162,34 +162,34 @@ MODEL_GUARDRAILS: ResourceSpec[GuardrailOnModel] = ResourceSpec(
     id="model-guardrails",
     title="Guardrails on a model",
     singular="guardrail",
-    identity=lambda one: one.row.identity,
-    name=lambda one: one.row.display_name,
+    identity=lambda row: row.row.identity,
+    name=lambda row: row.row.display_name,
     columns=COLUMNS,
     sections=(
         Section(
             "On this model",
-            lambda one, now: [
-                DetailRow("guardrail", cells.text(one.row.display_name)),
-                DetailRow("workspace", cells.text(one.row.workspace_name)),
-                DetailRow("model", cells.text(one.effect.model.name)),
-                DetailRow("leaves", verdict_cell(one.effect, now), one.effect.verdict.why),
+            lambda row, now: [
+                DetailRow("guardrail", cells.text(row.row.display_name)),
+                DetailRow("workspace", cells.text(row.row.workspace_name)),
+                DetailRow("model", cells.text(row.effect.model.name)),
+                DetailRow("leaves", verdict_cell(row.effect, now), row.effect.verdict.why),
                 cells.hint("{model-guardrails.go} goes to the guardrail"),
             ],
         ),
         Section("Remaining endpoints", _remaining_rows),
         Section(
             "Blocked endpoints",
-            lambda one, _now: [
+            lambda row, _now: [
                 DetailRow("", Cell(endpoint_title(each.endpoint), "muted"), ", ".join(each.reasons))
-                for each in one.effect.blocked
+                for each in row.effect.blocked
             ],
         ),
     ),
     feed=guardrails_on_model_feed,
-    raw=lambda one: one.row.guardrail.raw,
-    read_by=lambda one: ReadBy("guardrails.get", (one.row.identity,)) if one.row.exists else None,
+    raw=lambda row: row.row.guardrail.raw,
+    read_by=lambda row: ReadBy("guardrails.get", (row.row.identity,)) if row.row.exists else None,
     empty="No guardrail exists in this scope: nothing blocks this model.",
     scoped=True,
     default_sort=("verdict", False),
-    facets={"verdict": lambda one, now: verdict_cell(one.effect, now).text},
+    facets={"verdict": lambda row, now: verdict_cell(row.effect, now).text},
 )

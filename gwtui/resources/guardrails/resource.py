@@ -146,8 +146,8 @@ def _binding_rows(row: GuardrailRow, _now: datetime) -> Sequence[DetailRow]:
     rows = [DetailRow("applies to", binds_cell(row), _how(row))]
     if row.bound is None:
         return rows if row.is_default else [DetailRow("applies to", cells.READING)]
-    keys = [each.key_name or each.key_label or each.key_hash for each in row.bound.keys or ()]
-    members = [each.user_id for each in row.bound.members or ()]
+    keys = [key.key_name or key.key_label or key.key_hash for key in row.bound.keys or ()]
+    members = [member.user_id for member in row.bound.members or ()]
     return [
         *rows,
         DetailRow("keys", _names(None if row.bound.keys is None else keys)),
@@ -198,7 +198,7 @@ def _filter_parts(row: GuardrailRow, _now: datetime) -> Sequence[DetailRow | Det
     builtins, custom = guardrail.content_filter_builtins, guardrail.content_filters
     parts: list[DetailRow | DetailTable] = []
     if builtins:
-        lines = tuple(_builtin(each) for each in builtins)
+        lines = tuple(_builtin(builtin) for builtin in builtins)
         parts.append(DetailTable(("builtin", "does", "shown as"), lines))
     if custom:
         parts.append(
@@ -363,7 +363,8 @@ GUARDRAILS: ResourceSpec[GuardrailRow] = ResourceSpec(
         "model": lambda row, _now: _joined(row, "allowed_models", "ignored_models"),
         "provider": lambda row, _now: _joined(row, "allowed_providers", "ignored_providers"),
         "filter": lambda row, _now: " ".join(
-            each.slug or "" for each in row.guardrail.content_filter_builtins or ()
+            content_filter_builtin.slug or ""
+            for content_filter_builtin in row.guardrail.content_filter_builtins or ()
         ),
     },
     writes=lambda: WRITES,

@@ -260,9 +260,11 @@ def _found_labels(value: Any, depth: int) -> Iterator[str]:
 def _endpoints(tried: TryOutcome, _now: datetime) -> Sequence[DetailRow]:
     plan, provider, failed = tried.plan, tried.answer.provider, _failed(tried)
     attempts = [each.attempt for each in plan.order]
-    served = next((one for one in attempts if provider == one.endpoint.provider_name), None)
+    served = next(
+        (attempt for attempt in attempts if provider == attempt.endpoint.provider_name), None
+    )
     rows = [_served(served, provider)] if provider else []
-    others = {id(one.endpoint): one.endpoint for one in attempts}
+    others = {id(attempt.endpoint): attempt.endpoint for attempt in attempts}
     if served is not None and provider:
         del others[id(served.endpoint)]
     for endpoint in others.values():

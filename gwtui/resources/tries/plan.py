@@ -322,7 +322,7 @@ def _most(
 
 def exclusion_reasons(excluded: ExcludedEndpoint) -> tuple[RouteReason, ...]:
     """Return the distinct reasons for an exclusion."""
-    return tuple(dict.fromkeys(each.reason for each in excluded.exclusions))
+    return tuple(dict.fromkeys(exclusion.reason for exclusion in excluded.exclusions))
 
 
 _STANDARD = frozenset({None, "auto", "default", "standard"})
@@ -373,7 +373,7 @@ def _expected(
     prices: Sequence[Pricing], used: Usage, charged: Decimal | None
 ) -> RequestCost | None:
     # The data discount applies only to workspaces that log: the reported cost tells.
-    costs = [request_cost(each, used) for each in prices]
+    costs = [request_cost(price, used) for price in prices]
     if not costs or len({cost.cost for cost in costs}) > 1:
         return None
     logged = request_cost(prices[0], used, data_discount=True)

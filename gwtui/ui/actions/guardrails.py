@@ -118,7 +118,7 @@ def allowed_lines(effect: GuardrailEffect, width: int, search_text: str = "") ->
         lines += toned(f"not in the catalog: {', '.join(strangers)}", "warn").wrap(width)
     lines.append(Content(""))
     words = search_text.casefold().split()
-    for model in sorted(effect.models, key=lambda one: (rank(one), one.model.name or "")):
+    for model in sorted(effect.models, key=lambda model: (rank(model), model.model.name or "")):
         shown = model_lines(model)
         text = " ".join(line.plain for line in shown).casefold()
         if all(word in text for word in words):
@@ -184,7 +184,9 @@ async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> 
         return PickOption(one.identity, one.title, f"{holds} · {one.note}")
 
     candidates = await kind.candidates(context.app.gateway, fresh)
-    options = {one.identity: (one.called, option(one)) for one in candidates}
+    options = {
+        candidate.identity: (candidate.called, option(candidate)) for candidate in candidates
+    }
     title = f"Assign guardrail {row.quoted_name} to {kind.noun}s"
     field = Field(kind.field, title, empty="", chosen="assign to", noun=f"{kind.noun}s")
     if context.covered:

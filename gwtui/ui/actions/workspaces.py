@@ -169,7 +169,7 @@ async def edit_budgets(context: ActionContext) -> None:
         noun="workspace",
         called=called,
         read=lambda: read_again(context, read_budgets(app.gateway, identity), called),
-        known=lambda one: one.known,
+        known=lambda row: row.known,
         labels=FIELDS.labels,
         format_value=FIELDS.formatter(PlanContext(app.clock.now())),
         plan=lambda fresh, changes: fresh.plan(changes, app.clock.now()),

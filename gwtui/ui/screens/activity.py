@@ -98,7 +98,7 @@ class ActivityScreen(TableScreen):
         """Whether to move the cursor to the first row: the ranking has changed."""
         self._measure: Measure = MEASURES[0]
         self.table = ResourceTable(
-            COLUMNS, lambda one: one.identity, lambda: self.now, id="activity-ranking"
+            COLUMNS, lambda row: row.identity, lambda: self.now, id="activity-ranking"
         )
 
     # Hooks of the frame -----------------------------------------------------------------------

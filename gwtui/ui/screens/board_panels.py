@@ -333,7 +333,7 @@ class LimitsPanel(Panel):
         super().__init__(id="board-limits", classes="panel")
         self._now = now
         self.table: ResourceTable[Limit] = ResourceTable(
-            _LIMIT_COLUMNS, lambda one: one.identity, now, id="board-limits-table"
+            _LIMIT_COLUMNS, lambda row: row.identity, now, id="board-limits-table"
         )
 
     def compose(self) -> ComposeResult:

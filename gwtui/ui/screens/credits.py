@@ -69,10 +69,10 @@ class CreditsScreen(TableScreen):
         self._used_today: Decimal | None = None
         self._window: Window = WINDOWS[0]
         self.table = ResourceTable(
-            KEY_COLUMNS, lambda one: one.identity, lambda: self.now, id="burner-keys"
+            KEY_COLUMNS, lambda row: row.identity, lambda: self.now, id="burner-keys"
         )
         self._workspaces_table: ResourceTable[Spender] = ResourceTable(
-            WORKSPACE_COLUMNS, lambda one: one.identity, lambda: self.now, id="burner-workspaces"
+            WORKSPACE_COLUMNS, lambda row: row.identity, lambda: self.now, id="burner-workspaces"
         )
 
     def compose_body(self) -> ComposeResult:

@@ -228,7 +228,7 @@ def _entries(
     """Yield the group, name, explanation and search keywords of each action on the help page."""
     places = [action for action in actions if tab_of(action) is not None]
     possible = [one for one in actions if one not in places and hold_reason(one) is None]
-    for action in sorted(possible, key=lambda one: not one.footer)[:_FEW]:
+    for action in sorted(possible, key=lambda action: not action.footer)[:_FEW]:
         yield _MOST_USED, toned(asked_by(action), bold=True), toned(action.title), ""
     for title, scope in _groups(actions, spec):
         for action in actions:

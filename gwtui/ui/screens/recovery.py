@@ -46,7 +46,10 @@ class RecoveryScreen(TableScreen):
         super().__init__(EVIDENCE, title="Evidence", extra_scopes=(COPY,), **opened_by)
         self._inspection: Inspection | None = None
         self.table = ResourceTable(
-            CANDIDATE_COLUMNS, lambda one: one.identity, lambda: self.now, id="recovery-candidates"
+            CANDIDATE_COLUMNS,
+            lambda candidate: candidate.identity,
+            lambda: self.now,
+            id="recovery-candidates",
         )
 
     # Hooks of the frame -----------------------------------------------------------------------
