@@ -102,7 +102,7 @@ def scroll_home(app: App[Any]) -> None:
 
 
 def picture(app: App[Any]) -> Picture:
-    """What the terminal shows, with what stands around a dialog."""
+    """The text of the terminal, including the screen around a dialog."""
     return [
         [(sign, style or Style.null()) for text, style, _ in strip for sign in text]
         for strip in app.screen._compositor.render_strips()

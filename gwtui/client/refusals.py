@@ -196,7 +196,7 @@ _REMEDIES: Mapping[RefusalKind, str] = {
 
 
 def refusal_remedy(error: GatewayError) -> str:
-    """What a person can do about a refusal, in one sentence."""
+    """Return the advice for a refusal, as one sentence."""
     metadata = metadata_of(error)
     if metadata.remedy_hint:
         return metadata.remedy_hint

@@ -97,7 +97,7 @@ class AccountFacts:
 
 @dataclass(frozen=True, slots=True)
 class FindingSubject:
-    """What a finding is about: a row of the list ``resource``, or the account ("").
+    """The subject of a finding: a row of the list ``resource``, or the account ("").
 
     ``name`` and ``workspace`` are unescaped text of the gateway.
     """

@@ -22,7 +22,7 @@ UNKNOWN: Mapping[str, str] = {"hash": "0" * 64, "interval": "weekly", "author": 
 
 @cache
 def walked(dialect: str) -> Witness:
-    """What was seen on one whole walk, which is made once per process; nobody changes it."""
+    """The responses of a walk over all operations, made once per process; read-only."""
     return asyncio.run(_walk(DIALECTS[dialect]))
 
 

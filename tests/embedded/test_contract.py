@@ -19,7 +19,7 @@ from gwtui.embedded.routes import all_operations
 
 @pytest.fixture(params=sorted(DIALECTS), scope="module")
 def witness(request: pytest.FixtureRequest) -> Witness:
-    """What was seen on one whole walk."""
+    """The responses of a walk over all operations."""
     return walked(request.param)
 
 

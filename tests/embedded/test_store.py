@@ -615,7 +615,7 @@ class ServerProcess:
 
 @contextmanager
 def server_process() -> Iterator[ServerProcess]:
-    """A process that serves what it is told to."""
+    """A process that serves a gateway with the given arguments."""
     with _running(_SERVER) as process:
         yield ServerProcess(process)
 

@@ -1,4 +1,4 @@
-"""Alert rules over recorded readings: what fires and is said, what lasts, what a person does."""
+"""Alert rules over recorded readings: firing, messages, timing, acknowledging, silencing."""
 
 from __future__ import annotations
 

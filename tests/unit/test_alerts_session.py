@@ -428,7 +428,7 @@ def test_the_command_can_be_tried(
 
 @pytest.fixture
 def recorded(private_home: Path) -> Path:
-    """What the demo recorded: an alert that fired and was silenced."""
+    """The history of the demo: an alert that fired and was silenced."""
     path = history_path(private_home / "data" / "gwtui", "demo", BASE_URL)
     now = datetime.now(UTC)
     rule = CreditsRule(name="Low", fires_at=Decimal(10), clears_at=Decimal(12))

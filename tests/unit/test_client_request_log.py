@@ -1,4 +1,4 @@
-"""What was asked in the last minute, what is pending, and what a list lacked when it was read."""
+"""The request log: requests of the last minute, pending requests, shortfalls of lists."""
 
 from __future__ import annotations
 

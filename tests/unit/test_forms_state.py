@@ -1,4 +1,4 @@
-"""What a form sends, refuses, says and keeps of a refusal; values as people type them."""
+"""Form state: requests, problems, notes and refusals, from values as people type them."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ class Covered(TableApp):
 
     @property
     def lines(self) -> list[str]:
-        """What the terminal shows."""
+        """The text of the terminal."""
         return [line.rstrip() for line in self._terminal.display]
 
 

@@ -75,7 +75,7 @@ class Viewer:
 
     @property
     def values(self) -> list[int | None]:
-        """What was delivered, each value once."""
+        """The delivered values, each once."""
         seen: list[int | None] = []
         for state in self.states:
             if not seen or seen[-1] != state.value:
