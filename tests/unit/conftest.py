@@ -1,14 +1,16 @@
-"""Fixtures of many unit tests: a clock moved by hand, and a history file."""
+"""Fixtures of many unit tests: a clock moved by hand, a history file, a keyring in memory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 
+import keyring
 import pytest
 
 from fake_clock import FakeClock
 from history_kit import Desk, desk
+from login_kit import DictRing
 
 
 @pytest.fixture
@@ -20,3 +22,10 @@ def time() -> FakeClock:
 def history(tmp_path: Path) -> Iterator[Desk]:
     with desk(tmp_path / "h" / "one.sqlite3") as opened:
         yield opened
+
+
+@pytest.fixture
+def ring(monkeypatch: pytest.MonkeyPatch) -> DictRing:
+    ring = DictRing()
+    monkeypatch.setattr(keyring, "get_keyring", lambda: ring)
+    return ring

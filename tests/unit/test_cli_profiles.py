@@ -26,13 +26,6 @@ def gateway() -> Iterator[ServedGateway]:
 
 
 @pytest.fixture
-def ring(monkeypatch: pytest.MonkeyPatch) -> DictRing:
-    ring = DictRing()
-    monkeypatch.setattr(keyring, "get_keyring", lambda: ring)
-    return ring
-
-
-@pytest.fixture
 def no_ring(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keyring, "get_keyring", keyring.backends.fail.Keyring)
 

@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import keyring
 import pytest
 
 from gwtui.local.profiles import ProfileError
@@ -32,13 +31,6 @@ read_only = true
 async def no_demo() -> Any:
     raise AssertionError("only looked at")
     yield
-
-
-@pytest.fixture
-def ring(monkeypatch: pytest.MonkeyPatch) -> DictRing:
-    ring = DictRing()
-    monkeypatch.setattr(keyring, "get_keyring", lambda: ring)
-    return ring
 
 
 @pytest.fixture

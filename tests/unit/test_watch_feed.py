@@ -325,10 +325,16 @@ async def test_refresh_waits_for_a_read_that_began_after_the_call(
     assert source.most_running == 1
 
 
-async def test_refresh_shares_a_read_that_has_not_begun(time: FakeClock, source: Source) -> None:
+async def queued(time: FakeClock, source: Source) -> tuple[asyncio.Semaphore, Feed[int]]:
+    """A feed whose reads wait until the returned gate is released."""
     gate = asyncio.Semaphore(1)
     feed = Feed("keys", source, CADENCE, clock=time.clock, gate=gate)
     await gate.acquire()
+    return gate, feed
+
+
+async def test_refresh_shares_a_read_that_has_not_begun(time: FakeClock, source: Source) -> None:
+    gate, feed = await queued(time, source)
     Viewer(feed)
     waiting = asyncio.create_task(feed.refresh())
     await time.settle()
@@ -343,9 +349,7 @@ async def test_refresh_shares_a_read_that_has_not_begun(time: FakeClock, source:
 async def test_a_queued_read_that_nobody_wants_any_more_is_dropped(
     time: FakeClock, source: Source
 ) -> None:
-    gate = asyncio.Semaphore(1)
-    feed = Feed("keys", source, CADENCE, clock=time.clock, gate=gate)
-    await gate.acquire()
+    gate, feed = await queued(time, source)
     viewer = Viewer(feed)
     await time.settle()
     viewer.leave()
@@ -361,9 +365,7 @@ async def test_a_queued_read_that_nobody_wants_any_more_is_dropped(
 async def test_a_queued_read_that_somebody_waits_for_outlives_the_viewer(
     time: FakeClock, source: Source
 ) -> None:
-    gate = asyncio.Semaphore(1)
-    feed = Feed("keys", source, CADENCE, clock=time.clock, gate=gate)
-    await gate.acquire()
+    gate, feed = await queued(time, source)
     viewer = Viewer(feed)
     waiting = asyncio.create_task(feed.refresh())
     await time.settle()
