@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -29,12 +26,9 @@ from gwtui.watch.history.reader import BALANCE, TOTAL_USAGE, HistoryReader, cred
 from gwtui.watch.history.recorder import open_recording
 from gwtui.watch.hub import FeedHub
 from history_kit import desk
+from prometheus_kit import needs_prometheus, running_prometheus
 from recorded_gateway_kit import MODEL, Inline, World
 
-needs_prometheus = pytest.mark.skipif(
-    not (shutil.which("prometheus") and shutil.which("promtool")),
-    reason="Prometheus is not installed",
-)
 BEGIN = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(hours=8)
 UNREAD = range(200, 230)
 """Minutes in which nobody could read the gateway."""
@@ -104,35 +98,8 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrometheusC
         cwd=folder,
         stdout=subprocess.DEVNULL,
     )
-    with socket.create_server(("127.0.0.2", 0)) as free:
-        port = free.getsockname()[1]
-    process = subprocess.Popen(
-        [
-            "prometheus",
-            "--config.file=prometheus.yml",
-            "--storage.tsdb.path=tsdb",
-            f"--web.listen-address=127.0.0.2:{port}",
-        ],
-        cwd=folder,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "GOMAXPROCS": "1"},
-    )
-    url, end = f"http://127.0.0.2:{port}", time.monotonic() + 40
-    try:
-        while True:
-            try:
-                with closing(server(url)) as client:
-                    client.query("vector(1)", None)
-                break
-            except PrometheusError:
-                assert time.monotonic() < end, "Prometheus did not start"
-                time.sleep(0.2)
-        with closing(server(url, 'job="gwtui"')) as client:
-            yield client
-    finally:
-        process.kill()
-        process.wait(10)
+    with running_prometheus(folder) as url, closing(server(url, 'job="gwtui"')) as client:
+        yield client
 
 
 @pytest.fixture(scope="module")
@@ -194,17 +161,16 @@ def test_a_server_out_of_reach_is_said_and_the_rest_is_there(tmp_path: Path) -> 
     with desk(path) as history:
         history.connection.execute("INSERT INTO watched_models VALUES ('lab/model', 0)")
         history.see(BEGIN, {BALANCE: 5})
-    with socket.create_server(("127.0.0.2", 0)) as free:
-        url = f"http://127.0.0.2:{free.getsockname()[1]}"
-
     view = BoardView(BEGIN)
-    with closing(server(url)) as client:
-        past = ask(path, lambda reader: board_past(view, "lab/model northwind", reader), client)
-        with pytest.raises(HistoryUnusableError):
-            ask(path, lambda reader: reader.value_at(BALANCE, BEGIN), client)
+    with socket.socket() as unheard:
+        unheard.bind(("127.0.0.1", 0))  # and does not listen: connections are refused
+        with closing(server(f"http://127.0.0.1:{unheard.getsockname()[1]}")) as client:
+            past = ask(path, lambda reader: board_past(view, "lab/model northwind", reader), client)
+            with pytest.raises(HistoryUnusableError):
+                ask(path, lambda reader: reader.value_at(BALANCE, BEGIN), client)
     assert past.recording.models == ("lab/model",)
     assert (past.credits, past.changes.changes, past.curves) == (None, (), {})
-    assert past.problem.startswith("Prometheus at 127.0.0.2:")
+    assert past.problem.startswith("Prometheus at 127.0.0.1:")
     assert "cannot be reached" in past.problem
 
 

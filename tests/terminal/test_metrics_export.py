@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
-import socket
 import stat
 import subprocess
 import time
@@ -16,15 +14,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 
 from gwtui.cli import exits
 from loaded_program import run, start
+from prometheus_kit import needs_prometheus, running_prometheus
 
 EXPORT = ("export", "metrics", "--demo")
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "prometheus"
-PROMETHEUS = shutil.which("prometheus")
 PATIENCE = 40.0
 
 
@@ -85,56 +82,33 @@ def test_scrapes_get_the_format_they_ask_for_and_sigterm_ends_it() -> None:
     assert {"gwtui_credits_balance_usd", "gwtui_endpoint_uptime_ratio"} <= names
 
 
-@pytest.mark.skipif(PROMETHEUS is None, reason="Prometheus is not installed")
+@needs_prometheus
 def test_a_real_prometheus_scrapes_it_with_the_shipped_configuration(tmp_path: Path) -> None:
-    with exporter() as (_, url), prometheus(tmp_path, urllib.parse.urlsplit(url).netloc) as api:
-        end = time.monotonic() + PATIENCE
-        while not (found := query(api, "gwtui_credits_balance_usd")):
-            assert time.monotonic() < end, "nothing was scraped"
-            time.sleep(0.2)
-        assert float(found[0]["value"][1]) > 0
-        assert query(api, 'gwtui_reading_up{reading="credits"} == 1')
-        assert query(api, "count(gwtui_endpoint_latency_seconds)")
-        rules = json.loads(get(f"{api}/rules")[0])["data"]["groups"][0]["rules"]
-        assert len(rules) > 10
-        assert {rule["health"] for rule in rules} <= {"ok", "unknown"}
-
-
-@contextmanager
-def prometheus(folder: Path, target: str) -> Iterator[str]:
-    """A Prometheus with the shipped configuration, faster and on a free port; its API's address."""
+    shutil.copy(DOCS / "gwtui.rules.yml", tmp_path)
     config = (DOCS / "prometheus.yml").read_text()
-    for told, meant in (("60s", "1s"), ("127.0.0.1:9750", target)):
-        assert told in config
-        config = config.replace(told, meant)
-    (folder / "prometheus.yml").write_text(config)
-    shutil.copy(DOCS / "gwtui.rules.yml", folder)
-    with socket.create_server(("127.0.0.2", 0)) as free:
-        port = free.getsockname()[1]
-    process = subprocess.Popen(
-        [
-            PROMETHEUS or "prometheus",
-            f"--config.file={folder / 'prometheus.yml'}",
-            f"--storage.tsdb.path={folder / 'tsdb'}",
-            f"--web.listen-address=127.0.0.2:{port}",
-        ],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "GOMAXPROCS": "1"},
-    )
-    api = f"http://127.0.0.2:{port}/api/v1"
-    try:
-        yield api
-    finally:
-        process.kill()
-        process.wait(10)
+    with exporter() as (_, url):
+        for shipped, tested in (
+            ("60s", "1s"),
+            ("127.0.0.1:9750", urllib.parse.urlsplit(url).netloc),
+        ):
+            assert shipped in config
+            config = config.replace(shipped, tested)
+        (tmp_path / "prometheus.yml").write_text(config)
+        with running_prometheus(tmp_path) as server:
+            api, end = f"{server}/api/v1", time.monotonic() + PATIENCE
+            while not (balance := query(api, "gwtui_credits_balance_usd")):
+                assert time.monotonic() < end, "nothing was scraped"
+                time.sleep(0.2)
+            assert float(balance[0]["value"][1]) > 0
+            assert query(api, 'gwtui_reading_up{reading="credits"} == 1')
+            assert query(api, "count(gwtui_endpoint_latency_seconds)")
+            rules = json.loads(get(f"{api}/rules")[0])["data"]["groups"][0]["rules"]
+    assert len(rules) > 10
+    assert {rule["health"] for rule in rules} <= {"ok", "unknown"}
 
 
 def query(api: str, expression: str) -> list[dict[str, list[str]]]:
-    """The samples that a query gives now; none while Prometheus starts."""
-    try:
-        body, _ = get(f"{api}/query?{urllib.parse.urlencode({'query': expression})}")
-    except OSError:
-        return []
-    found: list[dict[str, list[str]]] = json.loads(body)["data"]["result"]
-    return found
+    """The samples that a query gives now."""
+    body, _ = get(f"{api}/query?{urllib.parse.urlencode({'query': expression})}")
+    samples: list[dict[str, list[str]]] = json.loads(body)["data"]["result"]
+    return samples
