@@ -150,7 +150,11 @@ async def test_a_screen_that_reads_more_often_does_not_fill_the_history(
 ) -> None:
     hub = recorder.hub
     told: list[Observation] = []
-    recorder.recorded = told.append
+
+    async def recorded(observation: Observation) -> None:
+        told.append(observation)
+
+    recorder.recorded = recorded
     next(feed for feed in hub.feeds if feed.name == "credits").watch(lambda _state: None)
     world.reads.clear()
     await time.advance(600)

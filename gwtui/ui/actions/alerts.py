@@ -226,7 +226,7 @@ async def _edit(
     form = AlertRuleScreen(spec, plain_facts(context), submit, trial)
     match await context.app.push_screen_wait(form):
         case Applied(identity):
-            alerts.changed()
+            await alerts.changed()
             context.app.say("Rule saved")
             select(context, identity)
 
@@ -253,7 +253,7 @@ async def toggle(context: ActionContext[RuleRow]) -> None:
     alerts, row = _alerts(context), context.target
     rule = row.rule.model_copy(update={"enabled": not row.rule.enabled})
     await _kept(asyncio.to_thread(put_rule, alerts.rules, row.id, rule))
-    alerts.changed()
+    await alerts.changed()
     context.app.say(f"Rule “{safe_line(row.name, _NAME)}” is {'on' if rule.enabled else 'off'}")
 
 
@@ -277,7 +277,7 @@ async def delete(context: ActionContext[RuleRow]) -> None:
     )
     if agreed:
         await _kept(asyncio.to_thread(remove_rule, alerts.rules, row.id))
-        alerts.changed()
+        await alerts.changed()
         if not row.built_in:
             context.expect_removed()
         context.app.say(f"Rule “{name}” {'reset' if row.built_in else 'deleted'}")

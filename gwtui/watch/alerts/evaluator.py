@@ -319,14 +319,13 @@ def _price(value: JsonValue) -> Decimal | None:
 
 
 class PersistentEvaluator:
-    """Evaluates rules and stores the alerts in the history file. Not thread-safe."""
+    """Evaluates rules and stores the alerts in the history file. Not thread-safe.
+
+    The first run continues from the stored alerts. After a failed run, use another evaluator.
+    """
 
     def __init__(self) -> None:
         self._evaluator: Evaluator | None = None
-
-    def forget(self) -> None:
-        """Drop the state in memory; the next run starts from the stored alerts."""
-        self._evaluator = None
 
     def run(
         self,
@@ -337,7 +336,7 @@ class PersistentEvaluator:
     ) -> tuple[AlertEvent, ...]:
         """Evaluate the rules on recorded readings and return the events, oldest first.
 
-        Runs within a transaction. Call ``forget`` if it fails. Raises sqlite3.Error.
+        Runs within a transaction. Raises sqlite3.Error.
         """
         reader, known = HistoryReader(connection), store.read_alerts(connection, now)
         if self._evaluator is None:  # continue from the file

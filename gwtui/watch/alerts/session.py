@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
@@ -48,8 +47,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_MOST_READINGS = 1000
-"""The maximum number of readings that wait for evaluation; the oldest are dropped."""
 MOST_EVENTS = 2000
 """The maximum number of events that screens show; `gwtui alerts history` lists all."""
 MOST_WAITING = 100
@@ -80,8 +77,7 @@ class Alerts:
         self._rule_file = RuleFile(rules, self.profile)
         self.notifier = AlertNotifier({"profile": self.profile, "gateway": connection.base_url})
         self._evaluator = PersistentEvaluator()
-        self._readings: deque[Observation] = deque(maxlen=_MOST_READINGS)
-        self._wake = asyncio.Event()
+        self._evaluating = asyncio.Lock()
         self._problem = ""
 
     # Read -------------------------------------------------------------------------------------
@@ -133,7 +129,7 @@ class Alerts:
     ) -> int:
         chosen, now = tuple(keys), self._clock.now()
         events = await self._archive.write(lambda db: change(db, chosen, now, who=self._who))
-        self.changed()
+        await self.changed()
         return len(events)
 
     # The rules --------------------------------------------------------------------------------
@@ -147,10 +143,9 @@ class Alerts:
         """The effects of alerts when the file was last valid."""
         return self._rule_file.book.effects
 
-    def changed(self) -> None:
+    async def changed(self) -> None:
         """Evaluate the rules and call the listeners at once."""
-        self._rule_file.refresh()
-        self._wake.set()
+        await self.evaluate()
         self._notify()
 
     def _notify(self) -> None:
@@ -168,53 +163,37 @@ class Alerts:
 
     # Evaluating -------------------------------------------------------------------------------
 
-    async def evaluate(self) -> None:
-        """Evaluate the rules while this process records, until cancelled."""
-        self._recorder.recorded = self._recorded
-        self._rule_file.refresh()
+    async def run(self) -> None:
+        """Check that the gateway can be read and run the alert command, until cancelled."""
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._evaluate_readings(), name="alerts evaluation")
-            tasks.create_task(self._add_readability(), name="alerts readability")
+            tasks.create_task(self._check_readability(), name="alerts readability")
             tasks.create_task(self.notifier.run(), name="alerts notifier")
 
-    def _recorded(self, observation: Observation) -> None:
-        self._readings.append(observation)
-        self._wake.set()
-
-    async def _add_readability(self) -> None:
+    async def _check_readability(self) -> None:
         while True:
             await self._clock.sleep(EVERY)
-            self._rule_file.refresh()
-            if not self._recorder.status.recording:
-                continue
             states = self._recorder.sources.states()
-            self._readings.append(readability(states, self._clock.now()))
-            self._wake.set()
+            await self.evaluate(readability(states, self._clock.now()))
 
-    async def _evaluate_readings(self) -> None:
-        while True:
-            await self._wake.wait()
-            self._wake.clear()
-            readings = tuple(self._readings)
-            self._readings.clear()
-            if self._recorder.status.recording:
-                await self._evaluate(readings)
-            else:
-                self._evaluator.forget()
+    async def evaluate(self, *readings: Observation) -> None:
+        """Evaluate the rules on new readings if this process records; never fails."""
+        if not self._recorder.status.recording:
+            self._rule_file.refresh()
+            return
 
-    async def _evaluate(self, readings: Sequence[Observation]) -> None:
         def run(db: sqlite3.Connection) -> tuple[AlertEvent, ...]:  # in the writing thread
             return self._evaluator.run(db, self._rule_file.refresh(), readings, self._clock.now())
 
-        try:
-            events = await self._recorder.archive.write(run)
-        except Exception as error:
-            self._evaluator.forget()
-            self._problem = str(error)
-            if not isinstance(error, HistoryError):
-                _log.exception("alerts: unexpected failure")
-                self._problem = f"unexpected {type(error).__name__}"
-            return
+        async with self._evaluating:
+            try:
+                events = await self._recorder.archive.write(run)
+            except Exception as error:
+                self._evaluator = PersistentEvaluator()
+                self._problem = str(error)
+                if not isinstance(error, HistoryError):
+                    _log.exception("alerts: unexpected failure")
+                    self._problem = f"unexpected {type(error).__name__}"
+                return
         self._problem = ""
         if events:
             self.notifier.notify(self.effects.command, events)
@@ -225,10 +204,12 @@ class Alerts:
 async def open_alerts(recorder: Recorder, rules: Path, who: str) -> AsyncIterator[Alerts]:
     """Evaluate the rules in the background; failures do not affect the recording."""
     alerts = Alerts(recorder, rules, who)
-    task = asyncio.create_task(alerts.evaluate(), name="alerting")
+    task = asyncio.create_task(alerts.run(), name="alerting")
+    recorder.recorded = alerts.evaluate
     try:
         yield alerts
     finally:
+        recorder.recorded = None
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task

@@ -72,7 +72,7 @@ class Recorder:
         self._pending: dict[str, Build] = {}
         self._wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self.recorded: Callable[[Observation], object] = lambda _observation: None
+        self.recorded: Callable[[Observation], Awaitable[None]] | None = None
         """Called with each observation that this process has stored."""
         self.status = RecorderStatus()
         self._errors: dict[str, str] = {}
@@ -198,7 +198,8 @@ class Recorder:
     async def _write(self, build: Build) -> None:
         observation = await self.archive.write(lambda db: _observed(db, build))
         self._set(written_at=observation.at)
-        self.recorded(observation)
+        if self.recorded is not None:
+            await self.recorded(observation)
 
     def _set(self, **changes: Any) -> None:
         self.status = replace(self.status, **changes)
