@@ -68,9 +68,9 @@ class Recorder:
         """The end of the filled past if nothing was recorded before, else None."""
         self.archive = archive
         self._clock = hub.clock
-        self.sources = Sources(hub, self._arrived)
-        self._pending: dict[str, Build] = {}
-        self._wake = asyncio.Event()
+        self._waiting: asyncio.Queue[Build] = asyncio.Queue()
+        """The readings to write."""
+        self.sources = Sources(hub, lambda _name, build: self._waiting.put_nowait(build))
         self._tasks: list[asyncio.Task[None]] = []
         self.recorded: Callable[[Observation], Awaitable[None]] | None = None
         """Called with each observation that this process has stored."""
@@ -101,7 +101,8 @@ class Recorder:
         self._tasks = []
         self.sources.close()
         if self.status.recording:
-            await self._write_pending()
+            while not self._waiting.empty():
+                await self._guarded("writing", self._write(self._waiting.get_nowait()))
             self._set(recording=False)
         self.archive.release()
 
@@ -180,20 +181,9 @@ class Recorder:
 
     # Writing ----------------------------------------------------------------------------------
 
-    def _arrived(self, source: str, build: Build) -> None:
-        self._pending[source] = build
-        self._wake.set()
-
     async def _write_readings(self) -> None:
         while True:
-            await self._wake.wait()
-            self._wake.clear()
-            await self._write_pending()
-
-    async def _write_pending(self) -> None:
-        while self._pending:
-            build = self._pending.pop(next(iter(self._pending)))
-            await self._guarded("writing", self._write(build))
+            await self._guarded("writing", self._write(await self._waiting.get()))
 
     async def _write(self, build: Build) -> None:
         observation = await self.archive.write(lambda db: _observed(db, build))
