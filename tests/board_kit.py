@@ -25,7 +25,7 @@ from gwtui.ui.screens.board import BoardScreen
 from gwtui.watch.feeds.models import EndpointRow, read_endpoints
 from gwtui.watch.history.file import history_path, open_writable, transaction
 from gwtui.watch.history.model import Observation, Subject
-from gwtui.watch.history.observers import ObservedReading, observe_credits, observe_endpoints
+from gwtui.watch.history.sources import ObservedReading, observe_credits, observe_endpoints
 from gwtui.watch.history.writer import observe, tidy, watch_model
 from gwtui.watch.hub import Scope, unshared
 from harness import MOMENT, Harness, settled

@@ -38,13 +38,13 @@ from gwtui.watch.feeds.keys import keys_feed, used_today
 from gwtui.watch.feeds.models import endpoints_feed
 from gwtui.watch.feeds.recorded import ask_history, credits_past_feed
 from gwtui.watch.history.model import ACCOUNT, Subject, readings_of
-from gwtui.watch.history.observers import (
+from gwtui.watch.history.reader import HistoryReader
+from gwtui.watch.history.sources import (
     ObservedReading,
     observe_credits,
     observe_endpoints,
     observe_keys,
 )
-from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.hub import FeedHub, Scope
 
 _TEXT = 300

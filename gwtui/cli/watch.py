@@ -28,15 +28,16 @@ from gwtui.watch.feeds.recorded import ask_history
 from gwtui.watch.feeds.workspaces import figures_feed
 from gwtui.watch.history import model as figures
 from gwtui.watch.history.model import NAME, Observation, Subject
-from gwtui.watch.history.observers import (
+from gwtui.watch.history.reader import HistoryReader
+from gwtui.watch.history.sources import (
+    Convert,
     ObservedReading,
+    most_used_feed,
     observe_credits,
     observe_endpoints,
     observe_keys,
     observe_workspaces,
 )
-from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.sources import Convert, most_used_feed
 from gwtui.watch.hub import FeedHub, Scope
 
 _NEAREST = 5

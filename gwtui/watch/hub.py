@@ -19,9 +19,9 @@ from gwtui.client.request_log import (
     reading_log,
 )
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.watch.base_reads import BaseRead, FeedKey
 from gwtui.watch.cadence import Cadence, Restraint
 from gwtui.watch.feed import Feed
+from gwtui.watch.reads import BaseRead, FeedKey
 
 if TYPE_CHECKING:
     from datetime import datetime

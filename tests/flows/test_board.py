@@ -19,7 +19,7 @@ from gwtui.ui.widgets.lines import DrawingView, OneLine
 from gwtui.ui.widgets.plot import PlotFigure
 from gwtui.ui.widgets.prompt import Prompt
 from gwtui.watch.history.file import open_writable, try_lock
-from gwtui.watch.history.observers import ObservedReading, observe_credits
+from gwtui.watch.history.sources import ObservedReading, observe_credits
 from gwtui.watch.history.writer import observe
 from harness import MOMENT, Harness, line, notices, settled
 

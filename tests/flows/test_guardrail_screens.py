@@ -22,8 +22,8 @@ from gwtui.ui.screens.list_parts import DetailPane
 from gwtui.ui.screens.pages import SearchPage
 from gwtui.ui.screens.picker import Picker
 from gwtui.ui.widgets.lines import LinesView
-from gwtui.watch.feeds.concurrent_reads import CONCURRENCY
 from gwtui.watch.feeds.guardrails import GuardrailRow
+from gwtui.watch.reads import CONCURRENCY
 from harness import Harness, dashboard, harness, line, listing, notices
 
 APPROVED = "Approved models"

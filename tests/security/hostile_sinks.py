@@ -35,13 +35,13 @@ from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.table.layout import arrange, header_strip, row_strip
 from gwtui.ui.widgets.table.model import TableModel
 from gwtui.watch import cadence
-from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.activity import activity_feed, key_activity_feed
 from gwtui.watch.feeds.credits import CreditsRow, credits_feed
 from gwtui.watch.feeds.keys import current_key_feed, keys_feed
 from gwtui.watch.feeds.models import catalog_feed
 from gwtui.watch.hub import FeedHub
+from gwtui.watch.reads import FeedKey
 
 WIDTHS = (80, 120)
 HERE = Connection("https://gateway.example", named_by=("--profile", "here"))

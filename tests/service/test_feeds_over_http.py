@@ -25,13 +25,13 @@ from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.resources.organization import ORGANIZATION
 from gwtui.resources.workspaces import WORKSPACES
 from gwtui.watch import cadence
-from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.byok import byok_feed
 from gwtui.watch.feeds.guardrails import assignments_feed, bindings_feed, guardrails_feed
 from gwtui.watch.feeds.keys import fetch_keys, keys_feed
 from gwtui.watch.feeds.workspaces import figures_feed, workspace_figures_feed, workspaces_feed
 from gwtui.watch.hub import FeedHub, Scope
+from gwtui.watch.reads import FeedKey
 
 FEW, MANY = 5, 300
 TEN_MINUTES = 600

@@ -24,8 +24,8 @@ from gwtui.local.name_cache import cache_file, keep_names, read_names
 from gwtui.resources.keys.resource import KEYS as KEYS  # noqa: PLC0414 - a list that was read
 from gwtui.resources.known_names import store_read_names
 from gwtui.resources.registry import COMMAND_RESOURCES
-from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.feeds.keys import KeyRow
+from gwtui.watch.reads import FeedKey
 from resource_samples import HOSTILE, key
 
 if TYPE_CHECKING:

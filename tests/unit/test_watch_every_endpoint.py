@@ -16,9 +16,9 @@ from gwtui.client.request_log import request_sent
 from gwtui.contract.models import ModelEndpoints
 from gwtui.contract.request import Problem
 from gwtui.watch.feed import Feed, FeedState
-from gwtui.watch.feeds.concurrent_reads import CONCURRENCY
 from gwtui.watch.feeds.models import EndpointRow, Rows, every_endpoint_feed
 from gwtui.watch.hub import FeedHub, Scope
+from gwtui.watch.reads import CONCURRENCY
 from resource_samples import endpoint_body, model, model_endpoints
 
 MODELS = 12

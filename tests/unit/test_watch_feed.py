@@ -21,7 +21,6 @@ from gwtui.client.errors import (
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.request_log import may_retry
 from gwtui.local.caught_errors import caught_errors
-from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.cadence import (
     FIRST_RETRY,
     LONGEST_RETRY,
@@ -32,6 +31,7 @@ from gwtui.watch.cadence import (
 )
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.hub import FeedHub
+from gwtui.watch.reads import FeedKey
 
 CADENCE = Cadence(10, stale_after=45)
 

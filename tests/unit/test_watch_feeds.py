@@ -14,8 +14,8 @@ from gwtui.client.paging import Listing
 from gwtui.client.request_log import Shortfall, reading_log
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.workspaces import Workspace
-from gwtui.watch.feeds.concurrent_reads import CONCURRENCY, fetch_each
 from gwtui.watch.feeds.keys import fetch_keys
+from gwtui.watch.reads import CONCURRENCY, fetch_each
 from resource_samples import OTHER_WORKSPACE_ID, WORKSPACE_ID, key, workspace
 
 

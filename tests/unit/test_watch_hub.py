@@ -13,10 +13,10 @@ from fake_clock import FakeClock
 from gwtui.client.errors import GatewayError, RateLimitedError, ServerError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.request_log import Shortfall, list_read, request_sent
-from gwtui.watch.base_reads import BaseRead, FeedKey
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.hub import MOST_TRANSIENT, READS_AT_A_TIME, FeedHub, FeedReader, unshared
+from gwtui.watch.reads import BaseRead, FeedKey
 
 SLOW = Cadence(60, stale_after=240)
 FAST = Cadence(20, stale_after=90)

@@ -17,8 +17,6 @@ from gwtui.contract.usage import ActivityRow, Generation
 from gwtui.domain.activity import day_of
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch import cadence
-from gwtui.watch.base_reads import PEOPLE, WORKSPACES
-from gwtui.watch.feeds.concurrent_reads import fetch_each
 from gwtui.watch.feeds.keys import KeyRow, read_keys
 from gwtui.watch.feeds.workspaces import read_person_names, shown_person
 from gwtui.watch.hub import (
@@ -29,6 +27,7 @@ from gwtui.watch.hub import (
     of_parent_or_workspace,
     of_workspace,
 )
+from gwtui.watch.reads import PEOPLE, WORKSPACES, fetch_each
 
 if TYPE_CHECKING:
     from gwtui.client.paging import Listing

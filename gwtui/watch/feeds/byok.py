@@ -12,10 +12,10 @@ from gwtui.contract.byok import ByokCredential
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch import cadence
-from gwtui.watch.feeds.concurrent_reads import fetch_of_workspaces, open_workspaces
 from gwtui.watch.feeds.keys import read_keys
 from gwtui.watch.feeds.workspaces import read_person_names
 from gwtui.watch.hub import FeedReader, FeedSpec, Scope, of_workspace
+from gwtui.watch.reads import fetch_of_workspaces, open_workspaces
 
 FEEDS = "byok"
 """Prefix of the feeds to refresh after a write to a credential."""

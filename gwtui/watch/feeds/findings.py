@@ -21,18 +21,20 @@ from gwtui.domain.findings import (
 )
 from gwtui.local.paths import Paths
 from gwtui.watch import cadence
-from gwtui.watch.base_reads import (
+from gwtui.watch.feeds.guardrails import GuardrailRow, guardrail_by_holder, read_guardrails
+from gwtui.watch.hub import ACCOUNT_FEEDS, FeedHub, FeedReader, FeedSpec, Scope, of_workspace
+from gwtui.watch.reads import (
     PEOPLE,
     BaseRead,
     FeedKey,
+    Parts,
     budgets_of,
+    fetch_each,
     key_assignments,
     keys_of,
     member_assignments,
+    open_workspaces,
 )
-from gwtui.watch.feeds.concurrent_reads import Parts, fetch_each, open_workspaces
-from gwtui.watch.feeds.guardrails import GuardrailRow, guardrail_by_holder, read_guardrails
-from gwtui.watch.hub import ACCOUNT_FEEDS, FeedHub, FeedReader, FeedSpec, Scope, of_workspace
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient

@@ -21,18 +21,6 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch import cadence
-from gwtui.watch.base_reads import (
-    BaseRead,
-    guardrails_of,
-    key_assignments,
-    member_assignments,
-)
-from gwtui.watch.feeds.concurrent_reads import (
-    GrowingList,
-    Parts,
-    fetch_each,
-    open_workspaces,
-)
 from gwtui.watch.feeds.workspaces import read_people, shown_person
 from gwtui.watch.hub import (
     FeedReader,
@@ -40,6 +28,16 @@ from gwtui.watch.hub import (
     Scope,
     of_parent_or_workspace,
     of_workspace,
+)
+from gwtui.watch.reads import (
+    BaseRead,
+    GrowingList,
+    Parts,
+    fetch_each,
+    guardrails_of,
+    key_assignments,
+    member_assignments,
+    open_workspaces,
 )
 
 if TYPE_CHECKING:

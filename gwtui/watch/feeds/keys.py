@@ -20,9 +20,8 @@ from gwtui.client.errors import GatewayError
 from gwtui.contract.keys import ApiKey, limit_used_share
 from gwtui.contract.workspaces import Workspace
 from gwtui.watch import cadence
-from gwtui.watch.base_reads import keys_of
-from gwtui.watch.feeds.concurrent_reads import GrowingList, fetch_of_workspaces, open_workspaces
 from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope, of_workspace, unshared
+from gwtui.watch.reads import GrowingList, fetch_of_workspaces, keys_of, open_workspaces
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient

@@ -13,9 +13,9 @@ from gwtui.client.errors import GatewayError
 from gwtui.local.ledger import FILE_NAME, Ledger, LedgerEntry
 from gwtui.local.paths import Paths
 from gwtui.watch import cadence
-from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope
+from gwtui.watch.reads import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient

@@ -31,18 +31,20 @@ from gwtui.domain.catalog import (
 )
 from gwtui.domain.guardrail_effect import ModelEffect, effect_on_model, restrictions_of
 from gwtui.watch import cadence
-from gwtui.watch.base_reads import (
+from gwtui.watch.feed import ReadAbandonedError
+from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow, read_guardrails
+from gwtui.watch.hub import FeedReader, FeedSpec, Scope, of_parent
+from gwtui.watch.reads import (
+    CONCURRENCY,
     MODELS,
     PROVIDERS,
     USER_MODELS,
     ZDR_ENDPOINTS,
     BaseRead,
+    GrowingList,
     endpoints_of,
+    fetch_each,
 )
-from gwtui.watch.feed import ReadAbandonedError
-from gwtui.watch.feeds.concurrent_reads import CONCURRENCY, GrowingList, fetch_each
-from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow, read_guardrails
-from gwtui.watch.hub import FeedReader, FeedSpec, Scope, of_parent
 
 if TYPE_CHECKING:
     from gwtui.watch.history.model import Curve

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.client.errors import GatewayError
-from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.history.model import SPARKS, HistoryError, RecordedChange
 from gwtui.watch.hub import FeedHub, FeedSpec, of_parent
+from gwtui.watch.reads import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection

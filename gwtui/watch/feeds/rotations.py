@@ -22,11 +22,10 @@ from gwtui.domain.keys import (
 from gwtui.local.ledger import DID_NOT_HAPPEN, Ledger, LedgerEntry
 from gwtui.local.rotations import FILE_NAME, RotationFile, record_old_key
 from gwtui.watch import cadence
-from gwtui.watch.base_reads import key_assignments
-from gwtui.watch.feeds.concurrent_reads import fetch_each
 from gwtui.watch.feeds.guardrails import guardrail_by_holder
 from gwtui.watch.feeds.ledger import user_ledger
 from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope
+from gwtui.watch.reads import fetch_each, key_assignments
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient

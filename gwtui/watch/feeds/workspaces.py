@@ -19,18 +19,21 @@ from gwtui.contract.workspaces import Budget, Workspace
 from gwtui.domain.keys import KeyCount, spent_by_interval
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch import cadence
-from gwtui.watch.base_reads import (
+from gwtui.watch.feed import Feed
+from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope, of_parent
+from gwtui.watch.reads import (
     PEOPLE,
     WORKSPACES,
     FeedKey,
+    GrowingList,
+    Parts,
     budgets_of,
+    fetch_each,
     guardrails_of,
     keys_of,
     members_of,
+    open_workspaces,
 )
-from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.concurrent_reads import GrowingList, Parts, fetch_each, open_workspaces
-from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope, of_parent
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient

@@ -27,15 +27,17 @@ from gwtui.watch.feeds.models import EndpointRow, endpoints_feed
 from gwtui.watch.feeds.workspaces import Figures, figures_feed
 from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.model import UPTIMES, Observation
-from gwtui.watch.history.observers import (
+from gwtui.watch.history.sources import (
+    OFTEN,
+    RARELY,
     ObservedReading,
+    most_used_feed,
     observe_credits,
     observe_endpoints,
     observe_guardrails,
     observe_keys,
     observe_workspaces,
 )
-from gwtui.watch.history.sources import OFTEN, RARELY, most_used_feed
 from gwtui.watch.history.writer import observe, observe_hour, set_default_models, tidy
 from gwtui.watch.hub import FeedHub, Scope
 

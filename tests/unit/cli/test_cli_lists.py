@@ -31,8 +31,8 @@ from gwtui.resources.keys import resource as resource_of_keys
 from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.registry import COMMAND_RESOURCES, SPECS
 from gwtui.watch import cadence
-from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.hub import FeedHub
+from gwtui.watch.reads import FeedKey
 from headless_kit import Gwtui, Site, site
 
 MODEL = "helioscope/corona-code"

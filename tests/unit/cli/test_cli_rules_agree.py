@@ -34,8 +34,7 @@ from gwtui.local.alerts import load_alerts
 from gwtui.watch.alerts.evaluator import Evaluator
 from gwtui.watch.alerts.model import Alert
 from gwtui.watch.feeds.keys import keys_feed
-from gwtui.watch.history.observers import ObservedReading, observe_keys
-from gwtui.watch.history.sources import Build, Sources
+from gwtui.watch.history.sources import Build, ObservedReading, Sources, observe_keys
 from gwtui.watch.hub import FeedHub, Scope
 from headless_kit import Gwtui, Site
 from recorded_gateway_kit import World

@@ -14,7 +14,7 @@ from gwtui.cli.main import main
 from gwtui.cli.watch import reading_lines
 from gwtui.contract.keys import ApiKey
 from gwtui.watch.feeds.keys import KeyRow
-from gwtui.watch.history.observers import ObservedReading, observe_keys
+from gwtui.watch.history.sources import ObservedReading, observe_keys
 from headless_kit import Gwtui, Site
 
 MODEL = "helioscope/corona-code"
