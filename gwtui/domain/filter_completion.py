@@ -23,7 +23,6 @@ _CONDITION = re.compile(
     rf'(?P<name>{NAME})\s*(?P<op>>=|<=|!=|[:=<>~])\s*(?P<quote>"?)(?P<value>.*)', re.DOTALL
 )
 _BEFORE_VALUE = re.compile(rf"(?:^|[\s(-])(?P<part>{NAME}\s*(?:>=|<=|!=|[:=<>])\s+)$")
-_APART = re.compile(rf"(?:^|[\s(-])(?P<part>{NAME}\s+(?:>=|<=|!=|[=<>])\s*)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +72,12 @@ def suggestions(text: str, fields: Sequence[FilterField], values: Values) -> Sug
     exact = _find_field(part, fields) if part else None
     if exact is not None:
         texts = [f"{exact.name}{op}" for op in _OPERATORS[exact.kind]]
-        longer = [
+        longer = (
             suggestion
             for suggestion in _field_suggestions(part, fields)
             if suggestion.text.rstrip(":") != exact.name
-        ]
-        return Suggestions(
-            start, _most([*(Suggestion(suggestion, suggestion) for suggestion in texts), *longer])
         )
+        return Suggestions(start, _most([*(Suggestion(text, text) for text in texts), *longer]))
     return Suggestions(start, _most(_field_suggestions(part, fields)))
 
 
@@ -92,7 +89,7 @@ def _part_begins(text: str) -> int:
             quoted = not quoted
         elif character.isspace() and not quoted:
             start = place + 1
-    spaced = _BEFORE_VALUE.search(text[:start]) or _APART.search(text[:start])
+    spaced = _BEFORE_VALUE.search(text[:start])
     if spaced is not None:
         start = spaced.start("part")
     while text[start : start + 1] in ("-", "("):

@@ -32,9 +32,8 @@ from gwtui.crud.bulk import (
     plan_many,
 )
 from gwtui.crud.plan import Confirmation, Outcome, Plan
-from gwtui.crud.resource import ResourceSpec, Scope, filter_kinds
+from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.crud.writes import declared_writes
-from gwtui.domain.filters import parse
 
 if TYPE_CHECKING:
     from gwtui.cli.changes.command import DeclaredChange
@@ -76,12 +75,11 @@ def row_selection(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> Row
 
 def _query(spec: ResourceSpec[Any], text: str) -> ListQuery:
     query = parse_query(spec, text)
-    if not parse(text).parts:
+    if query.query.is_empty:
         raise exits.CommandError(
             "--filter: the filter is empty and would match every row", exits.USAGE
         )
-    named = filter_kinds(spec.columns, spec.facets)
-    if query.query.unknown_columns(named) or query.query.note:
+    if query.query.unknown:
         raise exits.CommandError(
             "--filter: nothing was changed because the filter is not valid", exits.USAGE
         )

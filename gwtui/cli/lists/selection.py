@@ -27,7 +27,7 @@ from gwtui.crud.resource import (
 )
 from gwtui.domain.cell_values import ordered
 from gwtui.domain.clock import SYSTEM_CLOCK
-from gwtui.domain.filters import Query, parse
+from gwtui.domain.filters import FilterError, Query, parse
 from gwtui.domain.lookup import Names, among, did_you_mean, lookup, nearest
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import parse_past
@@ -77,10 +77,10 @@ class ListQuery:
 
     def matching(self, rows: Sequence[Any], now: datetime) -> list[Any]:
         """Return the matching rows in their given order. Raises CommandError."""
-        if not self.query.parts:
+        if self.query.is_empty:
             return list(rows)
         fields: RowFields[Any] = RowFields(self.spec.columns, self.spec.facets, now)
-        cells = [column.cell for column in self.spec.columns] if self._reads_text() else []
+        cells = [column.cell for column in self.spec.columns] if self.query.reads_text else []
         matching = []
         for row in rows:
             fields.item = row
@@ -91,12 +91,9 @@ class ListQuery:
         return matching
 
     def _filters_by(self, completed: frozenset[str]) -> bool:
-        if not self.query.parts:
+        if self.query.is_empty:
             return False
-        return not completed or self._reads_text() or self.query.names_any(completed)
-
-    def _reads_text(self) -> bool:
-        return self.query.reads_text(filter_kinds(self.spec.columns, self.spec.facets))
+        return not completed or self.query.reads_text or bool(self.query.columns & completed)
 
 
 def list_query(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> ListQuery:
@@ -118,14 +115,11 @@ def parse_query(
     """
     kinds = filter_kinds(spec.columns, spec.facets)
     headings = filter_headings(spec.columns, spec.facets)
-    query = parse(filter_text or "").checked(kinds, headings)
-    if query.error:
-        raise exits.CommandError(f"--filter: {query.error}", exits.USAGE)
-    for name in query.unknown_columns(kinds):
+    with exits.reporting(FilterError, context="--filter: "):
+        query = parse(filter_text or "", kinds, headings)
+    for name in query.unknown:
         hint = did_you_mean(name, [*kinds, *headings])
         narrate(f"--filter: there is no column {name!r}; searching for it as text{hint}")
-    if query.note:
-        narrate(f"--filter: {query.note}")
     column, descending = _order(spec, sort)
     return ListQuery(
         spec, query, column, descending, _columns(spec, columns), ordered=sort is not None

@@ -255,10 +255,8 @@ class ListFilter:
     def _show(self) -> None:
         if self._lines is None:
             return
-        table = self._table
-        error = None if table.model.filter_unfinished else table.model.filter_error
         explaining, prompt = self._lines
-        explaining.show(suggestion_line(error or "", prompt.filter_input.suggestions))
+        explaining.show(suggestion_line(prompt.filter_input.suggestions))
 
 
 BESIDE = 110

@@ -317,10 +317,7 @@ def _status_text(
     shown, total = table.visible_count, table.total_count
     parts: list[Content] = []
     if table.model.filter_error is not None:
-        unfinished = table.model.filter_unfinished and typing
-        parts.append(toned(table.model.filter_error, "muted" if unfinished else "bad"))
-    elif table.model.filter_note:
-        parts.append(toned(table.model.filter_note, "warn"))
+        parts.append(toned(table.model.filter_error, "muted" if typing else "bad"))
     elif table.model.unknown_columns:
         names = ", ".join(safe_text(name, 20) for name in table.model.unknown_columns)
         parts.append(toned(f"no column {names}: searched as text", "warn"))

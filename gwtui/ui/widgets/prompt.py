@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 Complete = Callable[[str], str | None]
 """Returns the whole completed text for a typed text; None if there is no completion."""
-_MARGIN = "   "
 _VALUE = 40
 
 
@@ -268,10 +267,8 @@ class FilterPrompt(Prompt):
         self.post_message(self.Closed())
 
 
-def suggestion_line(error: str, suggestions: Suggestions | None) -> Content:
-    """Return the line above a filter prompt: the error, or else the suggestions."""
-    if error:
-        return toned(f"{_MARGIN}{error}", "bad")
+def suggestion_line(suggestions: Suggestions | None) -> Content:
+    """Return the line of suggestions above a filter prompt."""
     if suggestions is None or not suggestions.offered:
         return Content("")
     names = [toned(safe_line(offer.shown, _VALUE), "muted") for offer in suggestions.offered]

@@ -457,9 +457,7 @@ def test_a_filter_chooses_what_a_list_of_it_shows(gwtui: Gwtui, place: Site) -> 
     assert (code, "nothing to do" in err) == (exits.OK, True)
 
 
-@pytest.mark.parametrize(
-    "query", ["", "  ", "nosuch>3", "used>abc", "ci or bot", "(ci or bot", "name~["]
-)
+@pytest.mark.parametrize("query", ["", "  ", "nosuch>3", "used>abc", "(ci or bot", "name~["])
 def test_a_filter_that_is_not_understood_changes_nothing(
     gwtui: Gwtui, state: Path, query: str
 ) -> None:

@@ -186,7 +186,7 @@ def test_csv_is_for_machines(gwtui: Gwtui) -> None:
         (("keys", "list", "--sort", "colour"), exits.USAGE, "there is no column 'colour'"),
         (("keys", "list", "--sort", "name:up"), exits.USAGE, "must be asc or desc"),
         (("keys", "list", "--columns", "x"), exits.USAGE, "there is no column 'x'"),
-        (("keys", "list", "--filter", "used>"), exits.USAGE, "needs a value"),
+        (("keys", "list", "--filter", "used>"), exits.USAGE, "a value is missing"),
         (("keys", "list", "--output", "json", "--columns", "name"), exits.USAGE, "table or csv"),
         (("models", "list", "--workspace", "x"), exits.USAGE, "unrecognized arguments"),
         (("keys", "lst"), exits.USAGE, "did you mean 'list'?"),

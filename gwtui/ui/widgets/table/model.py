@@ -21,7 +21,6 @@ Loss = Literal["deleted", "filtered"]
 """Why the selected row is no longer visible: its item is gone, or the filter hides it."""
 FEW = 1_000
 """Maximum number of rows whose text is read in one go; more would delay typing."""
-_OPERATORS = (":", "=", "!=", "<", ">", "~")
 _PART = 100
 _LIFETIME = timedelta(seconds=60)
 """Age at which a filter reads texts again, since they may depend on the time ("in 3 days")."""
@@ -61,10 +60,6 @@ class TableModel(Generic[T]):
         self.sorting = ("", False)
         """Column id, and whether the order is descending; "" keeps the order of the items."""
         self.filter_error: str | None = None
-        self.filter_unfinished = False
-        """Whether the error is at the end of the text, where the user may still be typing."""
-        self.filter_note = ""
-        """A warning about a part of the filter that is probably not what the user meant."""
         self.provisional = False
         """Whether rows are missing because their text is not read yet; see ``read_texts``."""
         self.order: Sequence[str] = ()
@@ -74,10 +69,7 @@ class TableModel(Generic[T]):
         """Width of the longest text by column index, for columns that adapt to it."""
         self._identity = identity
         self._facets = facets
-        self._filter_names = [*(column.id for column in self.columns), *facets]
         self._query: Query | None = None
-        self._filter_text = ""
-        """The text of the filter that applies now."""
         self._items: dict[str, T] = {}
         self._sorted: Sequence[str] = ()
         self._index: dict[str, int] = {}
@@ -113,7 +105,7 @@ class TableModel(Generic[T]):
     @property
     def unknown_columns(self) -> tuple[str, ...]:
         """Column names in the filter that do not exist; they are searched as plain text."""
-        return () if self._query is None else self._query.unknown_columns(self._filter_names)
+        return () if self._query is None else self._query.unknown
 
     @property
     def filtering(self) -> bool:
@@ -172,25 +164,17 @@ class TableModel(Generic[T]):
         return self._arrange()
 
     def filter_by(self, text: str) -> Lost | None:
-        """Filter the rows. If the query has an error, the last valid query stays active.
-
-        Exception: if the last valid query was only the beginning of a column condition ("used" of
-        "used>x"), it would now match the column's name as text. In that case the valid part of
-        the new query applies.
-        """
-        from gwtui.domain.filters import parse  # noqa: PLC0415 - with the first filter
+        """Filter the rows. If the query has an error, the last valid query stays active."""
+        from gwtui.domain.filters import FilterError, parse  # noqa: PLC0415 - with the first filter
 
         kinds = filter_kinds(self.columns, self._facets)
-        query = parse(text).checked(kinds, filter_headings(self.columns, self._facets))
-        self.filter_error = query.error or None
-        self.filter_unfinished = query.fault.unfinished
-        self.filter_note = query.note
-        added = text.removeprefix(self._filter_text)
-        is_wrong = query.error and not query.fault.open
-        if is_wrong and (added == text or not added.startswith(_OPERATORS)):
+        try:
+            query = parse(text, kinds, filter_headings(self.columns, self._facets))
+        except FilterError as error:
+            self.filter_error = str(error)
             return None
-        self._filter_text = text
-        self._query = query if query.parts else None
+        self.filter_error = None
+        self._query = None if query.is_empty else query
         return self._arrange()
 
     def sort_by(self, column: str, descending: bool) -> None:
@@ -298,7 +282,7 @@ class TableModel(Generic[T]):
 
     def _matching(self, query: Query) -> list[str]:
         """Return the rows that match. A row whose text was not read yet does not match text."""
-        reads_text = query.reads_text(self._filter_names)
+        reads_text = query.reads_text
         unread = self._unread() if reads_text else ()
         self.provisional = len(unread) > FEW
         if not self.provisional:
