@@ -24,10 +24,12 @@ from gwtui.client.errors import GatewayError, NoAnswerError
 from gwtui.contract.keys import CreateKeyRequest
 from gwtui.crud.bulk import BulkOperation, BulkPart, BulkPlan, BulkRun
 from gwtui.crud.executor import WriteLog
+from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Change, Confirmation, Outcome, Plan, Refused, Unknown, bundle
 from gwtui.domain.clock import Clock
 from gwtui.local.ledger import Ledger
 from gwtui.local.targets import TargetFacts
+from gwtui.resources.keys.writes import WRITES as KEY_WRITES
 from gwtui.ui.actions.app import STEPS, FirstStepsScreen, Step
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.progress import ProgressScreen
@@ -36,7 +38,6 @@ from gwtui.ui.profile_switch import profile_picker
 from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
 from gwtui.ui.widgets.lifetime import TerminalSized
 from harness import MOMENT, Harness, settled
-from plan_kit import key_plans
 
 LONG = "The quick brown fox jumps over the lazy dog, again and again. " * 6
 ALERTS = 13
@@ -306,7 +307,9 @@ def _leave_unresolved(demo: Harness) -> None:
     )
     sent = MOMENT - timedelta(minutes=4)
     write_log = WriteLog(where, Ledger(demo.folder / "audit.jsonl"), Clock(now=lambda: sent))
-    consent = Confirmation(key_plans.plan_create(CreateKeyRequest(name="nightly"), sent), "form")
+    consent = Confirmation(
+        KEY_WRITES.plan_create(CreateKeyRequest(name="nightly"), PlanContext(sent)), "form"
+    )
     object.__setattr__(consent.plan, "id", f"{1:032x}")
     write_log.announce(consent)
     write_log.record(consent, Unknown(NoAnswerError("the connection broke")))

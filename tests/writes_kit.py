@@ -22,7 +22,6 @@ from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
-from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import (
     AssignKeysRequest,
     AssignMembersRequest,
@@ -49,22 +48,22 @@ from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.routes import all_operations
+from gwtui.resources import assignments
 from gwtui.resources import budgets as budget_plans
 from gwtui.resources import members as member_plans
+from gwtui.resources.byok import CREDENTIALS
 from gwtui.resources.generations import plan_feedback
+from gwtui.resources.guardrails.writes import WRITES as GUARDRAIL_WRITES
 from gwtui.resources.guardrails.writes import BoundBy
+from gwtui.resources.keys.writes import WRITES as KEY_WRITES
+from gwtui.resources.organization import SETTINGS_WRITES
 from gwtui.resources.recovery import declared_writes
 from gwtui.resources.uses import WorkspaceContents
-from plan_kit import (
-    assignment_plans,
-    byok_plans,
-    guardrail_plans,
-    key_plans,
-    settings_plan,
-    workspace_plans,
-)
+from gwtui.resources.workspaces import WRITES as WORKSPACE_WRITES
+from gwtui.resources.workspaces import WorkspaceSurroundings
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
+AT = PlanContext(NOW)
 CLOCK = Clock(now=lambda: NOW, chance=lambda: 0.0)
 _QUIET = frozenset({"usage", "sqlite_sequence"})
 """Tables that no write of the API touches while the clock stands still."""
@@ -235,25 +234,27 @@ def _deletions() -> Iterator[tuple[str, Callable[[FaultWorld], Plan[Any]]]]:
 
 
 def _plan_deletion(writes: Writes[Any], world: FaultWorld) -> Plan[Any]:
-    return writes.plan_delete(world.samples[writes.resource], PlanContext(NOW))
+    return writes.plan_delete(world.samples[writes.resource], AT)
 
 
 PLANS: Mapping[str, Callable[[FaultWorld], Plan[Any]]] = {
     **dict(_deletions()),
-    "createKey": lambda w: key_plans.plan_create(CreateKeyRequest(name="new"), NOW),
-    "updateKey": lambda w: key_plans.plan_update(w.key, UpdateKeyRequest(name="renamed"), NOW),
-    "deleteKey": lambda w: key_plans.plan_delete(w.key, NOW),
+    "createKey": lambda w: KEY_WRITES.plan_create(CreateKeyRequest(name="new"), AT),
+    "updateKey": lambda w: KEY_WRITES.plan_update(w.key, UpdateKeyRequest(name="renamed"), AT),
+    "deleteKey": lambda w: KEY_WRITES.plan_delete(w.key, AT, ()),
     "giveFeedback": lambda w: plan_feedback(
-        FeedbackRequest(generation_id=w.generation, category="latency"), PlanContext(NOW)
+        FeedbackRequest(generation_id=w.generation, category="latency"), AT
     ),
-    "createWorkspace": lambda w: workspace_plans.plan_create(
-        CreateWorkspaceRequest(name="New", slug="new")
+    "createWorkspace": lambda w: WORKSPACE_WRITES.plan_create(
+        CreateWorkspaceRequest(name="New", slug="new"), AT
     ),
-    "updateWorkspace": lambda w: workspace_plans.plan_update(
-        w.workspace, UpdateWorkspaceRequest(name="Renamed")
+    "updateWorkspace": lambda w: WORKSPACE_WRITES.plan_update(
+        w.workspace, UpdateWorkspaceRequest(name="Renamed"), AT
     ),
-    "deleteWorkspace": lambda w: workspace_plans.plan_delete(
-        w.workspace, WorkspaceContents([], w.budgets, []), NOW
+    "deleteWorkspace": lambda w: WORKSPACE_WRITES.plan_delete(
+        w.workspace,
+        AT,
+        WorkspaceSurroundings(WorkspaceContents([], w.budgets, [])),
     ),
     "addWorkspaceMembers": lambda w: member_plans.plan_add(w.workspace, w.people[1:3]),
     "removeWorkspaceMembers": lambda w: member_plans.plan_remove(
@@ -263,35 +264,46 @@ PLANS: Mapping[str, Callable[[FaultWorld], Plan[Any]]] = {
         w.workspace, "daily", PutBudgetRequest(limit_usd=Decimal(5)), w.budgets, NOW
     ),
     "deleteWorkspaceBudget": lambda w: budget_plans.plan_delete(w.workspace, "monthly", w.budgets),
-    "updateOrganizationSettings": lambda w: settings_plan(
+    "updateOrganizationSettings": lambda w: SETTINGS_WRITES.plan_update(
         w.settings,
         UpdateOrganizationSettingsRequest(
             is_filtered_model_catalog_enabled=not w.settings.is_filtered_model_catalog_enabled
         ),
+        AT,
     ),
-    "createGuardrail": lambda w: guardrail_plans.plan_create(
-        CreateGuardrailRequest(name="New"), GENERIC, NOW
+    "createGuardrail": lambda w: GUARDRAIL_WRITES.plan_create(
+        CreateGuardrailRequest(name="New"), AT
     ),
-    "updateGuardrail": lambda w: guardrail_plans.plan_update(
-        w.guardrail, UpdateGuardrailRequest(name="Renamed"), BoundBy(), GENERIC, NOW
+    "updateGuardrail": lambda w: GUARDRAIL_WRITES.plan_update(
+        w.guardrail,
+        UpdateGuardrailRequest(name="Renamed"),
+        AT,
+        BoundBy().uses,
     ),
-    "deleteGuardrail": lambda w: guardrail_plans.plan_delete(w.guardrail, BoundBy()),
-    "assignGuardrailKeys": lambda w: assignment_plans.plan_assign_keys(
-        w.guardrail, [w.other_key], w.key_assignments, {}
+    "deleteGuardrail": lambda w: GUARDRAIL_WRITES.plan_delete(w.guardrail, AT, BoundBy()),
+    "assignGuardrailKeys": lambda w: assignments.plan_assign(
+        assignments.KEYS, w.guardrail, assignments.key_names([w.other_key]), w.key_assignments, {}
     ),
-    "unassignGuardrailKeys": lambda w: assignment_plans.plan_unassign_keys(
-        w.guardrail, w.key_assignments
+    "unassignGuardrailKeys": lambda w: assignments.plan_unassign(
+        assignments.KEYS, w.guardrail, w.key_assignments, {}
     ),
-    "assignGuardrailMembers": lambda w: assignment_plans.plan_assign_members(
-        w.guardrail, [w.people[1].id or ""], w.member_assignments, {}, {}
+    "assignGuardrailMembers": lambda w: assignments.plan_assign(
+        assignments.MEMBERS,
+        w.guardrail,
+        {w.people[1].id or "": "a person"},
+        w.member_assignments,
+        {},
     ),
-    "unassignGuardrailMembers": lambda w: assignment_plans.plan_unassign_members(
-        w.guardrail, w.member_assignments, {}
+    "unassignGuardrailMembers": lambda w: assignments.plan_unassign(
+        assignments.MEMBERS, w.guardrail, w.member_assignments, {}
     ),
-    "createByok": lambda w: byok_plans.plan_create(
-        CreateByokRequest(provider="northwind", key=SecretStr("sk-provider-9876543210"))
+    "createByok": lambda w: CREDENTIALS.plan_create(
+        CreateByokRequest(provider="northwind", key=SecretStr("sk-provider-9876543210")),
+        AT,
     ),
-    "updateByok": lambda w: byok_plans.plan_update(w.credential, UpdateByokRequest(name="named")),
-    "deleteByok": lambda w: byok_plans.plan_delete(w.credential),
+    "updateByok": lambda w: CREDENTIALS.plan_update(
+        w.credential, UpdateByokRequest(name="named"), AT
+    ),
+    "deleteByok": lambda w: CREDENTIALS.plan_delete(w.credential, AT),
 }
 """One write for each operation of the API that changes something."""

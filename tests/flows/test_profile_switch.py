@@ -17,19 +17,20 @@ from textual.pilot import Pilot
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import CreateKeyRequest
 from gwtui.crud.executor import WriteExecutor
+from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Confirmation
 from gwtui.embedded.faults import FaultInjector
 from gwtui.local.first_steps import FIRST_STEPS_FILE as FIRST_STEPS
 from gwtui.local.ledger import Ledger
 from gwtui.local.targets import TargetFacts
 from gwtui.local.tokens import TokenError
+from gwtui.resources.keys.writes import WRITES as KEY_WRITES
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
 from gwtui.ui.screens.picker import Picker
 from gwtui.ui.widgets.prompt import FilterPrompt
 from harness import Harness, harness, has_data, line, listing, notices, until
 from journeys import Terminal, at_rest, tokens
-from plan_kit import key_plans
 from screen_text import shown
 from switch_kit import SomeTargets, connection_to
 
@@ -198,7 +199,9 @@ async def test_a_write_on_its_way_or_unresolved_is_held_up_to_the_person_first(
         app, pilot = one.app, one.pilot
         gate = asyncio.Event()
         await until(pilot, lambda: app.session and app.session.completed.is_set(), "all of it")
-        plan = key_plans.plan_create(CreateKeyRequest(name="slow"), one.staging.clock.now())
+        plan = KEY_WRITES.plan_create(
+            CreateKeyRequest(name="slow"), PlanContext(one.staging.clock.now())
+        )
 
         async def held(client: Any) -> Any:
             await gate.wait()
@@ -221,7 +224,9 @@ async def test_a_write_on_its_way_or_unresolved_is_held_up_to_the_person_first(
         await writing
         # Now one whose answer is lost.
         faults.arm("reset-after:writes x1")
-        lost = key_plans.plan_create(CreateKeyRequest(name="lost"), one.staging.clock.now())
+        lost = KEY_WRITES.plan_create(
+            CreateKeyRequest(name="lost"), PlanContext(one.staging.clock.now())
+        )
         await executor.execute(Confirmation(lost, "form"))
         one.type(":ctx production<enter>")
         await until(pilot, lambda: isinstance(app.screen, AskScreen), "the question")

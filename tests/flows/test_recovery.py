@@ -11,9 +11,11 @@ from textual.widgets import Button
 
 from gwtui.contract.keys import ApiKey, CreateKeyRequest
 from gwtui.crud.executor import WriteExecutor
+from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Applied, Confirmation, Plan, Unknown
 from gwtui.embedded.faults import FaultInjector
 from gwtui.local.ledger import this_process
+from gwtui.resources.keys.writes import WRITES as KEY_WRITES
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
@@ -22,7 +24,6 @@ from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.picker import MenuScreen, Picker
 from gwtui.ui.screens.recovery import RecoveryScreen
 from harness import Harness, dashboard, harness, has_data, line, listing, notices, until
-from plan_kit import key_plans
 from screen_text import shown
 
 AFTER, BEFORE = "reset-after", "reset-before"
@@ -45,7 +46,7 @@ class Desk(Harness):
                 assert isinstance(await executor.execute(Confirmation(plan, "form")), Unknown)
 
     def creation(self, name: str) -> Plan[Any]:
-        return key_plans.plan_create(CreateKeyRequest(name=name), self.clock.now())
+        return KEY_WRITES.plan_create(CreateKeyRequest(name=name), PlanContext(self.clock.now()))
 
     async def keys(self) -> list[ApiKey]:
         async with self.colleague() as client:

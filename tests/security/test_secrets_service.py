@@ -38,18 +38,21 @@ from gwtui.client.connection import Connection, Patience
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
-from gwtui.contract.byok import ByokCredential, CreateByokRequest
+from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.contract.keys import CreatedKey, CreateKeyRequest, ExternalUserRequest
 from gwtui.crud.executor import WriteExecutor
+from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Applied, Confirmation, Plan, Refused, Unknown
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import KINDS, FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket
 from gwtui.local.ledger import Ledger
-from plan_kit import byok_plans, key_plans
+from gwtui.resources.byok import CREDENTIALS
+from gwtui.resources.keys.writes import WRITES as KEY_WRITES
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
+AT = PlanContext(NOW)
 CLOCK = Clock(now=lambda: NOW, chance=lambda: 0.0)
 QUICK = Clock(now=lambda: NOW, chance=lambda: 0.0, sleep=lambda _: asyncio.sleep(0))
 """Does not wait before a read is repeated."""
@@ -78,10 +81,12 @@ class Desk:
     def plans(self) -> Mapping[str, Callable[[], Plan[Any]]]:
         """Each write that carries a secret, or brings one."""
         return {
-            "create key": lambda: key_plans.plan_create(new_key(), NOW, {}),
-            "store provider key": lambda: byok_plans.plan_create(provider_key()),
-            "rotate provider key": lambda: byok_plans.plan_rotate(
-                self.credential, SecretStr(MARKED["rotated key"])
+            "create key": lambda: KEY_WRITES.plan_create(new_key(), AT),
+            "store provider key": lambda: CREDENTIALS.plan_create(provider_key(), AT),
+            "rotate provider key": lambda: CREDENTIALS.plan_update(
+                self.credential,
+                UpdateByokRequest(key=SecretStr(MARKED["rotated key"])),
+                AT,
             ),
         }
 

@@ -15,13 +15,16 @@ from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.contract.organization import ChangeMembersRequest
+from gwtui.crud.fields import PlanContext
 from gwtui.domain.clock import Clock
 from gwtui.resources import members as member_plans
 from gwtui.resources.uses import WorkspaceContents
-from plan_kit import workspace_plans
+from gwtui.resources.workspaces import WRITES as WORKSPACE_WRITES
+from gwtui.resources.workspaces import WorkspaceSurroundings
 from seeded_gateways import open_gateway
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
+AT = PlanContext(NOW)
 
 
 @pytest_asyncio.fixture
@@ -40,13 +43,17 @@ async def client() -> AsyncIterator[GatewayClient]:
 async def test_a_workspace_with_active_keys_stays(client: GatewayClient) -> None:
     space = (await client.workspaces.list()).items[1]
     keys = (await client.keys.list(workspace_id=space.id)).items
-    plan = workspace_plans.plan_delete(space, WorkspaceContents(keys, [], []), NOW)
+    plan = WORKSPACE_WRITES.plan_delete(
+        space, AT, WorkspaceSurroundings(WorkspaceContents(keys, [], []))
+    )
     assert plan.obstacles
     with pytest.raises(errors.BadRequestError, match="key"):
         await plan.send(client)
     for key in keys:
         await client.keys.delete(key.hash or "")
-    plan = workspace_plans.plan_delete(space, WorkspaceContents([], [], []), NOW)
+    plan = WORKSPACE_WRITES.plan_delete(
+        space, AT, WorkspaceSurroundings(WorkspaceContents([], [], []))
+    )
     assert not plan.obstacles
     await plan.send(client)
 

@@ -19,6 +19,7 @@ from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.paging import Listing
 from gwtui.client.transport import Transport
+from gwtui.contract.byok import UpdateByokRequest
 from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest
 from gwtui.contract.workspaces import Budget
 from gwtui.crud.evidence import Evidence, InspectionContext
@@ -27,10 +28,11 @@ from gwtui.crud.plan import Applied, Confirmation, Plan, Unknown
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.embedded.routes import all_operations
 from gwtui.local.ledger import Ledger
+from gwtui.resources.byok import CREDENTIALS
+from gwtui.resources.keys.writes import WRITES as KEY_WRITES
 from gwtui.resources.recovery import declared_writes, find_evidence
 from gwtui.watch.feeds.ledger import created_identities
-from plan_kit import byok_plans, key_plans
-from writes_kit import CLOCK, NOW, PLANS, FaultWorld
+from writes_kit import AT, CLOCK, NOW, PLANS, FaultWorld
 
 HAPPENED, DID_NOT = "502-after", "502"
 BLIND = {"giveFeedback"}
@@ -101,7 +103,7 @@ async def test_fields_that_somebody_else_changed_are_something_else(
     world.begin()
     wish = UpdateKeyRequest.model_validate({"name": "mine", "limit": 5.0, "limit_reset": "daily"})
     async with executor_of(world, tmp_path) as (client, executor):
-        await lose(world, executor, key_plans.plan_update(world.key, wish, NOW), DID_NOT)
+        await lose(world, executor, KEY_WRITES.plan_update(world.key, wish, AT), DID_NOT)
         theirs = UpdateKeyRequest.model_validate({"name": "theirs", "limit": 5.0})
         await client.keys.update(world.key.hash or "", theirs)
         found = await evidence(client, executor)
@@ -163,7 +165,11 @@ async def test_a_rotated_key_is_told_by_its_mask(
         await lose(
             world,
             executor,
-            byok_plans.plan_rotate(world.credential, SecretStr("sk-sentinel-2222222222")),
+            CREDENTIALS.plan_update(
+                world.credential,
+                UpdateByokRequest(key=SecretStr("sk-sentinel-2222222222")),
+                AT,
+            ),
             fault,
         )
         (line,) = (await evidence(client, executor)).compared
@@ -178,9 +184,9 @@ async def test_resources_of_other_writes_are_no_candidates(
     world.begin()
     async with executor_of(world, tmp_path) as (client, executor):
         twin = CreateKeyRequest(name="ci")
-        done = await executor.execute(Confirmation(key_plans.plan_create(twin, NOW), "form"))
+        done = await executor.execute(Confirmation(KEY_WRITES.plan_create(twin, AT), "form"))
         assert isinstance(done, Applied)
-        await lose(world, executor, key_plans.plan_create(twin, NOW), HAPPENED)
+        await lose(world, executor, KEY_WRITES.plan_create(twin, AT), HAPPENED)
         assert len((await evidence(client, executor)).candidates) > 1
         known = created_identities(executor.ledger.entries())
         found = await evidence(client, executor, created_by_others=known)
@@ -196,7 +202,10 @@ async def test_evidence_may_find_no_candidate(world: FaultWorld, tmp_path: Path)
         for key in (await client.keys.list()).items:
             await client.keys.delete(key.hash or "")
         await lose(
-            world, executor, key_plans.plan_create(CreateKeyRequest(name="ci"), NOW), DID_NOT
+            world,
+            executor,
+            KEY_WRITES.plan_create(CreateKeyRequest(name="ci"), AT),
+            DID_NOT,
         )
         found = await evidence(client, executor)
         assert found.candidates == ()
@@ -226,7 +235,7 @@ async def test_nearness_goes_by_the_gateways_clock(
 
     world.begin()
     async with executor_of(world, tmp_path) as (client, executor):
-        create = key_plans.plan_create(CreateKeyRequest(name="ci"), NOW)
+        create = KEY_WRITES.plan_create(CreateKeyRequest(name="ci"), AT)
         await lose(world, executor, create, DID_NOT)
         client.skew.low = client.skew.high = ahead.total_seconds()
         monkeypatch.setattr(client.keys, "list", listed)

@@ -16,11 +16,12 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
 from gwtui.crud.executor import WriteExecutor
+from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Confirmation, Plan, Unknown
 from gwtui.domain.clock import Clock
 from gwtui.local.ledger import Ledger
+from gwtui.resources.keys.writes import WRITES as KEY_WRITES
 from harness import MOMENT, Harness, pressing
-from plan_kit import key_plans
 from seeded_gateways import no_chance
 
 SENT = MOMENT - timedelta(minutes=4)
@@ -72,16 +73,18 @@ async def _leave_unresolved(demo: Harness) -> None:
 
         wish = CreateKeyRequest.model_validate({"name": "ci deploy", "limit": 25.0})
         moments[0] = SENT - timedelta(hours=9)
-        await lose(key_plans.plan_create(CreateKeyRequest(name="nightly"), SENT), 1)
+        await lose(KEY_WRITES.plan_create(CreateKeyRequest(name="nightly"), PlanContext(SENT)), 1)
         moments[0] = SENT + timedelta(minutes=2)
         with no_chance():
             await client.keys.create(wish)
             await client.keys.create(CreateKeyRequest(name="ci deploy"))
-        await lose(key_plans.plan_create(wish, SENT), 2)
+        await lose(KEY_WRITES.plan_create(wish, PlanContext(SENT)), 2)
         moments[0] += timedelta(minutes=1)
         key = (await client.keys.list()).items[0]
         change = {"name": "ci of the shop", "limit": 40.0, "limit_reset": "weekly"}
-        plan = key_plans.plan_update(key, UpdateKeyRequest.model_validate(change), SENT)
+        plan = KEY_WRITES.plan_update(
+            key, UpdateKeyRequest.model_validate(change), PlanContext(SENT)
+        )
         await client.keys.update(key.hash or "", UpdateKeyRequest.model_validate({"limit": 40.0}))
         await client.keys.update(key.hash or "", UpdateKeyRequest(name="ci of ann"))
         await lose(plan, 3)

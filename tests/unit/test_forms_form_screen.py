@@ -9,13 +9,14 @@ import pytest
 
 from form_kit import MADE, NOW, Desk, api_key
 from gwtui.client import errors
+from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Refused, Unknown
 from gwtui.resources.keys.writes import WRITES
 from gwtui.ui.forms.field_editors import ChoiceEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.dialogs import AskScreen
-from plan_kit import form_context, key_plans
+from plan_kit import form_context
 
 
 def focused_field(screen: FormScreen[Any]) -> str | None:
@@ -28,7 +29,8 @@ def focused_field(screen: FormScreen[Any]) -> str | None:
 
 async def test_the_plan_stands_above_the_button_while_typing() -> None:
     spec = replace(
-        WRITES.create_form(form_context()), plan=lambda request: key_plans.plan_create(request, NOW)
+        WRITES.create_form(form_context()),
+        plan=lambda request: WRITES.plan_create(request, PlanContext(NOW)),
     )
     async with Desk(spec) as desk:
 

@@ -28,13 +28,13 @@ from gwtui.contract.keys import CreateKeyRequest, ExternalUserRequest, UpdateKey
 from gwtui.contract.request import Problem, RequestModel, field_rules
 from gwtui.contract.scalars import Usd
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
-from gwtui.crud.fields import Facts, Field
+from gwtui.crud.fields import Facts, Field, PlanContext
 from gwtui.crud.form import BuiltinRow, CustomRow, FieldGroup, FormSpec, parse_integers
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.money import parse_share, parse_usd
 from gwtui.resources.keys.writes import WRITES
 from gwtui.ui.forms.form_state import NOTHING_CHANGED, FormState, to_typed, to_value
-from plan_kit import form_context, key_plans
+from plan_kit import form_context
 
 
 def creating(**typed: Any) -> FormState:
@@ -525,7 +525,7 @@ def test_the_key_of_an_outside_user_is_checked_while_typed_and_never_told() -> N
     request = state.request()
     assert isinstance(request, CreateKeyRequest)
     assert request.wire_body()["external"] == {"user": "customer-7", "api_key": secret}
-    plan = key_plans.plan_create(request, NOW)
+    plan = WRITES.plan_create(request, PlanContext(NOW))
     told = {change.field: change.after for change in plan.changes}
     assert told["External user"] == "customer-7, with a key of their own (kept as a hash)"
     assert secret not in f"{plan!r} {plan.summary} {request!r} {state.values()}"

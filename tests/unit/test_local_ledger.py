@@ -25,8 +25,9 @@ from pydantic import SecretStr
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
-from gwtui.contract.byok import ByokCredential
+from gwtui.contract.byok import ByokCredential, UpdateByokRequest
 from gwtui.crud.executor import WriteExecutor
+from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Applied, Confirmation, Plan, Refused
 from gwtui.domain.clock import Clock
 from gwtui.local.ledger import (
@@ -39,7 +40,7 @@ from gwtui.local.ledger import (
     this_process,
 )
 from gwtui.local.private_file import exclusive, replace_file
-from plan_kit import byok_plans
+from gwtui.resources.byok import CREDENTIALS
 from thoroughness import FULL
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
@@ -489,7 +490,9 @@ CREDENTIAL = {"id": "c1", "name": "openai \ud800", "provider": "openai", "label"
 
 def rotation() -> Plan[ByokCredential]:
     fresh = ByokCredential.model_validate(CREDENTIAL)
-    return byok_plans.plan_rotate(fresh, SecretStr(PROVIDER_KEY))
+    return CREDENTIALS.plan_update(
+        fresh, UpdateByokRequest(key=SecretStr(PROVIDER_KEY)), PlanContext(NOW)
+    )
 
 
 async def carried(world: Answering, folder: Path, plan: Plan[Any]) -> tuple[Any, LedgerEntry, str]:

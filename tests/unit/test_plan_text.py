@@ -14,10 +14,9 @@ from gwtui.crud.plan_text import both_sides, several, workspace_in_words
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.resources.guardrails.fields import FIELDS
-from plan_kit import guardrail_plans
 
 AT = PlanContext(datetime(2026, 11, 21, 7, 0, tzinfo=UTC))
-WORDS = guardrail_plans.in_words(AT.now, {})
+WORDS = FIELDS.formatter(AT)
 MODELS = [f"author/model-{number}" for number in range(40)]
 FILTERS = [CustomFilterRequest(pattern=f"secret-{n}", action="redact") for n in range(9)]
 

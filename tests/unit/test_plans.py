@@ -41,24 +41,26 @@ from gwtui.contract.workspaces import (
     UpdateWorkspaceRequest,
     Workspace,
 )
+from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
 from gwtui.domain.diffs import three_way
+from gwtui.resources import assignments
 from gwtui.resources.budgets import WorkspaceBudgets, plan_delete, plan_put
+from gwtui.resources.byok import CREDENTIALS
 from gwtui.resources.guardrails.fields import fields_of
+from gwtui.resources.guardrails.writes import WRITES as GUARDRAIL_WRITES
 from gwtui.resources.guardrails.writes import BoundBy
+from gwtui.resources.keys.writes import WRITES as KEY_WRITES
 from gwtui.resources.members import plan_add, plan_remove
+from gwtui.resources.organization import SETTINGS_WRITES
 from gwtui.resources.uses import WorkspaceContents
-from plan_kit import (
-    assignment_plans,
-    byok_plans,
-    guardrail_plans,
-    key_plans,
-    sent,
-    settings_plan,
-    workspace_plans,
-)
+from gwtui.resources.workspaces import WRITES as WORKSPACE_WRITES
+from gwtui.resources.workspaces import WorkspaceSurroundings
+from gwtui.watch.feeds.guardrails import GuardrailRow
+from plan_kit import sent
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
+AT = PlanContext(NOW)
 ID = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"
 OTHER = "1b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"
 HASH = "ab" * 32
@@ -97,12 +99,14 @@ def key(**changes: Any) -> ApiKey:
 
 
 def key_update(before: ApiKey, **given: Any) -> Plan[Any]:
-    return key_plans.plan_update(before, UpdateKeyRequest.model_validate(given), NOW, NAMES)
+    return KEY_WRITES.plan_update(
+        before, UpdateKeyRequest.model_validate(given), PlanContext(NOW, NAMES)
+    )
 
 
 UNUSED = {"usage_daily": 0, "usage_weekly": 0, "usage_monthly": 0}
 KEYS: Mapping[str, Plan[Any]] = {
-    "create": key_plans.plan_create(
+    "create": KEY_WRITES.plan_create(
         CreateKeyRequest(
             name="ci",
             limit=Decimal("1000.5"),
@@ -110,18 +114,18 @@ KEYS: Mapping[str, Plan[Any]] = {
             expires_at=NOW + timedelta(days=30),
             workspace_id=ID,
         ),
-        NOW,
-        NAMES,
+        PlanContext(NOW, NAMES),
     ),
-    "create with a name alone": key_plans.plan_create(CreateKeyRequest(name="ci"), NOW),
-    "create without a mistake": key_plans.plan_create(
-        CreateKeyRequest(name="ci", limit=Decimal("9999.99"), expires_at=NOW + timedelta(1)), NOW
+    "create with a name alone": KEY_WRITES.plan_create(CreateKeyRequest(name="ci"), AT),
+    "create without a mistake": KEY_WRITES.plan_create(
+        CreateKeyRequest(name="ci", limit=Decimal("9999.99"), expires_at=NOW + timedelta(1)),
+        AT,
     ),
-    "create with mistakes": key_plans.plan_create(
+    "create with mistakes": KEY_WRITES.plan_create(
         CreateKeyRequest(
             name="ci", limit=Decimal(99_999_999_999), expires_at=NOW - timedelta(days=3)
         ),
-        NOW,
+        AT,
     ),
     "move and raise": key_update(key(), limit=200, workspace_id=OTHER),
     "lower to what is used": key_update(key(), limit=40),
@@ -131,23 +135,25 @@ KEYS: Mapping[str, Plan[Any]] = {
     "rename": key_update(key(), name="x"),
     "of unknown values": key_update(key(limit=..., limit_reset=3), limit=None, limit_reset="daily"),
     "of an unknown rest": key_update(key(limit_remaining=None), limit=1),
-    "disable": key_plans.plan_set_disabled(key(last_used_at="2026-11-21T06:57:00Z"), True, NOW),
-    "disable an expired one": key_plans.plan_set_disabled(
-        key(expires_at="2026-11-18T07:00:00Z"), True, NOW
+    "disable": KEY_WRITES.plan_switch(key(last_used_at="2026-11-21T06:57:00Z"), True, AT, ()),
+    "disable an expired one": KEY_WRITES.plan_switch(
+        key(expires_at="2026-11-18T07:00:00Z"), True, AT, ()
     ),
-    "enable over its limit": key_plans.plan_set_disabled(
-        key(disabled=True, limit_remaining=0), False, NOW
+    "enable over its limit": KEY_WRITES.plan_switch(
+        key(disabled=True, limit_remaining=0), False, AT, ()
     ),
-    "enable an expired one": key_plans.plan_set_disabled(
-        key(disabled=True, expires_at="2026-11-18T07:00:00Z"), False, NOW
+    "enable an expired one": KEY_WRITES.plan_switch(
+        key(disabled=True, expires_at="2026-11-18T07:00:00Z"), False, AT, ()
     ),
-    "delete": key_plans.plan_delete(key(**UNUSED), NOW),
-    "delete a disabled one": key_plans.plan_delete(key(disabled=True), NOW),
-    "delete of unknown use": key_plans.plan_delete(
-        key(usage_daily=None, usage_weekly=None, usage_monthly=None, label=None), NOW
+    "delete": KEY_WRITES.plan_delete(key(**UNUSED), AT, ()),
+    "delete a disabled one": KEY_WRITES.plan_delete(key(disabled=True), AT, ()),
+    "delete of unknown use": KEY_WRITES.plan_delete(
+        key(usage_daily=None, usage_weekly=None, usage_monthly=None, label=None),
+        AT,
+        (),
     ),
-    "delete of partly unknown use": key_plans.plan_delete(
-        key(usage_daily=0, usage_weekly=..., usage_monthly=...), NOW
+    "delete of partly unknown use": KEY_WRITES.plan_delete(
+        key(usage_daily=0, usage_weekly=..., usage_monthly=...), AT, ()
     ),
 }
 
@@ -202,19 +208,20 @@ def credential(**more: Any) -> ByokCredential:
 
 def byok_update(**given: Any) -> Plan[Any]:
     request = UpdateByokRequest.model_validate(given)
-    return byok_plans.plan_update(credential(), request, NAMES)
+    return CREDENTIALS.plan_update(credential(), request, PlanContext(NOW, NAMES))
 
 
 SECOND = credential(id="other", name="second")
 BYOK: Mapping[str, Plan[Any]] = {
-    "create": byok_plans.plan_create(
+    "create": CREDENTIALS.plan_create(
         CreateByokRequest(
             provider="openai",
             key=SecretStr(SECRET),
             name="new",
             is_fallback=True,
             allowed_models=[],
-        )
+        ),
+        AT,
     ),
     "restrict": byok_update(
         allowed_models=["a/one"], allowed_user_ids=None, allowed_api_key_hashes=[HASH]
@@ -223,16 +230,16 @@ BYOK: Mapping[str, Plan[Any]] = {
     "loosen": byok_update(is_byok_only=False, is_required=False, allowed_models=None),
     "rotate": byok_update(key=SECRET),
     "rotate and rename": byok_update(key=SECRET, name="x"),
-    "disable beside another": byok_plans.plan_set_disabled(
-        credential(), True, [credential(), SECOND]
+    "disable beside another": CREDENTIALS.plan_switch(
+        credential(), True, AT, [credential(), SECOND]
     ),
-    "disable the last": byok_plans.plan_set_disabled(
-        credential(), True, [credential(id="other", disabled=True)]
+    "disable the last": CREDENTIALS.plan_switch(
+        credential(), True, AT, [credential(id="other", disabled=True)]
     ),
-    "disable beside unknown ones": byok_plans.plan_set_disabled(credential(), True),
-    "enable": byok_plans.plan_set_disabled(credential(disabled=True), False),
-    "delete": byok_plans.plan_delete(credential(), []),
-    "delete a disabled one": byok_plans.plan_delete(credential(disabled=True), []),
+    "disable beside unknown ones": CREDENTIALS.plan_switch(credential(), True, AT),
+    "enable": CREDENTIALS.plan_switch(credential(disabled=True), False, AT),
+    "delete": CREDENTIALS.plan_delete(credential(), AT, []),
+    "delete a disabled one": CREDENTIALS.plan_delete(credential(disabled=True), AT, []),
 }
 
 
@@ -284,11 +291,20 @@ def rail_update(
     before: Guardrail, bound: BoundBy, dialect: Any = GENERIC, **given: Any
 ) -> Plan[Any]:
     request = UpdateGuardrailRequest.model_validate(given)
-    return guardrail_plans.plan_update(before, request, bound, dialect, NOW)
+    return GUARDRAIL_WRITES.for_row(GuardrailRow(before, bound.workspace), dialect).plan_update(
+        before, request, PlanContext(NOW, {}, dialect), bound.uses
+    )
+
+
+def first_update(**given: Any) -> Plan[Any]:
+    """The change that creates the default guardrail of a workspace."""
+    unmade = Guardrail.model_validate({"id": SPACE.default_guardrail_id})
+    writes = GUARDRAIL_WRITES.for_row(GuardrailRow(unmade, SPACE, exists=False), GENERIC)
+    return writes.plan_update(unmade, UpdateGuardrailRequest.model_validate(given), AT)
 
 
 GUARDRAILS: Mapping[str, Plan[Any]] = {
-    "create": guardrail_plans.plan_create(
+    "create": GUARDRAIL_WRITES.plan_create(
         CreateGuardrailRequest(
             name="New",
             workspace_id=OTHER,
@@ -304,9 +320,7 @@ GUARDRAILS: Mapping[str, Plan[Any]] = {
             ],
             content_filters=[CustomFilterRequest(pattern="[a-z]+", action="redact", label="[X]")],
         ),
-        GENERIC,
-        NOW,
-        NAMES,
+        PlanContext(NOW, NAMES, GENERIC),
     ),
     "update": rail_update(
         guardrail(),
@@ -326,33 +340,40 @@ GUARDRAILS: Mapping[str, Plan[Any]] = {
     "update of a default one": rail_update(guardrail(), BoundBy([], [], SPACE), description="x"),
     "update of a default one's name": rail_update(guardrail(), BoundBy([], [], SPACE), name="Mine"),
     "update of the name": rail_update(guardrail(), NOTHING, name="Mine"),
-    "first update": guardrail_plans.plan_first_update(
-        SPACE, UpdateGuardrailRequest(enforce_zdr_other=True), GENERIC, NOW
-    ),
-    "first update of the name": guardrail_plans.plan_first_update(
-        SPACE, UpdateGuardrailRequest(name="Mine"), GENERIC, NOW
-    ),
-    "delete": guardrail_plans.plan_delete(guardrail(), replace(HOLDERS, people=ANN)),
-    "delete an unused one": guardrail_plans.plan_delete(guardrail(), NOTHING),
-    "assign to keys": assignment_plans.plan_assign_keys(
+    "first update": first_update(enforce_zdr_other=True),
+    "first update of the name": first_update(name="Mine"),
+    "delete": GUARDRAIL_WRITES.plan_delete(guardrail(), AT, replace(HOLDERS, people=ANN)),
+    "delete an unused one": GUARDRAIL_WRITES.plan_delete(guardrail(), AT, NOTHING),
+    "assign to keys": assignments.plan_assign(
+        assignments.KEYS,
         guardrail(),
-        [named_key("ci"), named_key("web"), named_key("new")],
+        assignments.key_names([named_key("ci"), named_key("web"), named_key("new")]),
         [on_key("ci", OTHER), on_key("web", ID), on_key("else", OTHER)],
         RAILS,
     ),
-    "assign to members": assignment_plans.plan_assign_members(
-        guardrail(), ["u1", "u2"], [on_member("u1", OTHER)], RAILS, ANN
+    "assign to members": assignments.plan_assign(
+        assignments.MEMBERS,
+        guardrail(),
+        {"u1": "“Ann”", "u2": "u2"},
+        [on_member("u1", OTHER)],
+        RAILS,
     ),
-    "assign beside unknown ones": assignment_plans.plan_assign_keys(
-        guardrail(), [named_key("ci")], None, RAILS
+    "assign beside unknown ones": assignments.plan_assign(
+        assignments.KEYS, guardrail(), assignments.key_names([named_key("ci")]), None, RAILS
     ),
-    "assign to many": assignment_plans.plan_assign_keys(
-        guardrail(), [named_key(f"k{number}") for number in range(21)], [], RAILS
+    "assign to many": assignments.plan_assign(
+        assignments.KEYS,
+        guardrail(),
+        assignments.key_names([named_key(f"k{number}") for number in range(21)]),
+        [],
+        RAILS,
     ),
-    "unassign keys": assignment_plans.plan_unassign_keys(
-        guardrail(), [on_key("ci"), on_key("web")]
+    "unassign keys": assignments.plan_unassign(
+        assignments.KEYS, guardrail(), [on_key("ci"), on_key("web")], {}
     ),
-    "unassign members": assignment_plans.plan_unassign_members(guardrail(), [on_member("u1")], ANN),
+    "unassign members": assignments.plan_unassign(
+        assignments.MEMBERS, guardrail(), [on_member("u1")], ANN
+    ),
 }
 
 
@@ -428,7 +449,9 @@ def member(user: str) -> WorkspaceMember:
 
 def space_delete(*held: Any, is_default: bool = False) -> Plan[Any]:
     contents = WorkspaceContents(*held)
-    return workspace_plans.plan_delete(workspace(), contents, NOW, is_default=is_default)
+    return WORKSPACE_WRITES.plan_delete(
+        workspace(), AT, WorkspaceSurroundings(contents, is_default)
+    )
 
 
 def budget_put(interval: Any, limit: Any, *present: Budget, at: datetime = NOW) -> Plan[Any]:
@@ -444,24 +467,27 @@ ACTIVE = [held_key("ci", "u1"), held_key("ci2", expires_at="2026-11-21T07:00:01Z
 DAILY, WEEKLY = budget("daily", 10), budget("weekly", 30)
 CROWD = [member(f"u{number}") for number in range(101)]
 WORKSPACES: Mapping[str, Plan[Any]] = {
-    "create": workspace_plans.plan_create(
+    "create": WORKSPACE_WRITES.plan_create(
         CreateWorkspaceRequest(
             name="Team",
             slug="team",
             is_observability_io_logging_enabled=True,
             io_logging_sampling_rate=Decimal("0.0001"),
             io_logging_api_key_ids=[3, 4],
-        )
+        ),
+        AT,
     ),
-    "update": workspace_plans.plan_update(
+    "update": WORKSPACE_WRITES.plan_update(
         workspace(),
         UpdateWorkspaceRequest(
             slug="lab", default_text_model=None, is_data_discount_logging_enabled=True
         ),
+        AT,
     ),
-    "update of garbled values": workspace_plans.plan_update(
+    "update of garbled values": WORKSPACE_WRITES.plan_update(
         workspace(slug=7, io_logging_api_key_ids=[1, "x"]),
         UpdateWorkspaceRequest(slug="lab", io_logging_api_key_ids=[2]),
+        AT,
     ),
     "delete with active keys": space_delete([*ACTIVE, OFF[0], LATE], [], []),
     "delete with one idle key": space_delete([LATE], [], []),
@@ -493,9 +519,10 @@ WORKSPACES: Mapping[str, Plan[Any]] = {
     "set a budget late": budget_put("monthly", 1, at=NOW + timedelta(days=30)),
     "remove a budget": plan_delete(workspace(), "daily", [DAILY, budget(None, 30)]),
     "remove the last budget": plan_delete(workspace(), "daily", [DAILY]),
-    "change the settings": settings_plan(
+    "change the settings": SETTINGS_WRITES.plan_update(
         OrganizationSettings.model_validate({"is_filtered_model_catalog_enabled": False}),
         UpdateOrganizationSettingsRequest(is_filtered_model_catalog_enabled=True),
+        AT,
     ),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -10,9 +11,9 @@ from pydantic import SecretStr
 from gwtui.contract.byok import CreateByokRequest
 from gwtui.contract.models import Provider
 from gwtui.contract.workspaces import Workspace
-from gwtui.resources.byok import provider_warning
+from gwtui.crud.fields import PlanContext
+from gwtui.resources.byok import CREDENTIALS, provider_warning
 from gwtui.watch.feeds.byok import ByokRow, ranked
-from plan_kit import byok_plans
 from resource_samples import byok_credential
 
 SPACE = Workspace.model_validate({"id": "w1", "name": "Default", "slug": "default"})
@@ -74,7 +75,8 @@ def test_a_provider_is_compared_with_those_of_the_gateway(
     assert bool(warning) is not listed
     request = CreateByokRequest(provider="openai", key=SecretStr("sk-provider"))
     expected = (warning,) if warning else ()
-    assert byok_plans.plan_create(request, warning=warning).warnings == expected
+    context = PlanContext(datetime(2026, 11, 21, tzinfo=UTC))
+    assert CREDENTIALS.plan_create(request, context, warning).warnings == expected
 
 
 def test_an_empty_list_tells_nothing() -> None:

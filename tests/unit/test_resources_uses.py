@@ -19,14 +19,16 @@ from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import UpdateGuardrailRequest
 from gwtui.contract.keys import ApiKey, CreateKeyRequest
 from gwtui.contract.usage import ActivityRow
-from gwtui.crud.fields import PlanContext
 from gwtui.crud.undo import UndoList
 from gwtui.resources import uses
+from gwtui.resources.byok import CREDENTIALS
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
+from gwtui.resources.keys.writes import WRITES as KEY_WRITES
 from gwtui.resources.uses import WorkspaceContents
+from gwtui.resources.workspaces import WRITES as WORKSPACE_WRITES
+from gwtui.resources.workspaces import WorkspaceSurroundings
 from gwtui.watch.feeds.guardrails import GuardrailRow
-from plan_kit import byok_plans, key_plans, workspace_plans
-from writes_kit import NOW, FaultWorld, client_of, done_now, send
+from writes_kit import AT, NOW, FaultWorld, client_of, done_now, send
 
 
 @pytest.fixture(scope="module")
@@ -72,9 +74,9 @@ async def test_uses_of_a_key(world: World) -> None:
         "Guardrail “PII” is assigned to it.",
         "Provider key “mine” names it as allowed.",
     )
-    plan = key_plans.plan_delete(site.key, NOW, said)
+    plan = KEY_WRITES.plan_delete(site.key, AT, said)
     assert set(said) <= set(plan.effects)
-    assert set(said) <= set(key_plans.plan_set_disabled(site.key, True, NOW, said).effects)
+    assert set(said) <= set(KEY_WRITES.plan_switch(site.key, True, AT, said).effects)
 
 
 def test_only_the_last_7_days_count_as_recent() -> None:
@@ -143,13 +145,13 @@ def test_uses_of_a_credential() -> None:
     )
     expected = ("Requests of every key and member of its workspace can use it, for any model.",)
     assert uses.credential_uses(anyone) == expected
-    assert set(expected) <= set(byok_plans.plan_delete(anyone, []).effects)
+    assert set(expected) <= set(CREDENTIALS.plan_delete(anyone, AT, []).effects)
 
 
 async def test_whom_a_guardrail_binds_as_its_change_and_the_way_back_say_it(world: World) -> None:
     site, client = world
     row = GuardrailRow(site.guardrail)
-    writes, at = GUARDRAILS.for_row(row, GENERIC), PlanContext(NOW)
+    writes, at = GUARDRAILS.for_row(row, GENERIC), AT
     request = UpdateGuardrailRequest(description="other")
     bound = await writes.uses(client, site.guardrail, at)
     assert len(bound) == 2
@@ -177,7 +179,7 @@ async def test_uses_of_a_workspace(world: World) -> None:
         "The workspace contains 1 key (1 active), 1 budget, 0 guardrails, 1 provider key "
         "and 1 member.",
     )
-    plan = workspace_plans.plan_delete(site.workspace, contents, NOW)
+    plan = WORKSPACE_WRITES.plan_delete(site.workspace, AT, WorkspaceSurroundings(contents))
     assert plan.obstacles == ("1 active key must be moved, disabled or deleted first: “there”.",)
     assert plan.effects[0] == uses.workspace_uses(contents, NOW)[0]
     assert plan.effects[1].startswith("Its budgets and guardrails will be deleted, its BYOK")

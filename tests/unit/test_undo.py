@@ -26,14 +26,12 @@ from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Applied, Confirmation, Plan, bundle
 from gwtui.crud.undo import CannotUndoError, UndoList, undo_each
 from gwtui.local.ledger import Ledger
+from gwtui.resources import assignments
 from gwtui.resources import members as member_plans
 from gwtui.resources.budgets import WorkspaceBudgets
-from plan_kit import (
-    assignment_plans,
-    byok_plans,
-    key_plans,
-)
-from writes_kit import NOW, PLANS, FaultWorld, client_of, done_now, send
+from gwtui.resources.byok import CREDENTIALS
+from gwtui.resources.keys.writes import WRITES as KEY_WRITES
+from writes_kit import AT, NOW, PLANS, FaultWorld, client_of, done_now, send
 
 Look = Callable[[FaultWorld, GatewayClient], Awaitable[Any]]
 Make = Callable[[FaultWorld], Plan[Any]]
@@ -67,8 +65,10 @@ def limits(world: FaultWorld, wanted: Mapping[str, Any]) -> Plan[Any]:
 
 def removals(world: FaultWorld) -> Plan[Any]:
     parts = [
-        assignment_plans.plan_unassign_keys(world.guardrail, world.key_assignments),
-        assignment_plans.plan_unassign_members(world.guardrail, world.member_assignments, {}),
+        assignments.plan_unassign(assignments.KEYS, world.guardrail, world.key_assignments, {}),
+        assignments.plan_unassign(
+            assignments.MEMBERS, world.guardrail, world.member_assignments, {}
+        ),
     ]
     return bundle(
         "Both", parts, action="x", resource="guardrails", identity=None, undo=undo_each(parts)
@@ -85,14 +85,22 @@ WAYS: Mapping[str, tuple[Make, Look]] = {
         look_members,
     ),
     "assign to keys": (
-        lambda w: assignment_plans.plan_assign_keys(
-            w.guardrail, [w.key, w.other_key], w.key_assignments, {}
+        lambda w: assignments.plan_assign(
+            assignments.KEYS,
+            w.guardrail,
+            assignments.key_names([w.key, w.other_key]),
+            w.key_assignments,
+            {},
         ),
         look_assigned,
     ),
     "assign to members": (
-        lambda w: assignment_plans.plan_assign_members(
-            w.guardrail, [one.id or "" for one in w.people[:3]], w.member_assignments, {}, {}
+        lambda w: assignments.plan_assign(
+            assignments.MEMBERS,
+            w.guardrail,
+            {one.id or "": "a person" for one in w.people[:3]},
+            w.member_assignments,
+            {},
         ),
         look_assigned,
     ),
@@ -111,7 +119,8 @@ def listed(now: Callable[[], datetime] = lambda: NOW) -> UndoList:
     return UndoList(now)
 
 
-RENAMED: Make = lambda w: key_plans.plan_update(w.key, UpdateKeyRequest(name="mine"), NOW)  # noqa: E731
+def renamed(world: FaultWorld) -> Plan[Any]:
+    return KEY_WRITES.plan_update(world.key, UpdateKeyRequest(name="mine"), AT)
 
 
 @pytest.fixture(scope="module")
@@ -210,7 +219,7 @@ async def test_changes_by_others_are_not_undone(
 
 async def test_undo_keeps_later_changes_to_other_fields(world: FaultWorld) -> None:
     async with client_of(world) as client:
-        plan = RENAMED(world)
+        plan = renamed(world)
         done = done_now(plan, await send(client, plan))
         await client.keys.update(world.key.hash or "", UpdateKeyRequest(limit=Decimal(7)))
         await send(client, await listed().plan(client, done))
@@ -237,7 +246,13 @@ async def test_the_replaced_guardrail_comes_back(world: FaultWorld) -> None:
         before = await look_assigned(world, client)
         other = await client.guardrails.create(CreateGuardrailRequest(name="Other"))
         current = (await client.guardrails.key_assignments(None)).items
-        plan = assignment_plans.plan_assign_keys(other, [world.key, world.other_key], current, {})
+        plan = assignments.plan_assign(
+            assignments.KEYS,
+            other,
+            assignments.key_names([world.key, world.other_key]),
+            current,
+            {},
+        )
         done = done_now(plan, await send(client, plan))
         back = await listed().plan(client, done)
         assert len(back.parts) == 2, "one goes back to its guardrail, the other to none"
@@ -262,9 +277,9 @@ def test_the_undo_list_holds_no_secret() -> None:
 def applied_with_secrets(changes: UndoList) -> tuple[weakref.ref[SecretStr], ...]:
     """Two changes in the list, and their secrets; the frame that knew them is left with them."""
     sent = SecretStr("sk-sentinel-provider-key")
-    stored = byok_plans.plan_create(CreateByokRequest(provider="northwind", key=sent))
+    stored = CREDENTIALS.plan_create(CreateByokRequest(provider="northwind", key=sent), AT)
     changes.add(stored, ByokCredential.model_validate({"id": "c"}))
-    created = key_plans.plan_create(CreateKeyRequest(name="x"), NOW)
+    created = KEY_WRITES.plan_create(CreateKeyRequest(name="x"), AT)
     answer = CreatedKey.model_validate({"data": {"hash": "h"}, "key": "gw-v1-sentinel"})
     changes.add(created, answer)
     assert answer.key is not None
@@ -276,7 +291,7 @@ async def test_the_undo_goes_down_the_road_and_names_what_it_undoes(
 ) -> None:
     async with client_of(world) as client:
         executor = WriteExecutor(client, Ledger(tmp_path / "audit.jsonl"))
-        plan = RENAMED(world)
+        plan = renamed(world)
         outcome = await executor.execute(Confirmation(plan, "dialog"))
         assert isinstance(outcome, Applied)
         executor.undo.add(plan, outcome.value)
