@@ -345,8 +345,12 @@ def _write_and_close(path: Path, name: str, number: int) -> None:
             ledger.record(entry(f"{name}{each}", "applied"))
 
 
-def test_processes_share_the_files_while_they_are_set_aside(tmp_path: Path) -> None:
+def test_processes_share_the_files_while_they_are_set_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Three writers at once lose and double no write."""
+    # Who writes without a pause can hold the lock back from the others for long.
+    monkeypatch.setattr("gwtui.local.private_file.LOCK_PATIENCE", 100.0)
     number = 240 if FULL else 24
     path = tmp_path / "audit.jsonl"
     context = multiprocessing.get_context("fork")

@@ -17,6 +17,7 @@ from resizing_kit import counted_layouts, resize, rest
 from thoroughness import FULL
 
 TRIALS = 200 if FULL else 2
+pytestmark = pytest.mark.timeout(120 + 4 * TRIALS)
 
 
 async def test_two_sizes_under_way_do_not_chase_each_other(tmp_path: Any) -> None:
