@@ -59,8 +59,26 @@ READS: list[tuple[str, Act, str]] = [
         "/generation/content?id=gen-1+%26",
     ),
     ("model", lambda g: g.catalog.model("a/b:free"), "/model/a/b:free"),
+    ("count", lambda g: g.catalog.count(), "/models/count?output_modalities=all"),
 ]
 LISTS: list[tuple[str, Act, str]] = [
+    (
+        "gateway keys",
+        lambda g: g.keys.list(workspace_id=ID, include_expired=False),
+        f"/keys?include_disabled=true&include_expired=false&workspace_id={ID}&offset=0",
+    ),
+    (
+        "keys of every workspace",
+        lambda g: g.keys.list(),
+        "/keys?include_disabled=true&include_expired=true&offset=0",
+    ),
+    ("workspaces", lambda g: g.workspaces.list(), "/workspaces?PAGE"),
+    (
+        "models",
+        lambda g: g.catalog.models(query="llama 3"),
+        "/models?output_modalities=all&q=llama+3&offset=0&limit=500",
+    ),
+    ("providers", lambda g: g.providers.list(), "/providers"),
     ("members", lambda g: g.workspaces.members("a b"), "/workspaces/a%20b/members?PAGE"),
     ("budgets", lambda g: g.workspaces.budgets(ID), f"/workspaces/{ID}/budgets"),
     ("organization", lambda g: g.organization.members(), "/organization/members?PAGE"),

@@ -151,6 +151,13 @@ async def test_each_retry_is_announced_before_its_wait() -> None:
         ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
         ({"retry-after": "Sat, 21 Nov 2026 07:00:12 GMT"}, 12.0),
         ({"retry-after": "Sat, 21 Nov 2020 07:00:12 GMT"}, 0.0),
+        (
+            {
+                "date": "Sat, 21 Nov 2026 06:00:00 GMT",
+                "retry-after": "Sat, 21 Nov 2026 06:00:04 GMT",
+            },
+            4.0,
+        ),
         ({"retry-after": "-5"}, 0.0),
         ({"retry-after": "soon"}, 0.0),
         ({"retry-after-ms": "nan", "retry-after": "3"}, 3.0),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
-from typing import cast
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fake_clock import START, FakeClock
 from gwtui.client.errors import (
@@ -18,7 +19,6 @@ from gwtui.client.errors import (
     ServerError,
     UnauthorizedError,
 )
-from gwtui.client.gateway import GatewayClient
 from gwtui.client.request_log import may_retry
 from gwtui.local.caught_errors import caught_errors
 from gwtui.watch.cadence import (
@@ -30,8 +30,6 @@ from gwtui.watch.cadence import (
     retry_delay,
 )
 from gwtui.watch.feed import Feed, FeedState
-from gwtui.watch.hub import FeedHub
-from gwtui.watch.reads import FeedKey
 
 CADENCE = Cadence(10, stale_after=45)
 
@@ -98,28 +96,77 @@ async def feed(time: FakeClock, source: Source) -> AsyncIterator[Feed[int]]:
 # When it reads ------------------------------------------------------------------------------------
 
 
-async def test_a_feed_reads_nothing_without_viewers(
-    feed: Feed[int], source: Source, time: FakeClock
-) -> None:
-    await time.advance(100)
-    assert source.calls == 0
-    assert feed.state == FeedState(stale_after=45)
-    assert feed.state.phase(time.now()) == "loading"
+class Schedule:
+    """When a feed reads, by its rules: at once if due, else at the shortest pace of its viewers."""
+
+    def __init__(self) -> None:
+        self.now = 0
+        self.reads: list[int] = []
+        self.viewers: list[tuple[int, bool]] = []
+        self.paused = False
+        self.outdated = True
+
+    @property
+    def paces(self) -> list[int]:
+        return [pace for pace, background in self.viewers if background or not self.paused]
+
+    def read(self, moment: int) -> None:
+        self.reads.append(moment)
+        self.outdated = False
+
+    def advance(self, seconds: int) -> None:
+        end = self.now + seconds
+        while self.paces:
+            due = self.now if self.outdated else max(self.now, self.reads[-1] + min(self.paces))
+            if due > end:
+                break
+            self.read(due)
+        self.now = end
 
 
-async def test_a_feed_reads_at_once_and_then_at_its_interval(
-    feed: Feed[int], source: Source, time: FakeClock
-) -> None:
-    viewer = Viewer(feed)
-    await time.settle()
-    assert feed.state.value == 1
-    assert feed.state.fetched_at == START
-    await time.advance(9.9)
-    assert source.calls == 1
-    await time.advance(0.1)
-    assert source.calls == 2
-    await time.advance(30)
-    assert viewer.values == [None, 1, 2, 3, 4, 5]
+ACTIONS = ["watch", "watch in the background", "leave", "pause", "resume", "invalidate", "refresh"]
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.sampled_from(ACTIONS)), max_size=20))
+async def test_a_feed_reads_at_the_pace_of_its_viewers(steps: list[tuple[int, str]]) -> None:
+    time, schedule = FakeClock(), Schedule()
+    reads: list[float] = []
+
+    async def fetch() -> int:
+        reads.append(time.elapsed)
+        return len(reads)
+
+    feed = Feed("credits", fetch, CADENCE, clock=time.clock)
+    leaves: list[Callable[[], None]] = []
+    for wait, action in steps:
+        await time.advance(wait)
+        schedule.advance(wait)
+        match action:
+            case "leave" if leaves:
+                leave = leaves.pop(0)
+                leave()
+                leave()
+                schedule.viewers.pop(0)
+            case "pause" | "resume":
+                getattr(feed, action)()
+                schedule.paused = action == "pause"
+            case "invalidate":
+                feed.invalidate()
+                schedule.outdated = True
+            case "refresh":
+                await feed.refresh()
+                schedule.read(schedule.now)
+            case "watch" | "watch in the background":
+                pace, background = (10, False) if action == "watch" else (25, True)
+                leaves.append(feed.watch(lambda _: None, background=background, every=pace))
+                schedule.viewers.append((pace, background))
+        await time.settle()
+        schedule.advance(0)
+        assert reads == schedule.reads
+        assert feed.state.value == (len(reads) or None)
+        assert feed.watched == any(not background for _, background in schedule.viewers)
+        assert feed.polling == bool(schedule.paces) == bool(time.sleeping)
+    await feed.close()
 
 
 @pytest.mark.parametrize(("luck", "due"), [(0.0, 9.0), (0.5, 10.0), (0.999999, 11.0)])
@@ -131,59 +178,6 @@ async def test_jitter_spreads_the_reads(
     await time.advance(due - 0.01)
     assert source.calls == 1
     await time.advance(0.02)
-    assert source.calls == 2
-
-
-async def test_the_last_viewer_that_leaves_ends_the_reading(
-    feed: Feed[int], source: Source, time: FakeClock
-) -> None:
-    one, other = Viewer(feed), Viewer(feed)
-    await time.settle()
-    one.leave()
-    await time.advance(10)
-    assert source.calls == 2
-    other.leave()
-    other.leave()
-    assert not feed.polling
-    await time.settle()
-    assert time.sleeping == 0
-    await time.advance(100)
-    assert source.calls == 2
-    assert time.sleeping == 0
-    assert feed.state.value == 2
-
-
-@pytest.mark.parametrize(("away", "calls"), [(4, 1), (60, 2)])
-async def test_coming_back_reads_only_what_is_older_than_the_cadence(
-    feed: Feed[int], source: Source, time: FakeClock, away: float, calls: int
-) -> None:
-    Viewer(feed).leave()
-    await time.settle()
-    viewer = Viewer(feed)
-    await time.settle()
-    viewer.leave()
-    await time.advance(away)
-    Viewer(feed)
-    await time.settle()
-    assert source.calls == calls
-    if calls == 1:
-        await time.advance(10 - away)
-        assert source.calls == 2
-
-
-async def test_a_paused_feed_reads_nothing_until_it_resumes(
-    feed: Feed[int], source: Source, time: FakeClock
-) -> None:
-    Viewer(feed)
-    await time.settle()
-    feed.pause()
-    feed.pause()
-    await time.settle()
-    assert time.sleeping == 0
-    await time.advance(60)
-    assert source.calls == 1
-    feed.resume()
-    await time.settle()
     assert source.calls == 2
 
 
@@ -213,20 +207,6 @@ async def test_after_the_machine_slept_resuming_reads_at_once(
     assert source.calls == 2
 
 
-async def test_an_invalidated_feed_reads_as_soon_as_somebody_looks(
-    feed: Feed[int], source: Source, time: FakeClock
-) -> None:
-    viewer = Viewer(feed)
-    await time.settle()
-    viewer.leave()
-    feed.invalidate()
-    await time.settle()
-    assert source.calls == 1
-    Viewer(feed)
-    await time.settle()
-    assert source.calls == 2
-
-
 async def test_invalidating_during_a_read_makes_another_one(
     feed: Feed[int], source: Source, time: FakeClock
 ) -> None:
@@ -239,67 +219,6 @@ async def test_invalidating_during_a_read_makes_another_one(
     await time.settle()
     assert source.calls == 2
     assert viewer.values[-1] == 2
-
-
-# Viewers in the background ------------------------------------------------------------------------
-
-
-def ignore(_state: FeedState[int]) -> None:
-    pass
-
-
-async def test_background_viewers_set_their_own_interval(
-    feed: Feed[int], source: Source, time: FakeClock
-) -> None:
-    feed.watch(ignore, background=True, every=60)
-    await time.advance(301)
-    assert source.calls == 6
-    assert feed.polling
-    assert not feed.watched
-
-
-async def test_a_pause_does_not_concern_it(
-    feed: Feed[int], source: Source, time: FakeClock
-) -> None:
-    feed.watch(ignore)
-    feed.watch(ignore, background=True, every=60)
-    await time.advance(61)
-    assert source.calls == 7
-    feed.pause()
-    await time.advance(300)
-    assert source.calls == 12
-    feed.resume()
-    await time.advance(30)
-    assert source.calls in {14, 15, 16}
-
-
-async def test_when_the_screen_leaves_the_slower_pace_is_back(
-    feed: Feed[int], source: Source, time: FakeClock
-) -> None:
-    feed.watch(ignore, background=True, every=60)
-    leave = feed.watch(ignore)
-    await time.advance(25)
-    assert source.calls == 3
-    leave()
-    await time.advance(54)
-    assert source.calls == 3
-    await time.advance(2)
-    assert source.calls == 4
-
-
-async def test_a_write_waits_for_what_is_shown_and_lets_the_rest_follow(
-    source: Source, time: FakeClock
-) -> None:
-    hub = FeedHub(cast("GatewayClient", object()), time.clock)
-    hub.feed(FeedKey("keys"), lambda _client: source(), CADENCE).watch(
-        ignore, background=True, every=300
-    )
-    await time.advance(5)
-    await hub.refresh("keys")
-    assert source.calls == 1
-    await time.settle()
-    assert source.calls == 2
-    await hub.close()
 
 
 # Refresh ------------------------------------------------------------------------------------------
@@ -388,18 +307,6 @@ async def test_a_waiter_that_is_cancelled_takes_nothing_from_the_others(
     assert one.cancelled()
 
 
-async def test_refresh_puts_the_next_read_off(
-    feed: Feed[int], source: Source, time: FakeClock
-) -> None:
-    Viewer(feed)
-    await time.advance(8)
-    await feed.refresh()
-    await time.advance(9)
-    assert source.calls == 2
-    await time.advance(1)
-    assert source.calls == 3
-
-
 async def test_refresh_goes_through_a_pause_and_a_back_off(
     feed: Feed[int], source: Source, time: FakeClock
 ) -> None:
@@ -434,6 +341,8 @@ async def test_an_error_keeps_the_last_good_value_and_names_the_next_attempt(
 async def test_a_first_read_that_fails_is_failed_and_recovers_by_itself(
     feed: Feed[int], source: Source, time: FakeClock
 ) -> None:
+    assert feed.state == FeedState(stale_after=45)
+    assert feed.state.phase(time.now()) == "loading"
     source.answer = unreachable()
     Viewer(feed)
     await time.settle()

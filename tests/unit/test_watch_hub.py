@@ -397,6 +397,17 @@ async def test_refresh_after_a_write_reads_the_family_and_marks_what_nobody_watc
     assert sorted(account.asked) == ["keys", "keys:away", "keys:w"]
 
 
+async def test_a_write_does_not_wait_for_feeds_in_the_background(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    feed_of(hub, "keys").watch(lambda _state: None, background=True, every=300)
+    await time.advance(5)
+    await hub.refresh("keys")
+    assert account.asked == ["keys"]
+    await time.settle()
+    assert account.asked == ["keys", "keys"]
+
+
 async def test_a_closed_hub_is_quiet_and_makes_no_feeds(
     hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
