@@ -226,13 +226,13 @@ def _proxy_page(status: int, phrase: str) -> Act:
 def _malformed(body: bytes | None, content_type: str = "application/json") -> Act:
     # Execute the request, then replace a successful response; ``body`` None keeps its body.
     async def garble(exchange: Exchange, _number: float) -> None:
-        start, own = await exchange.carry_out()
+        start, answered = await exchange.carry_out()
         if start["status"] < 300:  # noqa: PLR2004 - the class of successes
-            garbled = own if body is None else body
+            garbled = answered if body is None else body
             await exchange.answer(start["status"], garbled, content_type=content_type)
         else:
             await exchange.send(start)
-            await exchange.send({"type": "http.response.body", "body": own})
+            await exchange.send({"type": "http.response.body", "body": answered})
 
     return garble
 
@@ -510,12 +510,14 @@ def _operations(kind: FaultKind, where: str) -> frozenset[str] | None:
     everything = where in {"", "*"}
     if everything and not kind.streams:
         return None
-    meant = [each for each in all_operations() if everything or _is_meant(where, each)]
-    struck = [each for each in meant if each.streams is not None or not kind.streams]
+    meant = [
+        operation for operation in all_operations() if everything or _is_meant(where, operation)
+    ]
+    struck = [operation for operation in meant if operation.streams is not None or not kind.streams]
     if not struck:
         what = "streaming operation" if kind.streams else "operation"
         raise ValueError(f"no {what} is {where!r} ('--fault list' lists them)")
-    return frozenset(each.operation_id for each in struck)
+    return frozenset(operation.operation_id for operation in struck)
 
 
 def _is_meant(where: str, operation: Operation) -> bool:
@@ -540,7 +542,10 @@ def catalogue() -> list[str]:
         *(f"  {_written(kind):<24} {kind.about}" for kind in KINDS.values()),
         "",
         "WHERE: empty for all requests, or reads, writes, a method, a path, an operation",
-        *(f"  {each.operation_id:<26} {each.method} {each.path}" for each in all_operations()),
+        *(
+            f"  {operation.operation_id:<26} {operation.method} {operation.path}"
+            for operation in all_operations()
+        ),
         "",
         "For example",
         *(f"  --fault '{example}'" for example in _EXAMPLES),

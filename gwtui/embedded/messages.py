@@ -247,11 +247,11 @@ def read_query(
     last = dict(given)
     values: dict[str, Any] = {}
     problems: list[Problem] = []
-    for each in declared:
+    for parameter in declared:
         try:
-            values[each.name] = each.read(last.get(each.name))
+            values[parameter.name] = parameter.read(last.get(parameter.name))
         except ValueError as error:
-            problems.append(Problem(each.name, str(error)))
+            problems.append(Problem(parameter.name, str(error)))
     if problems:
         raise invalid(problems)
     return values
@@ -287,7 +287,9 @@ def parse(
     try:
         return model.model_validate(known, extra="ignore")
     except ValidationError as error:
-        types = {each["type"] for each in error.errors(include_input=False, include_url=False)}
+        types = {
+            problem["type"] for problem in error.errors(include_input=False, include_url=False)
+        }
         # The contract names one error type.
         metadata: dict[str, JsonValue] | None = (
             {"error_type": BAD_PATTERN} if BAD_PATTERN in types else None

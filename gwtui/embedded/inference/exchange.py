@@ -354,7 +354,7 @@ class InferenceExchange:
             "user_agent": headers.get("user-agent"),
             "http_referer": headers.get("http-referer"),
             "upstream_id": str(self._attempts[-1][1].get("id")),
-            "provider_responses": [each for _, each in self._attempts],
+            "provider_responses": [entry for _, entry in self._attempts],
         }
 
     def metadata_field(self, writing: float | None) -> dict[str, JsonValue]:
@@ -371,11 +371,11 @@ class InferenceExchange:
             summary = f"answered by {taken.endpoint.provider_name}{whose} at try {tried}"
         available: list[JsonValue] = [
             {
-                "provider": each.endpoint.provider_name,
-                "model": each.model.id,
-                "selected": each is taken,
+                "provider": attempt.endpoint.provider_name,
+                "model": attempt.model.id,
+                "selected": attempt is taken,
             }
-            for each in (self._route.attempts if self._route else ())
+            for attempt in (self._route.attempts if self._route else ())
         ]
         return {
             "requested": self.parsed.models[0],
@@ -389,8 +389,8 @@ class InferenceExchange:
                 "available": available,
             },
             "attempts": [
-                {"provider": each.get("provider_name"), "model": model, "status": each["status"]}
-                for model, each in self._attempts
+                {"provider": entry.get("provider_name"), "model": model, "status": entry["status"]}
+                for model, entry in self._attempts
             ],
             "pipeline": pipeline(self._hits),
             **({} if writing is None else {"generation_time": round(writing * _MS)}),

@@ -338,7 +338,9 @@ def _nothing_left(
         message = f"No endpoints found for {named(parsed.models)}"
         return Refusal(404, message, metadata={"error_type": "not_found"})
     # The first step of the routing that excludes each endpoint.
-    dropped_at = [min(map(_step_of, each.exclusions), key=_STEPS.index) for each in excluded]
+    dropped_at = [
+        min(map(_step_of, candidate.exclusions), key=_STEPS.index) for candidate in excluded
+    ]
     left, failed = len(excluded), ""
     funnel: list[JsonValue] = []
     for step in _STEPS:
@@ -368,7 +370,9 @@ def _nothing_left(
     elif too_long := _too_long(excluded, parsed):
         return too_long
     else:
-        reasons = dict.fromkeys(why.reason for each in excluded for why in each.exclusions)
+        reasons = dict.fromkeys(
+            why.reason for candidate in excluded for why in candidate.exclusions
+        )
         message = (
             f"No endpoints found that can handle the requested parameters: {'; '.join(reasons)}."
         )
@@ -377,10 +381,16 @@ def _nothing_left(
 
 def _too_long(excluded: Sequence[ExcludedEndpoint], parsed: ParsedRequest) -> Refusal | None:
     # A 400 only if some endpoints are excluded for nothing but the length of the prompt.
-    only_long = [each for each in excluded if {why.reason for why in each.exclusions} <= _LENGTHS]
-    if not any(why.reason == "prompt too long" for each in only_long for why in each.exclusions):
+    only_long = [
+        candidate
+        for candidate in excluded
+        if {why.reason for why in candidate.exclusions} <= _LENGTHS
+    ]
+    if not any(
+        why.reason == "prompt too long" for candidate in only_long for why in candidate.exclusions
+    ):
         return None
-    longest = max(each.endpoint.context_length or 0 for each in only_long)
+    longest = max(candidate.endpoint.context_length or 0 for candidate in only_long)
     return Refusal(
         400,
         f"This endpoint's maximum context length is {longest} tokens. However, you requested about "
@@ -394,8 +404,8 @@ _LENGTHS = frozenset({"prompt too long", "cannot answer that long"})
 
 def _ineligibility(excluded: Sequence[ExcludedEndpoint]) -> list[JsonValue]:
     counted: dict[str, int] = {}
-    for each in excluded:
-        for word in dict.fromkeys(_word(why, each.model) for why in each.exclusions):
+    for candidate in excluded:
+        for word in dict.fromkeys(_word(why, candidate.model) for why in candidate.exclusions):
             counted[word] = counted.get(word, 0) + 1
     return [{"reason": word, "endpoint_count": count} for word, count in counted.items()]
 

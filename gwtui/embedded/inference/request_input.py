@@ -156,10 +156,10 @@ def parse_embedding(request: EmbeddingRequest) -> ParsedRequest:
 
 def with_texts(parsed: ParsedRequest, texts: Sequence[str]) -> ParsedRequest:
     """Return the request with its texts replaced, also in the logged input."""
-    if list(texts) == [each.text for each in parsed.texts]:
+    if list(texts) == [part.text for part in parsed.texts]:
         return parsed
     new = tuple(
-        InputText(text, each.by_user) for each, text in zip(parsed.texts, texts, strict=True)
+        InputText(text, part.by_user) for part, text in zip(parsed.texts, texts, strict=True)
     )
     if parsed.api == "embeddings":
         whole = isinstance(parsed.logged["prompt"], str)
@@ -171,11 +171,11 @@ def with_texts(parsed: ParsedRequest, texts: Sequence[str]) -> ParsedRequest:
 
 def _refilled(value: Any, texts: Iterator[str]) -> Any:
     if isinstance(value, list):
-        return [_refilled(each, texts) for each in value]
+        return [_refilled(item, texts) for item in value]
     if isinstance(value, dict):
         return {
-            name: _refilled(each, texts) if name in _HOLD_TEXTS else each
-            for name, each in value.items()
+            name: _refilled(item, texts) if name in _HOLD_TEXTS else item
+            for name, item in value.items()
         }
     return next(texts) if isinstance(value, str) else value
 
@@ -251,7 +251,7 @@ class ContentFilter:
 
     def spans(self, texts: Sequence[InputText]) -> list[Spans] | None:
         """Return the matches in each text; None if a pattern timed out."""
-        read = [each.text if each.by_user or not self.user_only else "" for each in texts]
+        read = [part.text if part.by_user or not self.user_only else "" for part in texts]
         if self.slug:
             return [detect(self.slug, text) for text in read]
         from gwtui.domain.patterns import find_all  # noqa: PLC0415 - for custom patterns only
@@ -287,23 +287,24 @@ def united(guardrails: Mapping[str, Document]) -> tuple[ContentFilter, ...]:
     """
     listed = [
         ContentFilter(
-            action=each["action"],
+            action=entry["action"],
             guardrail_id=guardrail["id"],
             scope=scope,
-            slug=each.get("slug", ""),
-            pattern=each.get("pattern", ""),
-            label=each.get("label") or "",
-            user_only=each.get("scan_scope") == "user_only",
+            slug=entry.get("slug", ""),
+            pattern=entry.get("pattern", ""),
+            label=entry.get("label") or "",
+            user_only=entry.get("scan_scope") == "user_only",
         )
         for scope, guardrail in guardrails.items()
         for field in ("content_filter_builtins", "content_filters")
-        for each in guardrail[field] or ()
+        for entry in guardrail[field] or ()
     ]
     merged: dict[tuple[str, str], ContentFilter] = {}
-    for each in sorted(listed, key=lambda each: FILTER_ACTIONS.index(each.action)):
-        strongest = merged.setdefault((each.slug, each.pattern), each)
-        user_only = strongest.user_only and each.user_only
-        merged[each.slug, each.pattern] = replace(strongest, user_only=user_only)
+    for content_filter in sorted(listed, key=lambda entry: FILTER_ACTIONS.index(entry.action)):
+        pattern = content_filter.slug, content_filter.pattern
+        strongest = merged.setdefault(pattern, content_filter)
+        user_only = strongest.user_only and content_filter.user_only
+        merged[pattern] = replace(strongest, user_only=user_only)
     return tuple(merged.values())
 
 
@@ -314,7 +315,7 @@ async def screen(
 
     Raises a 403 if a filter blocks the request.
     """
-    if any(each.pattern for each in filters):
+    if any(content_filter.pattern for content_filter in filters):
         # Custom patterns may run until their timeout, so serve other requests meanwhile.
         return await asyncio.to_thread(_screen, texts, filters, hits)
     return _screen(texts, filters, hits)
@@ -324,18 +325,18 @@ def _screen(
     texts: Sequence[InputText], filters: Sequence[ContentFilter], hits: list[FilterHit]
 ) -> list[str]:
     redactions: list[list[tuple[int, int, str]]] = [[] for _ in texts]
-    for each in filters:
-        spans = each.spans(texts)
+    for content_filter in filters:
+        spans = content_filter.spans(texts)
         matches = sum(map(len, spans or ()))
-        timed_out = spans is None and each.action != "flag"
+        timed_out = spans is None and content_filter.action != "flag"
         if matches or timed_out:
-            hits.append(FilterHit(each, matches))
-        if timed_out or (matches and each.action == "block"):
-            raise _blocked(each, texts)
-        if each.action == "redact":
+            hits.append(FilterHit(content_filter, matches))
+        if timed_out or (matches and content_filter.action == "block"):
+            raise _blocked(content_filter, texts)
+        if content_filter.action == "redact":
             for cuts, of_text in zip(redactions, spans or (), strict=True):
-                cuts += [(*span, _replacement(each)) for span in of_text]
-    return [_redacted(each.text, cuts) for each, cuts in zip(texts, redactions, strict=True)]
+                cuts += [(*span, _replacement(content_filter)) for span in of_text]
+    return [_redacted(part.text, cuts) for part, cuts in zip(texts, redactions, strict=True)]
 
 
 def _replacement(by: ContentFilter) -> str:
@@ -376,7 +377,9 @@ def pipeline(hits: Iterable[FilterHit]) -> list[JsonValue]:
 
 
 def _step(guardrail_id: str, scope: str, matches: list[dict[str, JsonValue]]) -> JsonValue:
-    words = (f"{_PAST[str(each['action'])]} {each['count']}: {each['filter']}" for each in matches)
+    words = (
+        f"{_PAST[str(match['action'])]} {match['count']}: {match['filter']}" for match in matches
+    )
     return {
         "type": "guardrail",
         "name": "content-filter",

@@ -103,7 +103,7 @@ def _current_key(call: OperationRequest) -> JsonValue:
     key, owner, binding = record.key, account.get(call.db), binding_of(call.db, record.key)
     layers = applied_budgets(call.db, key, binding, call.now)
     deciding = effective_budget(layers)
-    regions = [set(each["allowed_data_regions"] or REGIONS) for each in binding.values()]
+    regions = [set(guardrail["allowed_data_regions"] or REGIONS) for guardrail in binding.values()]
     free = generations.free_use(call.db, owner.total_credits, call.now)
     data: dict[str, JsonValue] = {
         "label": key["label"],
@@ -119,7 +119,9 @@ def _current_key(call: OperationRequest) -> JsonValue:
         "is_provisioning_key": record.is_management,
         "organization_id": owner.organization_id,
         "workspace_id": key["workspace_id"],
-        "allowed_data_regions": [each for each in REGIONS if all(each in some for some in regions)],
+        "allowed_data_regions": [
+            region for region in REGIONS if all(region in some for some in regions)
+        ],
         "free_model_daily_requests": {
             "limit": free.limit,
             "used": free.today,

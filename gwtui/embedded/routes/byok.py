@@ -31,7 +31,7 @@ _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 def _show(call: OperationRequest, document: Document) -> JsonValue:
     ranked = byok.in_order(call.db, document["workspace_id"], document["provider"])
-    return next(each for each in ranked if each["id"] == document["id"])
+    return next(row for row in ranked if row["id"] == document["id"])
 
 
 def _first(founder: Founder) -> Iterator[Document]:

@@ -166,9 +166,9 @@ _FILTERS = (
         lambda model, _value, _: any(endpoint.is_zero_retention for endpoint in model.endpoints),
     ),
     *(
-        each
+        bound
         for name, (figure, unit, schema) in _RANKS.items()
-        for each in _bounds(
+        for bound in _bounds(
             name,
             f"least {name.replace('_', ' ')}, {unit}",
             f"highest {name.replace('_', ' ')}, {unit}",
@@ -227,11 +227,11 @@ SORTS = tuple(_SORTS)
 
 def select(catalog: Catalog, query: Mapping[str, Any], now: datetime) -> list[CatalogModel]:
     """Return the models that pass all filters of a query, in the requested order."""
-    given = [each for each in _FILTERS if query.get(each.query.name) not in _NOT_GIVEN]
+    given = [filter_ for filter_ in _FILTERS if query.get(filter_.query.name) not in _NOT_GIVEN]
     selected = [
         model
         for model in catalog.models
-        if all(each.passes(model, query[each.query.name], now) for each in given)
+        if all(filter_.passes(model, query[filter_.query.name], now) for filter_ in given)
     ]
     if not query.get("sort"):
         return selected
@@ -246,7 +246,7 @@ def usable_models(site: Site, binding: Binding) -> frozenset[str]:
     """Return the identifiers of the models with an endpoint that every guardrail allows."""
     if not binding:
         return frozenset(model.id for model in site.catalog.models)
-    guardrails = [restrictions_of(each) for each in binding.values()]
+    guardrails = [restrictions_of(guardrail) for guardrail in binding.values()]
     view = catalog_view(site.catalog.seed)
     return frozenset(
         str(offers.model.id)
@@ -369,7 +369,7 @@ OPERATIONS = (
         access=Access.PUBLIC,
         handler=_list,
         answer=_MODELS,
-        query=(*_PAGING, *(each.query for each in _FILTERS), _SORT),
+        query=(*_PAGING, *(filter_.query for filter_ in _FILTERS), _SORT),
         refusals=(403,),
     ),
     Operation(

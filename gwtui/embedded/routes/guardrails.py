@@ -218,7 +218,11 @@ class Assignments:
         guardrail, given = RESOURCE.document(call), self._given(call)
         holders = (json.dumps(given),)
         before = self.kind.documents(call.db, in_list(self.holder), holders)
-        same = {each[self.holder] for each in before if each["guardrail_id"] == guardrail["id"]}
+        same = {
+            assignment[self.holder]
+            for assignment in before
+            if assignment["guardrail_id"] == guardrail["id"]
+        }
         others = f"{in_list(self.holder)} AND guardrail_id != ?"
         self.kind.delete(call.db, others, (*holders, guardrail["id"]))
         beside = {"organization_id": organization_id(call)} if self.bound == "members" else {}

@@ -65,7 +65,7 @@ def _list(call: OperationRequest) -> JsonValue:
         include_disabled=call.query["include_disabled"],
         include_expired=call.query["include_expired"],
     )
-    return {"data": [each.document for each in records]}
+    return {"data": [record.document for record in records]}
 
 
 def _create(call: OperationRequest) -> JsonValue:

@@ -183,15 +183,15 @@ def _shown_members(
     return [
         {
             # An implicit membership is as old as the workspace and keeps one id.
-            "id": each["id"]
-            if "user_id" in each
+            "id": member["id"]
+            if "user_id" in member
             else str(uuid.uuid5(uuid.UUID(workspace["id"]), user)),
             "workspace_id": workspace["id"],
             "user_id": user,
             "role": "admin" if roles.get(user) == "org:admin" else "member",
-            "created_at": each.get("created_at", workspace["created_at"]),
+            "created_at": member.get("created_at", workspace["created_at"]),
         }
-        for user, each in zip(users, members, strict=True)
+        for user, member in zip(users, members, strict=True)
     ]
 
 
@@ -286,7 +286,7 @@ def _put_budget(call: OperationRequest) -> JsonValue:
     interval = _interval(call)
     workspace = RESOURCE.document(call)
     budgets = keys.budgets_of(call.db, workspace["id"])
-    limits = {name: keys.exact(each["limit_usd"]) for name, each in budgets.items()}
+    limits = {name: keys.exact(budget["limit_usd"]) for name, budget in budgets.items()}
     conflict = budget_conflict({**limits, interval: request.limit_usd})
     if conflict:
         raise invalid([Problem("limit_usd", conflict)])

@@ -595,13 +595,13 @@ def _percentiles(
         wander = smooth(seed, f"p{percentile}:{name}", at / (minutes * MINUTE))
         p50 *= low + span * wander
         percentiles[f"p{percentile}"] = p50
-    return {each: round(value, digits) for each, value in percentiles.items()}
+    return {percentile: round(value, digits) for percentile, value in percentiles.items()}
 
 
 def _latency(seed: int, name: str, at: float, typical: float) -> dict[str, float]:
     # In milliseconds, ascending by percentile.
-    own = between(0.92, 1.08, seed, "latency", name)
-    p50 = typical * own * (0.9 + 0.2 * smooth(seed, f"p50:{name}", at / (7 * MINUTE)))
+    factor = between(0.92, 1.08, seed, "latency", name)
+    p50 = typical * factor * (0.9 + 0.2 * smooth(seed, f"p50:{name}", at / (7 * MINUTE)))
     return _percentiles(seed, name, at, p50, _LATENCY_STEPS)
 
 

@@ -233,16 +233,16 @@ def effective_budget(caps: Sequence[Cap]) -> Cap | None:
 
 def caps_of(db: sqlite3.Connection, key: Document, binding: Binding) -> Iterator[Cap]:
     """Yield the budgets of a key, the widest scope first."""
-    own, workspace_id = account.of_key(key["hash"]), key["workspace_id"]
+    of_key, workspace_id = account.of_key(key["hash"]), key["workspace_id"]
     user_id = key["creator_user_id"]
     for scope, bound_to, whose in (
         ("workspace_default_member", "workspace", account.of_member(user_id, workspace_id)),
-        ("workspace_default_key", "workspace", own),
+        ("workspace_default_key", "workspace", of_key),
         ("member", "member", account.of_member(user_id, None)),
-        ("api_key", "api_key", own),
+        ("api_key", "api_key", of_key),
     ):
         guardrail = binding.get(bound_to, {})
-        if guardrail.get("limit_usd") is not None and (user_id is not None or whose is own):
+        if guardrail.get("limit_usd") is not None and (user_id is not None or whose is of_key):
             yield Cap(
                 scope=scope,
                 limit=exact(guardrail["limit_usd"]),
@@ -267,7 +267,7 @@ def caps_of(db: sqlite3.Connection, key: Document, binding: Binding) -> Iterator
             limit=exact(key["limit"]),
             reset_interval=key["limit_reset"],
             include_byok=key["include_byok_in_limit"],
-            whose=own,
+            whose=of_key,
         )
 
 

@@ -206,8 +206,8 @@ class SimulatedHistory:
         asked = [*moments, self.until]
         used = [Decimal(0)] * len(asked)
         for key_hash in self.profiles:
-            for place, each in enumerate(self.spent(key_hash, asked) or ()):
-                used[place] += each.usd
+            for place, spending in enumerate(self.spent(key_hash, asked) or ()):
+                used[place] += spending.usd
         others = self.present.total_usage - used.pop()
         return [
             AccountTotals(
