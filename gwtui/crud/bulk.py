@@ -257,12 +257,12 @@ def _shown(
         resource=operation.resource,
         identity=None,
     )
-    seen = (f"{hidden} of those marked are hidden by the filter.",) if hidden else ()
+    hidden_line = (f"{hidden} of those marked are hidden by the filter.",) if hidden else ()
     return replace(
         plan,
         changes=tuple(change for part in parts for change in _changes_of(part, operation.after)),
         effects=(
-            *seen,
+            *hidden_line,
             *left_out_lines(left_out),
             *_by_name([(part.name, part.plan.effects) for part in parts]),
         ),
@@ -281,9 +281,9 @@ def _changes_of(part: BulkPart, after: str) -> tuple[Change, ...]:
 
 
 def _by_name(lines: Sequence[tuple[str, tuple[str, ...]]]) -> tuple[str, ...]:
-    every = dict.fromkeys(line for _, own in lines for line in own)
-    common = [line for line in every if all(line in own for _, own in lines)]
-    rest = [f"{name}: {line}" for name, own in lines for line in own if line not in common]
+    every = dict.fromkeys(line for _, part in lines for line in part)
+    common = [line for line in every if all(line in part for _, part in lines)]
+    rest = [f"{name}: {line}" for name, part in lines for line in part if line not in common]
     return (*common, *rest)
 
 
@@ -345,10 +345,12 @@ class BulkRun:
         After ``stop``, another call continues with the next request. After a lost answer, it does
         nothing.
         """
-        if any(one.status == "unknown" for one in self.results):
+        if any(result.status == "unknown" for result in self.results):
             return
         self._stop, self.ended = False, ""
-        each = {one.plan.id: one for one in self.confirmation.each()}
+        confirmations = {
+            confirmation.plan.id: confirmation for confirmation in self.confirmation.each()
+        }
         for result in self.results:
             if result.status != "not sent":
                 continue
@@ -357,14 +359,14 @@ class BulkRun:
                 break
             self.current = result
             on_progress()
-            await self._one(result, each[result.part.plan.id])
+            await self._send(result, confirmations[result.part.plan.id])
             self.current = None
             on_progress()
             if self.ended:
                 break
         on_progress()
 
-    async def _one(self, result: RowResult, confirmation: Confirmation[Any]) -> None:
+    async def _send(self, result: RowResult, confirmation: Confirmation[Any]) -> None:
         part = result.part
         now = await _part(
             self.bulk.operation.again or self.bulk.operation.plan, part.identity, part.name

@@ -69,7 +69,7 @@ class Candidate:
     @property
     def as_requested(self) -> int:
         """Number of fields that match the request."""
-        return sum(one.verdict == "as requested" for one in self.compared)
+        return sum(comparison.verdict == "as requested" for comparison in self.compared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def compared(
     ``note`` is appended to the text of the present value.
     """
     was, goal, now = (
-        UNKNOWN if one is ABSENT else format(one) for one in (before, requested, present)
+        UNKNOWN if value is ABSENT else format(value) for value in (before, requested, present)
     )
     return FieldComparison(label, was, goal, now + note, verdict(before, requested, present))
 
@@ -326,11 +326,15 @@ class _Inspection:
         except NotFoundError:
             return Evidence(self._intent, ("The workspace of this change no longer exists.",))
         candidates = sorted(
-            (one for one in map(self._candidate, listed.items) if self._may_be_made(one)),
+            (
+                candidate
+                for candidate in map(self._candidate, listed.items)
+                if self._may_be_made(candidate)
+            ),
             key=lambda candidate: (candidate.offset is None, abs(candidate.offset or timedelta())),
         )
         where = "in its workspace" if scoped else "in the account"
-        undated = sum(one.offset is None for one in candidates)
+        undated = sum(candidate.offset is None for candidate in candidates)
         notes = [
             f"{_number(len(candidates) - undated, noun)} created within an hour of this change "
             f"(gateway time); {count(len(listed.items), noun)} {where} checked."
@@ -435,8 +439,8 @@ class _Inspection:
         goal, then = self._read(requested), None if before is None else self._read(before)
         comparisons = []
         for name in (
-            *(one for one in labels if one in requested),
-            *(one for one in requested if one not in labels),
+            *(label for label in labels if label in requested),
+            *(field for field in requested if field not in labels),
         ):
             was = ABSENT if then is None else then.get(name, ABSENT)
             comparisons.append(

@@ -66,17 +66,17 @@ class WriteLog:
         self, confirmation: Confirmation[Any], outcome: Outcome[Any], request_id: str | None = None
     ) -> None:
         """Record the outcome for each request of the plan."""
-        for each in confirmation.each():
+        for part in confirmation.each():
             match outcome:
                 case Applied(value):
-                    identify = each.plan.identify
-                    identity = each.plan.identity if identify is None else identify(value)
-                    entry = self._entry(each, "applied")
+                    identify = part.plan.identify
+                    identity = part.plan.identity if identify is None else identify(value)
+                    entry = self._entry(part, "applied")
                     entry = replace(entry, identity=identity, request_id=request_id)
                 case Refused(error):
-                    entry = _failed(self._entry(each, "refused"), error, request_id)
+                    entry = _failed(self._entry(part, "refused"), error, request_id)
                 case Unknown(error):
-                    entry = _failed(self._entry(each, "unknown"), error, request_id)
+                    entry = _failed(self._entry(part, "unknown"), error, request_id)
             self._try(entry)
 
     def tidy(self) -> None:

@@ -36,10 +36,10 @@ def with_id(spec: ResourceSpec[T], columns: Sequence[Column[T]]) -> tuple[Column
     """Return ``columns`` with an id column in front, unless present or the rows have no ids."""
     if any(column.id == _ID for column in columns):
         return tuple(columns)
-    own = [column for column in spec.columns if column.id == _ID]
-    if not own and spec.has_id:
-        own = [_id_column(spec)]
-    return (*own, *columns)
+    id_columns = [column for column in spec.columns if column.id == _ID]
+    if not id_columns and spec.has_id:
+        id_columns = [_id_column(spec)]
+    return (*id_columns, *columns)
 
 
 def _id_column(spec: ResourceSpec[T]) -> Column[T]:

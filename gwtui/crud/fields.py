@@ -318,14 +318,14 @@ class Fields:
     """The fields of one resource, in the order in which plans show them."""
 
     def __init__(self, *fields: Field) -> None:
-        self._fields = {one.name: one for one in fields}
+        self._fields = {field.name: field for field in fields}
         self.labels: Mapping[str, str] = {
-            one.name: one.label for one in fields if "." not in one.name
+            field.name: field.label for field in fields if "." not in field.name
         }
         """Request field -> label."""
-        self.editable: tuple[str, ...] = tuple(one.name for one in fields if one.editable)
+        self.editable: tuple[str, ...] = tuple(field.name for field in fields if field.editable)
         """Names of the fields that the edit form changes."""
-        self.masks: Mapping[str, str] = {one.name: one.mask for one in fields if one.mask}
+        self.masks: Mapping[str, str] = {field.name: field.mask for field in fields if field.mask}
         """Secret request field -> the answer field with its mask."""
 
     def __iter__(self) -> Iterator[Field]:
@@ -353,7 +353,9 @@ class Fields:
 
     def columns(self, of: Callable[[T], ResponseModel]) -> dict[str, Column[T]]:
         """Return the columns by id; ``of`` returns the answer that a row holds."""
-        columns = (self._column(one, one.column, of) for one in self if one.column is not None)
+        columns = (
+            self._column(field, field.column, of) for field in self if field.column is not None
+        )
         return {column.id: column for column in columns}
 
     def _column(
@@ -384,9 +386,11 @@ class Fields:
         """Return detail rows for these fields."""
         return [
             DetailRow(
-                one.short or in_sentence(one.label), self.cell(one.name, model, context), one.note
+                field.short or in_sentence(field.label),
+                self.cell(field.name, model, context),
+                field.note,
             )
-            for one in (self._fields[name] for name in names)
+            for field in (self._fields[name] for name in names)
         ]
 
     def known(self, model: ResponseModel) -> dict[str, Any]:
@@ -427,9 +431,9 @@ class Fields:
         for rule in self:
             if rule.effect and rule.name in given and getattr(request, rule.name):
                 named = {
-                    each.name: each.text(getattr(resource, each.name), context)
-                    for each in self
-                    if f"{{{each.name}}}" in rule.effect
+                    field.name: field.text(getattr(resource, field.name), context)
+                    for field in self
+                    if f"{{{field.name}}}" in rule.effect
                 }
                 yield rule.effect.format_map(named)
 

@@ -166,8 +166,10 @@ class FormSpec:
         def edited(part: Field | FieldGroup) -> FieldGroup:
             group = part if isinstance(part, FieldGroup) else FieldGroup("", (part,))
             fields = (
-                replace(one, kind=kind_of(one, rules[one.name])) if one.name in rules else one
-                for one in group.fields
+                replace(field, kind=kind_of(field, rules[field.name]))
+                if field.name in rules
+                else field
+                for field in group.fields
             )
             return FieldGroup(group.title, tuple(fields))
 
@@ -186,16 +188,19 @@ def request_fields(
 
     An object is edited through its inner fields if they are declared.
     """
-    declared = [replace(one, choices=one.offers(context)) if one.offers else one for one in fields]
-    objects = {one.name.partition(".")[0] for one in declared if "." in one.name}
+    declared = [
+        replace(field, choices=field.offers(context)) if field.offers else field for field in fields
+    ]
+    objects = {field.name.partition(".")[0] for field in declared if "." in field.name}
     inside = [
-        one
-        for one in declared
-        if one.fixed is not None
-        or (one.name.partition(".")[0] in model.model_fields and one.name not in objects)
+        field
+        for field in declared
+        if field.fixed is not None
+        or (field.name.partition(".")[0] in model.model_fields and field.name not in objects)
     ]
     return tuple(
-        FieldGroup(title, tuple(group)) for title, group in groupby(inside, lambda one: one.group)
+        FieldGroup(title, tuple(group))
+        for title, group in groupby(inside, lambda field: field.group)
     )
 
 

@@ -116,9 +116,7 @@ def both_sides(name: str, before: Any, after: Any, format_value: Formatter) -> t
     if isinstance(before, list | tuple) and isinstance(after, list | tuple):
         return _entries(name, before, after, format_value) or (first, second)
     if first == second and isinstance(before, str) and isinstance(after, str) and before != after:
-        apart = (
-            at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other
-        )
+        apart = (at for at, (old, new) in enumerate(zip(before, after, strict=False)) if old != new)
         start = max(0, next(apart, min(len(before), len(after))) - _BEFORE_IT)
         return format_value(name, f"…{before[start:]}"), format_value(name, f"…{after[start:]}")
     return first, second

@@ -128,13 +128,13 @@ class Completion(Generic[T]):
     """A second, slower read that completes the rows of a list that is already displayed.
 
     ``complete`` returns the completed row, from a row and the value of ``feed``. For long lists,
-    ``one`` returns the feed of a single row, or None if the row has none; the value of ``feed``
-    then maps identities to the values of ``one``.
+    ``row_feed`` returns the feed of a single row, or None if the row has none; the value of
+    ``feed`` then maps identities to the values of ``row_feed``.
     """
 
     feed: Callable[[FeedHub, Scope], Feed[Any]]
     complete: Callable[[T, Any], T]
-    one: Callable[[FeedHub, T], Feed[Any] | None] | None = None
+    row_feed: Callable[[FeedHub, T], Feed[Any] | None] | None = None
     columns: frozenset[str] = frozenset()
     """The columns that need this data; sorting by one of them reads it for every row.
 

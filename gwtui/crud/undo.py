@@ -65,7 +65,7 @@ def undo_each(parts: Sequence[Plan[Any]]) -> Undo[tuple[Any, ...]] | None:
         return None
 
     def undo(answers: tuple[Any, ...]) -> UndoPlanner:
-        planners = [one(answer) for one, answer in zip(undos, answers, strict=False)]
+        planners = [undo_of(answer) for undo_of, answer in zip(undos, answers, strict=False)]
 
         async def plan_undo(client: GatewayClient, now: datetime) -> Plan[Any]:
             plans: list[Plan[Any]] = []
@@ -183,7 +183,7 @@ class UndoList:
 
     def forget(self, done: AppliedChange) -> None:
         """Remove a change that was undone or can no longer be undone."""
-        self._done = [one for one in self._done if one is not done]
+        self._done = [change for change in self._done if change is not done]
 
     def undone(self, done: AppliedChange, plan_ids: Collection[str]) -> None:
         """Remove the undone parts of a bulk change; the other parts can still be undone."""

@@ -241,7 +241,7 @@ class Writes(Generic[M]):
                 text = field.text(known[field.name], at) if field.name in known else UNKNOWN
                 yield replace(field, fixed=(text, field.fixed_because))
 
-        fields = [each for field in self.form_fields(context, resource) for each in shown(field)]
+        fields = [part for field in self.form_fields(context, resource) for part in shown(field)]
         heading = "Edit" if verb.title == "Change" else verb.title
         return FormSpec(
             title=f"{heading} {self.noun} {self.name(resource)}",
@@ -374,8 +374,10 @@ class Writes(Generic[M]):
         )
 
     def _way_to_change(self, given: set[str]) -> Update:
-        own = (further for further in self.further if given.intersection(further.fields))
-        return next(own, None) or _declared(self.update, "update")
+        further_updates = (
+            further for further in self.further if given.intersection(further.fields)
+        )
+        return next(further_updates, None) or _declared(self.update, "update")
 
     def plan_switch(
         self, fresh: M, disabled: bool, context: PlanContext, around: Any = None

@@ -286,7 +286,7 @@ def declared_keys(action: Action) -> tuple[str, ...]:
     if action.id.startswith(GO):
         return _place_keys(action.id.removeprefix(GO))
     every = chain(*_DECLARED.values())
-    return next(one.keys for one in every if one.id == action.id)
+    return next(declared.keys for declared in every if declared.id == action.id)
 
 
 def chosen_keys() -> Mapping[str, tuple[str, ...]]:

@@ -433,7 +433,7 @@ def rule_form(
 
     ``taken`` are the names of all other rules: a new rule is preset with an unused name.
     """
-    begun = rule or next(one for one in default_rules().values() if type(one) is model)
+    begun = rule or next(builtin for builtin in default_rules().values() if type(builtin) is model)
     initial = {name: getattr(begun, name) for name in model.model_fields}
     if rule is None:
         numbered = (f"{begun.name} {number}" for number in count(2))

@@ -165,11 +165,17 @@ class Assignable:
 async def _guardrail_wording(
     client: GatewayClient, guardrails: Iterable[Any]
 ) -> Callable[[Any], str]:
-    known = [one for one in dict.fromkeys(guardrails) if isinstance(one, str) and one]
+    known = [
+        guardrail
+        for guardrail in dict.fromkeys(guardrails)
+        if isinstance(guardrail, str) and guardrail
+    ]
     read = await asyncio.gather(
-        *(value_or_none(client.guardrails.get(one)) for one in known[:_MOST_NAMES])
+        *(value_or_none(client.guardrails.get(guardrail)) for guardrail in known[:_MOST_NAMES])
     )
-    names = {one.id or "": one.name or "" for one in read if one is not None}
+    names = {
+        guardrail.id or "": guardrail.name or "" for guardrail in read if guardrail is not None
+    }
     return lambda guardrail: named(guardrail, names) if guardrail else NO_GUARDRAIL
 
 
@@ -306,7 +312,7 @@ def plan_assign(
     identity = identity_of(guardrail.id, "guardrail")
     held: Parents | None = None
     if current is not None:
-        held = {kind.holder(one) or "": one.guardrail_id for one in current}
+        held = {kind.holder(assignment) or "": assignment.guardrail_id for assignment in current}
     after = named(identity, guardrails)
     return kind.plan(
         identity,
@@ -314,7 +320,7 @@ def plan_assign(
         called,
         [_change(*item, held, after, guardrails) for item in called.items()],
         effects=_effects(kind.noun, called, held, identity, guardrails),
-        before={} if held is None else {one: held.get(one) for one in called},
+        before={} if held is None else {holder: held.get(holder) for holder in called},
         undo=None if held is None else _back_to(kind, identity, called, held),
     )
 
@@ -333,7 +339,7 @@ def plan_unassign(
         identity,
         f"Unassign guardrail {name} from {count(len(called), kind.noun)}",
         called,
-        [Change(one, name, "none") for one in called.values()],
+        [Change(holder, name, "none") for holder in called.values()],
         detach=True,
         effects=("Only the default guardrail of the workspace will apply, if there is one.",),
         before=held,
@@ -375,7 +381,7 @@ def _back_to(kind: AssignmentKind, given: str | None, called: Names, before: Par
     async def way(client: GatewayClient, _now: datetime) -> Plan[Any]:
         rows = (await kind.rows(client, None)).items
         present = {kind.holder(row): kind.parent(row) for row in rows}
-        moved = [called[one] for one in called if present.get(one) != given]
+        moved = [called[holder] for holder in called if present.get(holder) != given]
         if moved:
             what = several(moved)
             raise CannotUndoError(f"Somebody else changed since what {what} holds.")
@@ -386,7 +392,9 @@ def _back_to(kind: AssignmentKind, given: str | None, called: Names, before: Par
         if not groups:
             raise CannotUndoError("It already has its previous value.")
         plans = [
-            await _give_back(client, kind, given, back, {one: called[one] for one in identities})
+            await _give_back(
+                client, kind, given, back, {identity: called[identity] for identity in identities}
+            )
             for back, identities in groups.items()
         ]
         return as_one("", plans)
@@ -409,7 +417,7 @@ async def _give_back(
         back or given or "",
         f"Give {count(len(called), kind.noun)} back {name}",
         called,
-        [Change(one, now_held, name) for one in called.values()],
+        [Change(holder_name, now_held, name) for holder_name in called.values()],
         detach=back is None,
         before=dict.fromkeys(called, given),
     )

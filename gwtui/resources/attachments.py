@@ -115,7 +115,7 @@ async def names_of_people(client: GatewayClient, _rows: object = None) -> Names:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
+    return tuple(text for text in value if isinstance(text, str)) if isinstance(value, list) else ()
 
 
 def _incomplete(listed: Listing[Any]) -> tuple[str, ...]:

@@ -233,7 +233,8 @@ def plan_put(
     if BYOK in request.model_fields_set:
         at, before = PlanContext(now), workspace.include_byok_in_budgets
         was, flag = (
-            FIELDS.format(BYOK, one, at) for one in (before, request.include_byok_in_budgets)
+            FIELDS.format(BYOK, counted, at)
+            for counted in (before, request.include_byok_in_budgets)
         )
         changes = [Change(FIELDS.labels[BYOK], was, flag)]
         effects.append("“Count BYOK” applies to every budget of the workspace.")
@@ -398,8 +399,10 @@ def budgets_form(
         title=f"Budgets of workspace {WORKSPACES.name(space)} · reset 00:00 UTC",
         model=BudgetLimits,
         fields=tuple(
-            replace(one, preview=partial(_meaning, one.name, spent)) if one.is_limit else one
-            for one in FIELDS
+            replace(field, preview=partial(_meaning, field.name, spent))
+            if field.is_limit
+            else field
+            for field in FIELDS
         ),
         submit="Review changes",
         sends="reviews the changes",

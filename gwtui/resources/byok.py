@@ -420,7 +420,7 @@ def _left_without(fresh: ByokCredential, others: Others) -> Iterator[str]:
             "Requests will use the gateway's key and be charged to your credits."
         )
         return
-    names = several([CREDENTIALS.name(one) for one in enabled])
+    names = several([CREDENTIALS.name(credential) for credential in enabled])
     verb = "remains" if len(enabled) == 1 else "remain"
     left = count(len(enabled), f"other enabled {_provider(fresh)} credential")
     yield f"{left} {verb}: {names}."
@@ -433,8 +433,8 @@ async def _provider_warning(hub: FeedHub, request: CreateByokRequest) -> str:
 
 def provider_warning(provider: str, known: Sequence[Provider]) -> str:
     """Return a warning if the gateway lists providers, but not this one; else ""."""
-    names = {name: one.slug for one in known for name in (one.slug, one.name) if name}
-    slugs = [one.slug for one in known if one.slug]
+    names = {name: listed.slug for listed in known for name in (listed.slug, listed.name) if name}
+    slugs = [listed.slug for listed in known if listed.slug]
     if not slugs or provider in slugs:
         return ""
     meant = names.get(closest(provider, [*slugs, *names]) or "")

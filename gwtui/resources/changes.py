@@ -67,8 +67,8 @@ def value_text(field: str, value: JsonValue) -> str:
             return _amount(field, value)
         case str() | int() | float():
             return safe_line(value, _LONG)
-        case list() if all(isinstance(each, str) for each in value):
-            return safe_line(", ".join(str(each) for each in value) or "empty", _LONG)
+        case list() if all(isinstance(item, str) for item in value):
+            return safe_line(", ".join(str(item) for item in value) or "empty", _LONG)
     return safe_line(json.dumps(value, ensure_ascii=False), _LONG)
 
 

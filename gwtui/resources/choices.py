@@ -52,9 +52,13 @@ def providers(context: FormContext) -> Choices:
     async def read() -> Sequence[PickOption]:
         listed = await value_now(providers_feed(context.hub, Scope()))
         return [
-            PickOption(one.slug, safe_line(one.slug, _NAME), safe_line(one.name or "", _NAME))
-            for one in listed
-            if one.slug
+            PickOption(
+                provider.slug,
+                safe_line(provider.slug, _NAME),
+                safe_line(provider.name or "", _NAME),
+            )
+            for provider in listed
+            if provider.slug
         ]
 
     return read
@@ -69,9 +73,9 @@ def models(context: FormContext, *, giving: str | None = None) -> Choices:
     async def read() -> Sequence[PickOption]:
         listed = await value_now(models_feed(context.hub, Scope()))
         return [
-            PickOption(one.id, safe_line(one.id, _NAME), safe_line(one.name or "", _NAME))
-            for one in listed
-            if one.id and (giving is None or _gives(one, giving))
+            PickOption(model.id, safe_line(model.id, _NAME), safe_line(model.name or "", _NAME))
+            for model in listed
+            if model.id and (giving is None or _gives(model, giving))
         ]
 
     return read

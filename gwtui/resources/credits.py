@@ -113,16 +113,16 @@ def _line(label: str, *parts: Cell) -> Line:
     return (Cell(f"{label:<{_LABEL}}", "muted"), *parts)
 
 
-def left_cells(seen: FeedState[Credits], now: datetime, *, past: bool = False) -> Line:
+def left_cells(state: FeedState[Credits], now: datetime, *, past: bool = False) -> Line:
     """Return the balance, now or at a past moment, with its age if it is stale."""
-    credits = seen.value
+    credits = state.value
     if credits is None:
         if past:
             return (Cell("not recorded", "muted"),)
-        return (Cell("not read yet" if seen.error is None else "cannot be read", "warn"),)
+        return (Cell("not read yet" if state.error is None else "cannot be read", "warn"),)
     words = Cell("unknown", "warn") if credits.balance is None else _left(credits)
-    if seen.is_old(now):
-        return words, Cell(f"  {times.age(seen.age(now))} old", "warn")
+    if state.is_old(now):
+        return words, Cell(f"  {times.age(state.age(now))} old", "warn")
     return (words,)
 
 
@@ -355,7 +355,7 @@ def _ranked(spenders: Iterable[Spender]) -> tuple[Spender, ...]:
         spenders,
         key=lambda row: (row.amount is None, -(row.amount or 0), (row.name or "").casefold()),
     )
-    return tuple(replace(one, largest=ordered[0].share) for one in ordered)
+    return tuple(replace(spender, largest=ordered[0].share) for spender in ordered)
 
 
 def share_cell(spender: Spender) -> Cell:

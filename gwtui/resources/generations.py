@@ -101,19 +101,19 @@ def _tries(generation: Generation, _now: datetime) -> Sequence[DetailRow | Detai
     return [DetailTable(_TRY, tuple(_try(attempt) for attempt in tries))]
 
 
-def _try(each: dict[str, Any]) -> tuple[Cell, ...]:
-    status = each.get("status")
+def _try(attempt: dict[str, Any]) -> tuple[Cell, ...]:
+    status = attempt.get("status")
     good = isinstance(status, int) and 200 <= status < 300  # noqa: PLR2004 - HTTP
-    latency = each.get("latency")
+    latency = attempt.get("latency")
     number = isinstance(latency, int | float | Decimal) and not isinstance(latency, bool)
-    byok = each.get("is_byok")
+    byok = attempt.get("is_byok")
     return (
-        _any(each.get("provider_name")),
+        _any(attempt.get("provider_name")),
         Cell(safe_line(status, 20), "good" if good else "bad") if status else cells.NOTHING,
         _ms(Decimal(str(latency))) if number else cells.NOTHING,
         cells.yes_no(byok) if isinstance(byok, bool) else cells.NOTHING,
-        _any(each.get("model_permaslug")),
-        _any(each.get("routed_service_tier")),
+        _any(attempt.get("model_permaslug")),
+        _any(attempt.get("routed_service_tier")),
     )
 
 

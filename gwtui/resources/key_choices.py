@@ -87,7 +87,7 @@ def problem_of(action_id: str, keys: Sequence[str]) -> str:
     try:
         action = registry.by_id(action_id)
     except KeyError:
-        known = [one.id for one in (*registry.all_actions(), *registry.place_actions())]
+        known = [offered.id for offered in (*registry.all_actions(), *registry.place_actions())]
         return f"there is no action {action_id!r}{did_you_mean(action_id, known)}"
     if action.scope in DIALOG_SCOPES:
         return "the keys of forms and dialogs cannot be changed"
@@ -128,7 +128,7 @@ def _met(action: Action) -> Iterable[Action]:
     if action.id in ANYWHERE:
         return (*registry.all_actions(), *places, *dialogs)
     if action.scope in (APP, COPY, LIST, FIGURES):
-        return (*(one for one in registry.all_actions() if _meet(action, one)), *places)
+        return (*(other for other in registry.all_actions() if _meet(action, other)), *places)
     beside = LIST if action.scope in RESOURCES else FIGURES
     return (*registry.for_scopes((action.scope, beside, COPY, APP)), *places)
 

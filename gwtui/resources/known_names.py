@@ -30,8 +30,8 @@ def store_names(connection: Connection, spec: ResourceSpec[Any], rows: Sequence[
         return
     called = spec.names(SYSTEM_CLOCK.now())
     known = [called(row) for row in rows[:MOST]]
-    names = [name for one in known for name in one[1:]]
-    identifiers = [one[0] for one in known]
+    names = [name for item in known for name in item[1:]]
+    identifiers = [item[0] for item in known]
     path = cache_file(Paths.of_user().cache, connection.label)
     keep_names(path, {spec.id: names, f"{spec.id}{IDENTIFIERS}": identifiers})
 

@@ -38,7 +38,7 @@ def _theme(_name: str, value: str) -> str:
 
 
 def _no_column(name: str, column: str) -> str:
-    known = [one.id for one in RESOURCES[name.split(".")[1]].columns]
+    known = [listed.id for listed in RESOURCES[name.split(".")[1]].columns]
     return "" if column in known else f"there is no column {column!r}{among(column, known)}"
 
 
@@ -60,7 +60,7 @@ def _each_once(_name: str, value: list[str]) -> str:
 
 
 def _columns(name: str, value: list[str]) -> str:
-    return next(filter(None, (_no_column(name, one) for one in value)), "")
+    return next(filter(None, (_no_column(name, column) for column in value)), "")
 
 
 def _action_keys(name: str, value: list[str]) -> str:

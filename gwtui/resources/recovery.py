@@ -131,7 +131,7 @@ async def _context(inspection: InspectionContext) -> PlanContext:
     names: dict[str, str] = {}
     if "workspace_id" in summary:
         spaces = await items_or_none(client.workspaces.list())
-        names |= {one.id or "": one.name or "" for one in spaces or ()}
+        names |= {space.id or "": space.name or "" for space in spaces or ()}
     if "allowed_user_ids" in summary or "creator_user_id" in summary:
         names |= await people_names(client) or {}
     return PlanContext(inspection.now, names, client.connection.dialect)

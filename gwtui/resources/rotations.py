@@ -154,8 +154,8 @@ def _key(key: ApiKey | None, name: str, identity: str | None, now: datetime) -> 
 
 def _new(row: RotationRow, now: datetime) -> Sequence[DetailRow]:
     rotation = row.rotation
-    own = DetailRow("guardrail", cells.text(rotation.guardrail or "none of its own"))
-    return [*_key(row.new, rotation.new_name, rotation.new_hash, now), own]
+    guardrail = DetailRow("guardrail", cells.text(rotation.guardrail or "none of its own"))
+    return [*_key(row.new, rotation.new_name, rotation.new_hash, now), guardrail]
 
 
 def _moment(moment: datetime | None) -> str | None:
@@ -348,7 +348,7 @@ def _successor(
     try:
         return CreateKeyRequest.model_validate(given), ()
     except ValidationError as error:
-        wrong = tuple({one.field.partition(".")[0]: None for one in problems(error)})
+        wrong = tuple({problem.field.partition(".")[0]: None for problem in problems(error)})
     return CreateKeyRequest(name=asked.name), wrong
 
 
@@ -503,7 +503,10 @@ async def read_source(
     """Read the data for a rotation. Raises GatewayError if the key's guardrail is gone."""
     gateway = session.gateway
     held = await items_or_none(gateway.guardrails.key_assignments(None))
-    identity = next((one.guardrail_id for one in held or () if one.key_hash == fresh.hash), None)
+    identity = next(
+        (assignment.guardrail_id for assignment in held or () if assignment.key_hash == fresh.hash),
+        None,
+    )
     people = await items_or_none(gateway.organization.members())
     file, place = rotation_file(session), session.connection.base_url
     begun = await asyncio.to_thread(file.rotations, place)
@@ -515,7 +518,7 @@ async def read_source(
         None if identity is None else await gateway.guardrails.get(identity),
         held is not None,
         None if people is None else frozenset(person.id for person in people if person.id),
-        frozenset(one.old_hash for one in begun if one.ended is None),
+        frozenset(rotation.old_hash for rotation in begun if rotation.ended is None),
     )
 
 

@@ -85,7 +85,10 @@ async def key_uses(client: GatewayClient, key: ApiKey, now: datetime) -> Uses:
 
 async def _guardrail_on(client: GatewayClient, key: ApiKey) -> str:
     assigned = (await client.guardrails.key_assignments(None)).items
-    identity = next((one.guardrail_id for one in assigned if one.key_hash == key.hash), None)
+    identity = next(
+        (assignment.guardrail_id for assignment in assigned if assignment.key_hash == key.hash),
+        None,
+    )
     if not identity:
         return ""
     try:
@@ -127,13 +130,13 @@ def _recent_requests(activity: Sequence[ActivityRow], now: datetime) -> int:
 def _last_use(key: ApiKey, now: datetime) -> list[str]:
     if key.last_used_at is not None:
         return [f"last request {relative(key.last_used_at, now)}"]
-    for when, credits, own in (
+    for when, credits, byok in (
         ("today", key.usage_daily, key.byok_usage_daily),
         ("this week", key.usage_weekly, key.byok_usage_weekly),
         ("this month", key.usage_monthly, key.byok_usage_monthly),
         ("in the past", key.usage, key.byok_usage),
     ):
-        if credits or own:
+        if credits or byok:
             return [f"used {when}"]
     return []
 
@@ -143,9 +146,9 @@ def _spent_this_month(key: ApiKey) -> list[str]:
     return [f"spent {spent} this month (UTC)"] if spent else []
 
 
-def amounts(credits: Decimal | None, own: Decimal | None) -> str:
+def amounts(credits: Decimal | None, byok: Decimal | None) -> str:
     """Return the spending in credits and on provider keys; "" if there is none."""
-    parts = ((credits, "in credits"), (own, "on provider keys"))
+    parts = ((credits, "in credits"), (byok, "on provider keys"))
     return " and ".join(f"{usd(amount)} {where}" for amount, where in parts if amount)
 
 
@@ -172,7 +175,9 @@ def _naming(credentials: Sequence[ByokCredential], key: ApiKey) -> list[str]:
     ]
     if not naming:
         return []
-    names = several([quoted(one.name, one.label, one.id) for one in naming])
+    names = several(
+        [quoted(credential.name, credential.label, credential.id) for credential in naming]
+    )
     noun, verb = ("Provider key", "names") if len(naming) == 1 else ("Provider keys", "name")
     return [f"{noun} {names} {verb} it as allowed."]
 
@@ -230,11 +235,11 @@ async def workspace_contents(client: GatewayClient, identity: str) -> WorkspaceC
         items_or_none(client.workspaces.members(identity)),
         items_or_none(client.byok.list(workspace_id=identity)),
     )
-    own = None
+    inside = None
     if credentials is not None:
         # Credentials that are usable everywhere are listed in every workspace.
-        own = [credential for credential in credentials if credential.workspace_id == identity]
-    return WorkspaceContents(keys, budgets, guardrails, members, own)
+        inside = [credential for credential in credentials if credential.workspace_id == identity]
+    return WorkspaceContents(keys, budgets, guardrails, members, inside)
 
 
 def workspace_uses(contents: WorkspaceContents, now: datetime) -> Uses:
@@ -249,9 +254,9 @@ def workspace_uses(contents: WorkspaceContents, now: datetime) -> Uses:
         ("provider key", contents.credentials),
         ("member", contents.members),
     )
-    held += [count(len(found), noun) for noun, found in parts if found is not None]
+    held += [count(len(items), noun) for noun, items in parts if items is not None]
     missing = ["its keys"] if contents.keys is None else []
-    missing += [f"its {noun}s" for noun, found in parts if found is None]
+    missing += [f"its {noun}s" for noun, items in parts if items is None]
     lines = (f"The workspace contains {several(held)}.",) if held else ()
     return (*lines, *unread_sentence(*missing))
 
@@ -263,12 +268,12 @@ def budget_uses(keys: Sequence[ApiKey] | None, now: datetime) -> Uses:
     active = [key for key in keys if is_active(key, now)]
     if not active:
         return ("No active key uses it.",)
-    credits, own = (
+    credits, byok = (
         sum((getattr(key, name) or Decimal(0) for key in active), Decimal(0))
         for name in ("usage_monthly", "byok_usage_monthly")
     )
     verb = "uses" if len(active) == 1 else "use"
-    spent = amounts(credits, own) or usd(credits)
+    spent = amounts(credits, byok) or usd(credits)
     return (f"{count(len(active), 'active key')} {verb} it and spent {spent} this month.",)
 
 

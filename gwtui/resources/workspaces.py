@@ -613,7 +613,7 @@ WORKSPACES: ResourceSpec[WorkspaceRow] = ResourceSpec(
     completion=Completion(
         figures_feed,
         _complete,
-        one=lambda hub, row: workspace_figures_feed(hub, row.workspace),
+        row_feed=lambda hub, row: workspace_figures_feed(hub, row.workspace),
         columns=frozenset({"keys", "members", "budget"}),
     ),
     raw=lambda row: row.workspace.raw,

@@ -256,9 +256,9 @@ async def _completed(
     spec: ResourceSpec[Any], row: Any, readings: CommandReadings, scope: Scope
 ) -> Any:
     completion = spec.completion
-    if completion is None or completion.one is None:
+    if completion is None or completion.row_feed is None:
         return (await _completing(spec, readings, scope, brief=False))([row])[0]
-    feed = completion.one(readings.hub, row)
+    feed = completion.row_feed(readings.hub, row)
     more = None if feed is None else await readings.value_or_nothing(feed, _COMPLETING)
     return row if more is None else completion.complete(row, {spec.identity(row): more})
 

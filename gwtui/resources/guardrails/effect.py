@@ -180,8 +180,10 @@ MODEL_GUARDRAILS: ResourceSpec[GuardrailOnModel] = ResourceSpec(
         Section(
             "Blocked endpoints",
             lambda row, _now: [
-                DetailRow("", Cell(endpoint_title(each.endpoint), "muted"), ", ".join(each.reasons))
-                for each in row.effect.blocked
+                DetailRow(
+                    "", Cell(endpoint_title(blocked.endpoint), "muted"), ", ".join(blocked.reasons)
+                )
+                for blocked in row.effect.blocked
             ],
         ),
     ),

@@ -65,11 +65,11 @@ class _GuardrailFields(Fields):
         known = super().read(model, names)
         for name in FILTERS:
             filters = known.get(name)
-            if filters is not None and any(one.gaps for one in filters):
+            if filters is not None and any(entry.gaps for entry in filters):
                 # An update replaces the whole list and would lose the unreadable entry.
                 del known[name]
             elif filters is not None:
-                known[name] = [_as_request(one) for one in filters]
+                known[name] = [_as_request(entry) for entry in filters]
         return known
 
     def is_known(self, name: str, model: ResponseModel) -> bool:
@@ -98,7 +98,7 @@ def _as_request(content_filter: BuiltinFilter | CustomFilter) -> RequestModel:
 def fields_of(dialect: Dialect) -> Fields:
     """Return the fields that a dialect supports, with its vendor names."""
     absent = dialect.absent_fields.get("Guardrail", frozenset())
-    return _GuardrailFields(*(one for one in _declared(dialect) if one.name not in absent))
+    return _GuardrailFields(*(field for field in _declared(dialect) if field.name not in absent))
 
 
 def _declared(dialect: Dialect) -> Iterator[Field]:
@@ -218,7 +218,7 @@ def custom_filter_text(custom: CustomFilter | CustomFilterRequest) -> str:
 
 def _each(describe: Callable[[Any], str]) -> Format:
     def format(filters: Sequence[Any], _context: PlanContext) -> str:
-        return several([describe(one) for one in filters], MOST_NAMED)
+        return several([describe(entry) for entry in filters], MOST_NAMED)
 
     return format
 

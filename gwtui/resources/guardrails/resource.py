@@ -202,7 +202,7 @@ def _filter_parts(row: GuardrailRow, _now: datetime) -> Sequence[DetailRow | Det
         parts.append(DetailTable(("builtin", "does", "shown as"), lines))
     if custom:
         parts.append(
-            DetailTable(("pattern", "does", "label"), tuple(_custom(one) for one in custom))
+            DetailTable(("pattern", "does", "label"), tuple(_custom(entry) for entry in custom))
         )
     if is_garbled(guardrail, *FILTERS):
         why = "not every filter could be read" if parts else ""
@@ -212,13 +212,13 @@ def _filter_parts(row: GuardrailRow, _now: datetime) -> Sequence[DetailRow | Det
     return parts
 
 
-def _builtin(each: BuiltinFilter) -> tuple[Cell, ...]:
-    shown = each.label or _SCOPES.get(each.scan_scope or "", each.scan_scope)
-    return cells.text(each.slug), cells.text(each.action), cells.text(shown)
+def _builtin(entry: BuiltinFilter) -> tuple[Cell, ...]:
+    shown = entry.label or _SCOPES.get(entry.scan_scope or "", entry.scan_scope)
+    return cells.text(entry.slug), cells.text(entry.action), cells.text(shown)
 
 
-def _custom(each: CustomFilter) -> tuple[Cell, ...]:
-    return Cell(safe_line(each.pattern, 40)), cells.text(each.action), cells.text(each.label)
+def _custom(entry: CustomFilter) -> tuple[Cell, ...]:
+    return Cell(safe_line(entry.pattern, 40)), cells.text(entry.action), cells.text(entry.label)
 
 
 def _lifecycle_rows(row: GuardrailRow, now: datetime) -> Sequence[DetailRow]:

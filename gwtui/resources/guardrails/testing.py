@@ -139,11 +139,11 @@ def _served(sample: GuardrailSample, answer: ChatAnswer, guardrail_id: str) -> S
     if verdict is None:
         why = "the gateway tells nothing of its guardrails"
         return SampleResult(sample, None, why, answer.cost, answer.generation_id)
-    own = [stage for stage in verdict.stages if _is_of(stage, guardrail_id)]
-    actions = [action for stage in own for action in actions_of(stage)]
+    stages = [stage for stage in verdict.stages if _is_of(stage, guardrail_id)]
+    actions = [action for stage in stages for action in actions_of(stage)]
     got: GuardrailOutcome = max(actions, key=GUARDRAIL_OUTCOMES.index, default="pass")
-    reasons = [stage.summary or stage.name or "" for stage in own]
-    others = len(verdict.stages) - len(own)
+    reasons = [stage.summary or stage.name or "" for stage in stages]
+    others = len(verdict.stages) - len(stages)
     if others:
         reasons.append(f"{others} step(s) of other guardrails acted, too")
     return SampleResult(

@@ -103,8 +103,8 @@ def model_options(models: Sequence[Model], present: frozenset[str]) -> list[Pick
         if shared:
             options.setdefault(shared, PickOption(shared, title, note))
         if model.id in present and model.id:
-            own = PickOption(model.id, title, f"{note}, by its identifier")
-            options.setdefault(model.id, own)
+            by_id = PickOption(model.id, title, f"{note}, by its identifier")
+            options.setdefault(model.id, by_id)
     return sorted(options.values(), key=lambda option: option.title.casefold())
 
 
@@ -235,11 +235,11 @@ class _GuardrailWrites(Writes[Guardrail]):
             return self.row.guardrail
 
     def form_fields(self, context: FormContext, resource: Guardrail | None) -> Iterator[Field]:
-        for each in form_fields(context, resource):
-            if each.name == "name" and self.row is not None and self.row.is_default:
-                yield replace(each, fixed=(self.row.display_name, _FIXED_NAME))
+        for rule in form_fields(context, resource):
+            if rule.name == "name" and self.row is not None and self.row.is_default:
+                yield replace(rule, fixed=(self.row.display_name, _FIXED_NAME))
             else:
-                yield each
+                yield rule
 
     def edit_form(
         self, resource: Guardrail, context: FormContext, verb: Update | None = None

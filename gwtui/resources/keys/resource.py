@@ -186,8 +186,8 @@ def usage_table(key: ApiKey | CurrentKey) -> DetailTable:
     return DetailTable(
         ("USD", "usage", "BYOK"),
         tuple(
-            (Cell(label, "muted"), cells.usd(own), cells.usd(byok))
-            for label, own, byok in (
+            (Cell(label, "muted"), cells.usd(credits), cells.usd(byok))
+            for label, credits, byok in (
                 ("today (UTC)", key.usage_daily, key.byok_usage_daily),
                 ("this week", key.usage_weekly, key.byok_usage_weekly),
                 ("this month", key.usage_monthly, key.byok_usage_monthly),

@@ -47,8 +47,8 @@ def _moment(value: datetime, context: PlanContext) -> str:
 
 
 def _outside_user(value: ExternalUserRequest, _context: PlanContext) -> str:
-    own = ", with a key of their own (kept as a hash)" if len(value.api_key) else ""
-    return f"{safe_line(value.user, NAME_LIMIT)}{own}"
+    end_user_key = ", with a key of their own (kept as a hash)" if len(value.api_key) else ""
+    return f"{safe_line(value.user, NAME_LIMIT)}{end_user_key}"
 
 
 def _limit(value: Decimal | None, values: Mapping[str, Any], _facts: Facts) -> Cell:

@@ -31,7 +31,7 @@ def complete(row: ZdrRow, view: CatalogView) -> ZdrRow:
     kept = {endpoint_key(endpoint) for endpoint in row.remaining}
     return ZdrRow(
         row.model,
-        tuple(one for one in offers.endpoints if endpoint_key(one) in kept),
+        tuple(endpoint for endpoint in offers.endpoints if endpoint_key(endpoint) in kept),
         offers.endpoints,
     )
 
@@ -95,7 +95,7 @@ COLUMNS: tuple[Column[ZdrRow], ...] = (
     text_column(
         "providers",
         "Available providers",
-        lambda row: ", ".join(one.provider_name or "?" for one in row.remaining) or None,
+        lambda row: ", ".join(endpoint.provider_name or "?" for endpoint in row.remaining) or None,
         24,
         help="who serves it without keeping data",
     ),
@@ -126,7 +126,7 @@ def _remaining_rows(row: ZdrRow, _now: datetime) -> Sequence[DetailRow]:
 def _lost_rows(row: ZdrRow, _now: datetime) -> Sequence[DetailRow]:
     if row.every is None:
         return [DetailRow("", Cell("reading every endpoint of the catalog…", "muted"))]
-    return [DetailRow("", Cell(f"✗ {endpoint_title(one)}", "muted")) for one in row.lost]
+    return [DetailRow("", Cell(f"✗ {endpoint_title(endpoint)}", "muted")) for endpoint in row.lost]
 
 
 ZDR: ResourceSpec[ZdrRow] = ResourceSpec(
@@ -158,7 +158,9 @@ ZDR: ResourceSpec[ZdrRow] = ResourceSpec(
     opened_by_id=2,
     facets={
         "state": lambda row, _now: state_cell(row).text,
-        "provider": lambda row, _now: " ".join(one.provider_name or "" for one in row.remaining),
+        "provider": lambda row, _now: " ".join(
+            endpoint.provider_name or "" for endpoint in row.remaining
+        ),
     },
     completion=Completion(catalog_feed, complete),
 )

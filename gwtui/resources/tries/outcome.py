@@ -90,7 +90,11 @@ def answered_outcome(
     plan: TryPlan, answer: ChatAnswer, facts: TryFacts, moment: datetime
 ) -> TryOutcome:
     """Return the outcome of a request with a complete or partial answer."""
-    names = {one.id: one.name for one in facts.key.bound if one.id and one.name}
+    names = {
+        guardrail.id: guardrail.name
+        for guardrail in facts.key.bound
+        if guardrail.id and guardrail.name
+    }
     expected = expected_chat_cost(facts, answer, moment)
     return TryOutcome(plan, answer, expected, answer.error, names=names)
 
@@ -227,7 +231,7 @@ def _guardrails(tried: TryOutcome, _now: datetime) -> Sequence[DetailRow]:
     rows = [DetailRow("verdict", Cell(verdict.outcome, _TONES[verdict.outcome]))]
     for stage in verdict.stages:
         did = stage.summary or " and ".join(actions_of(stage)) or "nothing"
-        labels = ", ".join(safe_line(each, _NAME) for each in _labels(stage))
+        labels = ", ".join(safe_line(label, _NAME) for label in _labels(stage))
         note = f"in its place: {labels}" if labels else ""
         rows.append(DetailRow(_stage(stage, tried), Cell(safe_line(did, _MESSAGE)), note))
     return rows
@@ -259,7 +263,7 @@ def _found_labels(value: Any, depth: int) -> Iterator[str]:
 
 def _endpoints(tried: TryOutcome, _now: datetime) -> Sequence[DetailRow]:
     plan, provider, failed = tried.plan, tried.answer.provider, _failed(tried)
-    attempts = [each.attempt for each in plan.order]
+    attempts = [planned.attempt for planned in plan.order]
     served = next(
         (attempt for attempt in attempts if provider == attempt.endpoint.provider_name), None
     )
@@ -285,8 +289,10 @@ def _served(attempt: RouteAttempt | None, provider: str) -> DetailRow:
     if attempt is None:
         name = f"✓ {safe_line(provider, _NAME)}"
         return DetailRow(name, Cell("served it, which the plan did not see", "warn"))
-    own = attempt.credential
-    note = "" if own is None else f"with provider key {safe_line(own.name or own.id, _NAME)}"
+    note = ""
+    if attempt.credential is not None:
+        credential = attempt.credential
+        note = f"with provider key {safe_line(credential.name or credential.id, _NAME)}"
     return _row("✓", attempt.endpoint, Cell("served it", "good"), note)
 
 
@@ -297,9 +303,9 @@ def _row(sign: str, endpoint: Endpoint, value: Cell, note: str = "") -> DetailRo
 def _failed(tried: TryOutcome) -> Mapping[str | None, str]:
     metadata = tried.answer.metadata
     return {
-        one.provider: str(one.status)
-        for one in (metadata.attempts if metadata is not None else None) or ()
-        if one.status is not None and one.status >= 400  # noqa: PLR2004 - statuses of errors
+        attempt.provider: str(attempt.status)
+        for attempt in (metadata.attempts if metadata is not None else None) or ()
+        if attempt.status is not None and attempt.status >= 400  # noqa: PLR2004 - statuses of errors
     }
 
 
@@ -312,5 +318,5 @@ SECTIONS: Sequence[Section[TryOutcome]] = (
 
 def plan_summary(plan: TryPlan) -> str:
     """Return the number of eligible endpoints and the maximum cost, before sending."""
-    left = len({id(each.attempt.endpoint) for each in plan.order})
+    left = len({id(planned.attempt.endpoint) for planned in plan.order})
     return f"{left} of {plan.total} endpoints left · at most {usd(plan.most_cost)}"

@@ -94,13 +94,13 @@ async def read_try_facts(
         gateway.providers.list(),
         _zdr(gateway),
     )
-    offers = tuple(each for each in by_model if each is not None)
+    offers = tuple(offer for offer in by_model if offer is not None)
     view = CatalogView(
         offers=offers,
         provider_slugs={item.name: item.slug for item in slugs.items if item.name and item.slug},
         zdr=zdr,
     )
-    unknown = tuple(name for name, each in zip(models, by_model, strict=True) if each is None)
+    unknown = tuple(name for name, offer in zip(models, by_model, strict=True) if offer is None)
     listed = (await gateway.catalog.models()).items if unknown else ()
     return TryFacts(
         offers,
@@ -172,7 +172,7 @@ async def _guardrails(
     if workspace is not None:
         ids.append(workspace.default_guardrail_id)
     guardrails = []
-    for id in dict.fromkeys(one for one in ids if one):
+    for id in dict.fromkeys(identity for identity in ids if identity):
         try:
             guardrails.append(await gateway.guardrails.get(id))
         except NotFoundError:
@@ -233,7 +233,7 @@ class TryPlan:
     @property
     def most_cost(self) -> Decimal | None:
         """Maximum cost in USD over all endpoints; None if unknown."""
-        costs = [each.most_cost for each in self.order]
+        costs = [planned.most_cost for planned in self.order]
         if not costs or any(cost is None for cost in costs):
             return None
         return max(cost for cost in costs if cost is not None)
@@ -241,7 +241,7 @@ class TryPlan:
     @property
     def total(self) -> int:
         """Number of endpoints of the models, excluded ones included."""
-        return len({id(each.attempt.endpoint) for each in self.order}) + len(self.excluded)
+        return len({id(planned.attempt.endpoint) for planned in self.order}) + len(self.excluded)
 
 
 def try_plan(request: TryRequest, facts: TryFacts, moment: datetime, chance: Chance) -> TryPlan:

@@ -79,7 +79,7 @@ class ListRows(Generic[T]):
         if completion is None or self.read is None:
             return False
         before, self._followed = self._followed, frozenset()
-        if completion.one is not None and not every and len(self.read) > FEW:
+        if completion.row_feed is not None and not every and len(self.read) > FEW:
             in_view = table.identities[table.top : table.top + table.lines]
             followed = {*in_view, table.selected_identity}
             self._followed = frozenset(self.by_identity().keys() & followed)
@@ -90,10 +90,10 @@ class ListRows(Generic[T]):
         completion = self._spec.completion
         if completion is None or self._followed is None:
             return []
-        if completion.one is None or not self._followed:
+        if completion.row_feed is None or not self._followed:
             return [(completion.feed(hub, scope), self._take_whole)]
         rows = {name: row for name, row in self.by_identity().items() if name in self._followed}
-        feeds = {identity: completion.one(hub, row) for identity, row in rows.items()}
+        feeds = {identity: completion.row_feed(hub, row) for identity, row in rows.items()}
         return [
             (feed, partial(self._take_part, identity))
             for identity, feed in feeds.items()
