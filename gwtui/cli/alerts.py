@@ -112,8 +112,8 @@ def _history(arguments: argparse.Namespace, paths: Paths) -> Path:
     return history_path(paths.data, profile.label, profile.base_url)
 
 
-def _verb(name: str, help: str, run: Run, spec: ResourceSpec[Any], *own: Argument) -> Command:
-    arguments = (*own, *query_arguments(spec), DEMO)
+def _verb(name: str, help: str, run: Run, spec: ResourceSpec[Any], *extra: Argument) -> Command:
+    arguments = (*extra, *query_arguments(spec), DEMO)
     return Command(name, help, run, arguments, notes=columns_help(spec))
 
 
@@ -155,9 +155,9 @@ def verdict(
     """
     if fail_on is not None:
         severities = _SEVERITIES[: _SEVERITIES.index(fail_on) + 1]
-        if any(one.severity in severities for one in shown):
+        if any(finding.severity in severities for finding in shown):
             return exits.FOUND
-        if any(one.severity == "unknown" for one in shown):
+        if any(finding.severity == "unknown" for finding in shown):
             return exits.INCOMPLETE
     if code == exits.OK and any(row.rule.startswith(_UNREAD) for row in rows):
         return exits.INCOMPLETE

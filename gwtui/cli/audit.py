@@ -24,7 +24,7 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _get(arguments: argparse.Namespace) -> int:
-    entries = [one for one in _read(arguments) if one.id.startswith(arguments.id)]
+    entries = [entry for entry in _read(arguments) if entry.id.startswith(arguments.id)]
     if not entries:
         raise exits.CommandError(f"the audit log has no change {arguments.id!r}")
     if arguments.output == "table":

@@ -106,14 +106,14 @@ class Finding:
 def worst_of(findings: Sequence[Finding]) -> Severity:
     """Return the worst severity: critical, unknown, warning, ok. UNKNOWN without findings."""
     present = {finding.severity for finding in findings}
-    return next((one for one in _WORST_FIRST if one in present), Severity.UNKNOWN)
+    return next((severity for severity in _WORST_FIRST if severity in present), Severity.UNKNOWN)
 
 
 def one_line(findings: Sequence[Finding]) -> str:
     """Return the status line, with the worst findings first."""
     severity = worst_of(findings)
-    ranked = sorted(findings, key=lambda one: _WORST_FIRST.index(one.severity))
-    texts = [_plain(one.text) for one in ranked] or ["nothing was checked"]
+    ranked = sorted(findings, key=lambda finding: _WORST_FIRST.index(finding.severity))
+    texts = [_plain(finding.text) for finding in ranked] or ["nothing was checked"]
     line = f"GWTUI {severity.name}: {'; '.join(texts)}"
     drawn = " ".join(figure.perfdata() for finding in findings for figure in finding.figures)
     return f"{line[:_LONGEST]} | {drawn}" if drawn else line[:_LONGEST]
@@ -237,8 +237,8 @@ def _summary(
     if not judged:
         return ()
     ranked = sorted(judged, key=partial(_rank, direction))
-    bad = [one.text for one in ranked if one.severity is not Severity.OK]
-    figures = [figure for one in ranked for figure in one.figures]
+    bad = [finding.text for finding in ranked if finding.severity is not Severity.OK]
+    figures = [figure for finding in ranked for figure in finding.figures]
     if source.label.format("") == source.label:
         figures = figures[:1]
     if not source.things:

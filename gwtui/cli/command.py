@@ -211,7 +211,11 @@ class _Parser(argparse.ArgumentParser):
         """Parse all words; unknown words are an error."""
         arguments, unknown = self.parse_known_args(words)
         if unknown:
-            known = [name for one in (*self.command.arguments, *CONNECTION) for name in one.names]
+            known = [
+                name
+                for argument in (*self.command.arguments, *CONNECTION)
+                for name in argument.names
+            ]
             options = [word.partition("=")[0] for word in unknown if word.startswith("-")]
             close = filter(None, (did_you_mean(option, known) for option in options))
             self.error(f"unrecognized arguments: {' '.join(unknown)}{next(close, '')}")

@@ -86,7 +86,7 @@ def plain_tree() -> dict[str, Any]:
 
 
 def _plain(command: Command) -> dict[str, Any]:
-    default = next((one for one in command.verbs if one.name == command.verb), command)
+    default = next((verb for verb in command.verbs if verb.name == command.verb), command)
     return {
         "name": command.name,
         "help": command.help,

@@ -56,7 +56,7 @@ def answer_shell(arguments: Sequence[str]) -> int:
         for word, about in line.candidates():
             if shell == "bash":
                 # For bash the current word starts after the last break.
-                cut = 0 if quote else max(words[-1].rfind(one) for one in _BREAKS) + 1
+                cut = 0 if quote else max(words[-1].rfind(separator) for separator in _BREAKS) + 1
                 shown = word[cut:] if quote else quoted(word[cut:])
             else:
                 shown = f"{word}\t{about}" if about else word
@@ -131,7 +131,7 @@ class TypedLine:
             *self._tree["common"],
             *self._tree["arguments"],
         )
-        return next((one for one in every if name in one["names"]), None)
+        return next((argument for argument in every if name in argument["names"]), None)
 
     def _operand(self, before: int) -> Node | None:
         arguments: Sequence[Node] = self._command["arguments"]

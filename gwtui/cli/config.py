@@ -35,7 +35,7 @@ def _of_file(work: Callable[[SettingsFile, argparse.Namespace], None]) -> Run:
 
 
 def _setting(name: str) -> Setting:
-    setting = next((one for one in SETTINGS if one.means(name)), None)
+    setting = next((declared for declared in SETTINGS if declared.means(name)), None)
     if setting is None:
         raise exits.CommandError(f"{name}: {unknown_setting(name, SETTINGS)}", exits.USAGE)
     return setting
@@ -71,12 +71,12 @@ def _set(file: SettingsFile, arguments: argparse.Namespace) -> None:
 def _unset(file: SettingsFile, arguments: argparse.Namespace) -> None:
     name = arguments.setting
     present = file.read().known
-    chosen = [one for one in present if one == name or one.startswith(f"{name}.")]
+    chosen = [key for key in present if key == name or key.startswith(f"{name}.")]
     if chosen:
         file.change(dict.fromkeys(chosen))
         narrate(f"{name} was removed; its default applies")
         return
-    if not any(one.startswith(f"{name}.") for setting in SETTINGS for one in setting.names):
+    if not any(key.startswith(f"{name}.") for setting in SETTINGS for key in setting.names):
         _setting(name)
     narrate(f"{name} is not set")
 
@@ -92,9 +92,9 @@ def _list(file: SettingsFile, arguments: argparse.Namespace) -> None:
     settings = _checked(file)
     rows = [_row(name, value) for name, value in sorted(settings.items())]
     rows += [
-        {"setting": one.name, "value": None, "default": one.default, "help": one.help}
-        for one in SETTINGS
-        if one.name not in settings
+        {"setting": setting.name, "value": None, "default": setting.default, "help": setting.help}
+        for setting in SETTINGS
+        if setting.name not in settings
     ]
     print_rows(rows, arguments, _COLUMNS)
 
@@ -111,7 +111,7 @@ def _row(name: str, value: TomlValue) -> dict[str, object]:
 
 _SETTING = Argument(
     "setting",
-    offers=(name for one in SETTINGS for name in one.names),
+    offers=(name for setting in SETTINGS for name in setting.names),
     help="name of the setting, such as lists.keys.sort",
 )
 _VALUE = Argument("value", help="new value; separate list entries with commas")

@@ -112,12 +112,12 @@ def _generations(arguments: argparse.Namespace) -> int:
         database = database.parent / "demo" / DATABASE_NAME
     rows = [
         {
-            "id": one.id,
-            "made_at": timestamp_text(one.made_at),
-            "model": one.model,
-            "key": one.key_name,
+            "id": generation.id,
+            "made_at": timestamp_text(generation.made_at),
+            "model": generation.model,
+            "key": generation.key_name,
         }
-        for one in recent_generations(database)
+        for generation in recent_generations(database)
     ]
     print_rows(rows, arguments, ("id", "made_at", "model", "key"))
     return exits.OK

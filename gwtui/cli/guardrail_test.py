@@ -69,7 +69,7 @@ def _run(arguments: argparse.Namespace) -> int:
                     run = run_samples(
                         models, samples, guardrail, model=arguments.model, check_cost=check
                     )
-                    results = [each async for each in run]
+                    results = [result async for result in run]
             except GatewayError as error:
                 show_refusal(error, as_json=as_json)
                 return refusal_code(error)
@@ -128,7 +128,7 @@ def _show(guardrail: str, results: list[SampleResult], *, as_json: bool) -> int:
         print_json(
             {
                 "guardrail": guardrail,
-                "samples": [_result_json(each) for each in results],
+                "samples": [_result_json(result) for result in results],
                 "differ": len(differ),
                 "cost_usd": cost,
             }
@@ -137,14 +137,14 @@ def _show(guardrail: str, results: list[SampleResult], *, as_json: bool) -> int:
         rows = [("sample", "expected", "actual", "", "cost", "reason")]
         rows += [
             (
-                each.sample.name,
-                each.sample.expect,
-                each.got or "unknown",
-                "" if each.passed else "DIFFERS",
-                usd(each.cost),
-                each.why,
+                result.sample.name,
+                result.sample.expect,
+                result.got or "unknown",
+                "" if result.passed else "DIFFERS",
+                usd(result.cost),
+                result.why,
             )
-            for each in results
+            for result in results
         ]
         print_table(rows)
         count = f"{len(differ)} of {len(results)} differ" if differ else "all outcomes as expected"

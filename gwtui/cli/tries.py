@@ -433,7 +433,7 @@ async def _compare(
     with exits.reporting(ComparisonError):
         chosen = endpoint_contenders(request, endpoints, arguments.endpoint)
     now, chance = SYSTEM_CLOCK.now(), SYSTEM_CLOCK.chance
-    plans = [try_plan(one.request, facts, now, chance) for one in chosen]
+    plans = [try_plan(contender.request, facts, now, chance) for contender in chosen]
     _refuse_cost(comparison_problem(plans, arguments.max_cost))
 
     def tell(result: ContenderResult) -> None:
@@ -446,12 +446,12 @@ async def _compare(
         narrate(CANCELLED)
         raise
     if arguments.output == "json":
-        print_json({"compared": [_json(one) for one in compared]})
+        print_json({"compared": [_json(result) for result in compared]})
     else:
         print_table([_HEADS, *map(_row, compared)], _FIGURES)
-        costs = [one.answer.cost for one in compared if one.answer.cost is not None]
+        costs = [result.answer.cost for result in compared if result.answer.cost is not None]
         narrate(f"total cost: {usd(sum(costs, Decimal(0)) if costs else None)}")
-    failed = sum(one.error is not None for one in compared)
+    failed = sum(result.error is not None for result in compared)
     if not failed:
         return exits.OK
     return exits.FAILED if failed == len(compared) else exits.INCOMPLETE

@@ -111,8 +111,13 @@ def show_plan(plan: TryPlan, problem: str | None, *, as_json: bool) -> int:
     else:
         rows = [("endpoint", "model", "key", "maximum cost")]
         rows += [
-            (_endpoint(each), each.attempt.model.id or "", _own_key(each), usd(each.most_cost))
-            for each in plan.order
+            (
+                _endpoint(planned),
+                planned.attempt.model.id or "",
+                _own_key(planned),
+                usd(planned.most_cost),
+            )
+            for planned in plan.order
         ]
         print_table(rows)
         narrate_lines(_plan_lines(plan, problem))
@@ -189,23 +194,23 @@ def _plan_json(plan: TryPlan, problem: str | None) -> dict[str, Any]:
     return {
         "left": [
             {
-                "endpoint": each.attempt.endpoint.tag,
-                "provider": each.attempt.endpoint.provider_name,
-                "model": each.attempt.model.id,
-                "own_key": each.attempt.credential.id if each.attempt.credential else None,
-                "most_usd": each.most_cost,
-                "cost_rule": each.most.rule if each.most else None,
+                "endpoint": planned.attempt.endpoint.tag,
+                "provider": planned.attempt.endpoint.provider_name,
+                "model": planned.attempt.model.id,
+                "own_key": planned.attempt.credential.id if planned.attempt.credential else None,
+                "most_usd": planned.most_cost,
+                "cost_rule": planned.most.rule if planned.most else None,
             }
-            for each in plan.order
+            for planned in plan.order
         ],
         "excluded": [
             {
-                "endpoint": each.endpoint.tag,
-                "provider": each.endpoint.provider_name,
-                "model": each.model.id,
-                "reasons": list(exclusion_reasons(each)),
+                "endpoint": excluded.endpoint.tag,
+                "provider": excluded.endpoint.provider_name,
+                "model": excluded.model.id,
+                "reasons": list(exclusion_reasons(excluded)),
             }
-            for each in plan.excluded
+            for excluded in plan.excluded
         ],
         "most_usd": plan.most_cost,
         "not_read": list(plan.not_read),
@@ -216,9 +221,9 @@ def _plan_json(plan: TryPlan, problem: str | None) -> dict[str, Any]:
 def _plan_lines(plan: TryPlan, problem: str | None) -> Iterator[str]:
     if not plan.order:
         yield f"none of {plan.total} endpoints is possible: the gateway would refuse the request"
-    for each in plan.excluded:
-        name = each.endpoint.tag or each.endpoint.provider_name or "an endpoint"
-        yield f"excluded {name}: {', '.join(exclusion_reasons(each))}"
+    for excluded in plan.excluded:
+        name = excluded.endpoint.tag or excluded.endpoint.provider_name or "an endpoint"
+        yield f"excluded {name}: {', '.join(exclusion_reasons(excluded))}"
     for gap in plan.not_read:
         yield f"unknown: {gap}"
     yield f"maximum cost: {usd(plan.most_cost)}"

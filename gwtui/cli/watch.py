@@ -135,8 +135,8 @@ async def _print_each(watched: _WatchedFeed, hub: FeedHub, arguments: argparse.N
         reported = fault
         if not fault and state.fetched_at is not None:
             succeeded = True
-            seen = ObservedReading(state.fetched_at, pace, not state.lacks)
-            print_ndjson(reading_lines(see(state.value, seen), arguments.nearest))
+            reading = ObservedReading(state.fetched_at, pace, not state.lacks)
+            print_ndjson(reading_lines(see(state.value, reading), arguments.nearest))
         tried += 1
         if tried == arguments.count:
             return succeeded
@@ -158,13 +158,13 @@ def reading_lines(observation: Observation, nearest: int) -> Iterator[dict[str, 
 
 
 def _chosen(values: Mapping[Subject, Values], nearest: int) -> Sequence[Subject]:
-    limited = [one for one in values if one.resource in _SHARES]
+    limited = [subject for subject in values if subject.resource in _SHARES]
     if not limited:
         return [*values]
-    shares = {one: _SHARES[one.resource](values[one]) for one in limited}
-    known = [(share, one) for one, share in shares.items() if share is not None]
+    shares = {subject: _SHARES[subject.resource](values[subject]) for subject in limited}
+    known = [(share, subject) for subject, share in shares.items() if share is not None]
     known.sort(key=lambda pair: (-pair[0], pair[1].identity))
-    return [one for _, one in known[:nearest]]
+    return [subject for _, subject in known[:nearest]]
 
 
 def _share_of_key(values: Values) -> Decimal | None:

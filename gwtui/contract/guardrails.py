@@ -266,7 +266,7 @@ def guardrail_problems(
     Unknown filters and actions are not checked: they come from the service and go back unchanged.
     """
     absent = dialect.absent_fields.get(type(request).__name__, frozenset())
-    found = [
+    problems = [
         Problem(name, "is not a field of this service's guardrails")
         for name in type(request).model_fields
         if name in absent and name in request.model_fields_set
@@ -277,12 +277,12 @@ def guardrail_problems(
         if known and builtin.action not in legal:
             kind = "PII filters" if builtin.slug in PII_SLUGS else builtin.slug
             message = f"{kind} can only {' or '.join(legal)}, not {builtin.action}"
-            found.append(Problem(f"content_filter_builtins.{index}.action", message))
+            problems.append(Problem(f"content_filter_builtins.{index}.action", message))
     legal = legal_actions(None, dialect)
     for index, custom in enumerate(request.content_filters or ()):
         if custom.action in FILTER_ACTIONS and custom.action not in legal:
             message = f"custom filters can only {' or '.join(legal)}, not {custom.action}"
-            found.append(Problem(f"content_filters.{index}.action", message))
+            problems.append(Problem(f"content_filters.{index}.action", message))
     if (
         dialect.cap_needs_interval
         and isinstance(request, CreateGuardrailRequest)
@@ -290,5 +290,5 @@ def guardrail_problems(
     ):
         lacking = "limit_usd" if request.limit_usd is None else "reset_interval"
         message = "limit_usd and reset_interval must be given together"
-        found.append(Problem(lacking, message))
-    return found
+        problems.append(Problem(lacking, message))
+    return problems

@@ -60,11 +60,11 @@ class RequestModel(Unpicklable, BaseModel):
     def secrets(self) -> list[SecretStr]:
         """The secrets in ``wire_body``, for masking them in answers."""
         given = [getattr(self, name) for name in self.model_fields_set]
-        found = [value for value in given if isinstance(value, SecretStr)]
+        secrets = [value for value in given if isinstance(value, SecretStr)]
         for part in given:
             if isinstance(part, RequestModel):
-                found += part.secrets()
-        return found
+                secrets += part.secrets()
+        return secrets
 
 
 def _secret_text(value: SecretStr, info: SerializationInfo) -> str:
@@ -189,12 +189,12 @@ def _value_type(annotation: Any) -> Any:
 
 
 def _inner_metadata(annotation: Any) -> list[Any]:
-    found: list[Any] = []
+    metadata: list[Any] = []
     if get_origin(annotation) in {Union, UnionType}:
         for member in get_args(annotation):
             for constraint in getattr(member, "__metadata__", ()):
-                found.extend(getattr(constraint, "metadata", None) or [constraint])
-    return found
+                metadata.extend(getattr(constraint, "metadata", None) or [constraint])
+    return metadata
 
 
 def _choices(annotation: Any) -> tuple[str, ...]:
@@ -210,21 +210,21 @@ def _choices(annotation: Any) -> tuple[str, ...]:
 
 def problems(error: ValidationError) -> list[Problem]:
     """All validation errors, in pydantic's order; never repeats the input."""
-    found: dict[str, Problem] = {}
+    by_field: dict[str, Problem] = {}
     mistyped: set[str] = set()
     for detail in error.errors(include_input=False, include_url=False):
         field = ".".join(str(part) for part in detail["loc"] if not _is_union_tag(part))
         if detail["type"].endswith(_WRONG_KIND):
-            if field not in found:
+            if field not in by_field:
                 mistyped.add(field)
         elif field in mistyped:
             mistyped.discard(field)
-            found[field] = Problem(field, _wording(detail))
-        found.setdefault(field, Problem(field, _wording(detail)))
-    inside = tuple(found)
+            by_field[field] = Problem(field, _wording(detail))
+        by_field.setdefault(field, Problem(field, _wording(detail)))
+    inside = tuple(by_field)
     return [
         problem
-        for field, problem in found.items()
+        for field, problem in by_field.items()
         if field not in mistyped or not any(other.startswith(f"{field}.") for other in inside)
     ]
 

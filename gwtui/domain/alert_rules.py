@@ -138,13 +138,13 @@ class AlertRule(RequestModel):
     def words(self) -> dict[str, str]:
         """The values for the templates of the kind: every field, with its unit."""
         rules = field_rules(type(self))
-        found: dict[str, str] = {}
+        texts: dict[str, str] = {}
         for name in type(self).model_fields:
             value = getattr(self, name)
-            found[name] = (
+            texts[name] = (
                 quantity(value, rules[name].unit) if isinstance(value, Decimal) else str(value)
             )
-        return found
+        return texts
 
     def watches(self, subject: tuple[str, str], facts: Mapping[str, JsonValue]) -> bool:
         """Whether the rule applies to a subject, by the resource and the scope of the rule."""

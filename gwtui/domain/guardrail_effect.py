@@ -274,20 +274,20 @@ def _model_reasons(
 
 def _names(model: Model, entries: Iterable[str], view: CatalogView) -> bool:
     """Whether an entry of a list means the model, by its id or canonical slug."""
-    own = {model.id, model.canonical_slug} - {None, ""}
-    return any(entry in own or view.canonical.get(entry) in own for entry in entries)
+    names = {model.id, model.canonical_slug} - {None, ""}
+    return any(entry in names or view.canonical.get(entry) in names for entry in entries)
 
 
 def _provider_reasons(
     endpoint: Endpoint, guardrail: GuardrailRestrictions, slugs: Mapping[str, str]
 ) -> frozenset[Reason]:
     """The rules on providers that exclude an endpoint. An entry is a slug or an endpoint's tag."""
-    own = {provider_slug(endpoint, slugs), endpoint.tag}
+    names = {provider_slug(endpoint, slugs), endpoint.tag}
     reasons: set[Reason] = set()
     allowed = guardrail.allowed_providers
-    if allowed is not None and own.isdisjoint(allowed):
+    if allowed is not None and names.isdisjoint(allowed):
         reasons.add("provider not allowed")
-    if not own.isdisjoint(guardrail.ignored_providers):
+    if not names.isdisjoint(guardrail.ignored_providers):
         reasons.add("provider ignored")
     return frozenset(reasons)
 

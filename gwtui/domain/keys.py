@@ -85,10 +85,10 @@ def spent_by_keys(keys: Iterable[ApiKey], interval: str, *, byok: bool) -> Decim
 
     ``byok`` includes BYOK usage. Raises KeyError for an unknown interval.
     """
-    own, borrowed = _USAGE[interval]
+    credit_field, byok_field = _USAGE[interval]
     total = Decimal(0)
     for key in keys:
-        for name in (own, borrowed) if byok else (own,):
+        for name in (credit_field, byok_field) if byok else (credit_field,):
             amount = getattr(key, name)
             if amount is None:
                 return None

@@ -299,11 +299,11 @@ class Router:
 
     def _attempts(self, ordered: Sequence[_Offer]) -> Iterator[RouteAttempt]:
         """Own keys first, then the service's keys, then own keys marked as fallback."""
-        own = [(offer, credential) for offer in ordered for credential in self._own(offer)]
+        byok = [(offer, credential) for offer in ordered for credential in self._own(offer)]
         tries: list[tuple[_Offer, ByokCredential | None]] = [
-            *((offer, credential) for offer, credential in own if not credential.is_fallback),
+            *((offer, credential) for offer, credential in byok if not credential.is_fallback),
             *((offer, None) for offer in ordered if not self._needs_own_key(offer)),
-            *((offer, credential) for offer, credential in own if credential.is_fallback),
+            *((offer, credential) for offer, credential in byok if credential.is_fallback),
         ]
         return (
             RouteAttempt(offer.model, offer.endpoint, credential) for offer, credential in tries
@@ -322,9 +322,9 @@ class Router:
         return (credential for credential in self.credentials if credential.provider == slug)
 
     def _covers(self, credential: ByokCredential, model: Model) -> bool:
-        own = {model.id, model.canonical_slug}
+        names = {model.id, model.canonical_slug}
         return credential.allowed_models is None or any(
-            entry in own or self.view.canonical.get(entry) in own
+            entry in names or self.view.canonical.get(entry) in names
             for entry in credential.allowed_models
         )
 

@@ -59,13 +59,13 @@ def _title(error: BaseException) -> str:
 
 
 def _linked(error: BaseException) -> Iterator[tuple[BaseException, str]]:
-    seen: set[int] = set()
+    visited: set[int] = set()
     waiting: list[tuple[BaseException | None, str]] = [(error, "")]
     while waiting:
         link, relation = waiting.pop()
-        if link is None or id(link) in seen:
+        if link is None or id(link) in visited:
             continue
-        seen.add(id(link))
+        visited.add(id(link))
         yield link, relation
         hidden = link.__suppress_context__ and link.__cause__ is None
         behind = link.__cause__ or (None if hidden else link.__context__)

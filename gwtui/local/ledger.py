@@ -141,7 +141,7 @@ class LedgerEntry:
 
 
 _FURTHER = ("before", "process", "reveals", "carried")
-EXPORTED = tuple(one.name for one in fields(LedgerEntry) if one.name not in _FURTHER)
+EXPORTED = tuple(declared.name for declared in fields(LedgerEntry) if declared.name not in _FURTHER)
 """The names of the exported fields."""
 _PLAIN = tuple(name for name in EXPORTED if name not in {"at", "changes", "summary"})
 

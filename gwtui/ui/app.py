@@ -118,11 +118,11 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         chosen = self.preference_store.preferences.theme or DEFAULT_THEME
         self.theme = known_theme(chosen if theme is None else theme)
         # The action of a key depends on the visible screen. Widgets and dialogs come first.
-        for key in {key for one in (*all_actions(), *place_actions()) for key in one.keys}:
+        for key in {key for action in (*all_actions(), *place_actions()) for key in action.keys}:
             self.bind(key, f"press_key({key!r})", show=False)
         # Control keys work everywhere, forms included; plain keys only outside text fields.
-        anywhere = [(key, one) for one in ANYWHERE for key in by_id(one).keys]
-        self._anywhere = {key: one for key, one in anywhere if key.startswith("ctrl+")}
+        anywhere = [(key, action_id) for action_id in ANYWHERE for key in by_id(action_id).keys]
+        self._anywhere = {key: action_id for key, action_id in anywhere if key.startswith("ctrl+")}
         self.leaving_keys = frozenset(by_id(QUIT).keys)
 
     # Life -------------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         """Run the action that the key has on the current screen."""
         screen = self.navigation.screen
         scopes = (APP,) if screen is None else screen.scopes
-        action = next((one for one in offered(scopes) if key in one.keys), None)
+        action = next((candidate for candidate in offered(scopes) if key in candidate.keys), None)
         if action is not None:
             await self.action_run(action.id)
 

@@ -208,8 +208,8 @@ class InputQueue:
         # followed by a key that acts on the rows.
         holds = [
             hold
-            for one, hold in self._going_on().items()
-            if hold is Hold.READING or one not in self._before
+            for worker, hold in self._going_on().items()
+            if hold is Hold.READING or worker not in self._before
         ]
         hold = max(holds, default=Hold.NOTHING)
         if hold is Hold.OPENING:
@@ -248,7 +248,7 @@ class InputQueue:
     # What took too long -----------------------------------------------------------------------
 
     def _drop(self, *more: Input) -> None:
-        dropped = [one for one in (*self._waiting, *more) if isinstance(one, _COUNTED)]
+        dropped = [event for event in (*self._waiting, *more) if isinstance(event, _COUNTED)]
         self._waiting.clear()
         if dropped:
             self._dropped += len(dropped)

@@ -156,7 +156,7 @@ class ProfileSwitch:
 def profile_picker(targets: Sequence[TargetFacts], current: str) -> Picker:
     """A picker of profiles by name."""
     now = f" · now {safe_line(current, _NAME)}" if current else ""
-    badges = {one.name: _badges(one) for one in targets}
+    badges = {facts.name: _badges(facts) for facts in targets}
     widest = max(badge.cell_length for badge in badges.values())
     marks = {
         name: Content.assemble(
@@ -167,12 +167,12 @@ def profile_picker(targets: Sequence[TargetFacts], current: str) -> Picker:
     }
     options = [
         PickOption(
-            one.name,
-            safe_line(one.name, _NAME),
-            f"{safe_line(one.where, 100)} · key: {safe_line(one.key_from, 100)}",
-            badges[one.name].plain,
+            facts.name,
+            safe_line(facts.name, _NAME),
+            f"{safe_line(facts.where, 100)} · key: {safe_line(facts.key_from, 100)}",
+            badges[facts.name].plain,
         )
-        for one in targets
+        for facts in targets
     ]
     return Picker(f"Switch profile{now}", options, current=current, marks=marks)
 

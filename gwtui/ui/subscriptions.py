@@ -89,7 +89,9 @@ class Subscriptions:
     @property
     def broken_text(self) -> str:
         """A warning with the feeds that an error kept from being shown; empty if there are none."""
-        names = ", ".join(one.feed.name for one in self._open if one.broken)
+        names = ", ".join(
+            subscription.feed.name for subscription in self._open if subscription.broken
+        )
         return (
             f"{BROKEN} not shown because of a bug in gwtui, see its log: {names}" if names else ""
         )

@@ -96,13 +96,15 @@ def count_text(count: int) -> str:
 def _about(app: GwtuiApp, writes: Sequence[LedgerEntry]) -> str:
     now = app.clock.now()
     newest = [*reversed(writes)]
-    lines = [f"{safe_line(one.title, _NAME)}, {relative(one.at, now)}" for one in newest[:_NAMED]]
+    lines = [
+        f"{safe_line(entry.title, _NAME)}, {relative(entry.at, now)}" for entry in newest[:_NAMED]
+    ]
     if len(newest) > _NAMED:
         lines.append(f"and {len(newest) - _NAMED} more")
     sentences = [f"{'; '.join(lines)}."]
-    if any(not one.is_unacknowledged for one in writes):
+    if any(not entry.is_unacknowledged for entry in writes):
         them = "it" if len(writes) == 1 else "them"
         sentences.append(f"gwtui does not know whether the gateway applied {them}.")
-    if any(one.is_unacknowledged for one in writes):
+    if any(entry.is_unacknowledged for entry in writes):
         sentences.append("Nobody has confirmed that the value of a new key is stored.")
     return " ".join(sentences)

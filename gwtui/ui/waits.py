@@ -66,7 +66,7 @@ class Waits:
     @property
     def text(self) -> str:
         """The text about the longest wait; empty if there is no noticeable wait."""
-        texts = (waiting_text(one.pending, one.reading, cancels=True) for one in self._longest())
+        texts = (waiting_text(wait.pending, wait.reading, cancels=True) for wait in self._longest())
         return next(filter(None, texts), "")
 
     def cancel(self) -> bool:

@@ -141,8 +141,8 @@ def newest(live: BoardSnapshot, past: BoardSnapshot) -> BoardSnapshot:
         live,
         credits=_newer(live.credits, past.credits),
         endpoints={
-            model: _newer(seen, past.endpoints.get(model, FeedState()))
-            for model, seen in live.endpoints.items()
+            model: _newer(state, past.endpoints.get(model, FeedState()))
+            for model, state in live.endpoints.items()
         },
     )
 

@@ -257,13 +257,13 @@ async def _read_rights(session: Session) -> None:
 
 def _described(model: type[RequestModel], fields: tuple[str, ...]) -> list[str]:
     rules = {
-        name: one
-        for name, one in all_rules(model).items()
-        if name.partition(".")[0] in fields and not one.is_object
+        name: rule
+        for name, rule in all_rules(model).items()
+        if name.partition(".")[0] in fields and not rule.is_object
     }
     width = max(map(len, rules))
     return [
-        f"  {name:<{width}}  {_help(one)}{_only_in(model, name)}" for name, one in rules.items()
+        f"  {name:<{width}}  {_help(rule)}{_only_in(model, name)}" for name, rule in rules.items()
     ]
 
 
@@ -276,8 +276,8 @@ def _help(rules: FieldRules) -> str:
 
 def _only_in(model: type[RequestModel], name: str) -> str:
     having = [
-        one.name
-        for one in DIALECTS.values()
-        if name not in one.absent_fields.get(model.__name__, ())
+        dialect.name
+        for dialect in DIALECTS.values()
+        if name not in dialect.absent_fields.get(model.__name__, ())
     ]
     return "" if len(having) == len(DIALECTS) else f"; dialect {' or '.join(having)} only"

@@ -23,8 +23,8 @@ from gwtui.resources.registry import SPECS, loaded
 def changes_at(resource: RegistryEntry) -> Iterable[DeclaredChange | Command]:
     """Return the changes of a resource, from its own module or from its declaration."""
     if resource.changes:
-        own: Iterable[DeclaredChange | Command] = loaded(resource.changes)
-        return own
+        declared: Iterable[DeclaredChange | Command] = loaded(resource.changes)
+        return declared
     spec = SPECS[resource.id]
     return () if spec.writes is None else changes_of(spec)
 

@@ -51,9 +51,9 @@ async def send(executor: WriteExecutor, confirmation: Confirmation[Any]) -> list
     An interrupt stops after the request in flight.
     """
     done: list[Sent] = []
-    for each in confirmation.each():
-        outcome, interrupted = await execute_one(executor, each)
-        done.append((each.plan, outcome))
+    for part in confirmation.each():
+        outcome, interrupted = await execute_one(executor, part)
+        done.append((part.plan, outcome))
         if interrupted or not isinstance(outcome, Applied):
             break
     return done

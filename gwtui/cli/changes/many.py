@@ -88,10 +88,10 @@ def _query(spec: ResourceSpec[Any], text: str) -> ListQuery:
 
 def reject_own_fields(spec: ResourceSpec[Any], given: Mapping[str, Any]) -> None:
     """Raise CommandError if several rows would get the same name."""
-    own = sorted(given.keys() & {*declared_writes(spec).called, "slug"})
-    if own:
+    unique = sorted(given.keys() & {*declared_writes(spec).called, "slug"})
+    if unique:
         raise exits.CommandError(
-            f"{own[0]} must be unique: set it for one resource at a time", exits.USAGE
+            f"{unique[0]} must be unique: set it for one resource at a time", exits.USAGE
         )
 
 
@@ -165,7 +165,7 @@ def bulk_json(bulk: BulkPlan) -> dict[str, Any]:
     return {
         **plan_json(bulk.plan),
         "rows": rows,
-        "left_out": [_left_out_json(one) for one in bulk.left_out],
+        "left_out": [_left_out_json(row) for row in bulk.left_out],
     }
 
 
@@ -195,7 +195,7 @@ class ManyChanges:
     async def decide(self) -> int:
         """Print the plan, or confirm and execute it; returns an exit code."""
         bulk = self._bulk
-        missing = [one for one in bulk.left_out if not one.already]
+        missing = [row for row in bulk.left_out if not row.already]
         if self._context.arguments.plan:
             print_plan(bulk.plan, bulk_json(bulk) if self._json else None)
             return exits.OK if bulk.parts or not missing else exits.FAILED
@@ -203,7 +203,7 @@ class ManyChanges:
             for line in bulk.plan.effects:
                 narrate(line)
             if self._json:
-                print_ndjson(_left_out_json(one) for one in bulk.left_out)
+                print_ndjson(_left_out_json(row) for row in bulk.left_out)
             narrate(f"nothing to do: no {bulk.operation.noun} needs a request")
             return exits.FAILED if missing else exits.OK
         agreed = await agree(bulk.plan, self._context)
@@ -244,7 +244,7 @@ class ManyChanges:
         rest = run.having("not sent")
         if self._json:
             print_ndjson(_result(result) for result in rest)
-            print_ndjson(_left_out_json(one) for one in self._bulk.left_out)
+            print_ndjson(_left_out_json(row) for row in self._bulk.left_out)
         for result in rest:
             narrate(f"not sent: {result.part.plan.title}")
         narrate(run.summary() if run.complete or not run.ended else f"{run.summary()}: {run.ended}")
@@ -253,7 +253,7 @@ class ManyChanges:
             return exits.UNKNOWN
         if self._interrupted:
             return exits.INTERRUPTED
-        if run.complete and all(one.already for one in self._bulk.left_out):
+        if run.complete and all(row.already for row in self._bulk.left_out):
             return exits.OK
         return exits.INCOMPLETE if run.carried_out else exits.FAILED
 

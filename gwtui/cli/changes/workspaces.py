@@ -193,7 +193,10 @@ async def _assign(context: ChangeContext) -> Plan[Any]:
     row = await _existing(context)
     fresh = await context.gateway.guardrails.get(row.identity)
     bindings = (await bindings_feed(context.session.hub).refresh()).value or Bindings()
-    names = {identity: one.display_name for identity, one in (bindings.guardrails or {}).items()}
+    names = {
+        identity: guardrail.display_name
+        for identity, guardrail in (bindings.guardrails or {}).items()
+    }
     plans: list[Plan[Any]] = []
     if context.arguments.key:
         keys = [(await context.row(KEYS, text)).key for text in context.arguments.key]
@@ -202,7 +205,7 @@ async def _assign(context: ChangeContext) -> Plan[Any]:
     if context.arguments.member:
         people = (await context.gateway.organization.members()).items
         chosen = [find_person(people, text) for text in context.arguments.member]
-        shown = {one.id or "": shown_person(one, one.id) for one in chosen}
+        shown = {person.id or "": shown_person(person, person.id) for person in chosen}
         called = {user: named(user, shown) for user in shown}
         plans.append(plan_assign(assignments.MEMBERS, fresh, called, bindings.members, names))
     held = {**bindings.by_key, **bindings.by_member}
@@ -256,7 +259,7 @@ def _user(people: Sequence[Any], text: str) -> str:
 
 
 def _named(plan: Plan[Any]) -> list[str]:
-    return [str(one) for part in plan.summary.values() if isinstance(part, list) for one in part]
+    return [str(name) for part in plan.summary.values() if isinstance(part, list) for name in part]
 
 
 def _require_target(context: ChangeContext) -> None:

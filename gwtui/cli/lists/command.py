@@ -41,13 +41,13 @@ def resource_command(resource: RegistryEntry, verb: str = "") -> Command:
         if resource.by_id
         else [list_command(resource), get_command(resource)]
     )
-    verbs = {one.name: one for one in reading}
+    verbs = {command.name: command for command in reading}
     if resource.reads:
-        verbs |= {one.name: one for one in loaded(resource.reads)}
+        verbs |= {command.name: command for command in loaded(resource.reads)}
     if verb not in verbs and (resource.changes or SPECS[resource.id].writes is not None):
         from gwtui.cli.changes.crud import verbs_at  # noqa: PLC0415 - reading needs none
 
-        verbs |= {one.name: one for one in verbs_at(resource)}
+        verbs |= {command.name: command for command in verbs_at(resource)}
     return Command(
         resource.id,
         resource.help,
@@ -112,7 +112,9 @@ def columns_help(spec: ResourceSpec[Any]) -> str:
     """Return the help on the columns, one line each."""
     columns = with_id(spec, spec.columns)
     width = max(len(column.id) for column in columns)
-    return "\n".join(["columns:", *(f"  {one.id:<{width}}  {one.help}" for one in columns)])
+    return "\n".join(
+        ["columns:", *(f"  {column.id:<{width}}  {column.help}" for column in columns)]
+    )
 
 
 def print_local_rows(spec: ResourceSpec[Any], rows: Rows, arguments: argparse.Namespace) -> None:

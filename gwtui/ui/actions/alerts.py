@@ -99,27 +99,27 @@ class AlertRuleScreen(FormScreen[str]):
         self._show_message()
 
 
-def preview_cell(found: Preview, rule: AlertRule) -> Cell:
+def preview_cell(preview: Preview, rule: AlertRule) -> Cell:
     """Return one sentence about the alerts that a rule would have raised."""
     if rule.kind.resource == GATEWAY:
         return Cell("No preview: the metric of this rule is not recorded.", "muted")
-    if not found.recorded:
+    if not preview.recorded:
         return Cell("No preview: nothing is recorded yet.", "muted")
     noun = _NOUNS.get(rule.kind.resource, "")
-    if not found.of:
+    if not preview.of:
         return Cell(f"No preview: no {noun or 'readings'} recorded yet.", "muted")
-    seconds = found.recorded.total_seconds()
+    seconds = preview.recorded.total_seconds()
     when = "last week" if seconds >= _WEEK else f"in the {age(seconds)} recorded so far"
-    if not found.fired:
+    if not preview.fired:
         text = f"Would not have fired {when}"
     else:
-        often = "once" if found.fired == 1 else f"{found.fired} times"
+        often = "once" if preview.fired == 1 else f"{preview.fired} times"
         text = f"Would have fired {often} {when}"
-    if found.still:
-        text += f"; {found.still} would be firing now"
-    if found.subjects < found.of:
-        text += f" (the first {found.subjects} of {found.of} {noun} were checked)"
-    return Cell(f"{text}.", "warn" if found.fired else "plain")
+    if preview.still:
+        text += f"; {preview.still} would be firing now"
+    if preview.subjects < preview.of:
+        text += f" (the first {preview.subjects} of {preview.of} {noun} were checked)"
+    return Cell(f"{text}.", "warn" if preview.fired else "plain")
 
 
 _NAME = 60
@@ -221,7 +221,7 @@ async def _edit(
     if context.covered:
         return
     listed: Sequence[RuleRow] = alert_rules_feed(context.app.hub).state.value or ()
-    taken = {one.rule.name for one in listed}
+    taken = {row.rule.name for row in listed}
     spec = rule_form(None if row is None else row.rule, model, choices, taken)
     form = AlertRuleScreen(spec, plain_facts(context), submit, trial)
     match await context.app.push_screen_wait(form):
@@ -236,16 +236,16 @@ async def _subjects(
 ) -> Sequence[PickOption]:
     now = context.app.clock.now()
     facts = await _kept(alerts.read(lambda history: history.facts_at(now)))
-    found: dict[str, PickOption] = {}
+    options: dict[str, PickOption] = {}
     scopes = model.model_fields["scope"].annotation.__args__  # type: ignore[union-attr]
     for subject, fields in facts.items():
         if subject.resource in scopes:
             name = safe_line(subject_name(subject, fields), _NAME)
-            found[subject.identity] = PickOption(subject.identity, name, subject.resource)
+            options[subject.identity] = PickOption(subject.identity, name, subject.resource)
         of_model = model_name(subject)
         if of_model and "model" in scopes:
-            found[of_model] = PickOption(of_model, safe_line(of_model, _NAME), "model")
-    return tuple(sorted(found.values(), key=lambda option: (option.note, option.title)))
+            options[of_model] = PickOption(of_model, safe_line(of_model, _NAME), "model")
+    return tuple(sorted(options.values(), key=lambda option: (option.note, option.title)))
 
 
 async def toggle(context: ActionContext[RuleRow]) -> None:
@@ -293,26 +293,26 @@ async def fix(context: ActionContext[AccountFinding]) -> None:
     if way is None:
         app.say(finding.advice or "No request can fix this")
         return
-    found = await _subject(context)
+    subject = await _subject(context)
     if context.covered:
         return
-    if way.action == "keys.toggle" and found.target.key.disabled is not False:
+    if way.action == "keys.toggle" and subject.target.key.disabled is not False:
         # The action would switch it on again.
         app.say("The key is already disabled, or its state is unknown")
         return
-    await app.perform(by_id(way.action), replace(found, argument=way.field))
+    await app.perform(by_id(way.action), replace(subject, argument=way.field))
 
 
 async def _subject(context: ActionContext[AccountFinding]) -> ActionContext[Any]:
-    one = context.target.subject
-    spec = RESOURCES[one.resource]
+    subject = context.target.subject
+    spec = RESOURCES[subject.resource]
     rows = await value_soon(spec.feed(context.app.hub, Scope()))
     if rows is None:
         raise NotSentError(f"The {spec.plural or spec.singular + 's'} could not be read")
-    row = next((row for row in rows if spec.identity(row) == one.identity), None)
+    row = next((row for row in rows if spec.identity(row) == subject.identity), None)
     if row is None:
         raise NotSentError(f"This {spec.singular} no longer exists")
-    return replace(context, spec=spec, target=row, identity=one.identity)
+    return replace(context, spec=spec, target=row, identity=subject.identity)
 
 
 HANDLERS: Mapping[str, Handler] = {

@@ -40,7 +40,7 @@ _OFF, _ON = "disable", "enable"
 async def toggle(context: ActionContext) -> None:
     """Disable or enable the marked rows; ask which if their states differ."""
     many, names = _marked(context)
-    states = {one.disabled for one in many.known.values()}
+    states = {resource.disabled for resource in many.known.values()}
     direction: str | None = _ON if states == {True} else _OFF
     if states not in ({True}, {False}):
         title = f"{count(len(names), many.any.noun)} differ in state. Disable or enable all?"
@@ -84,7 +84,9 @@ async def edit(context: ActionContext) -> None:
     update = many.any.update
     if update is None or context.covered:
         return
-    known = [each.fields.known(many.known[one]) for one, each in many.declared.items()]
+    known = [
+        declared.fields.known(many.known[identity]) for identity, declared in many.declared.items()
+    ]
     first = next(iter(many.known.values()))
     form = shared_form(
         many.any.edit_form(first, form_context(context)), known, {*writes.called, "slug"}
@@ -102,7 +104,7 @@ async def edit(context: ActionContext) -> None:
 
 
 def shared_form(
-    form: FormSpec, known: Sequence[Mapping[str, Any]], own: Collection[str]
+    form: FormSpec, known: Sequence[Mapping[str, Any]], unique: Collection[str]
 ) -> FormSpec:
     """Return the form of one row adapted to many: without ``own`` fields, with the common values.
 
@@ -115,16 +117,16 @@ def shared_form(
         if all(name in other and same(other[name], value) for other in others)
     }
     groups = [
-        replace(group, fields=tuple(field for field in group.fields if _is_shared(field, own)))
+        replace(group, fields=tuple(field for field in group.fields if _is_shared(field, unique)))
         for group in form.groups
     ]
     fields = tuple(group for group in groups if group.fields)
-    initial = {name: value for name, value in common.items() if name not in own}
+    initial = {name: value for name, value in common.items() if name not in unique}
     return replace(form, fields=fields, initial=initial)
 
 
-def _is_shared(field: Field, own: Collection[str]) -> bool:
-    return field.name not in own and field.fixed is None
+def _is_shared(field: Field, unique: Collection[str]) -> bool:
+    return field.name not in unique and field.fixed is None
 
 
 async def _look(context: ActionContext, route: str | None) -> None:
@@ -198,18 +200,18 @@ def _marked(
 ) -> tuple[BulkWrites, Mapping[str, str]]:
     app = context.app
     writes, dialect = declared(context), app.connection.dialect
-    found = [(writes.for_row(row, dialect), row) for row in context.chosen]
-    ones = [(each, each.of_row(row)) for each, row in found]
-    nameless = [one for each, one in ones if not each.identity(one)]
+    pairs = [(writes.for_row(row, dialect), row) for row in context.chosen]
+    ones = [(declared, declared.of_row(row)) for declared, row in pairs]
+    nameless = [resource for declared, resource in ones if not declared.identity(resource)]
     if nameless:
         key = key_of("list.unmark")
         why = f"The gateway gave {len(nameless)} of them no {writes.identifier}"
         raise NotSentError(f"{why}: they cannot be changed; {key} clears the marks")
-    of_id = {str(each.identity(one)): (each, one) for each, one in ones}
+    of_id = {str(declared.identity(resource)): (declared, resource) for declared, resource in ones}
     many = BulkWrites(
         app.gateway,
-        {identity: each for identity, (each, _) in of_id.items()},
-        {identity: one for identity, (_, one) in of_id.items()},
+        {identity: declared for identity, (declared, _) in of_id.items()},
+        {identity: resource for identity, (_, resource) in of_id.items()},
         PlanContext(app.clock.now(), called or {}, dialect),
         {
             str(writes.identity(writes.of_row(row))): why
@@ -217,4 +219,6 @@ def _marked(
             if (why := barred(row))
         },
     )
-    return many, {identity: each.name(one) for identity, (each, one) in of_id.items()}
+    return many, {
+        identity: declared.name(resource) for identity, (declared, resource) in of_id.items()
+    }

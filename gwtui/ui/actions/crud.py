@@ -164,7 +164,7 @@ async def edit(context: ActionContext, screen: type[FormScreen[Any]] = FormScree
     if context.marked:
         await bulk.edit(context)
         return None
-    writes, one = written(context), selected(context)
+    writes, resource = written(context), selected(context)
     if writes.update is None:
         return None
     update, request = writes.update, writes.update.request
@@ -175,10 +175,10 @@ async def edit(context: ActionContext, screen: type[FormScreen[Any]] = FormScree
     at = plan_context(context, names)
     editing = EditFlow(
         context=context,
-        original=one,
+        original=resource,
         noun=writes.noun,
-        called=writes.title(one),
-        read=partial(_read_again, context, one),
+        called=writes.title(resource),
+        read=partial(_read_again, context, resource),
         known=writes.fields.known,
         labels=writes.fields.labels,
         format_value=writes.fields.formatter(at),
@@ -187,32 +187,34 @@ async def edit(context: ActionContext, screen: type[FormScreen[Any]] = FormScree
         ),
         uses=lambda fresh: writes.uses(context.app.gateway, fresh, at),
     )
-    form = replace(writes.edit_form(one, form_context(context)), first=context.argument)
+    form = replace(writes.edit_form(resource, form_context(context)), first=context.argument)
     changed = await fill_in(context, screen(form, facts, editing.submit))
     if changed is not None:
-        report_done(context, _done(writes, update, one, changed))
+        report_done(context, _done(writes, update, resource, changed))
     return changed
 
 
 async def edit_only(spec: ResourceSpec[Any], context: ActionContext) -> Any | None:
     """Edit a resource that exists once: read it first, because no row is selected."""
     writes = declared_writes(spec)
-    one = await read_again(context, writes.read(context.app.gateway, ""), writes.title(None))
+    resource = await read_again(context, writes.read(context.app.gateway, ""), writes.title(None))
     if context.covered:
         return None
-    return await edit(replace(context, spec=spec, target=one, identity=writes.identity(one)))
+    return await edit(
+        replace(context, spec=spec, target=resource, identity=writes.identity(resource))
+    )
 
 
 async def change(name: str, context: ActionContext) -> None:
     """Run one of the resource's own verbs: a form, a confirmation, one request."""
-    writes, one = written(context), selected(context)
+    writes, resource = written(context), selected(context)
     verb = next(further for further in writes.further if further.action == name)
-    before = await _read_again(context, one)
+    before = await _read_again(context, resource)
     if context.covered:
         return
 
     async def submit(request: RequestModel) -> Outcome[Any] | None:
-        now, at = await _read_again(context, one), plan_context(context)
+        now, at = await _read_again(context, resource), plan_context(context)
         uses = await writes.uses(context.app.gateway, now, at)
         plan = writes.plan_update(now, request, at, uses, verb=verb)
         confirmation = await confirm(context, plan, verb.button)
@@ -229,11 +231,11 @@ async def toggle(context: ActionContext) -> None:
     if context.marked:
         await bulk.toggle(context)
         return
-    writes, one = written(context), selected(context)
-    if one.disabled is None:
+    writes, resource = written(context), selected(context)
+    if resource.disabled is None:
         raise NotSentError(f"The gateway did not say whether this {writes.noun} is disabled")
-    disabled = not one.disabled
-    fresh = await _read_again(context, one)
+    disabled = not resource.disabled
+    fresh = await _read_again(context, resource)
     state = "disabled" if disabled else "enabled"
     if fresh.disabled is disabled:
         context.app.say(f"{writes.title(fresh)} is already {state}")
@@ -287,11 +289,11 @@ def written(context: ActionContext) -> Writes[Any]:
 def selected(context: ActionContext) -> Any:
     """Return the resource selected at the key press. Raises NotSentError if it has no id."""
     writes = written(context)
-    one = writes.of_row(context.target)
-    if not writes.identity(one):
+    resource = writes.of_row(context.target)
+    if not writes.identity(resource):
         why = f"This {writes.noun} has no {writes.identifier}, so it cannot be changed"
         raise NotSentError(why)
-    return one
+    return resource
 
 
 def plan_context(context: ActionContext, names: Mapping[str, str] | None = None) -> PlanContext:
@@ -329,10 +331,10 @@ async def read_selected(context: ActionContext) -> Any:
     return await _read_again(context, selected(context))
 
 
-async def _read_again(context: ActionContext, one: Any) -> Any:
+async def _read_again(context: ActionContext, resource: Any) -> Any:
     writes = written(context)
-    read = writes.read(context.app.gateway, writes.identity(one) or "")
-    return await read_again(context, read, writes.title(one), *writes.feeds)
+    read = writes.read(context.app.gateway, writes.identity(resource) or "")
+    return await read_again(context, read, writes.title(resource), *writes.feeds)
 
 
 HANDLERS: Mapping[str, Handler] = {

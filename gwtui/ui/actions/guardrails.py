@@ -177,11 +177,11 @@ async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> 
     bindings = (await bindings_feed(context.app.hub).refresh()).value or Bindings()
     names, held = _guardrail_names(bindings), kind.held(bindings)
 
-    def option(one: Assignable) -> PickOption:
-        guardrail = held.get(one.identity)
+    def option(assignable: Assignable) -> PickOption:
+        guardrail = held.get(assignable.identity)
         holds = "no guardrail" if guardrail is None else f"has {_name(guardrail, names)}"
         holds = "already assigned" if guardrail and guardrail == fresh.id else holds
-        return PickOption(one.identity, one.title, f"{holds} · {one.note}")
+        return PickOption(assignable.identity, assignable.title, f"{holds} · {assignable.note}")
 
     candidates = await kind.candidates(context.app.gateway, fresh)
     options = {

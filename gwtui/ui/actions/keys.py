@@ -92,26 +92,26 @@ async def _try(context: ActionContext, name: str, key: Secret) -> None:
 # A key whose value nobody has ---------------------------------------------------------------------
 
 
-async def offer_to_stop(context: ActionContext, lost: LedgerEntry, one: Candidate) -> None:
+async def offer_to_stop(context: ActionContext, lost: LedgerEntry, candidate: Candidate) -> None:
     """Go to a key whose value was lost; offer to replace, disable or delete it."""
     app = context.app
-    await show_route(context, one.route, one.item)
-    if not isinstance(one.item, ApiKey) or app.navigation.screen is None:
+    await show_route(context, candidate.route, candidate.item)
+    if not isinstance(candidate.item, ApiKey) or app.navigation.screen is None:
         return
-    title = f"The value of key {one.name} is lost, so the key is unusable"
+    title = f"The value of key {candidate.name} is lost, so the key is unusable"
     choices = [
         PickOption("keys.toggle", "Disable it", "can be undone"),
         PickOption(_REPLACE, "Delete and recreate it", "cannot be undone"),
         PickOption("keys.delete", "Delete it", "cannot be undone"),
         PickOption(_LEAVE, "Leave it as it is", "keeps an unusable key"),
     ]
-    if one.item.disabled:
+    if candidate.item.disabled:
         del choices[0]
     chosen = await app.push_screen_wait(Picker(title, choices, current=None))
     screen = app.navigation.screen
     if not chosen or screen is None:
         return
-    row = KeyRow(one.item)
+    row = KeyRow(candidate.item)
     key = ActionContext(app, KEYS, row, row.identity, screen)
     if chosen == _REPLACE:
         await replace_key(key, lost)
@@ -163,8 +163,8 @@ async def rotate(context: ActionContext[KeyRow]) -> None:
         if confirmation is None:
             return None
         sent.clear()
-        for each in confirmation.each():
-            sent.append((each.plan, await execute(context, each)))
+        for part in confirmation.each():
+            sent.append((part.plan, await execute(context, part)))
             if not isinstance(sent[-1][1], Applied):
                 break
         return sent[0][1]
@@ -214,13 +214,13 @@ async def _retire(context: ActionContext[RotationRow], old: ApiKey, *, delete: b
 
 async def forget(context: ActionContext[RotationRow]) -> None:
     """Stop tracking the rotation, after a confirmation."""
-    app, one = context.app, context.target.rotation
-    if one.ended is not None:
+    app, rotation = context.app, context.target.rotation
+    if rotation.ended is not None:
         app.say("This rotation has ended; it stays listed for a week")
         return
     agreed = await app.push_screen_wait(
         AskScreen(
-            f"Stop tracking the rotation of “{safe_line(one.old_name, _NAME)}”?",
+            f"Stop tracking the rotation of “{safe_line(rotation.old_name, _NAME)}”?",
             "Both keys stay as they are. Nothing is sent to the gateway.",
             safe="Keep tracking",
             deliberate="Stop tracking",
@@ -230,7 +230,7 @@ async def forget(context: ActionContext[RotationRow]) -> None:
         return
     file, now = rotation_file(app.open_session), app.clock.now()
     try:
-        await asyncio.to_thread(file.update, one.id, ended="forgotten", ended_at=now)
+        await asyncio.to_thread(file.update, rotation.id, ended="forgotten", ended_at=now)
     except OSError as error:
         app.say(f"{file.path}: {error.strerror or 'not usable'}", severity="error")
         return

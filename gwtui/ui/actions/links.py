@@ -155,9 +155,9 @@ async def go_to_subject(context: ActionContext[Alert | AlertEvent]) -> None:
 
 async def subject_of_finding(context: ActionContext) -> None:
     """Go to the resource of a finding, in the list of that resource."""
-    one = context.target.subject
-    if one.resource and one.identity:
-        await show_route(context, f"{one.resource}/{one.identity}")
+    subject = context.target.subject
+    if subject.resource and subject.identity:
+        await show_route(context, f"{subject.resource}/{subject.identity}")
     else:
         context.app.say("This finding has no resource of its own")
 

@@ -129,7 +129,7 @@ async def copy(context: ActionContext, *, first: str | None = None) -> None:
     kind = await _kind(context, about, offered, first)
     if kind is None:
         return
-    taken = next(one for one in offered if one.kind == kind)
+    taken = next(copyable for copyable in offered if copyable.kind == kind)
     if taken.kind != CELL:
         await to_clipboard(context, f"{taken.title} of {about}", taken.text())
     elif (column := await _column(app, source, rows)) is not None:
@@ -141,17 +141,20 @@ async def _kind(
     context: ActionContext, about: str, offered: Sequence[Copyable], first: str | None
 ) -> str | None:
     hidden = f", {context.hidden} hidden by the filter" if context.hidden else ""
-    entries = [MenuEntry(one.kind, one.key, one.title, one.note) for one in offered]
+    entries = [
+        MenuEntry(copyable.kind, copyable.key, copyable.title, copyable.note)
+        for copyable in offered
+    ]
     menu = MenuScreen(f"Copy · {about}{hidden}", entries, current=first)
     return await context.app.push_screen_wait(menu)
 
 
 def _copy_source(context: ActionContext) -> CopySource[Any] | None:
     screen = context.screen
-    found = screen.copy_source()
-    if found is not None or context.target is None:
-        return found
-    tables = (one for one in screen.query(ResourceTable) if one.selected is context.target)
+    source = screen.copy_source()
+    if source is not None or context.target is None:
+        return source
+    tables = (table for table in screen.query(ResourceTable) if table.selected is context.target)
     return next((CopySource(table.model.columns) for table in tables), None)
 
 
@@ -209,7 +212,7 @@ async def export(context: ActionContext) -> None:
 
 
 def _table(context: ActionContext) -> ResourceTable[Any] | None:
-    tables = [one for one in context.screen.query(ResourceTable) if one.display]
+    tables = [table for table in context.screen.query(ResourceTable) if table.display]
     return next((table for table in tables if table.has_focus), tables[0] if tables else None)
 
 

@@ -48,24 +48,26 @@ async def happened(context: ActionContext) -> None:
         if await _agreed(context, "Is its value stored?", "", "It is stored"):
             await _resolve(context, evidence, _STORED)
         return
-    one: Candidate | None = context.target
-    if one is not None:
-        question, answer = f"Did this change create {one.name}?", "Yes, this one"
-        about = _of_candidate(one)
-        finding = f"{_HAPPENED}: {one.name}, {one.identity}"
+    candidate: Candidate | None = context.target
+    if candidate is not None:
+        question, answer = f"Did this change create {candidate.name}?", "Yes, this one"
+        about = _of_candidate(candidate)
+        finding = f"{_HAPPENED}: {candidate.name}, {candidate.identity}"
     else:
         question, answer = "Did the change happen?", "It happened"
         about = "" if evidence.compared else "There are no candidates to choose from. "
         finding = _HAPPENED
     if not await _agreed(context, question, about, answer):
         return
-    if not await _resolve(context, evidence, finding, None if one is None else one.identity):
+    if not await _resolve(
+        context, evidence, finding, None if candidate is None else candidate.identity
+    ):
         return
-    route = evidence.route if one is None else one.route
-    if one is not None and evidence.intent.action == "keys.create":
-        await offer_to_stop(context, evidence.intent, one)
+    route = evidence.route if candidate is None else candidate.route
+    if candidate is not None and evidence.intent.action == "keys.create":
+        await offer_to_stop(context, evidence.intent, candidate)
     elif route:
-        await show_route(context, route, None if one is None else one.item)
+        await show_route(context, route, None if candidate is None else candidate.item)
 
 
 async def did_not(context: ActionContext) -> None:
@@ -101,10 +103,10 @@ async def recreate(context: ActionContext) -> None:
 
 async def show(context: ActionContext) -> None:
     """Go to the selected candidate, or to the resource, without recording anything."""
-    evidence, one = _evidence(context), context.target
-    route = evidence.route if one is None else one.route
+    evidence, candidate = _evidence(context), context.target
+    route = evidence.route if candidate is None else candidate.route
     if route:
-        await show_route(context, route, None if one is None else one.item)
+        await show_route(context, route, None if candidate is None else candidate.item)
     else:
         context.app.say("Nothing to open")
 
@@ -114,15 +116,15 @@ async def show(context: ActionContext) -> None:
 
 def _evidence(context: ActionContext) -> Evidence:
     screen = context.screen
-    found = screen.evidence if isinstance(screen, RecoveryScreen) else None
-    if found is None:
+    evidence = screen.evidence if isinstance(screen, RecoveryScreen) else None
+    if evidence is None:
         raise NotSentError("There is nothing to resolve")
-    return found
+    return evidence
 
 
-def _of_candidate(one: Candidate) -> str:
-    known = [line for line in one.compared if line.verdict != "not known"]
-    return f"{one.as_requested} of {len(known)} fields match the request. " if known else ""
+def _of_candidate(candidate: Candidate) -> str:
+    known = [line for line in candidate.compared if line.verdict != "not known"]
+    return f"{candidate.as_requested} of {len(known)} fields match the request. " if known else ""
 
 
 async def _agreed(context: ActionContext, question: str, about: str, answer: str) -> bool:
@@ -145,7 +147,7 @@ async def _resolve(
         write = partial(ledger.resolve, intent, now, finding, identity)
     try:
         left = await asyncio.to_thread(unresolved, ledger, app.connection.base_url, app.clock)
-        still = intent.id in {one.id for one in left}
+        still = intent.id in {entry.id for entry in left}
         if still:
             await asyncio.to_thread(write)
     except OSError as error:

@@ -68,39 +68,39 @@ async def _toggle_watch(context: ActionContext[Model]) -> None:
 
 async def open_ranked(context: ActionContext) -> None:
     """Go to the selected model, provider, workspace or key."""
-    screen, one = context.screen, context.target
-    if not isinstance(screen, ActivityScreen) or not isinstance(one, RankedGroup):
+    screen, group = context.screen, context.target
+    if not isinstance(screen, ActivityScreen) or not isinstance(group, RankedGroup):
         return
-    if one.identity in {"", OTHERS}:
+    if group.identity in {"", OTHERS}:
         context.app.say("This row has no details")
         return
     navigation = context.app.navigation
     match screen.grouping:
         case "model":
-            await context.app.open_route(f"models/{one.identity}")
+            await context.app.open_route(f"models/{group.identity}")
         case "provider":
             await context.app.open_route("providers")
         case "workspace":
-            await context.app.open_route(f"workspaces/{one.identity}")
+            await context.app.open_route(f"workspaces/{group.identity}")
         case "key":
-            await navigation.open_child(KEYS, one.identity, "activity", name=one.name)
+            await navigation.open_child(KEYS, group.identity, "activity", name=group.name)
         case "user":
-            await navigation.open_child(ORGANIZATION, one.identity, "activity", name=one.name)
+            await navigation.open_child(ORGANIZATION, group.identity, "activity", name=group.name)
 
 
 async def show_content(context: ActionContext[Generation]) -> None:
     """Read the prompt and the answer of the generation, and show both as text."""
-    app, one = context.app, context.target
-    if not one.id:
+    app, generation = context.app, context.target
+    if not generation.id:
         app.say("This generation has no id", severity="warning")
         return
     try:
-        content = await app.gateway.generations.content(one.id)
+        content = await app.gateway.generations.content(generation.id)
     except NotFoundError:
         app.say("No content: the workspace does not log inputs and outputs")
         return
     if app.screen is context.screen:
-        screen = ReadingScreen(shown_name(one), lambda width: content_lines(content, width))
+        screen = ReadingScreen(shown_name(generation), lambda width: content_lines(content, width))
         await app.push_screen(screen)
 
 

@@ -71,8 +71,8 @@ def declared(context: ActionContext) -> Writes[Any]:
     """Return the writes declared for the list shown at the key press."""
     if context.spec is None:
         raise TypeError("only the rows of a list can be written to in this way")
-    found: Writes[Any] = declared_writes(context.spec)
-    return found
+    writes: Writes[Any] = declared_writes(context.spec)
+    return writes
 
 
 # Confirmation -------------------------------------------------------------------------------------
@@ -137,8 +137,8 @@ async def execute(
     """
     plan, values = confirmation.plan, list[Any]()
     outcome: Outcome[Any] = Applied(())
-    for each in confirmation.each():
-        outcome = await send_one(context, each)
+    for part in confirmation.each():
+        outcome = await send_one(context, part)
         if not isinstance(outcome, Applied):
             break
         values.append(outcome.value)

@@ -259,11 +259,11 @@ def tried(values: Mapping[str, Any], slow: set[str]) -> Cell | None:
     pattern, sample = values.get("pattern") or "", values.get("sample") or ""
     if not sample or not pattern or pattern_problem(pattern) is not None:
         return None
-    found = None if pattern in slow else find_all(pattern, [sample[:SAMPLE_LIMIT]], SAMPLE_TIME)
-    if found is None:
+    matches = None if pattern in slow else find_all(pattern, [sample[:SAMPLE_LIMIT]], SAMPLE_TIME)
+    if matches is None:
         slow.add(pattern)
         return Cell(f"! takes longer than {SAMPLE_TIME:g} s: too slow", "warn")
-    (spans,) = found
+    (spans,) = matches
     if any(start == end for start, end in spans):
         return Cell("! matches the empty text, and so every message", "warn")
     if not spans:

@@ -295,7 +295,9 @@ class FormState:
     def summary(self, group: FieldGroup) -> str:
         """Return the enabled switches of a group on one line."""
         values = [(field, self._typed[field.name]) for field in group.fields]
-        words = [f"{one.label} {one.words[on]}" for one, on in values if isinstance(on, bool)]
+        words = [
+            f"{switch.label} {switch.words[on]}" for switch, on in values if isinstance(on, bool)
+        ]
         return ", ".join(words) or group.fields[0].empty
 
     def refuse(self, error: GatewayError) -> None:

@@ -90,7 +90,7 @@ class PickEditor(SearchingEditor):
     def __init__(self, title: str, options: Sequence[tuple[str, str]], value: str) -> None:
         super().__init__(value)
         self._title = title
-        self._options = [PickOption(each, label) for each, label in options]
+        self._options = [PickOption(option, label) for option, label in options]
 
     def summary(self) -> str:
         """The title of the chosen option."""
@@ -226,7 +226,7 @@ class PicksEditor(SearchingEditor):
         """The titles of the chosen options."""
         if not isinstance(self.typed, tuple):
             return self.field.empty
-        names = ", ".join(option_title(self.source.option(str(each))) for each in self.typed)
+        names = ", ".join(option_title(self.source.option(str(value))) for value in self.typed)
         return f"{self.field.chosen}: {names or 'none'}"
 
     def hint(self) -> Cell | None:

@@ -292,7 +292,9 @@ class ActivityScreen(TableScreen):
         self._draw()
 
     def _offered(self) -> list[Grouping]:
-        return [one for one in GROUPINGS if self.parent_row is None or one not in _PARTED]
+        return [
+            grouping for grouping in GROUPINGS if self.parent_row is None or grouping not in _PARTED
+        ]
 
     def _ranked(self, account: Activity, rows: Sequence[ActivityRow]) -> Sequence[RankedGroup]:
         parted = _PARTED.get(self.grouping)

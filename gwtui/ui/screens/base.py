@@ -194,7 +194,9 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         """Whether ``event`` acts on rows; text input and navigation do not."""
         if isinstance(self.focused, Input) or not isinstance(event, events.Key):
             return False
-        action = next((one for one in offered(self.scopes) if event.key in one.keys), None)
+        action = next(
+            (candidate for candidate in offered(self.scopes) if event.key in candidate.keys), None
+        )
         return action is None or action.target or action.scope == COPY
 
     # The frame ------------------------------------------------------------------------------

@@ -137,7 +137,7 @@ def _by_model(line: EndpointLine, _now: datetime) -> SortValue:
 
 
 def _endpoint_column(name: str, width: int) -> Column[EndpointLine]:
-    column = next(one for one in ENDPOINTS.columns if one.id == name)
+    column = next(declared for declared in ENDPOINTS.columns if declared.id == name)
 
     def cell(line: EndpointLine, now: datetime) -> Cell:
         return cells.NOTHING if line.row is None else column.cell(line.row, now)
@@ -392,7 +392,7 @@ class EndpointPanel(Panel):
     def hidden(self) -> tuple[str, ...]:
         """Names of the plots that do not fit, without their units."""
         shown = self.shown
-        return tuple(one.name.partition(" ")[0] for one in MEASURES if one not in shown)
+        return tuple(measure.name.partition(" ")[0] for measure in MEASURES if measure not in shown)
 
     @property
     def shown(self) -> tuple[Measure, ...]:

@@ -158,7 +158,10 @@ class ListSettings:
     def columns(self) -> tuple[int, ...] | None:
         """Indices of the columns that the user chose, in order; None for the default."""
         ids = [column.id for column in self._spec.columns]
-        return tuple(ids.index(one) for one in self.preferences.columns or () if one in ids) or None
+        return (
+            tuple(ids.index(column) for column in self.preferences.columns or () if column in ids)
+            or None
+        )
 
     def sorted_by(self, column: str, descending: bool) -> None:
         """Save the sort order; the default order removes the setting."""

@@ -227,7 +227,9 @@ def _entries(
 ) -> Iterator[tuple[str, Content, Content, str]]:
     """Yield the group, name, explanation and search keywords of each action on the help page."""
     places = [action for action in actions if tab_of(action) is not None]
-    possible = [one for one in actions if one not in places and hold_reason(one) is None]
+    possible = [
+        action for action in actions if action not in places and hold_reason(action) is None
+    ]
     for action in sorted(possible, key=lambda action: not action.footer)[:_FEW]:
         yield _MOST_USED, toned(asked_by(action), bold=True), toned(action.title), ""
     for title, scope in _groups(actions, spec):
@@ -258,8 +260,8 @@ def _entries(
 
 
 def _groups(actions: Sequence[Action], spec: ResourceSpec[Any] | None) -> list[tuple[str, str]]:
-    own = [action.scope for action in actions if action.scope not in {APP, COPY, LIST}]
-    groups = [(spec.title if spec is not None else scope.capitalize(), scope) for scope in own]
+    scopes = [action.scope for action in actions if action.scope not in {APP, COPY, LIST}]
+    groups = [(spec.title if spec is not None else scope.capitalize(), scope) for scope in scopes]
     frame = [("Lists", LIST), ("Copy and export", COPY), ("Everywhere", APP)]
     return [*dict.fromkeys(groups), *frame]
 

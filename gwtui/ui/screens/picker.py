@@ -538,7 +538,7 @@ class ColumnsScreen(TickList[tuple[str, ...] | None]):
 
     def submit(self, option: PickOption) -> None:  # noqa: ARG002 - whatever is highlighted
         """Close, and return the visible columns."""
-        names = tuple(one for one in self._order if one in self._visible)
+        names = tuple(name for name in self._order if name in self._visible)
         self.dismiss(names if self._chosen else ())
 
     def take(self, option: PickOption) -> None:

@@ -93,8 +93,8 @@ class ResourceScreen(TableScreen):
         if not self.table.total_count:
             return self.declared.empty
         only = self.gwtui.scope_name if self.declared.scoped else None
-        seen = f" Only {safe_text(only, 40)} is listed; {{app.workspace}} changes the workspace."
-        return "{app.back} clears the filter." + ("" if only is None else seen)
+        limited = f" Only {safe_text(only, 40)} is listed; {{app.workspace}} changes the workspace."
+        return "{app.back} clears the filter." + ("" if only is None else limited)
 
     def empty_title(self) -> str:
         """Return the title for an empty list, or for a filter without matches."""
@@ -162,11 +162,11 @@ class ResourceScreen(TableScreen):
         These are the first rows, a row to be selected, or rows whose text the filter has not read.
         A long list counts as loaded once its first part has been visible for a moment.
         """
-        own = self.states[:1]
-        seen = self._grows_since is not None and self.now - self._grows_since >= _SEEN
-        first = not seen and super().is_loading
-        pending = self._pending_row is not None and any(state.refreshing for state in own)
-        resolving = self._path_resolver is not None and self._path_resolver.active and bool(own)
+        states = self.states[:1]
+        was_visible = self._grows_since is not None and self.now - self._grows_since >= _SEEN
+        first = not was_visible and super().is_loading
+        pending = self._pending_row is not None and any(state.refreshing for state in states)
+        resolving = self._path_resolver is not None and self._path_resolver.active and bool(states)
         return first or pending or resolving or self.table.model.provisional
 
     # What actions do --------------------------------------------------------------------------

@@ -156,9 +156,9 @@ def _looks(style: Style, colours: ColorSystem) -> tuple[Look, Look]:
         "" if colour is None else ";".join(colour.downgrade(colours).get_ansi_codes(foreground))
         for colour, foreground in ((style.color, True), (style.bgcolor, False))
     )
-    seen = not SEEN_ON_BLANKS.isdisjoint(attributes.split(";"))
+    is_seen = not SEEN_ON_BLANKS.isdisjoint(attributes.split(";"))
     look: Look = (attributes, fore, back)
-    return look, look if seen else (None, None, back)
+    return look, look if is_seen else (None, None, back)
 
 
 def _is_plain(cells: Iterable[Cell | None]) -> bool:

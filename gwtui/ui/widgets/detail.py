@@ -106,7 +106,7 @@ def _breakable(content: Content, width: int) -> Content:
     # Add a line break after the last separator that fits, in each word longer than a line.
     for word in re.finditer(r"\S+", content.plain):
         separators = re.finditer(r"[/_:.,-]", word[0][:width])
-        end = max((found.end() for found in separators), default=0)
+        end = max((match.end() for match in separators), default=0)
         if cell_len(word[0]) > width and end:
             at = word.start() + end
             rest = _breakable(content[at:], width)

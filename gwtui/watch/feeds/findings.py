@@ -130,8 +130,10 @@ def rules_of(hub: FeedHub) -> Mapping[str, AlertRule]:
 
 
 def _is_of(finding: AccountFinding, workspace: str | None) -> bool:
-    own = finding.subject.workspace_id
-    return workspace in (None, own) or (own is None and finding.severity == "unknown")
+    workspace_id = finding.subject.workspace_id
+    return workspace in (None, workspace_id) or (
+        workspace_id is None and finding.severity == "unknown"
+    )
 
 
 async def _findings(reader: FeedReader, scope: Scope) -> Sequence[AccountFinding]:

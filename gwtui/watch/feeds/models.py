@@ -251,7 +251,9 @@ class ZdrRow:
     def lost(self) -> tuple[Endpoint, ...]:
         """The known endpoints without ZDR."""
         kept = {endpoint_key(endpoint) for endpoint in self.remaining}
-        return tuple(each for each in self.every or () if endpoint_key(each) not in kept)
+        return tuple(
+            endpoint for endpoint in self.every or () if endpoint_key(endpoint) not in kept
+        )
 
     @property
     def healthy(self) -> int:

@@ -169,7 +169,7 @@ class _PastAccount:
         key = row.key
         if row.identity not in self._spent:
             return row
-        used, today = (self._used(row.identity, each, moment) for each in ("lifetime", "daily"))
+        used, today = (self._used(row.identity, window, moment) for window in ("lifetime", "daily"))
         changes: dict[str, Any] = {
             "usage": used.usd,
             "usage_daily": today.usd,

@@ -108,17 +108,17 @@ class PrometheusReader(HistoryReader):
     ) -> dict[SeriesKey, Reading]:
         """The figures at a moment."""
         readings: dict[SeriesKey, Reading] = {}
-        for each in (resource,) if resource else SUBJECT_LABELS:
-            for sample in self._samples(each, seconds_of(moment)):
-                subject = _subject(each, sample.labels)
+        for kind in (resource,) if resource else SUBJECT_LABELS:
+            for sample in self._samples(kind, seconds_of(moment)):
+                subject = _subject(kind, sample.labels)
                 if identity not in (None, subject.identity):
                     continue
                 nothing = Reading("null", None, moment)
                 for of, name in OF_FIGURE:
-                    if of == each and not name.startswith(PRICE_FIELDS):
+                    if of == kind and not name.startswith(PRICE_FIELDS):
                         readings.setdefault(SeriesKey(*subject, name), nothing)
                 figure_and_factor = _FIGURES.get(
-                    (each, sample.labels["__name__"], _extra(each, sample.labels))
+                    (kind, sample.labels["__name__"], _extra(kind, sample.labels))
                 )
                 for value in sample.values.values() if figure_and_factor else ():
                     name, factor = figure_and_factor or ("", Decimal(1))
@@ -245,8 +245,8 @@ def _subject(resource: str, labels: Mapping[str, str]) -> Subject:
     if resource == "endpoint":
         identity = endpoint_identity(labels.get("model", ""), labels.get("endpoint", ""))
         return Subject(resource, identity)
-    own = SUBJECT_LABELS[resource]
-    return Subject(resource, labels.get(own[0], "") if own else ACCOUNT)
+    subject_labels = SUBJECT_LABELS[resource]
+    return Subject(resource, labels.get(subject_labels[0], "") if subject_labels else ACCOUNT)
 
 
 def _reading_of(key: SeriesKey) -> str:

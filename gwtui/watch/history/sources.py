@@ -265,9 +265,9 @@ def json_value(value: Any) -> JsonValue:
         case datetime():
             return timestamp_text(value)
         case ResponseModel():
-            return {name: json_value(each) for name, each in value if each is not None}
+            return {name: json_value(item) for name, item in value if item is not None}
         case list() | tuple():
-            return [json_value(each) for each in value]
+            return [json_value(item) for item in value]
         case None | bool() | int() | str():
             return value
     return str(value)

@@ -203,9 +203,9 @@ def tidy(db: sqlite3.Connection, now: datetime) -> None:
         return
     (first,) = db.execute("SELECT min(start) FROM runs").fetchone()
     begin = hour if first is None else max(rolled, first // HOUR * HOUR)
-    for each in range(begin, hour, HOUR):
+    for start in range(begin, hour, HOUR):
         for statement in (_ROLL_UP, _LENGTHEN, _DROP_LENGTHENED):
-            db.execute(statement, {"hour": each, "day": each // DAY * DAY})
+            db.execute(statement, {"hour": start, "day": start // DAY * DAY})
     remember_setting(db, _ROLLED, hour)
     if hour - rolled > DAY:
         return
