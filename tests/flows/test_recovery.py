@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from textual.screen import Screen
 from textual.widgets import Button
 
 from gwtui.contract.keys import ApiKey, CreateKeyRequest
@@ -16,14 +15,13 @@ from gwtui.crud.plan import Applied, Confirmation, Plan, Unknown
 from gwtui.embedded.faults import FaultInjector
 from gwtui.local.ledger import this_process
 from gwtui.resources.keys.writes import WRITES as KEY_WRITES
-from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.picker import MenuScreen, Picker
 from gwtui.ui.screens.recovery import RecoveryScreen
-from harness import Harness, dashboard, harness, has_data, line, listing, notices, until
+from harness import Harness, dashboard, harness, has_data, line, listing
 from screen_text import shown
 
 AFTER, BEFORE = "reset-after", "reset-before"
@@ -48,6 +46,17 @@ class Desk(Harness):
     def creation(self, name: str) -> Plan[Any]:
         return KEY_WRITES.plan_create(CreateKeyRequest(name=name), PlanContext(self.clock.now()))
 
+    async def evidence(self) -> RecoveryScreen:
+        screen: RecoveryScreen = await self.wait_for(RecoveryScreen)
+        await self.until(lambda: screen.evidence is not None, "the evidence")
+        return screen
+
+    async def agree(self, key: str) -> None:
+        """Press a key that asks, and say yes."""
+        await self.press(key)
+        await self.wait_for(AskScreen)
+        await self.press("y")
+
     async def keys(self) -> list[ApiKey]:
         async with self.colleague() as client:
             return list((await client.keys.list()).items)
@@ -59,26 +68,15 @@ async def desk() -> AsyncIterator[Desk]:
         yield one
 
 
-async def wait_for(pilot: Any, app: GwtuiApp, kind: type[Screen[Any]]) -> Any:
-    await until(pilot, lambda: isinstance(app.screen, kind), kind.__name__)
-    return app.screen
-
-
-async def evidence(pilot: Any, app: GwtuiApp) -> RecoveryScreen:
-    screen: RecoveryScreen = await wait_for(pilot, app, RecoveryScreen)
-    await until(pilot, lambda: screen.evidence is not None, "the evidence")
-    return screen
-
-
 async def test_a_lost_creation_is_looked_into_at_once_and_its_key_disabled(desk: Desk) -> None:
-    async with dashboard(desk, size=(80, 24)) as (app, pilot):
-        await pilot.press("n")
-        await wait_for(pilot, app, FormScreen)
+    async with dashboard(desk, size=(80, 24)) as (app, _):
+        await desk.press("n")
+        await desk.wait_for(FormScreen)
         desk.lose(AFTER)
-        await pilot.press(*"ci deploy", "tab", "5", "ctrl+s")
-        await until(pilot, lambda: "The response was lost" in shown(app), "the explanation")
-        await pilot.press("enter")
-        screen = await evidence(pilot, app)
+        await desk.press(*"ci deploy", "tab", "5", "ctrl+s")
+        await desk.reads("The response was lost")
+        await desk.press("enter")
+        screen = await desk.evidence()
         assert screen.evidence is not None
         (one,) = screen.evidence.candidates
         text = shown(app)
@@ -86,21 +84,19 @@ async def test_a_lost_creation_is_looked_into_at_once_and_its_key_disabled(desk:
         assert "ci deploy" in text
         assert "as requested" in text
         assert "the connection to demo broke" in text
-        await pilot.press("h")
-        await wait_for(pilot, app, AskScreen)
-        await pilot.press("escape")
-        await until(pilot, lambda: app.screen is screen, "the evidence")
+        await desk.press("h")
+        await desk.wait_for(AskScreen)
+        await desk.press("escape")
+        await desk.until(lambda: app.screen is screen, "the evidence")
         assert len(desk.ledger.open_writes()) == 1, "nothing is settled by looking"
-        await pilot.press("h")
-        await wait_for(pilot, app, AskScreen)
-        await pilot.press("y")
-        await wait_for(pilot, app, Picker)
+        await desk.agree("h")
+        await desk.wait_for(Picker)
         assert desk.ledger.open_writes() == ()
         assert "The value of key" in shown(app)
-        await pilot.press("enter")
-        await wait_for(pilot, app, ConfirmScreen)
-        await pilot.press("y")
-        await until(pilot, lambda: "disabled" in notices(app), "the change")
+        await desk.press("enter")
+        await desk.wait_for(ConfirmScreen)
+        await desk.press("y")
+        await desk.said("disabled")
         assert listing(app).table.selected_identity == one.identity
         (made,) = [key for key in await desk.keys() if key.name == "ci deploy"]
         assert made.disabled
@@ -116,34 +112,32 @@ async def test_changes_left_by_an_earlier_run_are_offered_until_resolved(
     desk: Desk,
 ) -> None:
     await desk.lost_before(BEFORE, desk.creation("never"), desk.creation("neither"))
-    async with dashboard(desk, size=(80, 24), loaded=False) as (app, pilot):
-        await wait_for(pilot, app, AskScreen)
+    async with dashboard(desk, size=(80, 24), loaded=False) as (app, _):
+        await desk.wait_for(AskScreen)
         assert "2 unresolved changes" in shown(app)
         assert "neither" in shown(app)
-        await pilot.press("right", "enter")
-        await until(pilot, lambda: has_data(app), "the list")
+        await desk.press("right", "enter")
+        await desk.until(lambda: has_data(app), "the list")
         assert listing(app).table.total_count == 2
-        await pilot.press("2")
-        await until(pilot, lambda: has_data(app) and app.screen is listing(app), "the keys")
+        await desk.press("2")
+        await desk.until(lambda: has_data(app) and app.screen is listing(app), "the keys")
         screen = listing(app)
         screen.refresh_frame()
         assert "2 unresolved changes" in line(screen, "banner")
         await app.open_route("recovery")
         for left in (1, 0):
-            await until(pilot, lambda: has_data(app), "the list")
-            await pilot.press("enter")
-            doubt = await evidence(pilot, app)
+            await desk.until(lambda: has_data(app), "the list")
+            await desk.press("enter")
+            doubt = await desk.evidence()
             assert doubt.evidence is not None
             assert doubt.evidence.candidates == ()
-            await until(pilot, lambda: "No key was created" in shown(app), "the words")
-            await pilot.press("X")
-            await wait_for(pilot, app, AskScreen)
-            await pilot.press("y")
-            await until(pilot, lambda n=left: len(desk.ledger.open_writes()) == n, "the end")
-            await until(pilot, lambda d=doubt: app.navigation.screen is not d, "the list")
-        await until(pilot, lambda: "No unresolved changes" in shown(app), "no doubts")
-        await pilot.press("2")
-        await until(pilot, lambda: app.screen is screen, "the keys")
+            await desk.reads("No key was created")
+            await desk.agree("X")
+            await desk.until(lambda n=left: len(desk.ledger.open_writes()) == n, "the end")
+            await desk.until(lambda d=doubt: app.navigation.screen is not d, "the list")
+        await desk.reads("No unresolved changes")
+        await desk.press("2")
+        await desk.until(lambda: app.screen is screen, "the keys")
         screen.refresh_frame()
         assert line(screen, "banner") == ""
         messages = {entry.message for entry in desk.ledger.audit() if entry.outcome == "resolved"}
@@ -155,37 +149,33 @@ async def test_unresolved_changes_can_be_resolved_read_only(desk: Desk) -> None:
     first, second = desk.ledger.open_writes()
     async with dashboard(desk, start=f"recovery/{first.id}", read_only=True, loaded=False) as (
         app,
-        pilot,
+        _,
     ):
-        screen = await evidence(pilot, app)
+        screen = await desk.evidence()
         assert screen.evidence is not None
         made = {one.name: one for one in screen.evidence.candidates}
         assert {"“first”", "“second”"} <= set(made), "both were made near that time"
         screen.table.select(made["“first”"].identity)
-        await pilot.press("y")
-        await wait_for(pilot, app, MenuScreen)
+        await desk.press("y")
+        await desk.wait_for(MenuScreen)
         assert "Copy · “" in shown(app), "y copies here, too: it is yes in a question alone"
-        await pilot.press("escape")
-        await until(pilot, lambda: app.screen is screen, "the evidence again")
-        await pilot.press("h")
-        await wait_for(pilot, app, AskScreen)
-        await pilot.press("y")
-        await wait_for(pilot, app, Picker)
-        await pilot.press("enter")
-        await until(pilot, lambda: "this profile is read-only" in notices(app), "the refusal")
+        await desk.press("escape")
+        await desk.until(lambda: app.screen is screen, "the evidence again")
+        await desk.agree("h")
+        await desk.wait_for(Picker)
+        await desk.press("enter")
+        await desk.said("this profile is read-only")
         await app.open_route(f"recovery/{second.id}")
-        screen = await evidence(pilot, app)
-        await until(pilot, lambda: screen.states[0].fetched_at is not None, "the evidence")
+        screen = await desk.evidence()
+        await desk.until(lambda: screen.states[0].fetched_at is not None, "the evidence")
         assert screen.evidence is not None
         names = {one.name for one in screen.evidence.candidates}
         assert "“second”" in names
         assert "“first”" not in names, "the other change made it"
         desk.ledger.resolve(second, desk.clock.now(), "elsewhere")
-        await pilot.press("X")
-        await wait_for(pilot, app, AskScreen)
-        await pilot.press("y")
-        await until(pilot, lambda: "resolved elsewhere" in notices(app), "the word")
-        await until(pilot, lambda: "This change is resolved" in shown(app), "the panel")
+        await desk.agree("X")
+        await desk.said("resolved elsewhere")
+        await desk.reads("This change is resolved")
         events = [entry.outcome for entry in desk.ledger.entries() if entry.id == second.id][::-1]
         assert events == ["intent", "unknown", "resolved"]
 
@@ -201,14 +191,12 @@ async def test_a_full_disk_leaves_a_change_unresolved(
 
     async with dashboard(desk, start=f"recovery/{left.id}", size=(80, 24), loaded=False) as (
         app,
-        pilot,
+        _,
     ):
-        await evidence(pilot, app)
+        await desk.evidence()
         monkeypatch.setattr("gwtui.local.private_file.write_all", full)
-        await pilot.press("h")
-        await wait_for(pilot, app, AskScreen)
-        await pilot.press("y")
-        await until(pilot, lambda: "No space left" in notices(app), "the reason")
+        await desk.agree("h")
+        await desk.said("No space left")
         assert len(desk.ledger.open_writes()) == 1
 
 
@@ -227,23 +215,23 @@ async def left_by_another_program(desk: Desk, name: str) -> str:
 
 async def test_a_key_that_nobody_stored_is_offered_and_created_again(desk: Desk) -> None:
     lost = await left_by_another_program(desk, "ci")
-    async with dashboard(desk, size=(80, 24), loaded=False) as (app, pilot):
-        await wait_for(pilot, app, AskScreen)
-        assert "Nobody has confirmed that the value of a new key is stored" in line_of(app)
-        await pilot.press("y")
-        await evidence(pilot, app)
-        assert "the gateway cannot show its value again" in line_of(app).lower()
-        await pilot.press("X")
-        await until(pilot, lambda: "the key was created" in notices(app), "the word")
-        await pilot.press("n")
-        await wait_for(pilot, app, ConfirmScreen)
-        assert "Delete key “ci” and create it again" in line_of(app)
+    async with dashboard(desk, size=(80, 24), loaded=False) as (app, _):
+        await desk.wait_for(AskScreen)
+        assert "Nobody has confirmed that the value of a new key is stored" in desk.text
+        await desk.press("y")
+        await desk.evidence()
+        assert "the gateway cannot show its value again" in desk.text.lower()
+        await desk.press("X")
+        await desk.said("the key was created")
+        await desk.press("n")
+        await desk.wait_for(ConfirmScreen)
+        assert "Delete key “ci” and create it again" in desk.text
         app.screen.query_one("#deliberate", Button).press()
-        await wait_for(pilot, app, SecretScreen)
+        await desk.wait_for(SecretScreen)
         assert [one.outcome for one in desk.ledger.open_writes()] == ["applied"], "the new one"
-        await pilot.press("tab", "tab", "tab", "space", "escape")
-        await until(pilot, lambda: desk.ledger.open_writes() == (), "the acknowledgement")
-        await until(pilot, lambda: "This change is resolved" in shown(app), "the panel")
+        await desk.press("tab", "tab", "tab", "space", "escape")
+        await desk.until(lambda: desk.ledger.open_writes() == (), "the acknowledgement")
+        await desk.reads("This change is resolved")
     (made,) = [key for key in await desk.keys() if key.name == "ci"]
     assert made.hash != lost
 
@@ -251,16 +239,13 @@ async def test_a_key_that_nobody_stored_is_offered_and_created_again(desk: Desk)
 async def test_a_key_that_somebody_stored_after_all_is_acknowledged(desk: Desk) -> None:
     lost = await left_by_another_program(desk, "ci")
     (left,) = desk.ledger.open_writes()
-    async with dashboard(desk, start=f"recovery/{left.id}", loaded=False) as (
-        app,
-        pilot,
-    ):
-        await evidence(pilot, app)
-        await pilot.press("h")
-        await wait_for(pilot, app, AskScreen)
+    async with dashboard(desk, start=f"recovery/{left.id}", loaded=False) as (app, _):
+        await desk.evidence()
+        await desk.press("h")
+        await desk.wait_for(AskScreen)
         assert "Is its value stored?" in shown(app)
-        await pilot.press("y")
-        await until(pilot, lambda: desk.ledger.open_writes() == (), "the acknowledgement")
+        await desk.press("y")
+        await desk.until(lambda: desk.ledger.open_writes() == (), "the acknowledgement")
     assert next(desk.ledger.entries()).outcome == "acknowledged"
     assert [entry.outcome for entry in desk.ledger.audit()] == ["applied"], "no change by itself"
     assert lost in {key.hash for key in await desk.keys()}
@@ -271,10 +256,5 @@ async def test_a_key_that_is_on_a_screen_is_offered_nowhere_else(desk: Desk) -> 
         executor = WriteExecutor(client, desk.ledger, desk.clock)
         await executor.execute(Confirmation(desk.creation("ci"), "form"))
     assert len(desk.ledger.open_writes()) == 1
-    async with dashboard(desk, start="recovery", loaded=False) as (app, pilot):
-        await until(pilot, lambda: "No unresolved changes" in shown(app), "none")
-
-
-def line_of(app: GwtuiApp) -> str:
-    """Everything on the screen, blanks and frames made one blank."""
-    return " ".join(shown(app).replace("│", " ").replace("▌", " ").split())
+    async with dashboard(desk, start="recovery", loaded=False):
+        await desk.reads("No unresolved changes")
