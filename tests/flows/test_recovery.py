@@ -189,10 +189,7 @@ async def test_a_full_disk_leaves_a_change_unresolved(
     def full(*_given: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    async with dashboard(desk, start=f"recovery/{left.id}", size=(80, 24), loaded=False) as (
-        app,
-        _,
-    ):
+    async with dashboard(desk, start=f"recovery/{left.id}", size=(80, 24), loaded=False):
         await desk.evidence()
         monkeypatch.setattr("gwtui.local.private_file.write_all", full)
         await desk.agree("h")

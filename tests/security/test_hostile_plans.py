@@ -13,7 +13,9 @@ import re
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from importlib import import_module
+from pathlib import Path
 from pkgutil import walk_packages
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -24,14 +26,26 @@ from hostile_strings import CORPUS, HUGE, SMALL
 from pydantic import SecretStr, ValidationError
 
 import gwtui.resources
+from gwtui.contract.byok import ByokCredential
 from gwtui.contract.dialects import GENERIC, Dialect
+from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
+from gwtui.contract.keys import ApiKey
 from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel
+from gwtui.contract.workspaces import Workspace
+from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
+from gwtui.crud.plan_text import Names
+from gwtui.crud.writes import Writes
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.assignments import plan_assign, plan_unassign
-from gwtui.resources.rotations import plan_rotation
-from plan_kit import AssignmentPlans, ByokPlans, GuardrailPlans, KeyPlans, WorkspacePlans
+from gwtui.local.rotations import RotationFile
+from gwtui.resources.assignments import KEYS, MEMBERS, plan_assign, plan_unassign
+from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
+from gwtui.resources.guardrails.writes import BoundBy
+from gwtui.resources.recovery import declared_writes
+from gwtui.resources.rotations import RotateRequest, RotationSource, plan_rotation
+from gwtui.resources.workspaces import WorkspaceSurroundings
+from gwtui.watch.feeds.guardrails import GuardrailRow
 from thoroughness import FULL
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
@@ -49,7 +63,7 @@ SEQUENCES = (Sequence, Iterable, Collection, list, tuple)
 
 
 SHARED = (plan_assign, plan_unassign, plan_rotation)
-"""Plans that take more than data: those that the classes below make of them are tried."""
+"""Plans that take more than data."""
 
 
 def plan_functions() -> Iterator[Callable[..., Any]]:
@@ -61,12 +75,6 @@ def plan_functions() -> Iterator[Callable[..., Any]]:
                 continue
             if found.__annotations__["return"] != "str":  # what is said of a plan is none
                 yield found
-    # What the engine plans, by the types of each resource.
-    for plans in (ByokPlans, KeyPlans, WorkspacePlans, GuardrailPlans, AssignmentPlans):
-        yield from (getattr(plans, name) for name in vars(plans) if name.startswith("plan_"))
-
-
-FUNCTIONS = {f"{one.__module__}.{one.__qualname__}": one for one in plan_functions()}
 
 
 REQUIRED: Mapping[str, Any] = {
@@ -98,7 +106,7 @@ def hostile_request(model: type[RequestModel], text: str) -> RequestModel:
 
 
 def made(kind: Any, text: str) -> Any:
-    """A hostile value of a type."""
+    """A hostile value of a type; None for None."""
     origin, parts = get_origin(kind), get_args(kind)
     simple: Mapping[Any, Any] = {
         str: text,
@@ -107,6 +115,7 @@ def made(kind: Any, text: str) -> Any:
         datetime: NOW,
         Dialect: GENERIC,
         SecretStr: SecretStr("k" * 20),
+        None: None,
     }
     found: Any
     if origin in {Union, types.UnionType}:
@@ -142,12 +151,61 @@ def plans_of(function: Callable[..., Any], text: str) -> Sequence[Plan[Any]]:
     return plans
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+AROUND: Mapping[str, Any] = {
+    "keys": tuple[str, ...],
+    "byok": list[ByokCredential],
+    "workspaces": WorkspaceSurroundings,
+    "guardrails": BoundBy,
+}
+"""Resource -> what is read around one before it is disabled or deleted."""
+
+
+def plans_of_engine(writes: Writes[Any], text: str) -> Iterator[Plan[Any]]:
+    """What the engine plans for a declaration."""
+    at, names = PlanContext(NOW, made(Names, text)), (safe_line(text),)
+    fresh = made(writes.model, text)
+    around = made(AROUND.get(writes.resource), text)
+    if writes.create is not None:
+        yield writes.plan_create(hostile_request(writes.create.request, text), at, *names)
+    if writes.update is not None:
+        yield writes.plan_update(fresh, hostile_request(writes.update.request, text), at, names)
+    if writes.switch is not None:
+        yield writes.plan_switch(fresh, True, at, around)
+    if writes.delete is not None:
+        yield writes.plan_delete(fresh, at, around)
+
+
+def plans_of_shared(text: str) -> Iterator[Plan[Any]]:
+    guardrail, names = made(Guardrail, text), made(Names, text)
+    for kind, model in ((KEYS, KeyAssignment), (MEMBERS, MemberAssignment)):
+        held = made(list[model], text)
+        yield plan_assign(kind, guardrail, names, held, names)
+        yield plan_unassign(kind, guardrail, held, names)
+    source = RotationSource(
+        made(ApiKey, text),
+        RotationFile(Path("/nowhere")),
+        "",
+        guardrail=guardrail,
+        people=frozenset({"user_1"}),
+    )
+    yield plan_rotation(source, made(RotateRequest, text), PlanContext(NOW))
+    unmade = GuardrailRow(guardrail, made(Workspace, text), exists=False)
+    yield from plans_of_engine(GUARDRAILS.for_row(unmade, GENERIC), text)
+
+
+PLANS: Mapping[str, Callable[[str], Iterable[Plan[Any]]]] = {
+    **{f"{one.__module__}.{one.__name__}": partial(plans_of, one) for one in plan_functions()},
+    **{name: partial(plans_of_engine, one) for name, one in declared_writes().items()},
+    "shared": plans_of_shared,
+}
+
+
+@pytest.mark.parametrize("name", PLANS)
 def test_a_plan_is_shown_as_plain_text(name: str) -> None:
     for label, text in TEXTS.items():
         if not text.strip():
             continue  # no resource without an identifier is ever changed
-        for plan in plans_of(FUNCTIONS[name], HALF.sub("\ufffd", text)):
+        for plan in PLANS[name](HALF.sub("\ufffd", text)):
             said = [plan.title, *plan.effects, *plan.obstacles]
             for one in plan.changes:
                 said += [one.field, one.before or "", one.after or ""]
