@@ -24,7 +24,6 @@ from gwtui.client.inference import AnswerLimits, Inference
 from gwtui.client.refusals import refusal_details, refusal_kind
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.dialects import DIALECTS, GENERIC, DialectName
-from gwtui.contract.embeddings import EmbeddingRequest
 from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
@@ -266,133 +265,36 @@ async def test_each_refusal_of_the_gateway_has_its_kind(place: Place) -> None:
 # Faults -------------------------------------------------------------------------------------------
 
 
-CHAT, EMBED = "createChatCompletion", "createEmbeddings"
+STREAM_FAULTS: list[tuple[str, type[GatewayError] | None, int]] = [
+    ("latency=0.01", None, 0),
+    ("half-body", errors.NoAnswerError, 0),
+    ("stream-cut=3", errors.NoAnswerError, 0),
+    ("stream-silence=3", errors.NoAnswerError, 0),
+    ("stream-garbage=3", None, 1),
+    ("stream-late=0.2", None, 0),
+]
 
 
-@dataclass(frozen=True)
-class Row:
-    """A fault, and what comes of it; None is an answer. ``begun``: what a stream ends with."""
-
-    fault: str
-    error: type[GatewayError] | None
-    begun: type[GatewayError] | None = None
-    streams_only: bool = False
-
-    def armed(self, operation: str) -> str:
-        """For the next request of an operation; a clock is wrong for all of them."""
-        return self.fault if self.fault.startswith("clock") else f"{self.fault}:{operation} x1"
-
-
-LOST, UNREADABLE = errors.NoAnswerError, errors.UnreadableAnswerError
-ROWS = (
-    Row("latency=0.01", None),
-    Row("hang", LOST),
-    Row("hang-after", LOST),
-    Row("reset-before", LOST),
-    Row("reset-after", LOST),
-    Row("half-body", LOST, begun=LOST),
-    Row("401", errors.UnauthorizedError),
-    Row("403", errors.ForbiddenError),
-    Row("409", errors.ConflictError),
-    Row("429", errors.RateLimitedError),
-    Row("429-date", errors.RateLimitedError),
-    *(
-        Row(f"{status}{after}", errors.ServerError)
-        for status in (500, 502, 503, 504, 524)
-        for after in ("", "-after")
-    ),
-    Row("malformed-not-json", UNREADABLE),
-    Row("malformed-type", UNREADABLE),
-    Row("malformed-data", UNREADABLE),
-    Row("malformed-empty", UNREADABLE),
-    Row("malformed-content-type", UNREADABLE),
-    Row("stream-cut=3", None, begun=LOST, streams_only=True),
-    Row("stream-silence=3", None, begun=LOST, streams_only=True),
-    Row("stream-garbage=3", None, streams_only=True),
-    Row("stream-late=0.01", None, streams_only=True),
-    Row("clock-skew=60", None),
-)
-
-
-@pytest.fixture(scope="module")
-def faults() -> FaultInjector:
-    return FaultInjector()
-
-
-@pytest_asyncio.fixture
-async def faulty(tmp_path: Path, faults: FaultInjector) -> AsyncIterator[Place]:
-    faults.clear()
-    async with open_place(tmp_path, faults=faults) as found:
-        yield found
-
-
-async def whole(faulty: Place) -> type[GatewayError] | None:
-    """What becomes of a whole answer."""
-    async with faulty.models(whole=0.5) as models:
-        try:
-            error = (await models.chat(asks())).error
-        except GatewayError as refused:
-            error = refused
-    return None if error is None else type(error)
-
-
-async def vectors(faulty: Place) -> type[GatewayError] | None:
-    async with faulty.models(whole=0.5) as models:
-        try:
-            await models.embed(EmbeddingRequest(model=VECTORS, input="x"))
-        except GatewayError as refused:
-            return type(refused)
-    return None
-
-
-async def streamed(faulty: Place) -> tuple[type[GatewayError] | None, bool]:
-    """What becomes of an answer in pieces, and whether it had begun."""
-    async with faulty.models(silence=0.3) as models:
-        try:
-            async with models.stream(asks()) as stream:
-                async for _ in stream:
-                    pass
-        except GatewayError as refused:
-            return type(refused), False
-    error = stream.answer.error
-    return None if error is None else type(error), True
-
-
-async def test_every_fault_is_told_and_nothing_is_sent_again(
-    faulty: Place, faults: FaultInjector
+@pytest.mark.parametrize(("fault", "error", "unreadable"), STREAM_FAULTS)
+async def test_a_stream_that_meets_a_fault_keeps_what_had_come(
+    tmp_path: Path, fault: str, error: type[GatewayError] | None, unreadable: int
 ) -> None:
-    failed = []
-    for row in ROWS:
-        found = []
-        for operation, meet in ((CHAT, whole), (EMBED, vectors)):
-            if not row.streams_only:
-                faults.clear()
-                faults.arm(row.armed(operation))
-                found.append(await meet(faulty))
-        faults.clear()
-        faults.arm(row.armed(CHAT))
-        error, begun = await streamed(faulty)
-        wanted = [] if row.streams_only else [row.error, row.error]
-        if found != wanted:
-            failed.append(f"{row.fault}: {found}")
-        if (error, begun) != ((row.begun, True) if row.begun else (row.error, row.error is None)):
-            failed.append(f"{row.fault}, streamed: {error}, begun: {begun}")
-    assert not failed, "\n".join(failed)
+    injector = FaultInjector([f"{fault}:createChatCompletion x1"])
+    async with (
+        open_place(tmp_path, faults=injector) as place,
+        place.models(silence=0.3) as models,
+        models.stream(asks()) as stream,
+    ):
+        async for _ in stream:
+            pass
+    answer = stream.answer
+    assert type(answer.error) is (error or type(None))
+    assert (answer.usage is None) == (error is not None)
+    assert answer.unreadable == unreadable
+    assert answer.text
+    assert [armed.struck for armed in injector.armed] == [1]
 
 
-def test_no_fault_is_left_out() -> None:
-    assert {row.fault.partition("=")[0] for row in ROWS} == set(KINDS)
-
-
-async def test_a_garbage_event_costs_itself_and_late_usage_still_comes(
-    faulty: Place, faults: FaultInjector
-) -> None:
-    for fault, unreadable in (("stream-garbage=3", 1), ("stream-late=0.2", 0)):
-        faults.clear()
-        faults.arm(f"{fault}:{CHAT} x1")
-        async with faulty.models() as models, models.stream(asks()) as stream:
-            async for _ in stream:
-                pass
-        assert stream.answer.unreadable == unreadable
-        assert stream.answer.usage is not None
-        assert stream.answer.text
+def test_every_fault_of_streams_is_tried() -> None:
+    tried = {fault.partition("=")[0] for fault, *_ in STREAM_FAULTS}
+    assert tried >= {name for name, kind in KINDS.items() if kind.streams}
