@@ -35,7 +35,6 @@ from gwtui.client.errors import (
     InvalidRequestError,
     NoAnswerError,
     NotFoundError,
-    PaymentRequiredError,
     RateLimitedError,
     ReadOnlyError,
     ServerError,
@@ -129,14 +128,6 @@ async def test_the_other_dialect_has_its_own_names() -> None:
     answer = await inference.chat(hello())
     assert answer.metadata.strategy == "fallback"
     assert script.requests[0].headers["x-openrouter-metadata"] == "enabled"
-
-
-async def test_a_refusal_is_typed_and_not_repeated() -> None:
-    refusal = {"error": {"code": 402, "message": "Insufficient credits"}}
-    inference, script = scripted(httpx.Response(402, json=refusal))
-    with pytest.raises(PaymentRequiredError, match="Insufficient credits"):
-        await inference.chat(hello())
-    assert len(script.requests) == 1
 
 
 async def test_vectors_with_what_they_took() -> None:

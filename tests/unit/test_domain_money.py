@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from decimal import Decimal, localcontext
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwtui.domain import money
+from gwtui.domain.money import parse_share, parse_usd
 
 AMOUNTS = st.decimals(allow_nan=False, allow_infinity=False)
 
@@ -146,3 +148,56 @@ def test_compact_int(number: int | Decimal | None, shown: str) -> None:
 )
 def test_grouped(number: int | Decimal | None, shown: str) -> None:
     assert money.grouped(number) == shown
+
+
+# Typed values -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "value"),
+    [
+        (parse_usd, "$ 5", "5"),
+        (parse_usd, " 5 USD ", "5"),
+        (parse_usd, "5$", "5"),
+        (parse_usd, "usd 12.50", "12.50"),
+        (parse_usd, "1,000.50", "1000.50"),
+        (parse_usd, "1 000.50", "1000.50"),
+        (parse_usd, "1_000_000", "1000000"),
+        (parse_usd, "12,345,678.9", "12345678.9"),
+        (parse_usd, ".5", "0.5"),
+        (parse_usd, "5.", "5"),
+        (parse_usd, "-$5", "-5"),
+        (parse_usd, "$-5", "-5"),
+        (parse_usd, "0.10", "0.10"),
+        (parse_share, ".5", "0.5"),
+        (parse_share, "1.", "1"),
+        (parse_share, "50 %", "0.5"),
+        (parse_share, "50%", "0.5"),
+        (parse_share, " 0.01 percent ", "0.0001"),
+        (parse_share, "-1", "-1"),
+    ],
+)
+def test_typed_amounts_and_shares(parse: Callable[[str], Decimal], text: str, value: str) -> None:
+    assert parse(text) == Decimal(value)
+
+
+NO_AMOUNTS = ["", "$", ".", "abc", "5 EUR", "1e5", "NaN", "inf", "1.2.3", "--5", "\u0665", "5 5x"]
+AMBIGUOUS = ["1,5", "1,00", "10,00,000", "1000,000", "1,0000"]
+NO_SHARES = ["", "%", "half", "0,5", "1e-1", "50 %%", "\u0665 %", "NaN", "1/2"]
+
+
+@pytest.mark.parametrize(
+    ("parse", "texts", "says"),
+    [
+        (parse_usd, [*NO_AMOUNTS, "0x10"], "expected an amount in USD"),
+        (parse_usd, AMBIGUOUS, "commas only for thousands"),
+        (parse_share, NO_SHARES, "expected a share"),
+    ],
+    ids=["amounts", "commas", "shares"],
+)
+def test_text_that_is_no_amount_or_share(
+    parse: Callable[[str], Decimal], texts: list[str], says: str
+) -> None:
+    for text in texts:
+        with pytest.raises(ValueError, match=says):
+            parse(text)

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import pydantic
 import pytest
 from pydantic import SecretStr
 
@@ -25,13 +24,11 @@ from gwtui.contract.guardrails import (
     guardrail_problems,
 )
 from gwtui.contract.keys import CreateKeyRequest, ExternalUserRequest, UpdateKeyRequest
-from gwtui.contract.request import Problem, RequestModel, field_rules
-from gwtui.contract.scalars import Usd
+from gwtui.contract.request import Problem, field_rules
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
 from gwtui.crud.fields import Facts, Field, PlanContext
 from gwtui.crud.form import BuiltinRow, CustomRow, FieldGroup, FormSpec, parse_integers
 from gwtui.domain.diffs import ABSENT
-from gwtui.domain.money import parse_share, parse_usd
 from gwtui.resources.keys.writes import WRITES
 from gwtui.ui.forms.form_state import NOTHING_CHANGED, FormState, to_typed, to_value
 from plan_kit import form_context
@@ -371,13 +368,6 @@ def test_typing_back_and_forth_is_no_change() -> None:
     assert not state.changed
 
 
-class Short(RequestModel):
-    """A body with an upper limit."""
-
-    name: str = pydantic.Field(min_length=2, max_length=10)
-    amount: Usd | None = None
-
-
 def note(state: FormState, name: str) -> str:
     cell = state.note(name)
     return cell.text
@@ -565,66 +555,6 @@ def test_unknown_values_are_not_sent() -> None:
 
 
 # Typed values -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "amount"),
-    [
-        ("$ 5", "5"),
-        (" 5 USD ", "5"),
-        ("5$", "5"),
-        ("usd 12.50", "12.50"),
-        ("1,000.50", "1000.50"),
-        ("1 000.50", "1000.50"),
-        ("1_000_000", "1000000"),
-        ("12,345,678.9", "12345678.9"),
-        (".5", "0.5"),
-        ("5.", "5"),
-        ("-$5", "-5"),
-        ("$-5", "-5"),
-        ("0.10", "0.10"),
-    ],
-)
-def test_amounts(text: str, amount: str) -> None:
-    assert parse_usd(text) == Decimal(amount)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "$", ".", "abc", "5 EUR", "1e5", "NaN", "inf", "1.2.3", "--5", "\u0665", "5 5x", "0x10"],
-)
-def test_no_amount(text: str) -> None:
-    with pytest.raises(ValueError, match="expected an amount in USD"):
-        parse_usd(text)
-
-
-@pytest.mark.parametrize("text", ["1,5", "1,00", "10,00,000", "1000,000", "1,0000"])
-def test_a_comma_is_never_guessed_to_be_a_point(text: str) -> None:
-    with pytest.raises(ValueError, match="commas only for thousands"):
-        parse_usd(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "share"),
-    [
-        (".5", "0.5"),
-        ("1.", "1"),
-        ("50 %", "0.5"),
-        ("50%", "0.5"),
-        (" 0.01 percent ", "0.0001"),
-        ("-1", "-1"),
-    ],
-)
-def test_shares(text: str, share: str) -> None:
-    assert parse_share(text) == Decimal(share)
-
-
-@pytest.mark.parametrize(
-    "text", ["", "%", "half", "0,5", "1e-1", "50 %%", "\u0665 %", "NaN", "1/2"]
-)
-def test_no_share(text: str) -> None:
-    with pytest.raises(ValueError, match="expected a share"):
-        parse_share(text)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -11,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardrail_rows import GUARDRAIL_ID, bindings, catalog, on_key, row
+from guardrail_rows import catalog, row
 from gwtui.contract.dialects import GENERIC, OPENROUTER
-from gwtui.contract.guardrails import Guardrail, KeyAssignment
+from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.models import Endpoint, Model
 from gwtui.domain.catalog import CatalogView, ModelWithEndpoints, endpoint_key, provider_slug
 from gwtui.domain.guardrail_effect import (
@@ -27,10 +26,9 @@ from gwtui.resources.guardrails.effect import (
     LiveEffect,
     _remaining_rows,
 )
-from gwtui.resources.keys.resource import binding_of
 from gwtui.ui.actions.guardrails import allowed_lines
 from gwtui.watch.feeds.models import GuardrailOnModel
-from resource_samples import NOW, WORKSPACE_ID
+from resource_samples import NOW
 
 PROVIDERS = {"Cobalt Row": "cobalt-row", "Kestrel Inference": "kestrel", "Anthropic": "anthropic"}
 GOOD = {"uptime_last_5m": Decimal(100), "uptime_last_30m": Decimal(100), "uptime_last_1d": 100}
@@ -314,19 +312,3 @@ def test_the_effect_beside_a_form_is_worked_out_again_only_for_other_rules() -> 
     note = live.note(values)
     assert note is not None
     assert note.text.startswith("1 of 2 models keep an endpoint, 1 could not be read")
-
-
-def test_binding_many_keys_reads_the_assignments_once() -> None:
-    class Counted(tuple[KeyAssignment, ...]):
-        read = 0
-
-        def __iter__(self) -> Iterator[KeyAssignment]:
-            Counted.read += 1
-            return super().__iter__()
-
-    known = bindings(keys=Counted((on_key(),)))
-    for number in range(200):
-        binding_of(f"{number:064x}", WORKSPACE_ID, known)
-        known.of(GUARDRAIL_ID)
-    assert binding_of("a" * 64, WORKSPACE_ID, known).target == GUARDRAIL_ID
-    assert Counted.read <= 2

@@ -39,7 +39,7 @@ from gwtui.local.ledger import (
     may_run,
     this_process,
 )
-from gwtui.local.private_file import exclusive, replace_file
+from gwtui.local.private_file import exclusive
 from gwtui.resources.byok import CREDENTIALS
 from thoroughness import FULL
 
@@ -390,24 +390,6 @@ def test_a_log_is_read_whole_while_it_is_set_aside(
 
     monkeypatch.setattr(Ledger, "_aside", with_a_rotation_first)
     assert [one.id for one in log.audit()] == before
-
-
-def test_a_replacement_that_fails_changes_nothing(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ledger.record(intent("a"))
-    ledger.record(intent("b"))
-    before = ledger.path.read_bytes()
-
-    def full(descriptor: int, data: bytes) -> int:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with monkeypatch.context() as broken:
-        broken.setattr(os, "write", full)
-        with pytest.raises(OSError, match="No space left"):
-            replace_file(ledger.path, b"x")
-    assert ledger.path.read_bytes() == before
-    assert [one.name for one in ledger.path.parent.iterdir()] == [ledger.path.name]
 
 
 # Programs that died -----------------------------------------------------------------------------

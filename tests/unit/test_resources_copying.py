@@ -146,12 +146,6 @@ def test_a_link_names_the_gateway(profile: Profile, words: str) -> None:
     assert link("keys/x", connection) == f"gwtui {words} keys/x"
 
 
-def test_a_list_beneath_a_row_is_found_beneath_it() -> None:
-    assert row_path("members", "ws-1")("user_1") == "members/ws-1/user_1"
-    assert row_path("assignments", "gr-1")("a-1") == "assignments/a-1", "a list of its own, too"
-    assert row_path("keys")("x/y") == "keys/x/y"
-
-
 def test_a_known_secret_is_found_folded_too() -> None:
     secret = SecretStr("k9-Xq7w2Lm4Zr8Tb6Vn1Pd3")
     remember(secret)

@@ -99,38 +99,11 @@ def test_every_suggested_slug_is_one_that_the_contract_takes(name: str) -> None:
     assert not slug or (re.fullmatch(SLUG, slug) and len(slug) <= 50)
 
 
-def test_the_suggestion_ends_at_the_first_touch() -> None:
-    state = filled(name="Data pipelines")
-    assert state.payload()["slug"] == "data-pipelines"
-    state.put("slug", "mine")
-    state.put("name", "Other")
-    assert state.payload()["slug"] == "mine"
-
-
-def test_an_edited_workspace_keeps_its_slug() -> None:
+def test_a_slug_is_suggested_for_new_workspaces_only() -> None:
+    assert filled(name="Data pipelines").payload()["slug"] == "data-pipelines"
     state = FormState(WRITES.edit_form(workspace(), form_context()), FACTS)
     state.put("name", "Other")
     assert state.payload() == {"name": "Other"}
-
-
-@pytest.mark.parametrize(
-    ("field", "text", "words"),
-    [
-        ("slug", "Up", "lower-case"),
-        ("slug", "a--b", "single hyphens"),
-        ("slug", "a" * 51, "at most 50"),
-        ("name", "n" * 101, "at most 100"),
-        ("description", "d" * 501, "at most 500"),
-        ("io_logging_sampling_rate", "0", "from 0.0001 to 1"),
-        ("io_logging_sampling_rate", "101 %", "from 0.0001 to 1"),
-        ("io_logging_api_key_ids", "4, x", "whole numbers"),
-    ],
-)
-def test_each_limit_is_said_at_its_field(field: str, text: str, words: str) -> None:
-    state = filled(**{"name": "Zz", field: text})
-    problem = state.problem(field)
-    assert words in problem.text
-    assert state.request() is None
 
 
 def test_what_the_share_and_the_logged_keys_mean() -> None:
