@@ -109,66 +109,53 @@ class FeedHub:
     def feed(
         self,
         key: FeedKey[T],
-        fetch: Callable[[GatewayClient], Awaitable[T]],
+        read: Callable[[FeedReader], Awaitable[T]],
         cadence: Cadence,
         *,
-        outdate: Callable[[], None] = lambda: None,
         transient: bool = False,
     ) -> Feed[T]:
         """The feed of this key, created on the first call.
 
-        ``outdate`` is called when the value becomes out of date, for a ``fetch`` with a state of
-        its own. ``transient``: one of many feeds for single rows or moments. Raises RuntimeError if
-        the hub is closed.
+        ``read`` computes the value from base feeds. It reuses values that were read for other feeds
+        within ``SHARED_FOR`` of its cadence, at most ``SHARED_AT_MOST`` seconds ago. Once its value
+        is out of date, only later reads count. A failed read fails the feed, unless ``read``
+        catches the error. ``transient``: one of many feeds for single rows or moments. Raises
+        RuntimeError if the hub is closed.
         """
         if self._closed:
             raise RuntimeError("the hub is closed")
         known = self._feeds.get(key)
         if known is None:
-            known = Feed(
-                key.name,
-                lambda: fetch(self.client),
-                cadence,
-                clock=self.clock,
-                gate=self._gate,
-                restraint=self._restraint,
-                outdate=outdate,
-            )
+            known = self._feeds[key] = self._created(key, read, cadence)
             if self.paused:
                 known.pause()
-            self._feeds[key] = known
             if not transient:
                 self._lasting.append(known)
         if transient:
             self._keep_transient(key, known)
         return cast("Feed[T]", known)
 
-    def derive(
-        self,
-        key: FeedKey[T],
-        compose: Callable[[FeedReader], Awaitable[T]],
-        cadence: Cadence,
-        *,
-        transient: bool = False,
+    def _created(
+        self, key: FeedKey[T], read: Callable[[FeedReader], Awaitable[T]], cadence: Cadence
     ) -> Feed[T]:
-        """A feed whose value ``compose`` computes from base feeds; otherwise like ``feed``.
-
-        It reuses values that were read for other feeds within ``SHARED_FOR`` of its cadence, at
-        most ``SHARED_AT_MOST`` seconds ago. Once its value is out of date, only later reads count.
-        A failed read fails the feed, unless ``compose`` catches the error.
-        """
         after = 0
+        within = min(SHARED_FOR * cadence.seconds, SHARED_AT_MOST)
 
-        def outdated() -> None:
+        def outdate() -> None:
             nonlocal after
             after = self.begun
 
-        def fetch(_client: GatewayClient) -> Awaitable[T]:
-            within = min(SHARED_FOR * cadence.seconds, SHARED_AT_MOST)
-            feed = partial(self._feeds.get, key)
-            return compose(FeedReader(self, after, within, feed, self._take))
-
-        return self.feed(key, fetch, cadence, outdate=outdated, transient=transient)
+        return Feed(
+            key.name,
+            lambda: read(
+                FeedReader(self, after, within, partial(self._feeds.get, key), self._take)
+            ),
+            cadence,
+            clock=self.clock,
+            gate=self._gate,
+            restraint=self._restraint,
+            outdate=outdate,
+        )
 
     async def base_value(
         self,
@@ -291,37 +278,12 @@ class Scope:
     """The identity of the resource that the list belongs to, such as a model id."""
 
 
-def whole_account(_scope: Scope) -> Scope:
-    """The scope of a feed that covers the whole account."""
-    return Scope()
-
-
-def of_workspace(scope: Scope) -> Scope:
-    """The scope of a feed that covers one workspace or all."""
-    return Scope(scope.workspace)
-
-
-def of_parent(needs: str) -> Callable[[Scope], Scope]:
-    """A function that reduces a scope to its parent; raises ValueError(``needs``) without one."""
-
-    def part(scope: Scope) -> Scope:
-        if scope.parent is None:
-            raise ValueError(needs)
-        return Scope(parent=scope.parent)
-
-    return part
-
-
-def of_parent_or_workspace(scope: Scope) -> Scope:
-    """The scope of a feed that covers the parent if there is one, else a workspace or all."""
-    return Scope(scope.workspace if scope.parent is None else None, scope.parent)
-
-
 class FeedSpec(Generic[T]):
     """Declares a feed; calling it with a hub and a scope returns the feed.
 
-    ``read`` computes the value from base feeds (``FeedHub.derive``). ``part`` reduces a scope to
-    the parts that distinguish the feeds of this name.
+    ``read`` computes the value from base feeds (``FeedHub.feed``). There is a feed for each
+    workspace with ``workspace``, and for each parent with ``parent``. ``needs`` is the error
+    without a parent, for a feed that has no value then.
     """
 
     def __init__(
@@ -329,23 +291,30 @@ class FeedSpec(Generic[T]):
         name: str,
         read: Callable[[FeedReader, Scope], Awaitable[T]],
         cadence: Cadence,
-        part: Callable[[Scope], Scope] = whole_account,
+        *,
+        workspace: bool = False,
+        parent: bool = False,
+        needs: str = "",
     ) -> None:
         self._name = name
         self._read = read
         self._cadence = cadence
-        self._part = part
+        self._workspace = workspace
+        self._parent = parent or bool(needs)
+        self._needs = needs
 
     def __call__(self, hub: FeedHub, scope: Scope = Scope()) -> Feed[T]:
         """The feed of a scope. Raises ValueError if the feed needs a parent and there is none."""
-        part = self._part(scope)
+        if self._needs and scope.parent is None:
+            raise ValueError(self._needs)
+        part = Scope(
+            scope.workspace if self._workspace else None, scope.parent if self._parent else None
+        )
         parts = tuple(filter(None, (part.workspace, part.parent)))
         key: FeedKey[T] = FeedKey(self._name, parts)
-        read = partial(self._read_part, part)
-        return hub.derive(key, read, self._cadence, transient=bool(parts))
-
-    async def _read_part(self, part: Scope, reader: FeedReader) -> T:
-        return await self._read(reader, part)
+        return hub.feed(
+            key, lambda reader: self._read(reader, part), self._cadence, transient=bool(parts)
+        )
 
 
 class FeedReader:

@@ -259,7 +259,7 @@ def _effects(values: Sequence[Any]) -> Iterator[Shown]:
 
 def _generation_feed(hub: FeedHub, identity: str) -> Feed[Any]:
     return hub.feed(
-        FeedKey("generation"), lambda client: client.generations.get(identity), cadence.KEYS
+        FeedKey("generation"), lambda reader: reader.client.generations.get(identity), cadence.KEYS
     )
 
 

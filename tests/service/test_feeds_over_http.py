@@ -30,7 +30,7 @@ from gwtui.watch.feeds.byok import byok_feed
 from gwtui.watch.feeds.guardrails import assignments_feed, bindings_feed, guardrails_feed
 from gwtui.watch.feeds.keys import fetch_keys, keys_feed
 from gwtui.watch.feeds.workspaces import figures_feed, workspace_figures_feed, workspaces_feed
-from gwtui.watch.hub import FeedHub, Scope
+from gwtui.watch.hub import FeedHub, FeedReader, Scope
 from gwtui.watch.reads import FeedKey
 
 FEW, MANY = 5, 300
@@ -180,9 +180,9 @@ async def test_a_long_list_that_fails_at_its_end_is_not_tried_again_and_again() 
     def looking(hub: FeedHub) -> list[Feed[Any] | None]:
         return [hub.feed(FeedKey("long"), read_all, cadence.KEYS)]
 
-    async def read_all(client: GatewayClient) -> None:
-        await fetch_keys(client, None)
-        await client.credits.get()
+    async def read_all(reader: FeedReader) -> None:
+        await fetch_keys(reader.client, None)
+        await reader.client.credits.get()
 
     account = await requests_in_ten_minutes(MANY, looking, broken="/credits")
     assert account.asked["/keys"] <= MANY * 3

@@ -63,14 +63,14 @@ async def hub(time: FakeClock, account: Account) -> AsyncIterator[FeedHub]:
 
 
 def spaces_feed(hub: FeedHub, name: str, cadence: Cadence = SLOW) -> Feed[str]:
-    return hub.derive(FeedKey(name), lambda reader: reader.get(SPACES), cadence)
+    return hub.feed(FeedKey(name), lambda reader: reader.get(SPACES), cadence)
 
 
 def joined_feed(hub: FeedHub, cadence: Cadence = SLOW) -> Feed[tuple[str, str]]:
     async def both(reader: FeedReader) -> tuple[str, str]:
         return await reader.get(SPACES), await reader.fresh(KEYS)
 
-    return hub.derive(FeedKey("joined"), both, cadence)
+    return hub.feed(FeedKey("joined"), both, cadence)
 
 
 def look(*feeds: Feed[Any]) -> None:
@@ -130,7 +130,7 @@ async def test_values_read_during_a_reading_are_fresh(
     async def twice(reader: FeedReader) -> tuple[str, ...]:
         return await reader.get(KEYS), await reader.get(SPACES), await reader.fresh(SPACES)
 
-    long = hub.derive(FeedKey("long"), twice, SLOW)
+    long = hub.feed(FeedKey("long"), twice, SLOW)
     look(long)
     await time.settle()
     look(spaces_feed(hub, "meanwhile"))
@@ -242,7 +242,7 @@ async def test_a_feed_that_can_do_without_a_source_is_not_failed_by_it(
             return await reader.get(KEYS)
 
     account.broken = {"spaces"}
-    state = await hub.derive(FeedKey("lenient"), lenient, SLOW).refresh()
+    state = await hub.feed(FeedKey("lenient"), lenient, SLOW).refresh()
     assert (state.value, state.error) == ("keys 2", None)
 
 
@@ -263,19 +263,19 @@ async def test_missing_rows_of_a_source_show_in_every_derived_feed(
         list_read(0, complete=False)
         return await reader.get(SPACES)
 
-    state = await hub.derive(FeedKey("closed"), closed, SLOW).refresh()
+    state = await hub.feed(FeedKey("closed"), closed, SLOW).refresh()
     assert state.lacks == Shortfall(unreadable=2, cut=1)
 
 
 async def test_own_lists_are_read_at_every_reading(
     hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
-    look(hub.derive(FeedKey("other"), lambda reader: reader.get(KEYS), SLOW))
+    look(hub.feed(FeedKey("other"), lambda reader: reader.get(KEYS), SLOW))
     await time.advance(1)
     look(joined_feed(hub))
     await time.settle()
     assert account.asked.count("keys") == 2
-    other = hub.derive(FeedKey("third"), lambda reader: reader.get(KEYS), SLOW)
+    other = hub.feed(FeedKey("third"), lambda reader: reader.get(KEYS), SLOW)
     assert (await other.refresh()).value == f"keys {len(account.asked)}"
 
 
@@ -313,9 +313,9 @@ async def test_lasting_sources_do_not_age_derived_feeds(
     async def names(reader: FeedReader) -> tuple[str, str]:
         return await reader.relaxed(300).get(SPACES), await reader.lasting(KEYS, 600)
 
-    look(hub.derive(FeedKey("names"), names, SLOW))
+    look(hub.feed(FeedKey("names"), names, SLOW))
     await time.advance(245)
-    feed = hub.derive(FeedKey("names"), names, SLOW)
+    feed = hub.feed(FeedKey("names"), names, SLOW)
     assert account.asked == ["spaces", "keys"]
     assert (feed.state.age(time.now()) or 0) < 60
     await hub.refresh("names")
@@ -335,7 +335,11 @@ def feed_of(
     hub: FeedHub, name: str, *parts: str, cadence: Cadence = SLOW, **how: bool
 ) -> Feed[str]:
     key = FeedKey(name, parts)
-    return hub.feed(key, lambda client: cast("Account", client).read(key.name), cadence, **how)
+
+    def read(reader: FeedReader) -> Awaitable[str]:
+        return cast("Account", reader.client).read(key.name)
+
+    return hub.feed(key, read, cadence, **how)
 
 
 def read(hub: FeedHub, name: str) -> list[FeedState[str]]:
@@ -430,8 +434,8 @@ class Limited:
         self.refusals = refusals
         self.at: list[tuple[str, float]] = []
 
-    def fetch(self, name: str, time: FakeClock) -> Callable[[GatewayClient], Awaitable[int]]:
-        async def read(_client: GatewayClient) -> int:
+    def fetch(self, name: str, time: FakeClock) -> Callable[[FeedReader], Awaitable[int]]:
+        async def read(_reader: FeedReader) -> int:
             self.at.append((name, time.elapsed))
             if len(self.at) <= self.refusals:
                 raise RateLimitedError("slow down", status=429, retry_after=40)

@@ -23,9 +23,6 @@ from gwtui.watch.hub import (
     FeedReader,
     FeedSpec,
     Scope,
-    of_parent,
-    of_parent_or_workspace,
-    of_workspace,
 )
 from gwtui.watch.reads import PEOPLE, WORKSPACES, fetch_each
 
@@ -91,7 +88,10 @@ async def read_activity(
     Raises GatewayError.
     """
     activity = await reader.client.activity.list(
-        workspace_id=workspace, api_key_hash=key_hash, user_id=user, by_workspace=True
+        workspace_id=None if key_hash else workspace,
+        api_key_hash=key_hash,
+        user_id=user,
+        by_workspace=True,
     )
     spaces: tuple[Workspace, ...] = ()
     with suppress(GatewayError):  # show the ids instead
@@ -104,7 +104,8 @@ activity_feed = FeedSpec(
     "activity",
     lambda reader, scope: read_activity(reader, scope.workspace, scope.parent),
     cadence.ACTIVITY,
-    of_parent_or_workspace,
+    workspace=True,
+    parent=True,
 )
 """The activity of the account or a workspace; ``parent`` limits it to a key hash."""
 
@@ -113,7 +114,7 @@ user_activity_feed = FeedSpec(
     "activity:user",
     lambda reader, scope: read_activity(reader, None, None, scope.parent),
     cadence.ACTIVITY,
-    of_parent("a person is needed"),
+    needs="a person is needed",
 )
 """The activity of all keys that the scope's parent, a user id, created."""
 
@@ -170,12 +171,12 @@ def _this_month(row: KeyRow) -> Decimal:
     return (row.key.usage_monthly or Decimal(0)) + (row.key.byok_usage_monthly or Decimal(0))
 
 
-key_activity_feed = FeedSpec("activity-keys", read_key_activity, cadence.ACTIVITY, of_workspace)
+key_activity_feed = FeedSpec("activity-keys", read_key_activity, cadence.ACTIVITY, workspace=True)
 """The activity by key, with one request per key, so it is read on demand only."""
 
 
 every_user_activity_feed = FeedSpec(
-    "activity-users", _read_user_activity, cadence.ACTIVITY, of_workspace
+    "activity-users", _read_user_activity, cadence.ACTIVITY, workspace=True
 )
 """The activity by person, with one request each, so it is read on demand only."""
 
@@ -187,7 +188,7 @@ async def _days(reader: FeedReader, scope: Scope) -> Sequence[DayRow]:
     )
 
 
-days_feed = FeedSpec("activity:rows", _days, cadence.ACTIVITY, of_parent_or_workspace)
+days_feed = FeedSpec("activity:rows", _days, cadence.ACTIVITY, workspace=True, parent=True)
 """The activity by day and endpoint; ``parent`` limits it to a key hash."""
 
 
@@ -204,7 +205,5 @@ async def _generation(reader: FeedReader, scope: Scope) -> Sequence[Generation]:
         raise GatewayError(why, request_id=error.request_id) from None
 
 
-generation_feed = FeedSpec(
-    "generation", _generation, cadence.KEYS, of_parent("a generation is needed")
-)
+generation_feed = FeedSpec("generation", _generation, cadence.KEYS, needs="a generation is needed")
 """The generation whose id is the scope's parent, as a list of one."""

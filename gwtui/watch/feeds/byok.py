@@ -14,7 +14,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.watch import cadence
 from gwtui.watch.feeds.keys import read_keys
 from gwtui.watch.feeds.workspaces import read_person_names
-from gwtui.watch.hub import FeedReader, FeedSpec, Scope, of_workspace
+from gwtui.watch.hub import FeedReader, FeedSpec, Scope
 from gwtui.watch.reads import fetch_of_workspaces, open_workspaces
 
 FEEDS = "byok"
@@ -100,7 +100,7 @@ async def read_byok(reader: FeedReader, scope: Scope) -> Sequence[ByokRow]:
     return ranked(rows.values())
 
 
-byok_feed = FeedSpec(FEEDS, read_byok, cadence.WORKSPACES, of_workspace)
+byok_feed = FeedSpec(FEEDS, read_byok, cadence.WORKSPACES, workspace=True)
 """The credentials of a scope: "byok" for all workspaces, "byok:ID" for one."""
 
 

@@ -22,7 +22,7 @@ from gwtui.domain.findings import (
 from gwtui.local.paths import Paths
 from gwtui.watch import cadence
 from gwtui.watch.feeds.guardrails import GuardrailRow, guardrail_by_holder, read_guardrails
-from gwtui.watch.hub import ACCOUNT_FEEDS, FeedHub, FeedReader, FeedSpec, Scope, of_workspace
+from gwtui.watch.hub import ACCOUNT_FEEDS, FeedHub, FeedReader, FeedSpec, Scope
 from gwtui.watch.reads import (
     PEOPLE,
     BaseRead,
@@ -148,5 +148,5 @@ async def _findings(reader: FeedReader, scope: Scope) -> Sequence[AccountFinding
     return tuple(shown)
 
 
-findings_feed = FeedSpec(ACCOUNT_FEEDS, _findings, cadence.FINDINGS, of_workspace)
+findings_feed = FeedSpec(ACCOUNT_FEEDS, _findings, cadence.FINDINGS, workspace=True)
 """The findings of the account or of one workspace, including unread parts."""

@@ -26,8 +26,6 @@ from gwtui.watch.hub import (
     FeedReader,
     FeedSpec,
     Scope,
-    of_parent_or_workspace,
-    of_workspace,
 )
 from gwtui.watch.reads import (
     BaseRead,
@@ -280,7 +278,7 @@ guardrails_feed = FeedSpec(
     FEEDS,
     lambda reader, scope: read_guardrails(reader, scope.workspace, shown=True),
     cadence.GUARDRAILS,
-    of_workspace,
+    workspace=True,
 )
 """The guardrails of a scope: "guardrails" for all workspaces, "guardrails:ID" for one."""
 
@@ -360,6 +358,6 @@ async def _guardrails(reader: FeedReader, scope: Scope) -> Mapping[str, Guardrai
 
 
 assignments_feed = FeedSpec(
-    f"{FEEDS}:assignments", read_assignments, cadence.GUARDRAILS, of_parent_or_workspace
+    f"{FEEDS}:assignments", read_assignments, cadence.GUARDRAILS, workspace=True, parent=True
 )
 """The assignments of the scope's parent, a guardrail, else of all guardrails."""

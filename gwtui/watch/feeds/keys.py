@@ -20,7 +20,7 @@ from gwtui.client.errors import GatewayError
 from gwtui.contract.keys import ApiKey, limit_used_share
 from gwtui.contract.workspaces import Workspace
 from gwtui.watch import cadence
-from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope, of_workspace, unshared
+from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope, unshared
 from gwtui.watch.reads import GrowingList, fetch_of_workspaces, keys_of, open_workspaces
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ async def _keys(reader: FeedReader, scope: Scope) -> Sequence[KeyRow]:
     return rows
 
 
-keys_feed = FeedSpec("keys", _keys, cadence.KEYS, of_workspace)
+keys_feed = FeedSpec("keys", _keys, cadence.KEYS, workspace=True)
 """The keys of a scope: "keys" for all workspaces, "keys:ID" for one."""
 
 

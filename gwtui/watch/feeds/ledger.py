@@ -115,14 +115,14 @@ def inspected_feed(
 ) -> Feed[Inspected[T]]:
     """The evidence that ``inspect`` finds about the write of a plan."""
 
-    async def fetch(client: GatewayClient) -> Inspected[T]:
-        gateway, clock = client.connection.base_url, hub.clock
+    async def read(reader: FeedReader) -> Inspected[T]:
+        gateway, clock = hub.connection.base_url, hub.clock
         writes = await _ask(ledger, partial(unresolved, gateway=gateway, clock=clock))
         intent = next((write for write in writes if write.id == plan), None)
         if intent is None:
             return Inspected(None)
         others = await _ask(ledger, lambda ledger: created_identities(ledger.entries()))
-        return Inspected(await inspect(client, UnresolvedWrite(intent, others)))
+        return Inspected(await inspect(reader.client, UnresolvedWrite(intent, others)))
 
     key: FeedKey[Inspected[T]] = FeedKey(RECOVERY_FEED, (plan,))
-    return hub.feed(key, fetch, cadence.KEYS, transient=True)
+    return hub.feed(key, read, cadence.KEYS, transient=True)

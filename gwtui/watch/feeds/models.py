@@ -33,7 +33,7 @@ from gwtui.domain.guardrail_effect import ModelEffect, effect_on_model, restrict
 from gwtui.watch import cadence
 from gwtui.watch.feed import ReadAbandonedError
 from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow, read_guardrails
-from gwtui.watch.hub import FeedReader, FeedSpec, Scope, of_parent
+from gwtui.watch.hub import FeedReader, FeedSpec, Scope
 from gwtui.watch.reads import (
     CONCURRENCY,
     MODELS,
@@ -151,7 +151,7 @@ endpoints_feed = FeedSpec(
     "endpoints",
     read_endpoints,
     cadence.ENDPOINTS,
-    of_parent("endpoints are listed for one model: open it from the models list"),
+    needs="endpoints are listed for one model: open it from the models list",
 )
 """The endpoints of the model that the scope names as parent."""
 
@@ -369,13 +369,11 @@ async def _view_of_model(reader: FeedReader, scope: Scope) -> CatalogView:
     return (await _routing(reader, scope)).view(known)
 
 
-def _of_model(scope: Scope) -> Scope:
-    if scope.parent is None:
-        raise ValueError("guardrails are shown for one model: open it from the models list")
-    return scope
-
-
 guardrails_on_model_feed = FeedSpec(
-    f"{FEEDS}:on-model", _guardrails_on_model, cadence.WORKSPACES, _of_model
+    f"{FEEDS}:on-model",
+    _guardrails_on_model,
+    cadence.WORKSPACES,
+    workspace=True,
+    needs="guardrails are shown for one model: open it from the models list",
 )
 """The effect of each guardrail on the scope's parent, a model."""

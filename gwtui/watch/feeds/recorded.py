@@ -17,12 +17,11 @@ from gwtui.client.errors import GatewayError
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.history.model import SPARKS, HistoryError, RecordedChange
-from gwtui.watch.hub import FeedHub, FeedSpec, of_parent
+from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec
 from gwtui.watch.reads import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
-    from gwtui.client.gateway import GatewayClient
     from gwtui.watch.history.model import Curve
     from gwtui.watch.history.reader import CreditsState, HistoryReader
 
@@ -44,7 +43,7 @@ endpoints_past_feed: FeedSpec[EndpointCurves] = FeedSpec(
         reader.hub, partial(_endpoints, scope.parent or "", reader.clock.now()), {}
     ),
     CADENCE,
-    of_parent("curves are those of one model"),
+    needs="curves are those of one model",
 )
 """Hourly curves of the endpoints of the scope's parent, a model; empty without a recording."""
 
@@ -150,7 +149,7 @@ def last_day(now: datetime) -> Between:
 def changes_feed(hub: FeedHub, between: Between) -> Feed[Sequence[RecordedChange]]:
     """The recorded changes between two moments, newest first."""
 
-    async def fetch(_client: GatewayClient) -> Sequence[RecordedChange]:
+    async def read(_reader: FeedReader) -> Sequence[RecordedChange]:
         until = between.until or hub.clock.now()
         changes = await ask_history(
             hub, lambda reader: reader.changes(between.since, until, limit=MOST), None
@@ -161,4 +160,4 @@ def changes_feed(hub: FeedHub, between: Between) -> Feed[Sequence[RecordedChange
 
     end = "now" if between.until is None else between.until.isoformat()
     key: FeedKey[Sequence[RecordedChange]] = FeedKey("changes", (between.since.isoformat(), end))
-    return hub.feed(key, fetch, CHANGES, transient=True)
+    return hub.feed(key, read, CHANGES, transient=True)

@@ -20,7 +20,7 @@ from gwtui.domain.keys import KeyCount, spent_by_interval
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope, of_parent
+from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope
 from gwtui.watch.reads import (
     PEOPLE,
     WORKSPACES,
@@ -111,7 +111,7 @@ def workspace_figures_feed(hub: FeedHub, space: Workspace) -> Feed[Figures] | No
     if not space.id:
         return None
     # Whether BYOK counts decides the spending, so it is part of the key.
-    return hub.derive(
+    return hub.feed(
         FeedKey("workspaces", ("figures", space.id, str(space.include_byok_in_budgets))),
         lambda reader: figures_of(reader, space),
         cadence.WORKSPACES,
@@ -196,8 +196,8 @@ async def _budgets(reader: FeedReader, scope: Scope) -> Sequence[BudgetRow]:
     return tuple(BudgetRow(budget) for budget in await reader.fresh(budgets_of(scope.parent or "")))
 
 
-_OF_WORKSPACE = of_parent("budgets are listed for one workspace")
-budgets_feed = FeedSpec("budgets", _budgets, cadence.WORKSPACES, _OF_WORKSPACE)
+_NEEDS_WORKSPACE = "budgets are listed for one workspace"
+budgets_feed = FeedSpec("budgets", _budgets, cadence.WORKSPACES, needs=_NEEDS_WORKSPACE)
 """The budgets of the scope's parent, a workspace."""
 
 
@@ -205,7 +205,7 @@ async def _spent(reader: FeedReader, scope: Scope) -> Figures:
     return await figures_of(reader, await reader.client.workspaces.get(scope.parent or ""))
 
 
-spent_feed = FeedSpec("workspaces:figures", _spent, cadence.WORKSPACES, _OF_WORKSPACE)
+spent_feed = FeedSpec("workspaces:figures", _spent, cadence.WORKSPACES, needs=_NEEDS_WORKSPACE)
 """The contents of the scope's parent, a workspace."""
 
 
@@ -361,6 +361,6 @@ members_feed = FeedSpec(
     "members",
     read_members,
     cadence.WORKSPACES,
-    of_parent("members are listed for one workspace: open them from the workspaces"),
+    needs="members are listed for one workspace: open them from the workspaces",
 )
 """The members of the scope's parent, a workspace."""
