@@ -24,14 +24,14 @@ from gwtui.domain.alert_rules import (
     UptimeRule,
 )
 from gwtui.local.alerts import FILE_NAME, AlertFileError, load_alerts
-from gwtui.local.check_thresholds import (
+from gwtui.local.paths import Paths
+from gwtui.local.profiles import (
     THRESHOLDS,
     TIME_LIMIT,
     WINDOW,
     Thresholds,
     threshold_conflict,
 )
-from gwtui.local.paths import Paths
 from gwtui.local.settings_file import Setting
 from gwtui.local.toml_file import WrongSettingError
 

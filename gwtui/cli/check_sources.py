@@ -30,7 +30,7 @@ from gwtui.domain.alert_rules import (
 from gwtui.domain.alert_state import Direction
 from gwtui.domain.runway import MAX_DAYS, Runway, runway, since_midnight
 from gwtui.domain.safe_text import safe_ends, safe_line
-from gwtui.local.check_thresholds import TIME_LIMIT, WINDOW, Thresholds
+from gwtui.local.profiles import TIME_LIMIT, WINDOW, Thresholds
 from gwtui.watch.alerts.store import alerts_at
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.credits import credits_feed

@@ -64,7 +64,7 @@ def no_debugger() -> None:
 
 def report_failure(error: BaseException) -> None:
     """Print a crash report on stderr and save it to a file."""
-    from gwtui.local.crash_report import crash_report  # noqa: PLC0415 - seldom needed
+    from gwtui.local.log import crash_report  # noqa: PLC0415 - seldom needed
 
     report = crash_report(error)
     print(report, end="", file=sys.stderr)
@@ -73,7 +73,7 @@ def report_failure(error: BaseException) -> None:
 
 def keep_report(report: str) -> None:
     """Save a crash report and print its path."""
-    from gwtui.local.crash_report import write_crash_report  # noqa: PLC0415
+    from gwtui.local.log import write_crash_report  # noqa: PLC0415
 
     path = write_crash_report(_state(), report)
     narrate(f"saved this report to {path}" if path else "this report could not be saved")

@@ -1,8 +1,9 @@
-"""The private log file of this program.
+"""The private log file and the crash reports of this program.
 
-It never contains a secret. Values of other types than numbers, dates, paths and text are replaced
-by their type. Errors are logged with their type and traceback, without their message. Records of
-other libraries are logged without their text, which may contain anything.
+They never contain a secret. Values of other types than numbers, dates, paths and text are replaced
+by their type. Errors are recorded with their type and traceback, without messages and values, which
+may contain a token or a request body. Records of other libraries are logged without their text,
+which may contain anything.
 """
 
 from __future__ import annotations
@@ -11,16 +12,20 @@ import contextlib
 import fcntl
 import logging
 import os
+import re
 import stat
+import traceback
+from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
+from gwtui import __version__
 from gwtui.domain.known_secrets import without_secrets
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.crash_report import traceback_lines
-from gwtui.local.private_file import PrivateDirectoryError, ensure_private
+from gwtui.local.private_file import PrivateDirectoryError, create, ensure_private
 
 FILE_NAME = "gwtui.log"
 """The name of the file in the state directory."""
@@ -163,3 +168,108 @@ def _value(value: Any) -> Any:
 
 def _kind(value: object) -> str:
     return type(value).__qualname__
+
+
+# Crash reports ------------------------------------------------------------------------------------
+
+KEPT_REPORTS = 10
+"""The number of reports to keep; older ones are deleted."""
+_PATTERN = "crash-*.txt"
+_ROOT = Path(__file__).resolve().parent.parent.parent
+_FRAMES = 60
+"""The maximum number of frames per error, half from each end: a recursion has thousands."""
+_ERRORS = 20
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,40}(?:\.[A-Za-z_][A-Za-z0-9_]{0,40}){0,8}")
+
+
+def crash_report(error: BaseException) -> str:
+    """The report of an error as text: its type and traceback, and those of its causes.
+
+    Local variables, messages and notes are left out.
+    """
+    return (
+        "\n".join(
+            ["gwtui stopped because of an error in the program.", "", *traceback_lines(error)]
+        )
+        + "\n"
+    )
+
+
+def traceback_lines(error: BaseException) -> list[str]:
+    """The types and tracebacks of an error and its causes, as lines of text."""
+    lines: list[str] = []
+    for number, (link, relation) in enumerate(_linked(error)):
+        lines += ["", relation] if number else []
+        if number == _ERRORS:
+            return [*lines, "..."]
+        lines += [_title(link), *_frames(link.__traceback__)]
+    return lines
+
+
+def _title(error: BaseException) -> str:
+    # Names that are missing or cannot be imported are safe to show.
+    kind = type(error).__qualname__
+    if isinstance(error, ImportError | NameError) and _NAME.fullmatch(error.name or ""):
+        return f"{kind} ({error.name})"
+    return kind
+
+
+def _linked(error: BaseException) -> Iterator[tuple[BaseException, str]]:
+    visited: set[int] = set()
+    waiting: list[tuple[BaseException | None, str]] = [(error, "")]
+    while waiting:
+        link, relation = waiting.pop()
+        if link is None or id(link) in visited:
+            continue
+        visited.add(id(link))
+        yield link, relation
+        hidden = link.__suppress_context__ and link.__cause__ is None
+        behind = link.__cause__ or (None if hidden else link.__context__)
+        waiting.append((behind, "raised while handling"))
+        if isinstance(link, BaseExceptionGroup):
+            waiting += [(part, "which holds") for part in reversed(link.exceptions)]
+
+
+def _frames(trace: TracebackType | None) -> list[str]:
+    lines = [
+        f"  {_place(frame.f_code.co_filename)}:{number} in {frame.f_code.co_name}"
+        for frame, number in traceback.walk_tb(trace)
+    ]
+    if len(lines) > _FRAMES:
+        half = _FRAMES // 2
+        lines[half:-half] = [f"  ... {len(lines) - _FRAMES} more"]
+    return lines
+
+
+def _place(filename: str) -> str:
+    path = Path(filename)
+    if path.is_relative_to(_ROOT):
+        return str(path.relative_to(_ROOT))
+    parts = path.parts
+    return "/".join(
+        parts[parts.index("site-packages") + 1 :] if "site-packages" in parts else parts[-2:]
+    )
+
+
+def write_crash_report(state: Path, report: str, now: datetime | None = None) -> Path | None:
+    """Write a report to the state directory; returns its path, None if that failed."""
+    import secrets  # noqa: PLC0415 - only for a crash
+
+    moment = now or datetime.now(UTC)
+    path = state / f"crash-{moment:%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}.txt"
+    try:
+        text = f"{_circumstances(moment)}\n\n{report}"
+        create(ensure_private(state) / path.name, text.encode("utf-8", "backslashreplace"))
+    except OSError:
+        return None
+    with contextlib.suppress(OSError):
+        for old in sorted(state.glob(_PATTERN))[:-KEPT_REPORTS]:
+            old.unlink()
+    return path
+
+
+def _circumstances(moment: datetime) -> str:
+    import platform  # noqa: PLC0415 - only for a crash
+
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    return f"gwtui {__version__}, {python}, {platform.system()}, {moment:%Y-%m-%d %H:%M:%S} UTC"

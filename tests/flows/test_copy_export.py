@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gwtui.local.exported_file import ExportError
+from gwtui.local.private_file import ExportError
 from gwtui.ui.actions import output
 from gwtui.ui.screens.dialogs import AskScreen, SaveScreen
 from gwtui.ui.screens.pages import ReadingScreen
@@ -121,7 +121,7 @@ async def test_the_list_in_view_goes_to_clipboard_and_files(
         await type_in_one_piece(one, "<ctrl+u>/nowhere/at/all<enter>")
         assert "there is no directory /nowhere/at" in shown(app)
         with monkeypatch.context() as full:
-            full.setattr(output, "write", _no_space)
+            full.setattr(output, "write_export", _no_space)
             await type_in_one_piece(one, "<ctrl+u>~/new<enter>")
         assert "Not written: No space left on device" in shown(app)
         await type_in_one_piece(one, f"<ctrl+u>{own}<enter>y")

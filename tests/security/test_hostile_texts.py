@@ -35,8 +35,8 @@ from gwtui.crud.export import raw_object
 from gwtui.crud.fields import FormContext, PickOption
 from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_characters
-from gwtui.local.crash_report import crash_report
 from gwtui.local.ledger import AuditedChange, LedgerEntry
+from gwtui.local.log import crash_report
 from gwtui.resources import choices as offered
 from gwtui.resources.alerts import ALERT_HISTORY, ALERTS
 from gwtui.resources.audit import AUDIT

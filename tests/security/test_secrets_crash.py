@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from sentinels import files, leaks, marked, processes
 
-from gwtui.local.crash_report import KEPT, write_crash_report
+from gwtui.local.log import KEPT_REPORTS, write_crash_report
 from pty_terminal import pty_terminal
 
 TOKEN = marked("token")
@@ -267,9 +267,9 @@ def test_the_memory_is_closed_to_other_processes_of_the_same_user() -> None:
 
 def test_only_the_newest_reports_are_kept(tmp_path: Path) -> None:
     state = tmp_path / "state"
-    kept = [write_crash_report(state, f"report {number}") for number in range(KEPT + 3)]
+    kept = [write_crash_report(state, f"report {number}") for number in range(KEPT_REPORTS + 3)]
     left = sorted(state.iterdir())
-    assert len(left) == KEPT
+    assert len(left) == KEPT_REPORTS
     assert kept[-1] is not None
     assert set(left) <= set(kept)
     assert all(is_private(path) for path in left)

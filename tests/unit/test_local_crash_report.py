@@ -6,7 +6,7 @@ import importlib
 
 import pytest
 
-from gwtui.local.crash_report import crash_report, traceback_lines
+from gwtui.local.log import crash_report, traceback_lines
 
 SECRET = "gw-v1-sentinel-0123456789"
 

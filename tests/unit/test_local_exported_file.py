@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from gwtui.local.exported_file import ExportError, default_name, export_path, write
+from gwtui.local.private_file import ExportError, export_name, export_path, write_export
 
 NAME = "gwtui-keys-20261121T083000Z.csv"
 
 
 def test_the_usual_name_tells_what_and_when_utc() -> None:
     moment = datetime(2026, 11, 21, 9, 30, tzinfo=timezone(timedelta(hours=1)))
-    assert default_name("keys", moment, "csv") == NAME
+    assert export_name("keys", moment, "csv") == NAME
 
 
 def test_a_path_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,12 +53,12 @@ def test_a_file_is_new_private_and_replaced_only_when_asked(tmp_path: Path) -> N
     path = tmp_path / "a.csv"
     before = os.umask(0)
     try:
-        write(path, "one\n")
+        write_export(path, "one\n")
         with pytest.raises(FileExistsError):
-            write(path, "two\n")
+            write_export(path, "two\n")
         assert path.read_text() == "one\n"
         path.chmod(0o644)
-        write(path, "two ü\ud800\n", replace=True)
+        write_export(path, "two ü\ud800\n", replace=True)
     finally:
         os.umask(before)
     assert path.read_text() == "two ü?\n"
@@ -71,7 +71,7 @@ def test_a_link_that_came_meanwhile_is_not_followed(tmp_path: Path) -> None:
     other.write_text("kept")
     path.symlink_to(other)
     with pytest.raises(FileExistsError):
-        write(path, "x", replace=True)
+        write_export(path, "x", replace=True)
     assert other.read_text() == "kept"
 
 
@@ -83,5 +83,5 @@ def test_a_failed_export_says_why_and_leaves_nothing(
 
     monkeypatch.setattr("gwtui.local.private_file.write_all", no_space)
     with pytest.raises(ExportError, match="space"):
-        write(tmp_path / "a", "x")
+        write_export(tmp_path / "a", "x")
     assert not list(tmp_path.iterdir())

@@ -19,7 +19,7 @@ from gwtui.crud.fields import PickOption
 from gwtui.crud.resource import Column
 from gwtui.domain.known_secrets import holds_secret
 from gwtui.domain.safe_text import safe_ends, safe_line
-from gwtui.local.exported_file import ExportError, default_name, write
+from gwtui.local.private_file import ExportError, export_name, write_export
 from gwtui.resources.copying import (
     CELL,
     JSON,
@@ -78,7 +78,7 @@ async def to_file(context: ActionContext, title: str, what: str, name: str, text
         if there and not await _may_replace(app, path):
             continue
         try:
-            await asyncio.to_thread(write, path, text, replace=there)
+            await asyncio.to_thread(write_export, path, text, replace=there)
         except FileExistsError:
             problem = "a file with this name was just created"
         except ExportError as error:
@@ -207,7 +207,7 @@ async def export(context: ActionContext) -> None:
     if to == "clipboard":
         await to_clipboard(context, what, text)
     else:
-        file = default_name(context.screen.resource, now, form)
+        file = export_name(context.screen.resource, now, form)
         await to_file(context, f"Write {what} to a file", what, file, text)
 
 

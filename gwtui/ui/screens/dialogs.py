@@ -20,7 +20,7 @@ from textual.widgets import Button, Input, Static
 
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.caught_errors import caught_errors
-from gwtui.local.exported_file import ExportError, export_path
+from gwtui.local.private_file import ExportError, export_path
 from gwtui.ui.commands import with_keys
 from gwtui.ui.input_queue import OPENING
 from gwtui.ui.terminal.driver import SMALLEST

@@ -17,7 +17,7 @@ from textual.driver import Driver
 from textual.screen import Screen
 from textual.strip import Strip
 
-from gwtui.local.crash_report import crash_report
+from gwtui.local.log import crash_report
 
 Piece = tuple[int, int, Strip]
 """Column, line and segments of a painted piece of a line."""
