@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from gwtui.client.prometheus import PrometheusServer
     from gwtui.domain.known_secrets import Secret
 
-# Thresholds of ``gwtui check`` ---------------------------------------------------------------------
+# Thresholds of ``gwtui check`` --------------------------------------------------------------------
 
 Thresholds = Mapping[str, Any]
 """Thresholds by name, without those that are not set."""
